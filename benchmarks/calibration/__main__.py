@@ -15,6 +15,7 @@ if __package__ in (None, ""):
 from benchmarks.calibration import (
     arenas,
     audits,
+    corrections,
     diagnoses,
     duels,
     evaluations,
@@ -61,6 +62,7 @@ FAMILIES: dict[str, Callable[[int], Seed]] = {
     "passports": passports.passports,
     "duels": duels.duels,
     "arenas": arenas.arenas,
+    "corrections": corrections.corrections,
     "probes": probes.probes,
 }
 

@@ -25,6 +25,7 @@ RATE = "share over images, Korn and Graubard (rate_interval)"
 EXACT = "share of independent trials, Clopper and Pearson (clopper_pearson)"
 RATING = "rating over images, bootstrap and jackknife (rate_models)"
 JACKKNIFE = "jackknife over images (jackknife_interval)"
+MOVER = "solved from shares with intervals of their own (corrected_rate, powered_rate)"
 CORRELATION = "correlation over images (correlation_interval)"
 
 
@@ -175,6 +176,14 @@ BESIDE_MODELS = {
     "annotate agreement: Fleiss' kappa": Rule("", JACKKNIFE, "people", "Fleiss' kappa"),
     "annotate agreement: alpha": Rule("", JACKKNIFE, "people", "alpha"),
     "annotate agreement: mean of people": Rule("", MEAN, "people", "mean of people"),
+    "correct: as judged": Rule("", RATE, "rates", "rate"),
+    "correct: by passport": Rule("", MOVER, "corrections", "corrected rate"),
+    "correct: sensitivity to a mix": Rule("", MOVER, "corrections", "corrected rate reweighted"),
+    "correct: by labels": Rule("", MOVER, "corrections", "by labels"),
+    "correct: labels alone": Rule("", RATE, "rates", "rate"),
+    "correct: two models, as judged": Rule("", MEAN, "comparison", "paired difference"),
+    "correct: two models, by passport": Rule("", MOVER, "corrections", "corrected difference"),
+    "correct: two models, by labels": Rule("", JACKKNIFE, "corrections", "by labels, good judge, difference"),
     "passport: detection": Rule("", RATE, "passports", "passport, detection of all errors"),
     "passport: detection of a kind of error": Rule("", RATE, "passports", "passport, detection of a"),
     "passport: strict, judged better": Rule("", RATE, "probes", "probe, undetected"),

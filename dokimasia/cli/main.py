@@ -35,6 +35,7 @@ VERBS: dict[str, tuple[str, str]] = {
     "diff": ("dokimasia.cli.stored.diff", "Compare two runs, or two models, sample by sample."),
     "check": ("dokimasia.cli.check", "Check captions and rubrics yourself: accept, edit, reject."),
     "annotate": ("dokimasia.cli.annotate", "Have people rate, blind; compare them and judges."),
+    "correct": ("dokimasia.cli.stored.correct", "Correct a run's rates for what its judge misses."),
     "passport": ("dokimasia.cli.stored.passport", "Say what probes measured of a judge, as a file for --passport."),
     "verify": ("dokimasia.cli.stored.verify", "Check that a home holds what was written to it."),
     "models": ("dokimasia.cli.models", "List the configured models, or check what they can do."),

@@ -6,6 +6,8 @@ Kind = Literal["pair", "response", "criterion"]
 """What is rated: two responses against each other, one response, or one atomic criterion."""
 
 VERDICT, SCORE, ACCURACY, NECESSITY = "verdict", "score", "accuracy", "necessity"
+HOLDS = "holds"
+"""Whether a rubric holds for a response, 0 or 1: what is said of a criterion of a model's response, and never handed out."""
 
 MEASURES: dict[Kind, tuple[str, ...]] = {
     "pair": (VERDICT,),
@@ -14,7 +16,13 @@ MEASURES: dict[Kind, tuple[str, ...]] = {
 }
 """What is asked of each kind of thing."""
 
-SCALES: dict[str, tuple[int, int]] = {VERDICT: (-2, 2), SCORE: (1, 5), ACCURACY: (1, 3), NECESSITY: (1, 3)}
+SCALES: dict[str, tuple[int, int]] = {
+    VERDICT: (-2, 2),
+    SCORE: (1, 5),
+    ACCURACY: (1, 3),
+    NECESSITY: (1, 3),
+    HOLDS: (0, 1),
+}
 """The lowest and highest rating, unless another is asked for; a verdict is 2 where the model is much better than the baseline
 (Creation-MMBench, 3.3), accuracy and necessity are ATOM's (appendix C)."""
 
@@ -62,6 +70,7 @@ class Annotation(NamedTuple):
     """One person's rating of one unit; with `adjudicates` it decides where others differ.
 
     `category` and `cluster` (what shares an image) are empty where they are not known; `line` is its place in its file.
+    `error` is the kind of error (a dimension or group) that makes a response wrong; empty where nobody says.
     """
 
     unit: Unit
@@ -72,3 +81,4 @@ class Annotation(NamedTuple):
     cluster: str = ""
     comment: str = ""
     line: int = 0
+    error: str = ""

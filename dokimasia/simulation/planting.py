@@ -148,6 +148,9 @@ class JudgeProfile(_Profile):
     Of the verdict in a duel: `favours_first` and `favours_longer` are the rates at which it moves a step towards the answer
     shown first, or towards the longer one (see `judging.duels`).
 
+    Where it says whether a final answer agrees with the reference: `passes_wrong` is the rate at which it says so of one that
+    does not, `fails_right` that at which it denies it of one that does.
+
     Of answers that it perturbs: `perturbs_nothing` and `perturbs_all` are the rates at which it gives the answer back as it
     was, or something altogether different, and `perturbs_more` that at which it worsens something else beside.
 
@@ -202,6 +205,8 @@ class JudgeProfile(_Profile):
     misquotes: float = Rate
     favours_first: float = Rate
     favours_longer: float = Rate
+    passes_wrong: float = Rate
+    fails_right: float = Rate
     perturbs_nothing: float = Rate
     perturbs_all: float = Rate
     perturbs_more: float = Rate

@@ -103,6 +103,9 @@ _PARTIAL = (
 )
 """Judges of duels that favour a place, or length."""
 
+_OBLIGING = (JudgeProfile(name="sim/judge-obliging", passes_wrong=0.2, fails_right=0.1),)
+"""A judge that takes one wrong final answer in five for right, and one right one in ten for wrong."""
+
 _WRITERS = (
     CandidateProfile(name="sim/writer", base=0.7),
     CandidateProfile(name="sim/writer-padding", base=0.7, padding=0.6),
@@ -199,6 +202,7 @@ def profiles() -> Mapping[str, Profile]:
             *_PANEL,
             *_INVENTORS,
             *_PARTIAL,
+            *_OBLIGING,
             *_WRITERS,
             *_PERTURBERS,
             *_PROBED,

@@ -3,7 +3,7 @@
 from collections.abc import Hashable, Sequence
 from typing import NamedTuple, Self
 
-from dokimasia.algorithms.statistics.clusters import Clusters, by_cluster, finite, jackknife_error, trusted_df
+from dokimasia.algorithms.statistics.clusters import Clusters, Floats, by_cluster, finite, jackknife_error, trusted_df
 from dokimasia.algorithms.statistics.distributions import beta_quantile, normal_quantile, student_t_quantile
 
 _MOST_TRIALS = 1e12
@@ -137,12 +137,17 @@ def share_of_scale(grouped: Clusters, level: float, scale: tuple[float, float]) 
     """Return the limits of a mean, its place on a scale taken for a share; the clusters are not all alike."""
     low, span = scale[0], scale[1] - scale[0]
     placed = Clusters((grouped.sums - low * grouped.sizes) / span, grouped.sizes)
-    share, left_out, quantile = min(1.0, max(0.0, placed.mean)), placed.left_out, (1 + level) / 2
+    limits = effective_share(min(1.0, max(0.0, placed.mean)), placed.left_out, level)
+    return Interval(low + limits.low * span, low + limits.high * span)
+
+
+def effective_share(share: float, left_out: Floats, level: float) -> Interval:
+    """Return the limits of an estimated share from what it is without each cluster, which is not always the same."""
+    quantile = (1 + level) / 2
     ratio = normal_quantile(quantile) / student_t_quantile(quantile, trusted_df(left_out))
     error = max(jackknife_error(left_out), _MOST_TRIALS**-0.5)
     trials = share * (1 - share) * (ratio / error) ** 2
-    limits = _trials(share * trials, trials, 1 - quantile)
-    return Interval(low + limits.low * span, low + limits.high * span)
+    return _trials(share * trials, trials, 1 - quantile)
 
 
 def _trials(k: float, n: float, tail: float) -> Interval:

@@ -52,6 +52,7 @@ def command() -> None:
 )  # fmt: skip
 @click.option("--tree", help="--by: which tree (default: the newest that fits).")
 @click.option("--per", type=click.IntRange(1), help="Draw so many cases of each category (default: all).")
+@click.option("--cases", type=click.IntRange(1), help="Draw so many cases of all, whatever their category.")
 @click.option("--scale", callback=_scale, metavar="LOW-HIGH", help="The scale of single responses (default: 1-5).")
 @click.option("--only", type=EXISTING_FILE, help="Only what this file of disagreements names.")
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of cases, order and sides.")
@@ -71,11 +72,14 @@ def draw(settings: "Settings", source: Path, **asked: Any) -> None:
         raise click.UsageError("--criteria are rated by themselves: leave --models and --baseline out")
     if asked["by"] != "category" and not asked["criteria"]:
         raise click.UsageError("--by goes with --criteria; responses are drawn by the data's categories")
+    if asked["cases"] is not None and asked["per"] is not None:
+        raise click.UsageError("--per draws cases of each category, --cases of all: name one of them")
     how = {
         "annotators": asked["annotators"],
         "folder": asked["output"].absolute(),
         "key": asked["key"],
         "per": asked["per"],
+        "cases": asked["cases"],
         "seed": asked["seed"],
         "scale": asked["scale"] or SCALES[SCORE],
     }

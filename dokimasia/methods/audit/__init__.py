@@ -5,7 +5,7 @@ from functools import partial
 from dokimasia.graphs.versions import versions_of
 from dokimasia.methods.audit.accepting import accept, reached, resumable
 from dokimasia.methods.audit.request import AuditPlan, AuditRequest
-from dokimasia.methods.audit.results import COLUMNS, audit_items, audit_summary, cells, rubrics_used
+from dokimasia.methods.audit.results import COLUMNS, audit_items, audit_rows, audit_summary, cells, rubrics_used
 from dokimasia.runs.lifecycle import run as run_method
 from dokimasia.runs.method import Method, later, lazily
 
@@ -37,4 +37,4 @@ METHOD: Method[AuditRequest, AuditPlan] = Method(
 audit = partial(run_method, METHOD)
 """Audit models: `await audit(AuditRequest(...), settings=..., observer=..., stop=...)`."""
 
-__all__ = ["METHOD", "AuditPlan", "AuditRequest", "audit"]
+__all__ = ["METHOD", "AuditPlan", "AuditRequest", "audit", "audit_rows"]

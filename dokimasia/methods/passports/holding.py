@@ -115,6 +115,22 @@ def read_all(files: Sequence[Path]) -> list[tuple[str, Passport]]:
     return [(str(path), read_passport(path)) for path in files]
 
 
+def passport_for(
+    path: Path, judge: ModelSpec, asked: Mapping[str, str], *, home: Home, tools: bool = False
+) -> tuple[Passport, tuple[str, ...]]:
+    """Return the passport of a file, held against a judge and its prompts, and in what the judge was measured otherwise.
+
+    Raises:
+        ConfigError: it is of another judge or version of it, or was measured by other prompts.
+        DataError: the file is no passport, or is not as it was made.
+    """
+    passport = read_passport(path)
+    named = _judge_of(passport, (judge,))
+    if problem := refusal_of(passport, named, (judge,), asked, _version_now(home, named)):
+        raise ConfigError(f"{path}: {problem}")
+    return passport, tuple(differences_of(passport, judge, tools=tools))
+
+
 def passport_of_judge(found: Sequence[tuple[str, Passport]], spec: ModelSpec) -> Passport | None:
     """Return the passport of a model among several; None where there is none."""
     return next((one for _, one in found if one.judge.key == (spec.ref.model, spec.ref.endpoint)), None)

@@ -12,6 +12,7 @@ from dokimasia.methods.people.comparing import compare
 from dokimasia.methods.people.forms import form_page, image_name, read_forms
 from dokimasia.methods.people.groups import By, groups_of
 from dokimasia.methods.people.key import read_key
+from dokimasia.methods.people.rated import put_together
 from dokimasia.methods.people.subjects import (
     Subject,
     answers_of_file,
@@ -38,6 +39,7 @@ __all__ = [
     "hand_out",
     "image_name",
     "pairs_of_run",
+    "put_together",
     "read_forms",
     "read_key",
     "responses_of",

@@ -34,6 +34,7 @@ COLUMNS: dict[str, ColumnType] = {
     "category": "text",
     "cluster": "text",
     "comment": "text",
+    "error": "text",
 }
 """What a file of annotations says of each."""
 
@@ -58,6 +59,7 @@ def hand_out(
     per: int | None,
     seed: int,
     scale: tuple[int, int] = SCALES[SCORE],
+    cases: int | None = None,
 ) -> Drawn:
     """Draw cases and write a form for each annotator into a folder, and the key beside it.
 
@@ -75,7 +77,7 @@ def hand_out(
     if key.exists():
         raise InputError(f"{key} is there already, and with it answers could be read: name another folder, or --key")
     kind = kind_of(subjects[0].unit)
-    drawn = draw_subjects(subjects, kind, per=per, seed=seed)
+    drawn = draw_subjects(subjects, kind, per=per, cases=cases, seed=seed)
     head = KeyHead(format=FORMAT, kind=kind, source=source, seed=seed, scale=scale, annotators=tuple(annotators))
     placed = place_items(drawn, annotators, seed=seed)
     refs = {ref.sha256: ref for one in drawn for ref in one.sample.images}
@@ -88,8 +90,8 @@ def hand_out(
             write_whole(folder / who / name, data)
     make_folder(key.parent)
     write_whole(key, b"".join(key_lines(head, placed)))
-    cases = {(one.unit.id, one.unit.criterion) for one in drawn}
-    return Drawn(len(cases), len(drawn), key, _naming(drawn))
+    shown = {(one.unit.id, one.unit.criterion) for one in drawn}
+    return Drawn(len(shown), len(drawn), key, _naming(drawn))
 
 
 def _uri(blobs: BlobStore, ref: ImageRef) -> str:

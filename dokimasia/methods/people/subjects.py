@@ -159,18 +159,23 @@ def criteria_of(home: Home, run: Run, groups: Mapping[str, str] | None = None) -
     return found
 
 
-def draw_subjects(subjects: Sequence[Subject], kind: Kind, *, per: int | None, seed: int) -> list[Subject]:
+def draw_subjects(
+    subjects: Sequence[Subject], kind: Kind, *, per: int | None, seed: int, cases: int | None = None
+) -> list[Subject]:
     """Return so many cases of each category, drawn by the seed: samples with all their responses, or single criteria.
 
-    The order of the subjects is kept; without a number all are taken.
+    With `cases` so many are drawn of all, whatever their category. The order of the subjects is kept; without a number all
+    are taken.
     """
-    if per is None:
+    number = per if cases is None else cases
+    if number is None:
         return list(subjects)
 
     def name(one: Subject) -> tuple[str, int]:
         return one.unit.id, one.unit.criterion if kind == "criterion" else 0
 
-    kept = set(draw({name(one): one.place.category for one in subjects}, per=per, seed=seed, key=name_key))
+    strata = {name(one): one.place.category if cases is None else "" for one in subjects}
+    kept = set(draw(strata, per=number, seed=seed, key=name_key))
     return [one for one in subjects if name(one) in kept]
 
 

@@ -122,6 +122,7 @@ def _work(
     if request.name == "equivalence":
         same = says_the_same(profile, inputs["answer"], inputs["reference_answer"])
         same = same_answer(inputs["answer"], inputs["reference_answer"], choices) if same is None else same
+        same ^= draws.chance(profile.fails_right if same else profile.passes_wrong, "equivalence")
         ordered = _ORDER_SAME.search(order)
         verdict = ordered[1].lower() if ordered else "same" if same else "different"
         return f"The two answers were compared by what they say on the question.\n\nVerdict: [[{verdict}]]"

@@ -1,0 +1,53 @@
+"""What corrections are made from and come to.
+
+One meaning of the words throughout: a judge looks for *wrong* answers. Its `sensitivity` is the share of wrong answers that it
+judges wrong, its `specificity` the share of right answers that it judges right.
+"""
+
+from typing import NamedTuple, Self
+
+from dokimasia.algorithms.statistics.shares import Interval, clopper_pearson
+
+
+class Measured(NamedTuple):
+    """A share that was measured, 0 to 1, with its 95 % interval."""
+
+    share: float
+    interval: Interval
+
+    @classmethod
+    def of(cls, k: int, n: int) -> Self:
+        """Return the share of k of n independent trials."""
+        return cls(k / n, clopper_pearson(k, n))
+
+    @property
+    def less(self) -> "Measured":
+        """One less the share."""
+        low, high = self.interval
+        return Measured(1 - self.share, Interval(1 - high, 1 - low, self.interval.reason))
+
+
+class Decision(NamedTuple):
+    """What was decided of an answer: whether it is right, and whether a judge decided it (else a rule, which does not err)."""
+
+    right: bool
+    by_judge: bool = True
+
+
+class Corrected(NamedTuple):
+    """A corrected rate, or a difference of two, with its 95 % interval; or why there is none.
+
+    Attributes
+    ----------
+    rate : float or None
+        0 to 1, a difference -1 to 1; None where the correction is refused.
+    interval : Interval or None
+        It carries the uncertainty of the answers and of sensitivity and specificity. Where it has a `reason` only the rate is
+        known.
+    reason : str
+        Why the correction is refused, as a phrase; empty where it is not.
+    """
+
+    rate: float | None
+    interval: Interval | None
+    reason: str = ""

@@ -1,0 +1,164 @@
+"""`dokimasia correct`: a stored run's rates as its judge decided, beside those corrected for what the judge misses."""
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+from rich.markup import escape
+
+from dokimasia.cli.shared import EXISTING_FILE, common, console, grid, json_option, print_json, reading
+from dokimasia.report.figures import bracketed, several
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from dokimasia.settings import Settings
+
+NOTHING = "–"
+
+
+def _print_schema(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
+    if wanted:
+        from dokimasia.methods.correction import schema
+
+        print_json(schema())
+        ctx.exit()
+
+
+@click.command()
+@click.argument("run")
+@click.option("--passport", type=EXISTING_FILE, help="The passport of the run's judge (see: dokimasia passport).")
+@click.option(
+    "--mix",
+    type=EXISTING_FILE,
+    help="With --passport: the mix of kinds of error, as JSON with shares or counts by kind.",
+)
+@click.option(
+    "--human", type=EXISTING_FILE, help="People's labels of a random draw: annotations, 1 for right and 0 for wrong."
+)
+@click.option(
+    "--schema",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_print_schema,
+    help="Print the JSON schema of --json, and end.",
+)
+@json_option
+@common
+def command(
+    settings: "Settings", run: str, passport: Path | None, mix: Path | None, human: Path | None, as_json: bool
+) -> None:
+    """Correct the rates of RUN, an evaluation or an audit, for its judge; as judged and corrected, side by side.
+
+    By --passport: the judge's sensitivity, weighted by the mix of kinds of error, and its specificity (Rogan and Gladen). By
+    --human: labels of a random draw of answers and the judge's decisions on all (power-tuned prediction-powered inference).
+    What cannot be corrected says why.
+    """
+    from dokimasia.methods.correction import CORRECTED, correct
+
+    with reading(settings, run, lambda one: one.method in CORRECTED) as (home, found):
+        figures = correct(home, found, passport=passport, human=human, mix=mix)
+    if as_json:
+        print_json(figures)
+        return
+    out = console()
+    for one in _drawn(figures):
+        out.print(one)
+
+
+def _drawn(figures: Mapping[str, Any]) -> "Iterator[Table | str]":
+    """Yield what is printed: what it was corrected by, a table a measure, the pairs, what was refused, and warnings."""
+    from dokimasia.report.data import SIMULATED_NOTE
+
+    if figures["simulated"]:
+        yield f"[yellow]{SIMULATED_NOTE} ({escape(', '.join(figures['simulated']))})[/yellow]"
+    yield f"[bold]run {figures['run']}[/bold], judged by {escape(figures['judge']) or 'rules alone'}"
+    passport, mix, human = figures["passport"], figures["mix"], figures["human"]
+    if passport is not None:
+        for name, one in passport["specificity"].items():
+            found = passport["sensitivity"].get(name)
+            what = f", sensitivity {_percent(found, 'share')}" if found else ""
+            yield f"passport {escape(passport['file'])}, {name}{what}, specificity {_percent(one, 'share')}"
+    if mix is not None:
+        shares = ", ".join(f"{escape(name)} {share:.0%}" for name, share in mix["shares"].items())
+        counted = f", counted among {several(mix['errors'], 'error')}" if mix["errors"] is not None else ""
+        yield f"mix of errors by {escape(mix['source'])}{counted}: {shares}"
+    if human is not None:
+        yield (
+            f"{several(human['labels'], 'label')} on {several(human['samples'], 'sample')} by "
+            f"{several(human['people'], 'person', 'people')}, {human['drawn']}"
+        )
+    for one in figures["measures"].values():
+        yield _rates(one, figures)
+        if one["pairs"]:
+            yield _pairs(one, figures)
+        yield from (f"[dim]{escape(line)}[/dim]" for line in _refusals(one))
+    for line in figures["warnings"]:
+        yield f"[yellow]warning: {escape(line)}[/yellow]"
+
+
+def _rates(measure: Mapping[str, Any], figures: Mapping[str, Any]) -> "Table":
+    by_passport, by_labels = figures["passport"] is not None, figures["human"] is not None
+    table = grid(
+        measure["what"],
+        "answers",
+        "by rule",
+        "as judged",
+        *(("by passport", "over mixes") if by_passport else ()),
+        *(("by labels", "labels alone", "power") if by_labels else ()),
+    )
+    for name, one in measure["models"].items():
+        cells = [
+            escape(name),
+            f"{one['raw']['n']} of {one['answers']}",
+            str(one["by_rule"]),
+            _percent(one["raw"], "share"),
+        ]
+        if by_passport:
+            over = one["over_mixes"]
+            cells += [
+                _percent(one["by_passport"], "rate"),
+                NOTHING if over is None else f"{over['low']:.0%} to {over['high']:.0%}",
+            ]
+        if by_labels:
+            found = one["by_labels"]
+            cells += [_percent(found, "rate"), _percent(found["alone"], "rate"), f"{found['power']:.2f}"]
+        table.add_row(*cells)
+    return table
+
+
+def _pairs(measure: Mapping[str, Any], figures: Mapping[str, Any]) -> "Table":
+    ways = {"raw": "as judged"}
+    ways |= {"by_passport": "by passport"} if figures["passport"] is not None else {}
+    ways |= {"by_labels": "by labels"} if figures["human"] is not None else {}
+    table = grid("second less first, in points", "n", *ways.values())
+    for one in measure["pairs"]:
+        cells = [_percent(one[way], "difference", signed=True) for way in ways]
+        table.add_row(f"{escape(one['second'])} less {escape(one['first'])}", str(one["n"]), *cells)
+    return table
+
+
+def _refusals(measure: Mapping[str, Any]) -> Iterator[str]:
+    """Yield what was refused, each reason once with the models that it is of."""
+    of: dict[tuple[str, str], list[str]] = {}
+    for name, one in measure["models"].items():
+        for way, what in (("by_passport", "by passport"), ("by_labels", "by labels")):
+            if one[way] is not None and one[way]["refused"]:
+                of.setdefault((what, one[way]["refused"]), []).append(name)
+            elif one[way] is not None and one[way].get("no_interval"):
+                of.setdefault((f"{what}, interval", one[way]["no_interval"]), []).append(name)
+    for (what, reason), names in of.items():
+        some = "" if len(names) == len(measure["models"]) else f" for {', '.join(names)}"
+        yield f"{what}: none{some}: {reason}"
+
+
+def _percent(one: Mapping[str, Any], name: str, *, signed: bool = False) -> str:
+    """Return a rate with its interval in percent, or that there is none."""
+    value = one[name]
+    if value is None:
+        return "[dim]none[/dim]"
+    sign = "+" if signed else ""
+    text = f"{100 * value:{sign}.1f}" + ("" if signed else "%")
+    return (text + escape(bracketed(one, lambda end: f"{100 * end:{sign}.0f}"))).replace("-", "−")

@@ -1,0 +1,138 @@
+"""What `correct --json` prints, typed: rates as judged beside the corrected ones."""
+
+from typing import Any
+
+from pydantic import Field
+
+from dokimasia.domain.identity import Value
+from dokimasia.runs.shapes import Count, Fraction, Heading, NoInterval, Share
+
+Signed = float
+Refused = str
+
+
+class CorrectedRate(Value):
+    """A corrected rate with its 95 % interval, each 0 to 1; or why it is refused."""
+
+    rate: Fraction | None = Field(description="null where `refused` says why")
+    low: Fraction | None = Field(description="lower end of the 95 % interval")
+    high: Fraction | None = Field(description="upper end of the 95 % interval")
+    no_interval: NoInterval = None
+    refused: Refused = Field(description="why there is no corrected rate; empty where there is one")
+
+
+class OverMixes(Value):
+    """How far the rate that a passport corrects could move over mixes of kinds of error: if all were of one kind."""
+
+    low: Fraction
+    high: Fraction
+    lowest: str = Field(description="the kind of error that leads to the lowest rate")
+    highest: str = Field(description="the kind of error that leads to the highest rate")
+
+
+class ByLabels(CorrectedRate):
+    """A rate from people's labels and all decisions, by power-tuned prediction-powered inference."""
+
+    power: Fraction = Field(description="how much decisions count: 0, labels alone, to 1")
+    labels: Count = Field(description="answers with a label")
+    clusters: Count = Field(description="of these, by image")
+    alone: CorrectedRate = Field(description="the rate of the labels alone")
+
+
+class Difference(Value):
+    """The second model's rate less the first's with its 95 % interval, -1 to 1, paired; or why it is refused."""
+
+    difference: Signed | None = Field(ge=-1, le=1, description="null where `refused` says why")
+    low: Signed | None = Field(ge=-1, le=1, description="lower end of the 95 % interval")
+    high: Signed | None = Field(ge=-1, le=1, description="upper end of the 95 % interval")
+    no_interval: NoInterval = None
+    refused: Refused = Field(description="why there is no difference; empty where there is one")
+
+
+class CorrectedModel(Value):
+    """One model's rate as judged, and corrected."""
+
+    answers: Count = Field(description="answers, or rubrics of answers, all repeats")
+    by_rule: Count = Field(description="of these, decided by rules, which need no correction")
+    by_judge: Count = Field(description="of these, decided by the judge")
+    raw: Share = Field(description="the share as decided; `bounds` are what undecided answers leave open")
+    by_passport: CorrectedRate | None = Field(description="null where no passport was given")
+    over_mixes: OverMixes | None = Field(description="null where no passport corrects")
+    by_labels: ByLabels | None = Field(description="null where no labels were given")
+
+
+class Compared(Value):
+    """Two models on the same samples."""
+
+    first: str
+    second: str
+    n: Count = Field(description="answers that were decided of both, by sample and repeat")
+    raw: Difference = Field(description="as decided")
+    by_passport: Difference | None = Field(description="null where no passport was given")
+    by_labels: Difference | None = Field(description="null where no labels were given")
+
+
+class CorrectedMeasure(Value):
+    """One thing that was decided of all answers."""
+
+    what: str = Field(description="a share of what, in words")
+    models: dict[str, CorrectedModel] = Field(description="by name; NAME#blind is the arm without images")
+    pairs: tuple[Compared, ...] = Field(description="every two models")
+
+
+class Rate(Value):
+    """A measured rate with its 95 % interval, each 0 to 1."""
+
+    share: Fraction | None
+    low: Fraction | None
+    high: Fraction | None
+    no_interval: NoInterval = None
+
+
+class PassportRates(Value):
+    """What of a passport corrects: of wrong answers the share that the judge finds wrong, of right ones that it finds right."""
+
+    file: str
+    sha256: str
+    sensitivity: dict[str, Rate] = Field(description="to the mix of kinds of error that is used, by measure")
+    specificity: dict[str, Rate] = Field(description="by measure")
+    by_kind: dict[str, dict[str, Rate]] = Field(description="sensitivity by kind of error, by measure")
+
+
+class MixUsed(Value):
+    """The mix of kinds of error that the sensitivity is weighted by."""
+
+    source: str = Field(description="its file, or that of the labels")
+    counted: bool = Field(description="counted among errors seen, rather than given as shares")
+    shares: dict[str, Fraction]
+    errors: Count | None = Field(description="of how many errors it was counted; null where it was given")
+
+
+class LabelsUsed(Value):
+    """The labels of people."""
+
+    file: str
+    labels: Count
+    samples: Count
+    people: Count
+    drawn: str = Field(description="how the labels were drawn, as far as that is known")
+    p_value: Fraction | None = Field(
+        description="how often a random draw brings samples as far from the run's categories; null where there are none"
+    )
+
+
+class CorrectionFigures(Heading):
+    """Rates of a run as its judge decided, and corrected."""
+
+    method: str = Field(description="of the run")
+    judge: str = Field(description="who decided; empty where rules alone did")
+    passport: PassportRates | None = Field(description="null where none was given")
+    mix: MixUsed | None = Field(description="null where none is known")
+    human: LabelsUsed | None = Field(description="null where none were given")
+    warnings: tuple[str, ...] = Field(description="what speaks against the correction, a sentence each")
+    measures: dict[str, CorrectedMeasure]
+
+
+def schema() -> dict[str, Any]:
+    """Return the JSON schema of what `correct --json` prints."""
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **CorrectionFigures.model_json_schema()}

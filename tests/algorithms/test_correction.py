@@ -1,0 +1,252 @@
+"""Rates corrected for what a judge misses: by sensitivity and specificity, by kinds of error, and by labels of people."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+
+from dokimasia.algorithms.correction import (
+    FEWEST_CLUSTERS,
+    FEWEST_LABELS,
+    Decision,
+    Measured,
+    corrected_difference,
+    corrected_rate,
+    mixed_sensitivity,
+    powered_difference,
+    powered_rate,
+    rates_over_mixes,
+    same_kinds,
+    unlike,
+)
+from dokimasia.algorithms.statistics import Interval, rate_interval
+
+SENSITIVITY, SPECIFICITY = 0.8, 0.9
+
+
+def decisions(right: int, wrong: int) -> list[Decision]:
+    return [Decision(True)] * right + [Decision(False)] * wrong
+
+
+def passport(sensitivity: float = SENSITIVITY, specificity: float = SPECIFICITY, n: int = 400) -> dict[str, Measured]:
+    return {
+        "sensitivity": Measured.of(round(sensitivity * n), n),
+        "specificity": Measured.of(round(specificity * n), n),
+    }
+
+
+def judged(
+    generator: np.random.Generator, rate: float, n: int, judge: tuple[float, float]
+) -> tuple[list[bool], list[bool]]:
+    """Return whether answers are right, and whether a judge of this sensitivity and specificity says so."""
+    right = generator.random(n) < rate
+    said = generator.random(n) < np.where(right, judge[1], 1 - judge[0])
+    return right.tolist(), said.tolist()
+
+
+def some(labels: Sequence[bool], n: int) -> list[bool | None]:
+    """Return the first labels and no others; answers are in no order."""
+    return [one if place < n else None for place, one in enumerate(labels)]
+
+
+@pytest.mark.parametrize("rate", [0.0, 0.2, 0.5, 0.9, 1.0])
+def test_the_expected_share_is_corrected_to_the_planted_one(rate: float) -> None:
+    """What a judge of known rates finds right of a share x of right answers is brought back to x."""
+    said = round(1000 * (rate * SPECIFICITY + (1 - rate) * (1 - SENSITIVITY)))
+    found = corrected_rate(decisions(said, 1000 - said), **passport(), seed=0)
+    assert found.rate == pytest.approx(rate)
+    assert found.interval is not None
+    assert found.interval.low <= rate <= found.interval.high
+
+
+def test_corrected_intervals_cover_where_raw_ones_do_not() -> None:
+    """Over 100 worlds with 90 % right answers the corrected interval holds the truth, and the raw one hardly ever."""
+    generator = np.random.default_rng(0)
+    corrected = raw = 0
+    for _ in range(100):
+        _, said = judged(generator, 0.9, 300, (SENSITIVITY, SPECIFICITY))
+        measured = {
+            "sensitivity": Measured.of(int(generator.binomial(200, SENSITIVITY)), 200),
+            "specificity": Measured.of(int(generator.binomial(200, SPECIFICITY)), 200),
+        }
+        found = corrected_rate([Decision(one) for one in said], **measured, seed=0).interval
+        assert found is not None
+        corrected += found.low <= 0.9 <= found.high
+        low, high = rate_interval(said)
+        raw += low <= 0.9 <= high
+    assert corrected >= 91
+    assert raw <= 20
+
+
+def test_the_passports_own_uncertainty_widens_the_interval() -> None:
+    """The same decisions have a wider interval where sensitivity and specificity rest on fewer items."""
+    widths = []
+    for n in (60, 200, 2000):
+        found = corrected_rate(decisions(180, 120), **passport(n=n), seed=0).interval
+        assert found is not None
+        widths.append(found.high - found.low)
+    assert widths[0] > widths[1] > widths[2]
+
+
+def test_clusters_widen_the_interval() -> None:
+    """Answers to one image that go together say less than as many that do not."""
+    said = [Decision(place % 12 < 8) for place in range(240)]
+    together = [place % 12 + 12 * (place // 120) for place in range(240)]
+    alone = corrected_rate(said, **passport(), seed=0).interval
+    clustered = corrected_rate(said, **passport(), clusters=together, seed=0).interval
+    assert alone is not None
+    assert clustered is not None
+    assert clustered.high - clustered.low > alone.high - alone.low
+
+
+@pytest.mark.parametrize(
+    ("sensitivity", "specificity", "reason"),
+    [
+        (Measured.of(55, 100), Measured.of(54, 100), "at least 0.1 is needed"),
+        (Measured.of(7, 10), Measured.of(7, 10), "may be 0"),
+        (
+            Measured(0.9, Interval(0, 1, "one cluster")),
+            Measured.of(90, 100),
+            "the sensitivity has no interval: one cluster",
+        ),
+    ],
+)
+def test_useless_rates_are_refused(sensitivity: Measured, specificity: Measured, reason: str) -> None:
+    """A judge that hardly tells right from wrong, or of which too little is known, corrects nothing, and the reason is told."""
+    found = corrected_rate(decisions(60, 40), sensitivity=sensitivity, specificity=specificity, seed=0)
+    assert (found.rate, found.interval) == (None, None)
+    assert reason in found.reason
+    both = corrected_difference(
+        decisions(60, 40), decisions(70, 30), sensitivity=sensitivity, specificity=specificity, seed=0
+    )
+    assert reason in both.reason
+
+
+def test_rates_that_cannot_be_of_this_run_are_refused() -> None:
+    """A judge that finds fewer answers wrong than its false alarms alone would make was measured on something else."""
+    found = corrected_rate(decisions(1000, 0), **passport(specificity=0.8), seed=0)
+    assert found.rate is None
+    assert found.reason.startswith("fewer answers were judged wrong")
+
+
+def test_what_rules_decided_is_not_corrected() -> None:
+    """Rules do not err: their share stands, the corrected rate lies between what they leave."""
+    ruled = [Decision(True, by_judge=False)] * 50 + [Decision(False, by_judge=False)] * 30
+    assert corrected_rate(ruled, **passport(), seed=0).rate == 50 / 80
+    found = corrected_rate([*ruled, *decisions(4, 16)], **passport(), seed=0)
+    assert found.rate == pytest.approx(0.5)
+    assert corrected_rate([*ruled, *decisions(14, 6)], **passport(), seed=0).rate == pytest.approx(
+        0.5 + 0.2 * (SENSITIVITY - 0.3) / (SENSITIVITY + SPECIFICITY - 1)
+    )
+
+
+def test_a_difference_is_that_of_what_was_judged_divided_by_what_the_judge_tells() -> None:
+    """Two models' difference grows by the factor by which the judge shrinks it, and keeps its sign and its significance."""
+    first, second = decisions(50, 100), decisions(92, 58)
+    found = corrected_difference(first, second, **passport(), seed=0)
+    assert found.rate == pytest.approx(0.28 / (SENSITIVITY + SPECIFICITY - 1))
+    assert found.interval is not None
+    assert found.interval.low > 0
+    back = corrected_difference(second, first, **passport(), seed=0)
+    assert back.interval is not None
+    assert back.interval.low == pytest.approx(-found.interval.high, abs=0.02)
+
+
+def test_sensitivity_follows_the_mix_of_errors() -> None:
+    """A mix of errors that are hard to see has a lower sensitivity; a mix counted among few errors is known less well."""
+    by_kind = {"easy": Measured.of(95, 100), "hard": Measured.of(30, 100)}
+    half, hard = (mixed_sensitivity(by_kind, {"easy": easy, "hard": 1}) for easy in (1, 0))
+    assert half.share == pytest.approx(0.625)
+    assert hard == by_kind["hard"]
+    counted = mixed_sensitivity(by_kind, {"easy": 5, "hard": 5}, seen=10)
+    assert counted.interval.low < half.interval.low
+    together = (by_kind.keys(), Measured(0.625, Interval(0.45, 0.8)))
+    shared = mixed_sensitivity(by_kind, {"easy": 1, "hard": 1}, together=(dict.fromkeys(together[0], 1.0), together[1]))
+    assert shared.interval.low == pytest.approx(0.45)
+    with pytest.raises(ValueError, match="no sensitivity is known to errors of the kind odd"):
+        mixed_sensitivity(by_kind, {"odd": 1})
+
+
+def test_the_bound_over_mixes_holds_every_mix() -> None:
+    """Whatever the mix, the corrected rate lies between those of the easiest and the hardest kind."""
+    by_kind = {name: Measured.of(hits, 100) for name, hits in (("a", 90), ("b", 70), ("c", 45))}
+    specificity = Measured.of(95, 100)
+    bound = rates_over_mixes(0.8, by_kind, specificity)
+    assert (bound.lowest, bound.highest) == ("c", "a")
+    for mix in ({"a": 1}, {"a": 1, "b": 2, "c": 1}, {"c": 1}, {"b": 1, "c": 3}):
+        one = corrected_rate(
+            decisions(800, 200), sensitivity=mixed_sensitivity(by_kind, mix), specificity=specificity, seed=0
+        )
+        assert one.rate is not None
+        assert bound.low - 1e-9 <= one.rate <= bound.high + 1e-9
+    assert rates_over_mixes(0.8, {**by_kind, "d": Measured.of(5, 100)}, specificity).low == 0
+
+
+def test_a_shifted_mix_is_told_from_an_equal_one() -> None:
+    """Kinds of error as in the mix have no small p-value; others have, and errors of one image count once."""
+    own = {"a": 1, "b": 1, "c": 2}
+    assert same_kinds(["a", "b", "c", "c"] * 10, own, seed=0) > 0.5
+    assert same_kinds(["a"] * 25 + ["c"] * 15, own, seed=0) < 0.001
+    assert same_kinds(["a"] * 30, own, clusters=[0] * 30, seed=0) > 0.05
+    assert same_kinds(["odd", "a"], own, seed=0) < 0.001
+    assert unlike(Measured.of(20, 60), Measured.of(160, 200))
+
+
+@pytest.mark.parametrize(
+    ("name", "judge"), [("good", (0.95, 0.97)), ("mediocre", (0.8, 0.75)), ("useless", (0.3, 0.7))]
+)
+def test_labels_beside_a_judge_cover_and_cost_little(name: str, judge: tuple[float, float]) -> None:
+    """With 50 labels intervals hold the truth and are at most 1.05 as wide as those of the labels alone, whatever the judge."""
+    generator = np.random.default_rng(1)
+    covered, widths, alone = 0, 0.0, 0.0
+    for _ in range(100):
+        right, said = judged(generator, 0.7, 300, judge)
+        found = powered_rate(said, some(right, 50))
+        assert found.interval is not None
+        assert found.alone is not None
+        covered += found.interval.low <= 0.7 <= found.interval.high
+        widths += found.interval.high - found.interval.low
+        alone += found.alone.interval.high - found.alone.interval.low
+    assert covered >= 91
+    assert widths <= 1.05 * alone
+    assert (widths < 0.8 * alone) == (name == "good")
+
+
+def test_no_disagreement_among_few_labels_is_no_certainty() -> None:
+    """Where judge and people agree on all 50 labels, the interval still reaches as far as unseen disagreement may."""
+    said = [place % 2 == 0 for place in range(2000)]
+    found = powered_rate(said, some(said, 50))
+    assert found.interval is not None
+    assert found.interval.high - found.interval.low > 0.1
+
+
+def test_few_labels_are_refused_and_rare_kinds_stand_alone() -> None:
+    """Below 20 labels or 10 clusters nothing is corrected; with hardly a wrong answer among them, the labels stand alone."""
+    said = [True, False] * 100
+    few = powered_rate(said, some(said, FEWEST_LABELS - 1))
+    assert few.rate is None
+    assert powered_rate([], []).reason.startswith("0 labels")
+    assert powered_difference([1.0], [None], seed=0).reason.startswith("0 labels")
+    assert few.reason == f"19 labels, at least {FEWEST_LABELS} are needed"
+    clustered = powered_rate(said, some(said, 40), clusters=[place // 8 for place in range(200)])
+    assert clustered.reason == f"labels in 5 clusters, at least {FEWEST_CLUSTERS} are needed"
+    rare = powered_rate(said, [place > 3 if place < 50 else None for place in range(200)])
+    assert rare.alone is not None
+    assert (rare.power, rare.rate, rare.interval) == (0, rare.alone.share, rare.alone.interval)
+
+
+def test_two_models_by_labels_are_paired() -> None:
+    """The difference of two models that are labelled on the same samples is surer with the judge's word on all of them."""
+    generator = np.random.default_rng(2)
+    right = [generator.random(400) < rate for rate in (0.5, 0.7)]
+    said = [np.where(generator.random(400) < 0.05, ~one, one) for one in right]
+    steps = (said[1].astype(int) - said[0].astype(int)).tolist()
+    truth = (right[1].astype(int) - right[0].astype(int)).tolist()
+    labels = [float(one) if place < 60 else None for place, one in enumerate(truth)]
+    found = powered_difference(steps, labels, seed=0)
+    assert found.interval is not None
+    assert found.alone is not None
+    assert found.interval.low <= 0.2 <= found.interval.high
+    assert found.interval.high - found.interval.low < 0.7 * (found.alone.interval.high - found.alone.interval.low)
+    with pytest.raises(ValueError, match="400 decisions for 399 labels"):
+        powered_difference(steps, labels[1:], seed=0)

@@ -1,0 +1,357 @@
+"""`correct` as a user runs it: judges with planted false verdicts, passports, mixes of errors, labels of people, and misuse."""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from random import Random
+from typing import Any, NamedTuple
+
+import pytest
+
+from dokimasia.cli.main import run
+from dokimasia.methods.correction.measures import Answer, judged_run
+from dokimasia.simulation.world import write_described, write_world
+from dokimasia.storage.home import Home
+from dokimasia.storage.runs import get_run
+from tests.planted_judges import detections, judge_of, kept_passport, planted_passport
+
+MODELS = "sim/strong,sim/weak"
+OBLIGING = "sim/judge-obliging"
+
+Figures = dict[str, Any]
+Printed = Callable[..., Figures]
+
+
+class Place(NamedTuple):
+    """A home with two evaluations of the same answers: by a judge that errs as planted, and by one that does not."""
+
+    folder: Path
+    judged: str
+    true: str
+
+    @property
+    def home(self) -> list[str]:
+        return ["--home", str(self.folder / "home")]
+
+    def answers(self, run: str, measure: int = 0) -> Mapping[str, Sequence[Answer]]:
+        with Home.open(self.folder / "home", write=False) as home:
+            return judged_run(home, get_run(home, run)).measures[measure].models
+
+    def truth(self, model: str) -> float:
+        decisions = [one.decision for one in self.answers(self.true)[model] if one.decision is not None]
+        return sum(one.right for one in decisions) / len(decisions)
+
+
+def last(folder: Path) -> str:
+    with Home.open(folder / "home", write=False) as home:
+        return str(home.rows("SELECT id FROM runs ORDER BY created_at DESC, rowid DESC LIMIT 1")[0]["id"])
+
+
+def evaluated(folder: Path, data: Path, judge: str) -> str:
+    command = ["evaluate", str(data), "--judge", judge, "--models", MODELS, "--home", str(folder / "home")]
+    assert run([*command, "--json"]) == 0
+    return last(folder)
+
+
+@pytest.fixture(scope="session")
+def place(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Place:
+    """A world of 60 questions; its seed is the fixture's parameter."""
+    folder = tmp_path_factory.mktemp("correct")
+    write_world(folder / "world.jsonl", 60, getattr(request, "param", 3))
+    true = evaluated(folder, folder / "world.jsonl", "sim/judge")
+    return Place(folder, evaluated(folder, folder / "world.jsonl", OBLIGING), true)
+
+
+@pytest.fixture
+def printed(capsys: pytest.CaptureFixture[str]) -> Printed:
+    """Runs `correct` and returns what it prints as JSON."""
+
+    def correct(place: Place, *options: object, of: str = "") -> Figures:
+        capsys.readouterr()
+        assert run(["correct", of or place.judged, *map(str, options), "--json", *place.home]) == 0
+        return json.loads(capsys.readouterr().out)
+
+    return correct
+
+
+def labels(place: Place, path: Path, *, errors: Sequence[str] = (), of: int = 60) -> Path:
+    """Write what is true of the answers to so many drawn samples as people's labels."""
+    lines: list[str] = []
+    drawn = Random(0).sample(range(60), of)
+    for model, answers in place.answers(place.true).items():
+        for number, one in enumerate(answers):
+            if one.decision is None or number not in drawn:
+                continue
+            line = {"id": one.unit.id, "model": model, "annotator": "anna", "value": int(one.decision.right)}
+            if errors and not one.decision.right:
+                line["error"] = errors[number % len(errors)]
+            lines.append(json.dumps(line) + "\n")
+    path.write_text("".join(lines))
+    return path
+
+
+def passport(path: Path, *, judge: str = OBLIGING, prompts: Mapping[str, str] | None = None) -> Path:
+    """Write the passport of a judge that overlooks one error in five and rejects one right answer in ten."""
+    found = detections(images=60, misses=0.2, alarms=0.1, ways=("gated", "right-or-wrong"))
+    return kept_passport(path, planted_passport(found, judge=judge_of(judge), prompts=prompts))
+
+
+def mix(path: Path, **kinds: Any) -> Path:
+    path.write_text(json.dumps(kinds))
+    return path
+
+
+def holds(one: Mapping[str, Any], truth: float) -> bool:
+    return one["low"] <= truth <= one["high"]
+
+
+@pytest.mark.parametrize("place", [3, 8, 21], indirect=True)
+def test_labels_and_passport_bring_back_what_the_judge_got_wrong(
+    place: Place, printed: Printed, tmp_path: Path
+) -> None:
+    """As judged more answers are right than are; corrected either way the intervals hold the truth, and so do differences."""
+    options = (
+        "--passport", passport(tmp_path / "passport.json"),
+        "--mix", mix(tmp_path / "mix.json", shares={"VG": 1, "VR": 1}),
+        "--human", labels(place, tmp_path / "said.jsonl", of=40),
+    )  # fmt: skip
+    figures = printed(place, *options)
+    models = figures["measures"]["right"]["models"]
+    for name, one in models.items():
+        truth = place.truth(name)
+        assert holds(one["by_passport"], truth)
+        assert holds(one["by_labels"], truth)
+        assert one["by_rule"] + one["by_judge"] == one["raw"]["n"]
+    weak = models["sim/weak"]
+    assert weak["raw"]["share"] > place.truth("sim/weak")
+    assert abs(weak["by_passport"]["rate"] - place.truth("sim/weak")) < weak["raw"]["share"] - place.truth("sim/weak")
+    (pair,) = figures["measures"]["right"]["pairs"]
+    apart = place.truth("sim/weak") - place.truth("sim/strong")
+    assert holds(pair["by_passport"], apart)
+    assert holds(pair["by_labels"], apart)
+    assert figures == printed(place, *options)
+
+
+def test_without_mix_and_labels_a_passport_corrects_nothing(
+    place: Place, printed: Printed, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The rate as judged stands beside the reason for the refusal, the way out, and how far mixes could move it."""
+    file = passport(tmp_path / "passport.json")
+    one = printed(place, "--passport", file)["measures"]["right"]["models"]["sim/weak"]
+    assert one["by_passport"]["rate"] is None
+    assert "--mix FILE" in one["by_passport"]["refused"]
+    assert "--human FILE" in one["by_passport"]["refused"]
+    assert one["over_mixes"]["low"] <= one["over_mixes"]["high"]
+    assert one["raw"]["share"] is not None
+    assert run(["correct", place.judged, "--passport", str(file), *place.home]) == 0
+    assert "by passport: none: the passport knows how often" in " ".join(capsys.readouterr().out.split())
+
+
+def test_labels_that_say_the_kind_of_error_are_a_mix(place: Place, printed: Printed, tmp_path: Path) -> None:
+    """Kinds of error that people name weight the sensitivity, and are held against the passport's own mix and a given one."""
+    file = passport(tmp_path / "passport.json")
+    alike = labels(place, tmp_path / "alike.jsonl", errors=("VG", "VR"))
+    figures = printed(place, "--passport", file, "--human", alike)
+    assert set(figures["mix"]["shares"]) == {"VG", "VR"}
+    assert figures["mix"]["counted"]
+    assert figures["measures"]["right"]["models"]["sim/weak"]["by_passport"]["rate"] is not None
+    shifted = labels(place, tmp_path / "shifted.jsonl", errors=("numerical_errors",))
+    assert any(
+        "another mix of kinds" in line for line in printed(place, "--passport", file, "--human", shifted)["warnings"]
+    )
+    given = mix(tmp_path / "mix.json", shares={"entity_substitution": 1})
+    lines = printed(place, "--passport", file, "--mix", given, "--human", shifted)["warnings"]
+    assert any("75% of the errors of the given mix" in line for line in lines)
+    assert any("than those of the given mix" in line for line in lines)
+    equal = mix(tmp_path / "equal.json", counts={"VG": 30, "VR": 31})
+    assert printed(place, "--passport", file, "--mix", equal)["warnings"] == []
+
+
+def test_labels_drawn_by_annotate_come_back_as_a_correction(
+    place: Place, printed: Printed, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """`annotate draw --cases` draws samples over all categories on a scale of 0 and 1, and `correct` takes what was read."""
+    forms = tmp_path / "forms"
+    draw = [
+        "annotate",
+        "draw",
+        place.judged,
+        "--annotators",
+        "anna",
+        "--cases",
+        "40",
+        "--scale",
+        "0-1",
+        "-o",
+        str(forms),
+    ]
+    assert run([*draw, *place.home]) == 0
+    assert "drew 40 cases" in capsys.readouterr().err
+    assert run([*draw, "--per", "2", *place.home]) == 2
+    key = [json.loads(line) for line in (tmp_path / "forms.key.jsonl").read_text().splitlines()][1:]
+    truth = {
+        (one.unit.id, model): int(one.decision.right)
+        for model, answers in place.answers(place.true).items()
+        for one in answers
+        if one.decision is not None
+    }
+    filled = [{"item": one["item"], "score": truth.get((one["id"], one["model"]), 0)} for one in key]
+    (tmp_path / "anna.jsonl").write_text("".join(json.dumps(one) + "\n" for one in filled))
+    said = tmp_path / "said.jsonl"
+    assert run(["annotate", "read", f"{forms}.key.jsonl", str(tmp_path / "anna.jsonl"), "-o", str(said)]) == 0
+    figures = printed(place, "--human", said)
+    assert figures["human"]["samples"] == 40
+    for name, one in figures["measures"]["right"]["models"].items():
+        assert one["by_labels"]["labels"] == 40
+        assert holds(one["by_labels"], place.truth(name))
+
+
+def test_labels_of_one_category_are_no_random_draw(place: Place, printed: Printed, tmp_path: Path) -> None:
+    """Samples that a random draw would hardly bring are refused, with the category that gives them away."""
+    data = [json.loads(line) for line in (place.folder / "world.jsonl").read_text().splitlines()]
+    categories = {one["id"]: one["category"] for one in data}
+    most = max(set(categories.values()), key=list(categories.values()).count)
+    path = labels(place, tmp_path / "said.jsonl")
+    kept = [line for line in path.read_text().splitlines() if categories[json.loads(line)["id"]] == most]
+    path.write_text("\n".join(kept) + "\n")
+    figures = printed(place, "--human", path)
+    assert any("no random draw: 100% of them" in line for line in figures["warnings"])
+    assert all(one["by_labels"]["rate"] is None for one in figures["measures"]["right"]["models"].values())
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ({"id": "nowhere", "value": 1}, "line 1: the run has no sample 'nowhere'"),
+        ({"model": "sim/other", "value": 1}, "line 1: the run has no model 'sim/other'; there are"),
+        ({"value": 3}, "line 1: the value 3 is neither 1 (right) nor 0 (wrong)"),
+        ({"baseline": "sim/weak", "value": 1}, "is no label of an answer"),
+        ({"value": 1, "error": "typos"}, "the passport has measured no errors of the kind typos"),
+    ],
+)
+def test_labels_that_cannot_be_used_are_named(
+    place: Place, tmp_path: Path, capsys: pytest.CaptureFixture[str], line: dict[str, Any], said: str
+) -> None:
+    """Unknown samples, models and kinds of error, values but 0 and 1, and ratings of pairs end with exit code 2."""
+    wrong = next(one for one in place.answers(place.true)["sim/weak"] if one.decision and not one.decision.right)
+    if "error" in line:
+        line = line | {"value": 0}
+    row = {"id": wrong.unit.id, "model": "sim/weak" if "baseline" not in line else "sim/strong", "annotator": "anna"}
+    (tmp_path / "said.jsonl").write_text(json.dumps(row | line) + "\n")
+    given = ["--human", str(tmp_path / "said.jsonl"), "--passport", str(passport(tmp_path / "passport.json"))]
+    assert run(["correct", place.judged, *given, *place.home]) == 2
+    assert said in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("kinds", "said"),
+    [
+        ({"shares": {"typos": 1}}, "no errors of the kind typos; it knows"),
+        ({"shares": {"VG": 1, "entity_substitution": 1}}, "entity_substitution beside the whole group"),
+        ({"counts": {"VG": 1.5}}, "VG: '1.5' is no whole number of at least 0"),
+        ({"shares": {"VG": -1}}, "VG: '-1' is no share of at least 0"),
+        ({"counts": {"VG": 0}}, "every kind of error has 0"),
+        ({"VG": 1}, "no mix; a mix is a JSON object"),
+    ],
+)
+def test_a_mix_that_cannot_be_used_is_named(
+    place: Place, tmp_path: Path, capsys: pytest.CaptureFixture[str], kinds: dict[str, Any], said: str
+) -> None:
+    """A mix of unknown kinds, of a group beside its dimensions, or of what is no share, ends with exit code 2."""
+    given = ["--passport", str(passport(tmp_path / "passport.json")), "--mix", str(mix(tmp_path / "mix.json", **kinds))]
+    assert run(["correct", place.judged, *given, *place.home]) == 2
+    assert said in capsys.readouterr().err
+
+
+def test_passports_that_do_not_fit_are_refused(
+    place: Place, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A passport of another judge, of other prompts or altered by hand ends with exit code 2, as does nothing to correct by."""
+    other = passport(tmp_path / "other.json", judge="sim/judge")
+    prompts = passport(tmp_path / "prompts.json", prompts={"equivalence": f"99:{'0' * 64}"})
+    altered = passport(tmp_path / "altered.json")
+    altered.write_text(altered.read_text().replace('"k": ', '"k": 1', 1))
+    for file, said in (
+        (other, "the judge here is sim/judge-obliging"),
+        (prompts, "the prompt equivalence version 99"),
+        (altered, "it was changed after it was made"),
+    ):
+        assert run(["correct", place.judged, "--passport", str(file), *place.home]) == 2
+        assert said in capsys.readouterr().err
+    assert run(["correct", place.judged, *place.home]) == 2
+    assert "--passport FILE" in capsys.readouterr().err
+    assert run(["correct", place.judged, "--mix", str(mix(tmp_path / "mix.json", shares={"VG": 1})), *place.home]) == 2
+    assert "name it with --passport" in capsys.readouterr().err
+
+
+def test_the_schema_describes_what_is_printed(place: Place, printed: Printed, tmp_path: Path, capsys: Any) -> None:
+    """`correct --schema` has a field for each that --json prints."""
+    from dokimasia.methods.correction.shape import CorrectionFigures
+
+    figures = printed(
+        place, "--human", labels(place, tmp_path / "said.jsonl"), "--passport", passport(tmp_path / "p.json")
+    )
+    assert CorrectionFigures.model_validate(figures).run == place.judged
+    assert run(["correct", "--schema"]) == 0
+    assert set(json.loads(capsys.readouterr().out)["properties"]) == set(figures)
+
+
+@pytest.fixture(scope="session")
+def audited(tmp_path_factory: pytest.TempPathFactory) -> Place:
+    """An audit of described pictures by a careless judge."""
+    folder = tmp_path_factory.mktemp("audited")
+    home = ["--home", str(folder / "home")]
+    data, rubrics = str(folder / "data.jsonl"), str(folder / "rubrics.jsonl")
+    write_described(folder / "data.jsonl", 28, 3)
+    assert run(["review", data, "--panel", "sim/panel-a,sim/panel-b,sim/panel-c", "--json", *home]) == 0
+    made = ["rubrics", "last", "--judge", "sim/judge", "--pool", "sim/hasty,sim/nearsighted", "--export", rubrics]
+    assert run([*made, *home]) == 0
+    runs = []
+    for judge in ("sim/judge", "sim/judge-lenient"):
+        assert run(["audit", data, "--rubrics", rubrics, "--models", MODELS, "--judge", judge, "--json", *home]) == 0
+        runs.append(last(folder))
+    return Place(folder, runs[1], runs[0])
+
+
+def test_gates_and_rubrics_of_an_audit_are_corrected_by_labels(
+    audited: Place, printed: Printed, tmp_path: Path
+) -> None:
+    """Labels of descriptions correct the gates, labels of rubrics the share that holds; of these a passport knows nothing."""
+    lines: list[str] = []
+    for measure in (0, 1):
+        for model, answers in audited.answers(audited.true, measure).items():
+            for one in answers:
+                if one.decision is None:
+                    continue
+                row = {"id": one.unit.id, "model": model, "annotator": "anna", "value": int(one.decision.right)}
+                lines.append(
+                    json.dumps(row | ({"criterion": one.unit.criterion, "measure": "holds"} if measure else {}))
+                )
+    (tmp_path / "said.jsonl").write_text("\n".join(lines) + "\n")
+    given = [
+        "--passport",
+        passport(tmp_path / "p.json", judge="sim/judge-lenient"),
+        "--mix",
+        mix(tmp_path / "m.json", shares={"VG": 1, "VR": 1}),
+    ]
+    figures = printed(audited, "--human", tmp_path / "said.jsonl", *given)
+    gates, rubrics = (figures["measures"][name] for name in ("gate_pass", "must_right"))
+    for number, measure in enumerate((gates, rubrics)):
+        for name, one in measure["models"].items():
+            decisions = [
+                one.decision for one in audited.answers(audited.true, number)[name] if one.decision is not None
+            ]
+            assert holds(one["by_labels"], sum(decision.right for decision in decisions) / len(decisions))
+    assert gates["models"]["sim/weak"]["raw"]["share"] > gates["models"]["sim/weak"]["by_labels"]["rate"]
+    assert gates["models"]["sim/weak"]["by_passport"]["rate"] is not None
+    assert "single rubrics" in rubrics["models"]["sim/weak"]["by_passport"]["refused"]
+    assert any("rather than of gates" in line for line in figures["warnings"])
+
+
+def test_other_runs_have_nothing_to_correct(audited: Place, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A run that decides nothing of answers is named with what is corrected."""
+    with Home.open(audited.folder / "home", write=False) as home:
+        review = str(home.rows("SELECT id FROM runs WHERE method = 'review'")[0]["id"])
+    (tmp_path / "said.jsonl").write_text("{}\n")
+    assert run(["correct", review, "--human", str(tmp_path / "said.jsonl"), *audited.home]) == 2
+    assert "runs of evaluate, whose answers are right or wrong, and of audit" in capsys.readouterr().err
