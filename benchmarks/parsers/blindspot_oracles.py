@@ -5,6 +5,7 @@ import re
 
 from benchmarks.parsers.duel_oracles import unshown
 from benchmarks.parsers.oracles import Refuted, said, stated
+from dokimasia.domain.blindspots import Choice
 from dokimasia.parsing.blindspots.judged import ReadByAxis, ReadNotice
 
 AXES = ("clarity", "overall")
@@ -34,7 +35,7 @@ def check_scores(text: str, read: ReadByAxis[int]) -> None:
     _require(all(type(one) is int and 1 <= one <= 10 for one in read.values.values()), "a score off the scale")
 
 
-def check_choices(text: str, read: ReadByAxis[str]) -> None:
+def check_choices(text: str, read: ReadByAxis[Choice]) -> None:
     """The same of choices, which are first, second or tie."""
     _by_axis(text, read, "better", "better")
     _require(set(read.values.values()) <= {"first", "second", "tie"}, "no such choice")
@@ -48,7 +49,7 @@ def check_notice(text: str, read: ReadNotice) -> None:
     _require(("yes" if read.named else "no") in verdicts, "a verdict that is not there")
 
 
-def _by_axis(text: str, read: ReadByAxis[int] | ReadByAxis[str], word: str, field: str) -> None:
+def _by_axis(text: str, read: ReadByAxis[int] | ReadByAxis[Choice], word: str, field: str) -> None:
     _require(tuple(read.values) == AXES, "other axes than were asked for")
     _require(any(map(str.isalpha, read.justification)), "a justification without a word")
     lines = [_HIDDEN.sub("", line) for line in stated(unshown(text)).split("\n")]

@@ -145,8 +145,8 @@ def worlds(sets: int, generator: np.random.Generator) -> Iterator[tuple[tuple[An
     """Yield each world with what is seen in it, so many times, as far as the correction is not refused."""
     for n, m, rate, judge in product(ANSWERS, ITEMS, RATES, JUDGES):
         share = (1 - rate) * judge[0] + rate * (1 - judge[1])
-        wrong = generator.binomial(n, share, sets)
-        found, alarms = generator.binomial(m, judge[0], sets), generator.binomial(m, 1 - judge[1], sets)
+        wrong = generator.binomial(n, share, sets).astype(float)
+        found, alarms = (generator.binomial(m, one, sets).astype(float) for one in (judge[0], 1 - judge[1]))
         told = (found - alarms) / m
         surely = told - np.hypot(found / m - exact(found, m)[0], exact(alarms, m)[1] - alarms / m) > 0
         kept = (told >= LEAST_APART) & surely

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from dokimasia.domain.blindspots import EVALUATORS, PUBLISHED, Detection, Probe, Task
+from dokimasia.domain.blindspots import EVALUATORS, PUBLISHED, Detection, Evaluator, Probe, Task
 from dokimasia.domain.identity import digest
 from dokimasia.domain.passport import PassportData, PassportDates, PassportModel
 from dokimasia.errors import ConfigError, NotFound
@@ -128,7 +128,7 @@ def _costs(
     used = SqliteLedger(home).calls_for(call for row in rows for call in row.calls)
     found: dict[Key, list[tuple[float | None, tuple[str, ...]]]] = {}
     for row in rows:
-        evaluator = next((one for one in EVALUATORS if row.item.partition("/")[0] == one), None)
+        evaluator: Evaluator | None = next((one for one in EVALUATORS if row.item.partition("/")[0] == one), None)
         if evaluator is None:
             continue
         each = [used[call].cost for call in row.calls if call in used]
