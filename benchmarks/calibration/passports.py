@@ -6,6 +6,7 @@ passport are those of the other half, and are held to the truth here.
 
 from collections.abc import Iterator, Mapping
 from functools import cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -77,8 +78,14 @@ def _drawn(generator: np.random.Generator, own: Mapping[str, bool]) -> Iterator[
             for name in (*DIMENSIONS, NEUTRAL, "again"):
                 group, item = DIMENSIONS.get(name, ""), f"{image}-{name}"
                 case = "error" if group else "neutral" if name == NEUTRAL else "retest"
-                asked = {"judge": "judge", "task": "image-to-text", "evaluator": way, "case": case, "group": group}
-                asked |= {"dimension": name, "cluster": str(image), "item": item}
+                asked: dict[str, Any] = {
+                    "judge": "judge",
+                    "task": "image-to-text",
+                    "evaluator": way,
+                    "case": case,
+                    "group": group,
+                }
+                asked |= {"group": group, "dimension": name, "cluster": str(image), "item": item}
                 if generator.random() < FAILS:
                     yield Detection(**asked, failure="unparsable")
                 elif group:

@@ -159,6 +159,7 @@ BESIDE_MODELS = {
     "analyse: agreement with ratings": Rule("", CORRELATION, "audits", "audit, gated score and ratings"),
     "analyse: what the gate adds": Rule("", JACKKNIFE, "audits", "audit, what the gate adds"),
     "analyse: consistency": Rule("", JACKKNIFE, "audits", "audit, gate pass and easy-wrong mean"),
+    "analyse: two judges together": Rule("", MEAN, "audits", "audit, overall"),
     "analyse: shift of two judges": Rule("", MEAN, "audits", "audit, shift of two judges"),
     "diff: paired difference": Rule("", MEAN, "comparison", "paired difference"),
     "diff: what both speak to": Rule("", MEAN, "both speaking", "paired difference"),

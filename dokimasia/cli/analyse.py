@@ -25,6 +25,13 @@ if TYPE_CHECKING:
 )
 @click.option("--against", metavar="RUN2", help="An audit of the same rubrics by another judge.")
 @click.option(
+    "--passport",
+    "passports",
+    multiple=True,
+    type=EXISTING_FILE,
+    help="--against: the passports of both judges, to average them.",
+)
+@click.option(
     "-o", "--output", type=FILE, help="Also write a report with charts: FILE.html without network, or FILE.md."
 )
 @json_option
@@ -35,6 +42,7 @@ def command(
     ratings: Path | None,
     benchmarks: tuple[str, ...],
     against: str | None,
+    passports: tuple[Path, ...],
     output: Path | None,
     as_json: bool,
 ) -> None:
@@ -52,7 +60,9 @@ def command(
 
     with reading(settings, run, of_method("audit")) as (home, found):
         other = resolve_run(home, against, other_than(found)) if against else None
-        figures = analyse(home, found, ratings=ratings, against=other, benchmarks=_named(benchmarks))
+        figures = analyse(
+            home, found, ratings=ratings, against=other, benchmarks=_named(benchmarks), passports=passports
+        )
         if output is not None:
             asyncio.run(write_report(home, found, output=output, redact=redact, figures=figures))
     print_run(settings, found.id, as_json=as_json, figures=figures)

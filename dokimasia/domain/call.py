@@ -176,7 +176,10 @@ class Usage(Value):
 
 
 class ChatReply(Value):
-    """A completed chat reply with a readable envelope, whatever its content is worth."""
+    """A completed chat reply with a readable envelope, whatever its content is worth.
+
+    `version` is what the endpoint calls the model that replied, often with a date; None where it does not say.
+    """
 
     kind: Literal["chat"] = "chat"
     text: str
@@ -185,6 +188,7 @@ class ChatReply(Value):
     refusal: str | None = None
     tool_calls: tuple[ToolCall, ...] = ()
     usage: Usage = Usage()
+    version: str | None = None
 
 
 class EmbeddingReply(Value):

@@ -42,7 +42,7 @@ class PassportModel(Value):
     name: str = Field(min_length=1, description="its shown name, with @BUDGET or +tools where it was asked so")
     model: str = Field(min_length=1, description="its LiteLLM name")
     endpoint: str = Field(description="where it runs")
-    version: str | None = Field(description="its version as the endpoint reported it; null where that is not known")
+    version: str | None = Field(description="what its endpoint called it, several with commas; null where it did not say")
     sampling: Sampling | None = Field(
         default=None, description="under the evaluators that evaluations and audits use; null where none was asked"
     )

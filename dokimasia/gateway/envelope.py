@@ -53,7 +53,8 @@ def clean_reply(reply: ModelReply, clean: Redact) -> ModelReply:
     if not isinstance(reply, ChatReply):
         return reply
     tools = tuple(_cleaned(tool, clean, "id", "name", "arguments") for tool in reply.tool_calls)
-    cleaned = _cleaned(reply, clean, "text", "refusal", "native_finish_reason").model_copy(update={"tool_calls": tools})
+    cleaned = _cleaned(reply, clean, "text", "refusal", "native_finish_reason", "version")
+    cleaned = cleaned.model_copy(update={"tool_calls": tools})
     return reply if cleaned == reply else cleaned
 
 

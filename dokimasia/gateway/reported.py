@@ -27,6 +27,9 @@ _OTHER_WORDS: dict[str, FinishReason] = {
 LONGEST_WORD = 100
 """Characters of an endpoint's own word for how a reply ended."""
 
+LONGEST_NAME = 200
+"""Characters of what an endpoint calls a model."""
+
 NATIVE_STOPS = frozenset(word for word, reason in (_OWN_WORDS | _OTHER_WORDS).items() if reason == "stop")
 
 
@@ -41,6 +44,15 @@ def finish_of(word: object) -> tuple[FinishReason, str | None]:
     if text in _OWN_WORDS:
         return _OWN_WORDS[text], None
     return _OTHER_WORDS.get(text, "unknown"), text
+
+
+def version_of(name: object, asked: str) -> str | None:
+    """Return what an endpoint calls the model that replied; None where it does not say, or repeats the name asked for.
+
+    LiteLLM repeats it where an endpoint does not say.
+    """
+    text = storable(name)[:LONGEST_NAME] if isinstance(name, str) else ""
+    return text if text and not f"/{asked}".endswith(f"/{text}") else None
 
 
 def usage_of(prompt_tokens: object, completion_tokens: object) -> Usage:

@@ -144,6 +144,21 @@ class SqliteLedger:
         days = sorted({row["day"] for row in self._home.rows_among(sql, list(dict.fromkeys(keys)))})
         return (days[0], days[-1]) if days else None
 
+    def versions_of(self, keys: Iterable[str]) -> list[str]:
+        """Return what endpoints called the models that answered the calls, each once, in alphabetical order."""
+        sql = "SELECT DISTINCT json_extract(reply, '$.version') AS version FROM calls WHERE key IN ({marks})"
+        found = {row["version"] for row in self._home.rows_among(sql, list(dict.fromkeys(keys)))}
+        return sorted(found - {None})
+
+    def last_version(self, model: str, endpoint: str) -> str | None:
+        """Return what an endpoint called a model when it last said so; None where it never did."""
+        sql = (
+            "SELECT json_extract(reply, '$.version') AS version FROM calls WHERE model = ? AND endpoint = ? "
+            "AND version IS NOT NULL ORDER BY created_at DESC, rowid DESC LIMIT 1"
+        )
+        row = self._home.one(sql, (model, endpoint))
+        return None if row is None else row[0]
+
     def rebuild(self, key: str) -> tuple[ModelCall, ModelReply]:
         """Return a call and its reply with their full texts, as they were sent and received.
 

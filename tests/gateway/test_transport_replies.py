@@ -314,3 +314,10 @@ async def test_process_is_quiet_and_loads_litellm_late(server: Any, acts: Any, n
     ours = [line for line in done.stderr.splitlines() if "DeprecationWarning" not in line and not line.startswith("  ")]
     assert json.loads(done.stdout) == [False, True, "hello", 0, name == "litellm"]
     assert ours == []
+
+
+async def test_the_version_is_what_the_endpoint_says(send: Any, server: Any, acts: Any) -> None:
+    """What an endpoint calls the model is kept where it says more than the name that was asked for."""
+    server.acts = [acts.completion("x") | {"model": "m-2026-05-01"}, acts.completion("x")]
+    assert (await send()).version == "m-2026-05-01"
+    assert (await send()).version is None

@@ -210,16 +210,17 @@ def test_the_gate_changes_an_agreement_only_where_a_paired_interval_says_so() ->
     assert "too few" in few["says"]
 
 
+def audit(means: dict[str, int]) -> list[AuditRow]:
+    """Return an audit of forty images, of which the gates of so many pass."""
+    return [
+        AuditRow(f"s{number}", f"c{number}", "data", name, 0, (1, 1), ((number < good,), (True,)))
+        for name, good in means.items()
+        for number in range(40)
+    ]
+
+
 def test_judges_differ_in_order_only_beyond_ties_and_chance() -> None:
     """Equal means are in no order, and of pairs that are the other way round it is said whether both judges are sure."""
-
-    def audit(means: dict[str, int]) -> list[AuditRow]:
-        return [
-            AuditRow(f"s{number}", f"c{number}", "data", name, 0, (1, 1), ((number < good,), (True,)))
-            for name, good in means.items()
-            for number in range(40)
-        ]
-
     tied = two_judges(audit({"a": 20, "b": 20}), audit({"a": 20, "b": 21}), names=("x", "y"), seed=0)
     assert (tied["same_order"], tied["reversed"]) == (True, [])
     near = two_judges(audit({"a": 21, "b": 20}), audit({"a": 20, "b": 21}), names=("x", "y"), seed=0)
@@ -228,6 +229,19 @@ def test_judges_differ_in_order_only_beyond_ties_and_chance() -> None:
     assert "order 1 pairs of models differently, 0 of them beyond chance" in near["says"]
     far = two_judges(audit({"a": 35, "b": 10}), audit({"a": 10, "b": 35}), names=("x", "y"), seed=0)
     assert far["reversed"][0]["adjusted"] < 0.05
+
+
+def test_two_judges_averaged_by_weights() -> None:
+    """With weights the mean of both judges stands beside each one's, and lies where the weights put it; without, none does."""
+    strict, lax = audit({"a": 20, "b": 10}), audit({"a": 30, "b": 30})
+    found = two_judges(strict, lax, names=("strict", "lax"), seed=0, weights=(0.75, 0.25))
+    assert found["weights"] == [0.75, 0.25]
+    for one in found["models"].values():
+        first, second = one["means"]
+        assert one["together"]["mean"] == pytest.approx(0.75 * first + 0.25 * second, abs=1e-4)
+    plain = two_judges(strict, lax, names=("strict", "lax"), seed=0)
+    assert "weights" not in plain
+    assert all("together" not in one for one in plain["models"].values())
 
 
 def test_two_judges_compared() -> None:

@@ -1,13 +1,15 @@
 """Passports held against runs: what is refused, what is warned of, and what is chosen by them."""
 
+import asyncio
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from dokimasia.domain.call import Sampling
+from dokimasia.domain.call import Chat, ChatReply, Message, ModelRef, Sampling, call_key
 from dokimasia.domain.duel import REFERENCE
+from dokimasia.domain.sample import TextPart
 from dokimasia.errors import ConfigError, DataError
 from dokimasia.methods.audit import METHOD as AUDIT
 from dokimasia.methods.audit import AuditRequest
@@ -15,15 +17,16 @@ from dokimasia.methods.duel import METHOD as DUEL
 from dokimasia.methods.duel import DuelRequest
 from dokimasia.methods.evaluation import METHOD as EVALUATION
 from dokimasia.methods.evaluation import EvaluationRequest, evaluate
-from dokimasia.methods.passports import PAIRWISE, Way, weights_of
+from dokimasia.methods.passports import PAIRWISE, Way, each_has_one, weights_of
 from dokimasia.methods.review import METHOD as REVIEW
 from dokimasia.methods.review import ReviewRequest
 from dokimasia.prompts import default_library
 from dokimasia.runs.forking import ForkRequest, fork
 from dokimasia.runs.preview import preview
 from dokimasia.runs.reading.reporting import write_report
-from dokimasia.settings import Settings
+from dokimasia.settings import Settings, resolve_model
 from dokimasia.storage.home import Home
+from dokimasia.storage.ledger import SqliteLedger
 from dokimasia.storage.runs import get_run
 from tests.planted_judges import detections, judge_of, kept_passport, planted_passport
 
@@ -104,6 +107,26 @@ def test_a_passport_of_another_model_is_refused(
         told(settings, request_of(passports=(path,)))
     assert reason in str(problem.value)
     assert str(path) in str(problem.value)
+
+
+def test_a_passport_of_another_version_is_refused(settings: Settings, request_of: Requests, tmp_path: Path) -> None:
+    """Where the endpoint last called the judge otherwise than when it was measured, the passport is refused with both names."""
+    dated = planted_passport(judge=judge_of(JUDGE, version="judge-2026-01-01"))
+    path = kept_passport(tmp_path / "j.json", dated)
+    told(settings, request_of(passports=(path,)))
+    ref = ModelRef(name=JUDGE, model=JUDGE, endpoint="sim")
+    call = Chat(model=ref, messages=(Message(role="user", parts=(TextPart(text="?"),)),))
+    reply = ChatReply(text="!", version="judge-2026-05-01")
+
+    async def answered() -> None:
+        with Home.open(settings.home, write=True, create=True) as home:
+            await SqliteLedger(home).commit(call_key(call), call, reply, cost=None, label="")
+
+    asyncio.run(answered())
+    with pytest.raises(
+        ConfigError, match="was measured as judge-2026-01-01, and its endpoint says judge-2026-05-01 now"
+    ):
+        told(settings, request_of(passports=(path,)))
 
 
 def test_a_passport_from_other_prompts_is_refused(settings: Settings, request_of: Requests, tmp_path: Path) -> None:
@@ -246,3 +269,16 @@ def test_weights_go_by_detection_less_false_alarms() -> None:
         weights_of({"guesses": passports["guesses"]}, way)
     with pytest.raises(ConfigError, match="knows nothing of"):
         weights_of(passports, Way("holding against a reference", ("reference",), ""))
+
+
+def test_weights_need_a_passport_of_every_judge(settings: Settings, file: Path, tmp_path: Path) -> None:
+    """Judges that are averaged have one passport each, which fit; without one, and with another's, it is refused."""
+    with Home.open(settings.home, write=True, create=True) as home:
+        first, second = (resolve_model(settings, name) for name in (JUDGE, "sim/judge"))
+        with pytest.raises(ConfigError, match="sim/judge has no passport, and weights need one of every judge"):
+            each_has_one([file], (first, second), {}, home)
+        other = kept_passport(tmp_path / "other.json", planted_passport(judge=judge_of("sim/weak")))
+        with pytest.raises(ConfigError, match=r"other\.json: it is of sim/weak"):
+            each_has_one([file, other], (first, second), {}, home)
+        fitting = kept_passport(tmp_path / "k.json", planted_passport(judge=judge_of("sim/judge")))
+        assert list(each_has_one([file, fitting], (first, second), {}, home)) == [JUDGE, "sim/judge"]

@@ -7,7 +7,7 @@ import orjson
 
 from dokimasia.domain.call import ChatReply, EmbeddingReply, ToolCall, Usage
 from dokimasia.gateway.failures import broken
-from dokimasia.gateway.reported import embedding_of, finish_of, storable, usage_of
+from dokimasia.gateway.reported import embedding_of, finish_of, storable, usage_of, version_of
 
 _TEXT_PARTS = frozenset(("text", "output_text"))
 
@@ -27,8 +27,8 @@ def read_object(body: bytes) -> dict[str, Any] | None:
     return data if isinstance(data, dict) else None
 
 
-def chat_reply(data: dict[str, Any]) -> ChatReply:
-    """Return a chat completion as a reply.
+def chat_reply(data: dict[str, Any], asked: str) -> ChatReply:
+    """Return a chat completion as a reply; `asked` is the name that the model was asked for by.
 
     The content is a text, a list of parts of which the texts are joined, or null. An unknown or missing reason for its
     end is `unknown`; usage that is missing or makes no sense is unknown.
@@ -56,6 +56,7 @@ def chat_reply(data: dict[str, Any]) -> ChatReply:
         refusal=storable(said) if isinstance(said, str) and said else refusal,
         tool_calls=tuple(_tool_call(tool) for tool in tools),
         usage=_usage(data),
+        version=version_of(data.get("model"), asked),
     )
 
 

@@ -79,7 +79,7 @@ class DirectTransport:
             raise of_error_inside(error, status, given, answer, api_key=api_key)
         if isinstance(call, ImageEdit):
             return await kept(sent_image(data), read_image=self._read_image, blobs=blobs)
-        return chat_reply(data) if isinstance(call, Chat) else embedding_reply(data)
+        return chat_reply(data, call.model.model) if isinstance(call, Chat) else embedding_reply(data)
 
     async def aclose(self) -> None:
         """Close all connections, also those in other event loops that are running. Call it before its loops end."""

@@ -75,7 +75,7 @@ class Reading:
             return embedding_reply(data) if _holds_vectors(data) else None
         if "choices" not in data or _is_completion_of_text(data["choices"]):
             return None
-        reply = chat_reply(data)
+        reply = chat_reply(data, self._call.model.model)
         return None if reply.tool_calls and isinstance(self._call, Chat) and not self._call.tools else reply
 
 

@@ -5,11 +5,11 @@ from typing import Any
 from dokimasia.domain.call import ChatReply, EmbeddingReply, FinishReason, ToolCall, Usage
 from dokimasia.gateway.failures import broken
 from dokimasia.gateway.image_edits import Sent, sent_image
-from dokimasia.gateway.reported import NATIVE_STOPS, embedding_of, finish_of, storable, usage_of
+from dokimasia.gateway.reported import NATIVE_STOPS, embedding_of, finish_of, storable, usage_of, version_of
 
 
-def chat_reply(response: Any) -> ChatReply:
-    """Return a chat completion as a reply.
+def chat_reply(response: Any, asked: str) -> ChatReply:
+    """Return a chat completion as a reply; `asked` is the name that the model was asked for by.
 
     Raises:
         TransportError: `empty_choices` or `broken_envelope`.
@@ -34,6 +34,7 @@ def chat_reply(response: Any) -> ChatReply:
         refusal=_refusal(message),
         tool_calls=tuple(_tool_call(tool) for tool in tools),
         usage=usage,
+        version=version_of(getattr(response, "model", None), asked),
     )
 
 

@@ -6,6 +6,7 @@ import logging
 import os
 import warnings
 from contextvars import ContextVar
+from functools import partial
 from types import ModuleType
 from typing import Any
 
@@ -71,7 +72,7 @@ class LiteLLMTransport:
             if call.tools:
                 # Tools are ours to run; LiteLLM's own handler needs a package more.
                 arguments["_skip_mcp_handler"] = True
-            send, read = litellm.acompletion, chat_reply
+            send, read = litellm.acompletion, partial(chat_reply, asked=call.model.model)
         elif isinstance(call, ImageEdit):
             del arguments["drop_params"]  # this function would send it along, as a field of the form
             arguments = edit_fields(call, spec) | arguments

@@ -83,7 +83,12 @@ def agreement(rows: Sequence[AuditRow], ratings: Sequence[Rating]) -> dict[str, 
 
 
 def two_judges(
-    rows: Sequence[AuditRow], others: Sequence[AuditRow], *, names: tuple[str, str], seed: int
+    rows: Sequence[AuditRow],
+    others: Sequence[AuditRow],
+    *,
+    names: tuple[str, str],
+    seed: int,
+    weights: tuple[float, float] | None = None,
 ) -> dict[str, Any]:
     """Return how two judges differ on the same rubrics: order of models, shift, agreement on decisions, spread over repeats.
 
@@ -92,22 +97,25 @@ def two_judges(
         others: the other's.
         names: what the judges are called.
         seed: of the bootstrap.
+        weights: how much each judge counts where both are averaged; None averages nothing.
 
     Returns:
         `models.{NAME}` with each judge's mean over the samples that both judged, `shift` (second less first, {mean, low,
-        high}, paired by sample and clustered), `n`, and each one's `spread`; `order` of each judge; `same_order`, whether no
+        high}, paired by sample and clustered), `n`, and each one's `spread`; with weights, which are then given, too, also
+        `together`, the weighted mean of both; `order` of each judge; `same_order`, whether no
         two models are the other way round (equal means are in no order); `reversed`, those that are, each {models, p,
         adjusted}: the larger p-value of both judges' paired differences, adjusted over all pairs of models;
         `spearman` and `kendall` over models; `decisions` {n, equal, kappa}: single rubrics of identical responses.
     """
     first, second = judged_samples(rows), judged_samples(others)
-    shifts = {name: _shift(first[name], second[name], seed=seed) for name in first if name in second}
+    shifts = {name: _shift(first[name], second[name], weights, seed=seed) for name in first if name in second}
     models: dict[str, Any] = {name: one for name, one in shifts.items() if one is not None}
     orders = [sorted(models, key=lambda name: (-models[name]["means"][place], name)) for place in (0, 1)]
     means = [[models[name]["means"][place] for name in models] for place in (0, 1)]
     turned = _reversed(models, first, second, seed=seed)
     result: dict[str, Any] = {
         "judges": list(names),
+        **({} if weights is None else {"weights": list(map(rounded, weights))}),
         "models": models,
         "order": orders,
         "same_order": not turned if len(models) > 1 else None,
@@ -207,7 +215,9 @@ def _gain(pairs: Sequence[Pair], value: float) -> dict[str, Any]:
     return known
 
 
-def _shift(first: Mapping[str, Judged], second: Mapping[str, Judged], *, seed: int) -> dict[str, Any] | None:
+def _shift(
+    first: Mapping[str, Judged], second: Mapping[str, Judged], weights: tuple[float, float] | None, *, seed: int
+) -> dict[str, Any] | None:
     pairs = [
         (one, other, first[id].cluster)
         for id in first
@@ -219,7 +229,12 @@ def _shift(first: Mapping[str, Judged], second: Mapping[str, Judged], *, seed: i
         return None
     differences = [other - one for one, other, _ in pairs]
     clusters = [cluster for _, _, cluster in pairs]
+    together: dict[str, Any] = {}
+    if weights is not None:
+        both = [weights[0] * one + weights[1] * other for one, other, _ in pairs]
+        together["together"] = mean_interval(both, clusters, seed=seed, bounds=(0.0, 100.0))
     return {
+        **together,
         "n": len(pairs),
         "means": [mean([one for one, _, _ in pairs]), mean([other for _, other, _ in pairs])],
         "shift": mean_interval(differences, clusters, seed=seed, bounds=(-100.0, 100.0)),

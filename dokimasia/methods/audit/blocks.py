@@ -310,14 +310,21 @@ def _judges(found: Mapping[str, Any]) -> list[Block]:
             figures.signed_text(models[name]["shift"]["mean"]),
             figures.interval(models[name]["shift"], signed=True),
             " / ".join("–" if value is None else f"{value:.2f}" for value in models[name]["spread"]),
+            *([figures.measured(models[name]["together"])] if "weights" in found else []),
         ]
         for name in found["order"][0]
     ]
     columns = [Column("model", numeric=False), Column(first), Column(second), Column("shift"), Column("95 % interval")]
+    both: list[Column] = []
+    if "weights" in found:
+        counted = ", ".join(
+            f"{name} {weight:.2f}" for name, weight in zip(found["judges"], found["weights"], strict=True)
+        )
+        both = [Column("both, by passport", meaning=f"weighted: {counted}")]
     points = {name: (models[name]["means"][0], models[name]["means"][1]) for name in found["order"][0]}
     return [
         Chart(scatter_chart(points, x=f"score by {first}", y=f"score by {second}"), "Mean gated scores by both judges"),
-        Table([*columns, Column("spread over repeats")], rows, "Two judges on the same rubrics"),
+        Table([*columns, Column("spread over repeats"), *both], rows, "Two judges on the same rubrics"),
     ]
 
 

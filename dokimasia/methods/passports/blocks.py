@@ -46,7 +46,10 @@ def _facts(passport: Passport) -> Iterator[tuple[str, Cell]]:
     if passport.dates is not None:
         days = passport.dates
         yield "judged", days.first if days.first == days.last else f"{days.first} to {days.last}"
-    yield "prompts", ", ".join(f"{name} {one.partition(':')[0]}" for name, one in passport.prompts.items()) or "not known"
+    yield (
+        "prompts",
+        ", ".join(f"{name} {one.partition(':')[0]}" for name, one in passport.prompts.items()) or "not known",
+    )
 
 
 def _thin(passport: Passport) -> list[Cell]:
@@ -106,7 +109,7 @@ def _ways(passport: Passport) -> Table:
                 NOTHING if binary is None else _share(binary.sensitivity),
                 NOTHING if binary is None else _share(binary.specificity),
                 NOTHING if key not in own or own[key].mean is None else signed_text(own[key].mean or 0.0),
-                counts(one.failures),
+                counts({str(kind): number for kind, number in one.failures.items()}),
                 cost(one.cost),
             ]
         )

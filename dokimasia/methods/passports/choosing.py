@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from dokimasia.algorithms.halving import halves
-from dokimasia.domain.blindspots import EVALUATORS, Detection, Evaluator, Task, paradigm_of
+from dokimasia.domain.blindspots import Detection, Evaluator, Task, paradigm_of
 from dokimasia.domain.passport import HalfRates, Recommendation
 from dokimasia.methods.passports.shares import alarmed, detected, measured
 
@@ -36,10 +36,10 @@ def _within(found: Half, side: Collection[str]) -> Half:
 
 
 def _recommended(task: Task, group: str, choosing: Half, estimating: Half) -> Recommendation:
-    names: list[Evaluator] = sorted(choosing, key=EVALUATORS.index)
-    considered = [_rates(name, choosing[name], group) for name in names]
-    known = [(one.worth, one.evaluator) for one in considered if one.worth is not None]
-    best = max(known, key=lambda one: one[0])[1] if known else None
+    considered = [_rates(name, found, group) for name, found in choosing.items()]
+    known = [one for one in considered if one.worth is not None]
+    chosen = max(known, key=lambda one: one.worth or 0.0) if known else None
+    best = None if chosen is None else chosen.evaluator
     estimated = None if best is None else _rates(best, estimating[best], group)
     reason = ""
     if best is None:

@@ -17,6 +17,7 @@ from dokimasia.runs.method import Accepted
 from dokimasia.runs.plans import RunPlan
 from dokimasia.runs.session import Session
 from dokimasia.storage.home import Home
+from dokimasia.storage.ledger import SqliteLedger
 from dokimasia.storage.runs import Run, SqliteRunStore, note_run
 
 P = TypeVar("P", bound=RunPlan)
@@ -68,7 +69,7 @@ async def held(
     fitting: dict[str, Passport] = {}
     for path, passport in found:
         judge = _judge_of(passport, judges)
-        problem = _refused(passport, judge, judges, asked)
+        problem = refusal_of(passport, judge, judges, asked, _version_now(session.home, judge))
         if problem and session.forked is None:
             raise ConfigError(f"{path}: {problem}")
         if judge is None or problem:
@@ -119,6 +120,26 @@ def passport_of_judge(found: Sequence[tuple[str, Passport]], spec: ModelSpec) ->
     return next((one for _, one in found if one.judge.key == (spec.ref.model, spec.ref.endpoint)), None)
 
 
+def each_has_one(
+    files: Sequence[Path], judges: Sequence[ModelSpec], asked: Mapping[str, str], home: Home
+) -> dict[str, Passport]:
+    """Return the passports of judges by name, each of which has one.
+
+    Raises:
+        ConfigError: a passport does not fit, or a judge has none.
+        DataError: a file is no passport, or is not as it was made.
+    """
+    found = read_all(files)
+    for path, passport in found:
+        judge = _judge_of(passport, judges)
+        if problem := refusal_of(passport, judge, judges, asked, _version_now(home, judge)):
+            raise ConfigError(f"{path}: {problem}")
+    of_judges = {spec.ref.name: passport_of_judge(found, spec) for spec in judges}
+    if lacking := [name for name, one in of_judges.items() if one is None]:
+        raise ConfigError(f"--passport: {in_words(lacking)} has no passport, and weights need one of every judge")
+    return {name: one for name, one in of_judges.items() if one is not None}
+
+
 async def _kept(session: Session) -> list[tuple[str, Passport]]:
     run = session.forked
     ids: Any = [] if run is None else run.options.get(KEPT, [])
@@ -130,8 +151,13 @@ def _judge_of(passport: Passport, judges: Sequence[ModelSpec]) -> ModelSpec | No
     return next((spec for spec in judges if (spec.ref.model, spec.ref.endpoint) == passport.judge.key), None)
 
 
-def _refused(passport: Passport, judge: ModelSpec | None, judges: Sequence[ModelSpec], asked: Mapping[str, str]) -> str:
-    """Return why a passport cannot be used with a run, and the way out; empty where it can."""
+def refusal_of(
+    passport: Passport, judge: ModelSpec | None, judges: Sequence[ModelSpec], asked: Mapping[str, str], now: str | None
+) -> str:
+    """Return why a passport cannot be used with a run, and the way out; empty where it can.
+
+    `now` is the judge's version as its endpoint last reported it to this home.
+    """
     own = passport.judge
     if judge is None:
         same = next((spec for spec in judges if spec.ref.name == own.name), None)
@@ -144,6 +170,11 @@ def _refused(passport: Passport, judge: ModelSpec | None, judges: Sequence[Model
             )
         names = in_words([spec.ref.name for spec in judges])
         return f"it is of {own.name} ({there}), and the judge here is {names}: leave it out, or name the passport of {names}"
+    if own.version is not None and now is not None and now not in own.version.split(", "):
+        return (
+            f"{own.name} was measured as {own.version}, and its endpoint says {now} now: another version has other blind "
+            f"spots; probe it anew (dokimasia probe), and make its passport: dokimasia passport {own.name}"
+        )
     other = [name for name, version in passport.prompts.items() if asked.get(name, version) != version]
     if other:
         name = other[0]
@@ -153,6 +184,12 @@ def _refused(passport: Passport, judge: ModelSpec | None, judges: Sequence[Model
             "or ask by those of the passport (--prompts)"
         )
     return ""
+
+
+def _version_now(home: Home | None, judge: ModelSpec | None) -> str | None:
+    if home is None or judge is None:
+        return None
+    return SqliteLedger(home).last_version(judge.ref.model, judge.ref.endpoint)
 
 
 def _version(prompt: str) -> str:

@@ -47,7 +47,8 @@ def material_of(home: Home, judge: str, runs: Sequence[str] = (), *, seed: int =
     for run, plan, arm in found:
         own = {one.id: one for one in probes_kept(home, plan)}
         probes |= own
-        for task in dict.fromkeys(one.item.task for one in own.values()):
+        tasks: set[Task] = {one.item.task for one in own.values()}
+        for task in tasks:
             runs_of.setdefault(task, []).append(run.id)
         for one in detections_of(home, run):
             if one.judge == judge and not one.new_reference:
@@ -57,9 +58,10 @@ def material_of(home: Home, judge: str, runs: Sequence[str] = (), *, seed: int =
             costs.setdefault(key, []).extend(cost for cost, _ in each)
             calls += [call for _, some in each for call in some]
     arm = found[0][2]
-    days = SqliteLedger(home).days_of(calls)
+    ledger = SqliteLedger(home)
+    days = ledger.days_of(calls)
     return Material(
-        judge=_judge(judge, found),
+        judge=_judge(judge, found, ledger.versions_of(calls)),
         prompts={name: one for _, plan, _ in found for name, one in plan.prompts.items() if name not in NOT_ASKED},
         data=[
             _data(task, [one for one in probes.values() if one.item.task == task], runs_of[task])
@@ -121,7 +123,7 @@ def _costs(
     home: Home, run: Run, arm: Arm, probes: Mapping[str, Probe]
 ) -> dict[Key, list[tuple[float | None, tuple[str, ...]]]]:
     """Return the cost and the calls of each judgement by a judge, by task and evaluator."""
-    tasks = {one.item.sample_id: one.item.task for one in probes.values()}
+    tasks: dict[str, Task] = {one.item.sample_id: one.item.task for one in probes.values()}
     rows = [row for row in results(home, run.id) if {"model": row.model, "arm": row.arm} == arm.place and row.calls]
     used = SqliteLedger(home).calls_for(call for row in rows for call in row.calls)
     found: dict[Key, list[tuple[float | None, tuple[str, ...]]]] = {}
@@ -132,11 +134,12 @@ def _costs(
         each = [used[call].cost for call in row.calls if call in used]
         known = [cost for cost in each if cost is not None]
         cost = sum(known) if len(known) == len(row.calls) else None
-        found.setdefault((tasks[row.sample_id], evaluator), []).append((cost, tuple(row.calls)))
+        key: Key = (tasks[row.sample_id], evaluator)
+        found.setdefault(key, []).append((cost, tuple(row.calls)))
     return found
 
 
-def _judge(name: str, found: Sequence[Probed]) -> PassportModel:
+def _judge(name: str, found: Sequence[Probed], versions: Sequence[str]) -> PassportModel:
     published = [arm.spec.sampling for _, plan, arm in found if {*plan.evaluators} & {*PUBLISHED}]
     own = [arm.in_use.sampling for _, _, arm in found if arm.in_use is not None]
     spec = found[0][2].spec
@@ -144,7 +147,7 @@ def _judge(name: str, found: Sequence[Probed]) -> PassportModel:
         name=name,
         model=spec.ref.model,
         endpoint=spec.ref.endpoint,
-        version=None,
+        version=", ".join(versions) or None,
         sampling=next(iter(own), None),
         sampling_published=next(iter(published), None),
         max_image_side=spec.max_image_side,
