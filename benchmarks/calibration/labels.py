@@ -69,5 +69,11 @@ def _world(seed: int, images: int) -> dict[str, Trial]:
 
 @cache
 def _item(image: int, dimension: str) -> Perturbed:
-    texts = {"gold": "as it is", "perturbed": "as it is not"}
-    return Perturbed(sample=f"d{image}", sample_id=f"s{image}", task="image-to-text", dimension=dimension, **texts)
+    return Perturbed(
+        sample=f"d{image}",
+        sample_id=f"s{image}",
+        task="image-to-text",
+        dimension=dimension,
+        gold="as it is",
+        perturbed="as it is not",
+    )

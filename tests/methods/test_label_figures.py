@@ -7,7 +7,7 @@ from dokimasia.methods.checks import LabelFigures, label_blocks, label_figures
 from dokimasia.methods.checks.labels import Labelled
 from dokimasia.report.blocks import Paragraph, Table, plain
 
-V, I, X, U = "valid", "score_invariant", "incorrect", "not_sure"
+V, S, X, U = "valid", "score_invariant", "incorrect", "not_sure"
 
 
 def _item(number: int, dimension: str = "tone_mismatch", **said: Label) -> Labelled:
@@ -24,7 +24,7 @@ def _item(number: int, dimension: str = "tone_mismatch", **said: Label) -> Label
 
 def test_agreement_is_what_a_hand_works_out() -> None:
     """Of six items two people label four alike: kappa 1/2, alpha 50/94, and every meeting of labels is counted both ways."""
-    pairs: list[tuple[Label, Label]] = [(V, V), (V, V), (V, I), (I, I), (X, X), (U, V)]
+    pairs: list[tuple[Label, Label]] = [(V, V), (V, V), (V, S), (S, S), (X, X), (U, V)]
     found = label_figures([_item(at, anna=one, ben=other) for at, (one, other) in enumerate(pairs)])["agreement"]
     (pair,) = found["pairs"]
     assert (pair["people"], pair["n"], pair["same"]["k"]) == (["anna", "ben"], 6, 4)
@@ -33,14 +33,14 @@ def test_agreement_is_what_a_hand_works_out() -> None:
     assert pair["kappa"]["low"] < 0.5 < pair["kappa"]["high"]
     assert found["alpha"]["low"] < 50 / 94 < found["alpha"]["high"]
     rows = {row["label"]: row for row in found["confusion"]}
-    assert rows[V]["beside"] == {V: 4, I: 1, X: 0, "not_relevant": 0, U: 1}
-    assert rows[I]["beside"][V] == 1
-    assert {label: row["n"] for label, row in rows.items()} == {V: 6, I: 3, X: 2, "not_relevant": 0, U: 1}
+    assert rows[V]["beside"] == {V: 4, S: 1, X: 0, "not_relevant": 0, U: 1}
+    assert rows[S]["beside"][V] == 1
+    assert {label: row["n"] for label, row in rows.items()} == {V: 6, S: 3, X: 2, "not_relevant": 0, U: 1}
 
 
 def test_three_people_have_three_pairs_and_one_alpha() -> None:
     """Where not everybody labelled everything each two have what both labelled."""
-    items = [_item(0, a=V, b=V, c=V), _item(1, a=I, b=I), _item(2, b=X, c=V), _item(3, a=V)]
+    items = [_item(0, a=V, b=V, c=V), _item(1, a=S, b=S), _item(2, b=X, c=V), _item(3, a=V)]
     found = label_figures(items)["agreement"]
     assert found["n"] == 3
     assert {tuple(pair["people"]): pair["n"] for pair in found["pairs"]} == {
@@ -80,9 +80,9 @@ def test_fit_is_counted_by_dimension() -> None:
         _item(0, a=V),
         _item(1, a=X),
         _item(2),
-        _item(3, "score_neutral", a=I),
+        _item(3, "score_neutral", a=S),
         _item(4, "score_neutral", a=V),
-        _item(5, "entity_substitution", a=I),
+        _item(5, "entity_substitution", a=S),
     ]
     figures = label_figures(items)
     rows = {row["dimension"]: row for row in figures["by_dimension"]}
@@ -93,10 +93,10 @@ def test_fit_is_counted_by_dimension() -> None:
         "low": pytest.approx(1 / 3, abs=1e-6),
         "high": pytest.approx(2 / 3, abs=1e-6),
     }
-    assert (rows["score_neutral"]["fit"]["k"], rows["score_neutral"]["meant"]) == (1, I)
+    assert (rows["score_neutral"]["fit"]["k"], rows["score_neutral"]["meant"]) == (1, S)
     assert rows["entity_substitution"]["fit"]["k"] == 0
     assert (figures["made"], figures["labelled"], figures["enter"]) == (6, 5, 3)
-    assert figures["labels"] == {**dict.fromkeys(LABELS, 0), V: 2, X: 1, I: 2}
+    assert figures["labels"] == {**dict.fromkeys(LABELS, 0), V: 2, X: 1, S: 2}
 
 
 def test_figures_have_the_published_shape_and_are_drawn() -> None:

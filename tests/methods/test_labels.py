@@ -136,11 +136,11 @@ def test_a_file_is_a_source_like_a_run(tmp_path: Path) -> None:
 def test_a_perturbation_is_labelled_and_not_edited(settings: Settings, items: list[CheckItem]) -> None:
     """Accept, edit, delete and reject make no sense of a perturbation, and the message says what does."""
     for action in ("accept", "edit", "reject"):
-        with pytest.raises(InputError, match="a perturbation is labelled.*valid, score_invariant"):
+        with pytest.raises(InputError, match=r"a perturbation is labelled.*valid, score_invariant"):
             decide(items[0], action, who="anna", text="Other words.", delete=[1], settings=settings)
     assert not [one for one in open_for_people(settings, RUN) if one.decisions]
     caption = CheckItem(run=RUN, kind="caption", sample_id="s0", subject="x", text="A cat.")
-    with pytest.raises(InputError, match="a caption is not labelled.*accept, edit, reject"):
+    with pytest.raises(InputError, match=r"a caption is not labelled.*accept, edit, reject"):
         decide(caption, "valid", who="anna", settings=settings)
 
 

@@ -115,7 +115,8 @@ def import_checks(settings: Settings, run: str, path: Path, *, who: str) -> Impo
             raise DataError(f"{path}, line {number}: the run has no item {line.item!r}")
         if line.action and line.label:
             raise DataError(f"{path}, line {number}: both action and label are given; keep one")
-        for action in (line.asked, *(one.action for one in line.decisions)):
+        asked: list[Action | None] = [line.asked, *(one.action for one in line.decisions)]
+        for action in asked:
             if action is not None and (refusal := item.refusal(action)):
                 raise DataError(f"{path}, line {number}: {refusal}")
         if line.action == "edit" and not (line.new_text or "").strip():
