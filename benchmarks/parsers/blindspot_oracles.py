@@ -54,7 +54,7 @@ def _by_axis(text: str, read: ReadByAxis[int] | ReadByAxis[str], word: str, fiel
     lines = [_HIDDEN.sub("", line) for line in stated(unshown(text)).split("\n")]
     objects = list(_objects(said(text), field))
     for axis, value in read.values.items():
-        pattern = rf"^\W*{axis}\W+{word}[^\[\]]*\[\s*([^\[\]]*?)\s*\]\W*$"
+        pattern = rf"^\W*{axis}\W+{word}[^\[\]]*\[{{1,2}}\s*([^\[\]]*?)\s*\]{{1,2}}[\W]*(?:(?:/|out of)\s*10\W*)?$"
         own = [found[1] for line in lines if (found := re.search(pattern, line, re.IGNORECASE | re.ASCII))]
         theirs = [str(one) for held in objects for key, one in held.items() if key.strip().casefold() == axis]
         _require(value in map(_value, [*own, *theirs]), f"nothing gives {axis} a {value}")

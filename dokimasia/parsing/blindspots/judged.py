@@ -60,7 +60,7 @@ class _Form(NamedTuple, Generic[T]):
         """Finds a line that states a value, or was meant to."""
         return re.compile(
             rf"(?:[0-9]{{1,2}}[.)]\s{{1,4}})?(?P<axis>{_AXIS})\s{{0,9}}[|:]\s{{0,9}}{self.word}\s{{0,4}}[:=]?\s{{0,4}}"
-            rf"(?:\[{{1,2}}\s{{0,4}}(?P<value>[^\[\]\n]{{0,60}}?)\s{{0,4}}\]{{1,2}})?(?P<rest>.*)",
+            rf"(?:\[(?P<double>\[)?\s{{0,4}}(?P<value>[^\[\]\n]{{0,60}}?)\s{{0,4}}\](?(double)\]))?(?P<rest>.*)",
             re.IGNORECASE | re.ASCII,
         )
 
