@@ -36,7 +36,9 @@ def probe_step(settings: "Settings", seed: int, *, as_json: bool) -> dict[str, A
     )
     result = run_to_end(partial(probe, request), settings)
     found = result.summary["tasks"]["image-to-text"]
-    truth = {JUDGE: {evaluator: _expected(found, evaluator) for evaluator in EVALUATORS}}
+    truth: dict[str, Mapping[Evaluator, Mapping[str, float]]] = {
+        JUDGE: {evaluator: _expected(found, evaluator) for evaluator in EVALUATORS}
+    }
     if not as_json:
         print_blocks(
             [
