@@ -36,7 +36,7 @@ def probe_step(settings: "Settings", seed: int, *, as_json: bool) -> dict[str, A
     )
     result = run_to_end(partial(probe, request), settings)
     found = result.summary["tasks"]["image-to-text"]
-    expected: "dict[Evaluator, dict[str, float]]" = {one: _expected(found, one) for one in EVALUATORS}
+    expected: dict[Evaluator, dict[str, float]] = {one: _expected(found, one) for one in EVALUATORS}
     truth = {JUDGE: expected}
     if not as_json:
         print_blocks(
