@@ -38,6 +38,15 @@ def test_changes_are_made_in_the_gold_answer() -> None:
     assert (found.description, found.none) == (SAID, "")
 
 
+def test_a_description_that_comes_first_is_sent_back() -> None:
+    """What was announced before it was done is no description of it: changes, or the answer, stand before it."""
+    for parse, field in ((parse_passages, "changes"), (parse_rewrite, "answer")):
+        made = {"changes": [{"original": "left", "new": "right"}], "answer": GOLD.replace("left", "right")}[field]
+        with pytest.raises(UnparsableReply, match="it comes last"):
+            parse(json.dumps({"description": SAID, field: made}), GOLD)
+        assert parse(json.dumps({field: made, "description": SAID}), GOLD).description == SAID
+
+
 def test_an_answer_written_anew_comes_back_whole() -> None:
     """It may differ in most of its words, so long as it is still an answer of that size."""
     new = "On a wall sit two cats. The left one is black; beside them a sign in 12 red letters says 'Keep off'."

@@ -39,3 +39,17 @@ def test_no_two_dimensions_share_a_definition_a_title_or_an_example(task: Task) 
         assert len({getattr(one, field) for one in found}) == len(found)
     assert all(one.right != one.wrong for one in found)
     assert len({error_dimensions_id(task) for task in TASKS}) == len(TASKS)
+
+
+def test_definitions_say_what_is_not_of_their_kind() -> None:
+    """What was taken for one another, or planted in name only, is ruled out where the kind is defined."""
+    known = error_dimensions("image-to-text")
+    ruled_out = {
+        "factual_perturbation": "Where nothing is explained or concluded",
+        "narrative_visual_conflict": "nothing is argued by it",
+        "logical_inconsistency": "without the image, prove",
+        "cultural_misalignment": "is no counterpart",
+        "numerical_errors": "changes along",
+        "contextual_depth_reduction": "every visible detail stays",
+    }
+    assert {name: words for name, words in ruled_out.items() if words not in known[name].definition} == {}

@@ -181,6 +181,8 @@ def _description(row: dict[str, Any], gold: str) -> str:
         raise UnparsableReply(f"the description has {len(said.split())} words; one sentence was asked for")
     if said.casefold() == " ".join(gold.split()).casefold():
         raise UnparsableReply("the description is the answer itself")
+    if list(row).index("description") < min(list(row).index(one) for one in ("changes", "answer") if one in row):
+        raise UnparsableReply("the description stands before what it describes; it comes last")
     return said
 
 
