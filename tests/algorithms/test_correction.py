@@ -180,6 +180,9 @@ def test_the_bound_over_mixes_holds_every_mix() -> None:
         assert one.rate is not None
         assert bound.low - 1e-9 <= one.rate <= bound.high + 1e-9
     assert rates_over_mixes(0.8, {**by_kind, "d": Measured.of(5, 100)}, specificity).low == 0
+    hidden = {"d": Measured.of(5, 100), "e": Measured.of(2, 100)}
+    assert rates_over_mixes(0.8, hidden, specificity)[:2] == (0, 1)
+    assert rates_over_mixes(0.3, hidden, specificity, by_rule=(0.5, 0.1))[:2] == (0.5, 0.9)
 
 
 def test_a_shifted_mix_is_told_from_an_equal_one() -> None:

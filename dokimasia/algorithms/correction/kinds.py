@@ -129,7 +129,7 @@ def rates_over_mixes(
     -------
     Mixes
         Of the measured rates, without their intervals. A kind that is hardly told from right answers (sensitivity +
-        specificity - 1 below 0.1) leaves all open towards the lowest rate.
+        specificity - 1 below 0.1) leaves all open towards the lowest rate; where every kind is such, all is open.
 
     Examples
     --------
@@ -141,15 +141,18 @@ def rates_over_mixes(
     fixed, wrong = by_rule
     judged = 1 - fixed - wrong
 
+    told = {name: one.share + specificity.share - 1 for name, one in by_kind.items()}
+    known = {name for name, apart in told.items() if apart >= LEAST_APART - _ROUNDING}
+
     def rate(name: str) -> float:
-        told = by_kind[name].share + specificity.share - 1
-        if told < LEAST_APART - _ROUNDING:
+        if name not in known:
             return fixed
         found = right / judged - (1 - by_kind[name].share) if judged else 0.0
-        return fixed + judged * min(1.0, max(0.0, found / told))
+        return fixed + judged * min(1.0, max(0.0, found / told[name]))
 
     ordered = sorted(by_kind, key=lambda name: (rate(name), name))
-    return Mixes(rate(ordered[0]), rate(ordered[-1]), ordered[0], ordered[-1])
+    highest = rate(ordered[-1]) if known else fixed + judged
+    return Mixes(rate(ordered[0]), highest, ordered[0], ordered[-1])
 
 
 def same_kinds(

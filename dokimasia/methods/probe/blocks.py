@@ -39,6 +39,11 @@ RULE = (
     "(Benjamini and Hochberg). A judge that misses all kinds alike has none; its share over all errors says how much it misses."
 )
 
+WAY_OUT = (
+    "`dokimasia show RUN --sample ID` says why each failed (api_error: the endpoint did). A judge whose endpoint refuses "
+    "temperature or reasoning effort is probed as it is configured by `--sampling own`."
+)
+
 
 def failures(data: ReportData) -> Section:
     """Return the form of the paper's table 3: undetected and score-invariant by paradigm, strategy and judge."""
@@ -338,7 +343,8 @@ def _failed(data: ReportData) -> Iterator[Block]:
             kinds.setdefault(judge, Counter()).update(one["failures"])
     lines = [f"{judge} {figures.counts(dict(sorted(own.items())))}" for judge, own in kinds.items() if own]
     if lines:
-        yield Paragraph("Failed judgements, which are no numbers: " + "; ".join(lines) + ".", "warning")
+        refused = f" {WAY_OUT}" if any("api_error" in own for own in kinds.values()) else ""
+        yield Paragraph(f"Failed judgements, which are no numbers: {'; '.join(lines)}.{refused}", "warning")
 
 
 SECTIONS = (

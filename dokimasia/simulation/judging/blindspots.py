@@ -36,8 +36,10 @@ ROUND = 1_000_000
 """Draws of one attempt: an answer is judged once more where the draw, but for attempts, is not the first."""
 
 MOST_LOOKS = 6
+MOST_MENTIONED = 10
 IMAGINED = "A fault{}: something about the light is not quite as it should be."
 _FAULT = re.compile(r"^A fault(?: of (?P<place>[AB]))?: (?P<what>.+)$", re.MULTILINE)
+_WORD = re.compile(r"\w+")
 _PROMPT = re.compile(r"(single|pairwise|reference)_(text|image)(?:_([a-z_]+))?")
 _TASKS: dict[str, Task] = {"text": "image-to-text", "image": "text-to-image"}
 _TASTE: dict[Task, str] = {"image-to-text": "clarity", "text-to-image": "image_quality"}
@@ -254,7 +256,9 @@ def _scored(
         points[OVERALL] = 11
     if slip == "one_short":
         points.popitem()
-    return _written(told or ["All of it was gone through, and all of it fits."], "scores", "score", points, held=held)
+    if not verdict.named:
+        told.append(f"All of it was gone through, and all of it fits, such as: {_mentioned(judge, way, text, image)}.")
+    return _written(told, "scores", "score", points, held=held)
 
 
 def _compared(
@@ -288,7 +292,20 @@ def _compared(
         words[OVERALL] = "C"
     if slip == "one_short":
         words.popitem()
-    return _written(told or ["The two differ in nothing that matters."], "better", "better", words, held=held)
+    if not any(one.named for one in verdicts):
+        seen = _mentioned(judge, way, texts[0], images[0])
+        told.append(f"The two differ in nothing that matters, and both were held against: {seen}.")
+    return _written(told, "better", "better", words, held=held)
+
+
+def _mentioned(judge: JudgeProfile, way: Way, text: str, image: Shown | None) -> str:
+    """A few words of an answer, or of what an image shows, so that no two justifications of clean answers need be alike."""
+    said = (
+        [one.sentence() for one in image.depicted.points] if image and way.task == "text-to-image" else text.split(".")
+    )
+    sentences = [words for one in said if (words := _WORD.findall(one))] or [["nothing"]]
+    drawn = unit_interval("mentions", judge.name, way.evaluator, image.depicted.id if image else "", text, way.draw)
+    return " ".join(sentences[int(drawn * len(sentences))][:MOST_MENTIONED])
 
 
 def _taste(judge: JudgeProfile, way: Way, texts: Sequence[str], images: Sequence[Shown]) -> int:
