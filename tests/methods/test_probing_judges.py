@@ -7,6 +7,7 @@ from typing import Any
 import orjson
 import pytest
 
+from dokimasia.cli.main import run
 from dokimasia.domain.call import Chat, ModelCall
 from dokimasia.domain.look import Look
 from dokimasia.errors import ConfigError, DataError, TransportError
@@ -151,6 +152,32 @@ def test_where_the_gold_judgement_failed_nothing_is_held_against_it(tmp_path: Pa
     assert all(one.failure == "api_error" and one.undetected is None and one.equal is None for one in lost)
     whole = done.summary["tasks"]["image-to-text"]["judges"]["sim/judge"]["evaluators"]["single-vanilla"]
     assert whole["undetected"]["n"] > whole["undetected"]["n_scored"]
+
+
+def test_an_endpoint_that_refuses_the_published_sampling_is_told_the_way_out(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The terminal names `--sampling own` and `show --sample` gives the endpoint's words; asked so, nothing fails."""
+
+    def refuse(call: ModelCall) -> TransportError | None:
+        hot = isinstance(call, Chat) and call.sampling.temperature is not None
+        return TransportError("bad_request", "temperature is not taken", retryable=False, status=400) if hot else None
+
+    way: dict[str, Any] = {
+        "evaluators": ("single-vanilla",),
+        "transport": CountingTransport(SimTransport(), fail=refuse),
+    }
+    done, settings = probed(tmp_path, "sim/judge", **way)
+    rows = [orjson.loads(line) for line in (tmp_path / "items.jsonl").read_text().splitlines()]
+    home = ["--home", str(settings.home)]
+    assert run(["show", done.run, *home]) == 0
+    assert "--sampling own" in capsys.readouterr().out
+    assert run(["show", done.run, "--sample", rows[0]["sample"], *home]) == 0
+    assert "temperature is not taken" in " ".join(capsys.readouterr().out.split())
+    own, _ = probed(tmp_path, "sim/judge", sampling="own", **way)
+    assert own.complete
+    assert run(["show", own.run, *home]) == 0
+    assert "Failed judgements" not in capsys.readouterr().out
 
 
 def test_with_tools_a_near_sighted_judge_finds_what_is_small(tmp_path: Path) -> None:
