@@ -56,7 +56,9 @@ def _by_axis(text: str, read: ReadByAxis[int] | ReadByAxis[Choice], word: str, f
     objects = list(_objects(said(text), field))
     for axis, value in read.values.items():
         pattern = rf"^\W*{axis}\W+{word}[^\[\]]*\[{{1,2}}\s*([^\[\]]*?)\s*\]{{1,2}}[\W]*(?:(?:/|out of)\s*10\W*)?$"
-        own = [found[1] for line in lines if (found := re.search(pattern, line, re.IGNORECASE | re.ASCII))]
+        bare = rf"^\W*{axis}\W+{word}\W*(\w[^\[\]]*?)\W*$"
+        found = (re.search(one, line, re.IGNORECASE | re.ASCII) for line in lines for one in (pattern, bare))
+        own = [one[1] for one in found if one]
         theirs = [str(one) for held in objects for key, one in held.items() if key.strip().casefold() == axis]
         _require(value in map(_value, [*own, *theirs]), f"nothing gives {axis} a {value}")
         _require(not own or {_value(one) for one in own} <= {value, None}, f"another line gives {axis} another value")

@@ -53,6 +53,8 @@ def typed(field: Schema) -> str:
         return " or ".join(typed(one) for one in field["anyOf"])
     if "enum" in field:
         return _choice(field)
+    if "prefixItems" in field:
+        return f"list of {' and '.join(map(typed, field['prefixItems']))}"
     if field.get("type") == "array":
         return f"list of {typed(field['items'])}"
     if field.get("type") == "object":

@@ -15,6 +15,7 @@ PLANTED_IN: Mapping[str, str] = {
     "sim/judge-misquoting": "judge that quotes what an answer does not say",
     "sim/judge-vague": "judge whose rubrics mostly test nothing",
     "sim/judge-inventive": "judge half of whose sets of criteria hold one on something that the question does not turn on",
+    "sim/judge-obliging": "judge that passes a fifth of all wrong answers as right, and fails a tenth of the right ones",
     "sim/judge-outcome": "judge whose ratings and rankings of whole answers follow the final answer, whatever the reasoning",
     "sim/judge-first-place": "judge that moves two in five verdicts a step towards the answer shown first",
     "sim/judge-longer": "judge that moves two in five verdicts a step towards the longer answer",

@@ -37,6 +37,8 @@ def test_points_are_read_by_axis_with_the_justification() -> None:
         f"Justification: {GOOD}",
         GOOD.replace("relevance |", "- relevance |"),
         f"<think>relevance | score: [1]</think>{GOOD}",
+        GOOD.replace("[", "").replace("]", ""),
+        GOOD.replace("[4]", "**4/10**"),
         f"{SAID}\n\nThe scores:\noverall | score: [6]\nvisual_grounding | score: [4]\nrelevance | score: [9]\n",
         json.dumps({"justification": SAID, "scores": {"relevance": 9, "Visual Grounding": 4, "overall": 6}}),
     ],
@@ -56,7 +58,7 @@ def test_what_says_the_same_reads_the_same(reply: str) -> None:
         (GOOD.replace("[4]", "[0]"), "visual_grounding has '0'"),
         (GOOD.replace("[4]", "[your score]"), "visual_grounding has 'your score'"),
         (GOOD.replace("[4]", "[6 or 7]"), "visual_grounding has '6 or 7'"),
-        (GOOD.replace("[4]", "4"), "visual_grounding has nothing in brackets"),
+        (GOOD.replace("[4]", "4 or 5"), "visual_grounding has nothing in brackets"),
         (GOOD.replace("[4]", "[4], perhaps [5]"), "behind its bracket"),
         (GOOD.replace("visual_grounding | score: [4]\n", ""), "for visual_grounding"),
         (GOOD + "\nclarity | score: [8]", "a line for 'clarity', which was not asked"),
@@ -98,6 +100,7 @@ def test_choices_are_read_by_place() -> None:
     reply = f"{SAID}\nrelevance | better: [tie]\nvisual_grounding | better: [B]\noverall | better: [Response A]"
     expected = {"relevance": "tie", "visual_grounding": "second", "overall": "first"}
     assert parse_axis_choices(reply, AXES).values == expected
+    assert parse_axis_choices(reply.replace("[", "").replace("]", ""), AXES).values == expected
     as_object = {"justification": SAID, "better": {"relevance": "tie", "visual_grounding": "B", "overall": "a"}}
     assert parse_structured_axis_choices(json.dumps(as_object), AXES).values == expected
     for word in ("your choice", "C", "A or B", "neither", "A, B or tie", ""):

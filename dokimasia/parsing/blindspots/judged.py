@@ -83,7 +83,8 @@ def parse_axis_scores(text: str, axes: Sequence[str]) -> ReadByAxis[int]:
     """Return the points that a judge gives one answer on each axis, whole numbers from 1 to 10, and its justification.
 
     The reply is a justification and, after it, a line `AXIS | score: [N]` for each axis and nothing more. Bullets,
-    emphasis, case, hyphens for underscores, and a scale (`[7/10]`) are overlooked.
+    emphasis, case, hyphens for underscores, a scale (`[7/10]`), and brackets that are missing around a value which ends
+    its line are overlooked.
 
     Args:
         text: the judge's reply.
@@ -165,7 +166,8 @@ def _read_lines(text: str, axes: Sequence[str], form: _Form[T]) -> ReadByAxis[T]
         plain = line[:MAX_LINE].translate(DECORATION).strip(_BULLETS)
         match = form.lines.fullmatch(plain) if form.word in plain.casefold() else None
         axis = None if match is None else _key(match["axis"])
-        if match is None or axis is None or (match["value"] is None and axis not in known):
+        bare = match is not None and match["value"] is None and form.read(match["rest"].strip(_TAIL)) is not None
+        if match is None or axis is None or (match["value"] is None and not bare and axis not in known):
             (rest if seen else before).append(line)
         elif axis not in known:
             faults[f"there is a line for '{short(match['axis'])}', which was not asked"] = None
@@ -173,8 +175,10 @@ def _read_lines(text: str, axes: Sequence[str], form: _Form[T]) -> ReadByAxis[T]
             faults[f"{known[axis]} has more than one line"] = None
         else:
             seen.add(axis)
-            value = None if match["value"] is None else form.read(match["value"])
-            if match["value"] is None:
+            value = form.read(match["rest"].strip(_TAIL) if bare else match["value"] or "")
+            if bare and value is not None:
+                values[known[axis]] = value
+            elif match["value"] is None:
                 faults[f"{known[axis]} has nothing in brackets: write '{known[axis]} | {form.word}: [...]'"] = None
             elif value is None:
                 faults[f"{known[axis]} has '{short(match['value'])}', not {form.wanted}"] = None
