@@ -23,6 +23,9 @@ RAISES, HARMED, FLICKERS = 0.05, 0.3, 0.1
 NAMES, MISREADS = 0.6, 0.15
 """Rates at which the justification of an undetected error names it, and at which the reader finds one in any other."""
 
+OVERALL = 0.3
+"""How often an error that the relevant axes miss shows on `overall` alone."""
+
 FAVOURS = 0.2
 FAILS = 0.03
 LOOKS = 0.1
@@ -108,6 +111,8 @@ def _intervals(generator: np.random.Generator, sizes: Sequence[int], world: str,
         "undetected in pairs in one dimension": (next(spot)["undetected"], at_place["spot"]["undetected"]),
         "in either order": (pairs["either"], at_place["all"]["either"]),
         "in both orders": (pairs["both"], at_place["all"]["both"]),
+        "undetected by overall": (single["overall"], mean * (1 - OVERALL)),
+        "undetected by overall in pairs": (pairs["overall"], at_place["all"]["undetected"] * (1 - OVERALL)),
         "strict": (single["strict"], mean + (1 - mean) * RAISES),
         "judged better": (single["worse"], (1 - mean) * RAISES),
         "named although undetected": (single["named"], NAMES),
@@ -191,14 +196,25 @@ def _drawn(
 def _error(drawn: np.ndarray, place: dict[str, Any], rate: float, favours: float, wavers: float) -> Detection:
     undetected = bool(drawn[1] < rate)
     named = float(drawn[2] < NAMES) if undetected else 1.0
+    hidden = float(drawn[7] >= OVERALL)
     if place["evaluator"] == PAIRS:
         orders = _orders(drawn[3:7], int(not undetected), favours, wavers)
         share = sum(one != 1 for one in orders) / 2
         worse = sum(one == -1 for one in orders) / 2
-        return Detection(**place, undetected=share, strict=float(share > 0), worse=worse, named=named, orders=orders)
+        return Detection(
+            **place,
+            undetected=share,
+            strict=float(share > 0),
+            worse=worse,
+            overall=share * hidden,
+            named=named,
+            orders=orders,
+        )
     raised = float(not undetected and drawn[3] < RAISES)
     missed = float(undetected)
-    return Detection(**place, undetected=missed, strict=max(missed, raised), worse=raised, named=named)
+    return Detection(
+        **place, undetected=missed, strict=max(missed, raised), worse=raised, overall=missed * hidden, named=named
+    )
 
 
 def _harmless(drawn: np.ndarray, place: dict[str, Any], favours: float, wavers: float) -> Detection:

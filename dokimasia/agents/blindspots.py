@@ -15,7 +15,7 @@ from dokimasia.agents.asking import Ask
 from dokimasia.agents.candidate import respond
 from dokimasia.agents.evaluation import question_inputs
 from dokimasia.agents.schemas import Structured, closed, one_of
-from dokimasia.domain.blindspots import AXES, OVERALL, PAIRWISE_ONLY, Choice, Evaluator, Task, paradigm_of
+from dokimasia.domain.blindspots import AXES, OVERALL, PAIRWISE_ONLY, Choice, Evaluator, Task, by_axes, paradigm_of
 from dokimasia.domain.judgement import Response
 from dokimasia.domain.sample import ImageRef, Sample
 from dokimasia.parsing.blindspots.judged import (
@@ -57,7 +57,7 @@ def prompt_of(evaluator: Evaluator, task: Task) -> str:
 
 def axes_asked(evaluator: Evaluator, task: Task) -> tuple[str, ...]:
     """Return the axes that a judge is asked for: `overall` alone, or all of the task; creativity only of pairs."""
-    if "axes" not in evaluator:
+    if not by_axes(evaluator):
         return (OVERALL,)
     return tuple(one for one in AXES[task] if paradigm_of(evaluator) == "pairwise" or one not in PAIRWISE_ONLY)
 

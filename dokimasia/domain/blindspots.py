@@ -81,6 +81,11 @@ def paradigm_of(evaluator: Evaluator) -> Paradigm:
     return "single" if head == "single" else "pairwise" if head == "pairwise" else evaluator  # pyright: ignore[reportReturnType]
 
 
+def by_axes(evaluator: Evaluator) -> bool:
+    """Return whether an evaluator asks for several axes, `overall` among them; the other published ones ask for it alone."""
+    return "axes" in evaluator.split("-")
+
+
 class ErrorDimension(Dimension):
     """A dimension of error that judges are probed with: the task and group it belongs to, and its group's relevant axes.
 
@@ -210,6 +215,9 @@ class Detection(NamedTuple):
         strict: the same in the strict form: no relevant axis lower. Pairwise: the error was not detected in both orders.
         equal: of a neutral item or a retest, whether both were judged equal (by reference: the full score), 0 or 1; else None.
         worse: whether the changed answer was judged better than the gold one on the whole, 0 or 1; None where it failed.
+        overall: of an error, whether it goes undetected by the axis `overall` alone, 0 or 1: single, `overall` is unchanged;
+            pairwise, the gold answer alone is not chosen on `overall`, mean of both orders. None: the evaluator asks for no
+            axes (one that asks for `overall` alone says so in `undetected`), or the judgement failed.
         named: whether the justification names an error, as a reader says, 0 or 1; None where none was asked.
         failure: why there is no judgement; empty where there is one.
         orders: of a pair judged in both orders, the verdicts for the gold answer, shown first and shown second: 1 where it
@@ -232,6 +240,7 @@ class Detection(NamedTuple):
     strict: float | None = None
     equal: float | None = None
     worse: float | None = None
+    overall: float | None = None
     named: float | None = None
     failure: str = ""
     orders: tuple[int, int] | None = None

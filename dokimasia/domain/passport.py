@@ -101,6 +101,10 @@ class ErrorRates(Judgements):
     group: str = Field(description="the group; empty for all")
     detection: MeasuredShare = Field(description="errors detected: one less the undetected as published")
     strict: MeasuredShare = Field(description="errors detected in the strict form: a relevant axis is lower")
+    overall: MeasuredShare | None = Field(
+        default=None,
+        description="errors detected by the axis overall alone; null where no axes are asked for beside it",
+    )
     worse: MeasuredShare = Field(description="the answer with the error judged better on the whole")
     blind_spot: bool | None = Field(
         description="of a dimension: missed more often than the judge's other errors (adjusted p of at most 0.05); else null"

@@ -121,6 +121,36 @@ def test_the_main_table_has_the_published_form(found: dict[str, Any]) -> None:
     assert "Failed judgements, which are no numbers: j " in said(section)
 
 
+def test_what_overall_alone_says_stands_beside_the_published_form() -> None:
+    """A dimension of honest ties is a blind spot by majority and none by `overall`; both stand in the tables, with a sentence."""
+    tied = [
+        one._replace(overall=0.0) if one.undetected is not None else one
+        for one in drawn(
+            "j",
+            missed={"numerical_errors": 0.98} | dict.fromkeys(SOME[1:], 0.1),
+            dimensions=SOME,
+            evaluators=("pairwise-axes", "pairwise-vanilla", "single-axes"),
+            images=14,
+        )
+    ]
+    figures = figures_of(tied, seed=0)
+    judged = figures["tasks"][TASK]["judges"]["j"]["evaluators"]
+    assert judged["pairwise-axes"]["overall"]["share"] == 0
+    assert judged["pairwise-axes"]["overall"]["high"] > 0
+    assert judged["pairwise-vanilla"]["overall"] is None
+    section = failures(report(figures))
+    assert [row[1] for row in rows_of(section, -1)] == ["single Ax", "pairwise Ax"]
+    assert rows_of(section, -1)[1][4].startswith("0.0 [0, ")
+    assert "honestly ties" in said(section)
+    drawn_spots = dimensions(report(figures))
+    spots = {row[1]: row for row in rows_of(drawn_spots)}
+    assert spots["pairwise Ax"][4].startswith("0.0 [0, ")
+    assert spots["pairwise V"][4] == "–"
+    assert "missed by majority in pairs and not by overall" in said(drawn_spots)
+    plain_ones = report(figures_of(drawn("j", dimensions=SOME, images=3), seed=0))
+    assert "overall" not in said(failures(plain_ones)) + said(dimensions(plain_ones))
+
+
 def test_failures_open_the_bounds(found: dict[str, Any]) -> None:
     """Errors and those judged differ by the failures, and the share lies within its bounds."""
     for judge in found["tasks"][TASK]["judges"].values():

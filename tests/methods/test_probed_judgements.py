@@ -43,10 +43,10 @@ GOLD = scores(trustworthiness=9, visual_grounding=9, coherence=9, clarity=9, ove
 @pytest.mark.parametrize(
     ("changed", "found"),
     [
-        ({}, Found(undetected=1, strict=1, worse=0)),
-        ({"clarity": 3}, Found(undetected=1, strict=1, worse=0)),
-        ({"coherence": 8}, Found(undetected=0, strict=0, worse=0)),
-        ({"overall": 10}, Found(undetected=0, strict=1, worse=1)),
+        ({}, Found(undetected=1, strict=1, worse=0, overall=1)),
+        ({"clarity": 3}, Found(undetected=1, strict=1, worse=0, overall=1)),
+        ({"coherence": 8}, Found(undetected=0, strict=0, worse=0, overall=1)),
+        ({"overall": 10}, Found(undetected=0, strict=1, worse=1, overall=0)),
     ],
 )
 def test_scored_alone(changed: dict[str, float], found: Found) -> None:
@@ -65,17 +65,32 @@ def test_a_harmless_change_is_held_to_all_axes() -> None:
 @pytest.mark.parametrize(
     ("first", "second", "found"),
     [
-        ("first", "second", Found(undetected=0, strict=0, worse=0, orders=(1, 1))),
-        ("first", "first", Found(undetected=0.5, strict=1, worse=0.5, orders=(1, -1))),
-        ("first", "tie", Found(undetected=0.5, strict=1, worse=0, orders=(1, 0))),
-        ("tie", "tie", Found(undetected=1, strict=1, worse=0, orders=(0, 0))),
-        ("second", "first", Found(undetected=1, strict=1, worse=1, orders=(-1, -1))),
+        ("first", "second", Found(undetected=0, strict=0, worse=0, orders=(1, 1), overall=0)),
+        ("first", "first", Found(undetected=0.5, strict=1, worse=0.5, orders=(1, -1), overall=0.5)),
+        ("first", "tie", Found(undetected=0.5, strict=1, worse=0, orders=(1, 0), overall=0.5)),
+        ("tie", "tie", Found(undetected=1, strict=1, worse=0, orders=(0, 0), overall=1)),
+        ("second", "first", Found(undetected=1, strict=1, worse=1, orders=(-1, -1), overall=1)),
     ],
 )
 def test_compared(first: str, second: str, found: Found) -> None:
     """The gold answer alone has to be chosen; a tie counts as not chosen, and the two orders are averaged."""
     both = [choices(overall=first), choices(overall=second)]
     assert detected(unit("pairwise-axes"), None, both) == found
+
+
+def test_honest_ties_go_undetected_by_majority_and_not_by_overall() -> None:
+    """Where two of four relevant axes choose the gold answer and two are ties, no majority does, and `overall` alone does."""
+    first, second = (
+        choices(trustworthiness=gold, visual_grounding="tie", coherence="tie", overall=gold)
+        for gold in ("first", "second")
+    )
+    assert detected(unit("pairwise-axes"), None, [first, second]) == Found(
+        undetected=1, strict=1, worse=0, orders=(0, 0), overall=0
+    )
+    assert detected(unit("pairwise-axes"), None, [first, first]).overall == 0.5
+    alone = [choices(overall="first"), choices(overall="second")]
+    assert detected(unit("pairwise-vanilla"), None, alone) == Found(undetected=0, strict=0, worse=0, orders=(1, 1))
+    assert detected(unit("pairwise-axes", neutral=True), None, [first, second]).overall is None
 
 
 def test_compared_and_equal() -> None:

@@ -6,7 +6,7 @@ from typing import Literal, NamedTuple
 from dokimasia.algorithms.blindspots.shares import ItemShare, item_share
 from dokimasia.algorithms.blindspots.spots import SpotTest, blind_spots
 from dokimasia.algorithms.statistics import false_discovery_rate
-from dokimasia.domain.blindspots import Detection, Evaluator, Task, paradigm_of
+from dokimasia.domain.blindspots import Detection, Evaluator, Task, by_axes, paradigm_of
 
 Scope = Literal["all", "group", "dimension"]
 
@@ -49,6 +49,9 @@ class FailureRate(NamedTuple):
         The strict form: no relevant axis is lower. Of pairs: not detected in both orders.
     either, both : ItemShare or None
         Of pairs: undetected in at least one order, and in both; None for other evaluators.
+    overall : ItemShare or None
+        Errors that go undetected by the axis `overall` alone; None for evaluators that ask for no axes beside it. The
+        published form of pairs asks for a majority of the relevant axes, of which some are rightly ties.
     worse : ItemShare
         Errors with which the answer was judged better than the gold one.
     named : ItemShare
@@ -74,6 +77,7 @@ class FailureRate(NamedTuple):
     strict: ItemShare
     either: ItemShare | None
     both: ItemShare | None
+    overall: ItemShare | None
     worse: ItemShare
     named: ItemShare
     unnoticed: ItemShare
@@ -164,6 +168,7 @@ def _rows(judge: str, task: Task, evaluator: Evaluator, own: Sequence[Detection]
             both=_share(some, lambda one: None if one.undetected is None else float(one.undetected == 1))
             if pair
             else None,
+            overall=_share(some, lambda one: one.overall) if by_axes(evaluator) else None,
             worse=_share(some, lambda one: one.worse),
             named=_share([one for one in read if one.undetected], lambda one: one.named),
             unnoticed=_share(read, lambda one: float(bool(one.undetected) and not one.named)),

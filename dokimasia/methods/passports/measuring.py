@@ -110,6 +110,7 @@ def _errors(found: Sequence[Detection], seed: int) -> Iterator[ErrorRates]:
             group=groups[row.name] if row.scope == "dimension" else row.name,
             detection=written(row.undetected, less=True),
             strict=written(row.strict, less=True),
+            overall=None if row.overall is None else written(row.overall, less=True),
             worse=written(row.worse),
             blind_spot=None if row.spot is None else row.spot.blind,
         )

@@ -7,12 +7,14 @@ from typing import Any
 from dokimasia.domain.blindspots import Evaluator
 from dokimasia.methods.probe.beside import budgets, comparisons, references, tools
 from dokimasia.methods.probe.charts import groups_chart
+from dokimasia.methods.probe.overall import BY_OVERALL, of_spots, overall
 from dokimasia.methods.probe.tables import (
     HIGHER,
     LOWER,
     MEANING_OF_STRATEGIES,
     PARADIGMS,
     dimension,
+    each,
     evaluators_of,
     group,
     mean_percent,
@@ -64,7 +66,7 @@ def failures(data: ReportData) -> Section:
     )
     for task, found, place in tasks(data):
         blocks.append(Only("page", (_forms(titled("Other forms, and what they rest on", task, data), found, place),)))
-    blocks += _failed(data)
+    blocks += [*overall(data), *_failed(data)]
     return Section("failures", "What the judges miss", blocks, menu="Failures")
 
 
@@ -110,7 +112,7 @@ def dimensions(data: ReportData) -> Section | None:
     if not blocks:
         return None
     text = "Undetected errors in percent; * marks a blind spot."
-    ending = (Paragraph(text, "note"), Paragraph(RULE, "note"))
+    ending = (Paragraph(text, "note"), Paragraph(RULE, "note"), *of_spots(data))
     return Section("dimensions", "Blind spots", (*blocks, *ending), menu="Blind spots")
 
 
@@ -119,7 +121,7 @@ def justifications(data: ReportData) -> Section | None:
     blocks: list[Block] = []
     for task, found, place in tasks(data):
         rows: list[Sequence[Cell]] = []
-        for judge, evaluator, one, at in _each(found, place):
+        for judge, evaluator, one, at in each(found, place):
             if one["unnoticed"]["n"]:
                 rows.append(
                     [
@@ -163,7 +165,7 @@ def places(data: ReportData) -> Section | None:
     blocks: list[Block] = []
     for task, found, place in tasks(data):
         rows: list[Sequence[Cell]] = []
-        for judge, evaluator, one, at in _each(found, place):
+        for judge, evaluator, one, at in each(found, place):
             if (pairs := one["places"]) is not None:
                 bias = points(pairs["bias"], f"{at}/places/bias", sure=pairs["adjusted"] <= figures.SURE)
                 rows.append(
@@ -236,7 +238,7 @@ def _forms(about: str, found: Mapping[str, Any], place: str) -> Table:
             scored(one["equal"], f"{at}/equal"),
             *(percent(one[name], f"{at}/{name}", tone="") for name in ("preferred", "flickers")),
         ]
-        for judge, evaluator, one, at in _each(found, place)
+        for judge, evaluator, one, at in each(found, place)
     ]
     return Table(columns, rows, about, sortable=True)
 
@@ -244,7 +246,7 @@ def _forms(about: str, found: Mapping[str, Any], place: str) -> Table:
 def _spots(task: str, found: Mapping[str, Any], place: str, data: ReportData) -> Block:
     """Return the blind spots of all judges of a task, or a sentence that there is none."""
     rows: list[Sequence[Cell]] = []
-    for judge, evaluator, one, at in _each(found, place):
+    for judge, evaluator, one, at in each(found, place):
         for name, own in one["dimensions"].items():
             if own["spot"] is not None and own["spot"]["blind"]:
                 where = f"{at}{figures.pointer('dimensions', name)}"
@@ -254,6 +256,7 @@ def _spots(task: str, found: Mapping[str, Any], place: str, data: ReportData) ->
                         short(evaluator),
                         dimension(task, name),
                         percent(own["undetected"], f"{where}/undetected"),
+                        percent(own["overall"], f"{where}/overall", tone=""),
                         figures.count(own["undetected"]["n_scored"], f"{where}/undetected/n_scored"),
                         percent(one["undetected"], f"{at}/undetected", tone=""),
                         figures.p_value(own["spot"]["adjusted"]),
@@ -266,6 +269,7 @@ def _spots(task: str, found: Mapping[str, Any], place: str, data: ReportData) ->
     columns = [
         *(Column(name, numeric=False) for name in ("judge", "evaluator", "blind spot")),
         Column("undetected", meaning="errors of this dimension, in percent, with its 95 % interval"),
+        Column("by overall", meaning=BY_OVERALL),
         Column("errors", meaning="judged"),
         Column("all its errors", meaning="undetected of all errors under the evaluator"),
         Column("adjusted p"),
@@ -327,19 +331,10 @@ def _said(task: str, found: Mapping[str, Any]) -> str:
     return f"{text}." if least == most else f"{text}; {most[1]} most under {short(most[2])}, {100 * most[0]:.1f} %."
 
 
-def _each(found: Mapping[str, Any], place: str) -> Iterator[tuple[str, Evaluator, Mapping[str, Any], str]]:
-    """Yield every judge and evaluator with its figures and their place."""
-    for judge, own in found["judges"].items():
-        for evaluator in evaluators_of(found):
-            if evaluator in own["evaluators"]:
-                at = f"{place}{figures.pointer('judges', judge, 'evaluators', evaluator)}"
-                yield judge, evaluator, own["evaluators"][evaluator], at
-
-
 def _failed(data: ReportData) -> Iterator[Block]:
     kinds: dict[str, Counter[str]] = {}
     for _, found, place in tasks(data):
-        for judge, _, one, _ in _each(found, place):
+        for judge, _, one, _ in each(found, place):
             kinds.setdefault(judge, Counter()).update(one["failures"])
     lines = [f"{judge} {figures.counts(dict(sorted(own.items())))}" for judge, own in kinds.items() if own]
     if lines:

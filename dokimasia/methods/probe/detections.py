@@ -15,7 +15,16 @@ from dokimasia.algorithms.blindspots import (
     worse_pair,
     worse_single,
 )
-from dokimasia.domain.blindspots import AxisChoices, AxisScores, Case, Detection, Noticed, paradigm_of
+from dokimasia.domain.blindspots import (
+    OVERALL,
+    AxisChoices,
+    AxisScores,
+    Case,
+    Detection,
+    Noticed,
+    by_axes,
+    paradigm_of,
+)
 from dokimasia.domain.identity import Value
 from dokimasia.domain.judgement import CheckpointScores, FinalAnswer
 from dokimasia.domain.rubric import RubricJudgement
@@ -46,6 +55,7 @@ class Found(NamedTuple):
     equal: float | None = None
     worse: float | None = None
     orders: tuple[int, int] | None = None
+    overall: float | None = None
 
     @property
     def right(self) -> float | None:
@@ -66,9 +76,11 @@ def detected(unit: Unit, gold: Value | None, judged: Sequence[Value]) -> Found:
     own = judged[0]
     match own, gold:
         case AxisChoices(), None:
-            return _pair(case, [one for one in judged if isinstance(one, AxisChoices)], relevant)
+            pair = [one for one in judged if isinstance(one, AxisChoices)]
+            return _pair(case, pair, relevant, axes=by_axes(unit.evaluator))
         case AxisScores(), AxisScores():
-            return _scored(case, gold, own, relevant, by_reference=unit.evaluator == "reference")
+            by_reference = unit.evaluator == "reference"
+            return _scored(case, gold, own, relevant, by_reference=by_reference, axes=by_axes(unit.evaluator))
         case CheckpointScores(), CheckpointScores():
             return _by_score(case, gold.score, own.score, missed=undetected_score(gold.score, own.score))
         case RubricJudgement(), RubricJudgement():
@@ -124,7 +136,9 @@ def _relevant(unit: Unit) -> tuple[str, ...]:
     return () if unit.probe is None else dimension_of(unit.probe).axes
 
 
-def _scored(case: Case, gold: AxisScores, own: AxisScores, relevant: Sequence[str], *, by_reference: bool) -> Found:
+def _scored(
+    case: Case, gold: AxisScores, own: AxisScores, relevant: Sequence[str], *, by_reference: bool, axes: bool
+) -> Found:
     worse = float(worse_single(gold.scores, own.scores))
     if case != "error":
         equal = full_score(own.scores, own.scores) if by_reference else equal_single(gold.scores, own.scores)
@@ -135,18 +149,27 @@ def _scored(case: Case, gold: AxisScores, own: AxisScores, relevant: Sequence[st
         strict = strict or missed
     else:
         missed = undetected_single(gold.scores, own.scores, relevant)
-    return Found(undetected=float(missed), strict=float(strict), worse=worse)
+    overall = float(undetected_single(gold.scores, own.scores, [OVERALL])) if axes else None
+    return Found(undetected=float(missed), strict=float(strict), worse=worse, overall=overall)
 
 
-def _pair(case: Case, judged: Sequence[AxisChoices], relevant: Sequence[str]) -> Found:
+def _pair(case: Case, judged: Sequence[AxisChoices], relevant: Sequence[str], *, axes: bool) -> Found:
     choices = [one.choices for one in judged]
     if case == "retest":
         return Found(equal=equal_pair(choices))
-    verdicts = (pair_verdict(choices[0], relevant, gold="first"), pair_verdict(choices[1], relevant, gold="second"))
+    verdicts = _verdicts(choices, relevant)
     if case == "neutral":
         return Found(equal=equal_pair(choices), worse=worse_pair(verdicts), orders=verdicts)
     missed = undetected_pair(verdicts)
-    return Found(undetected=missed, strict=float(missed > 0), worse=worse_pair(verdicts), orders=verdicts)
+    overall = undetected_pair(_verdicts(choices, [OVERALL])) if axes else None
+    return Found(
+        undetected=missed, strict=float(missed > 0), worse=worse_pair(verdicts), orders=verdicts, overall=overall
+    )
+
+
+def _verdicts(choices: Sequence[Mapping[str, str]], axes: Sequence[str]) -> tuple[int, int]:
+    """Return the verdicts for the gold answer, shown first and shown second."""
+    return pair_verdict(choices[0], axes, gold="first"), pair_verdict(choices[1], axes, gold="second")
 
 
 def _by_score(case: Case, gold: float, own: float, *, missed: bool) -> Found:

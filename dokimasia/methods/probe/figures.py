@@ -121,7 +121,7 @@ def _evaluator(
 
 
 def _kind(row: FailureRate) -> dict[str, Any]:
-    names = ("undetected", "strict", "either", "both", "worse", "named", "unnoticed")
+    names = ("undetected", "strict", "either", "both", "overall", "worse", "named", "unnoticed")
     measured = {name: None if (one := getattr(row, name)) is None else shares(one) for name in names}
     spot = row.spot and {
         "p_value": rounded(row.spot.p_value),

@@ -34,6 +34,7 @@ COLUMNS: dict[str, ColumnType] = {
     "checked": "truth",
     "undetected": "number",
     "strict": "number",
+    "overall": "number",
     "equal": "number",
     "worse": "number",
     "named": "number",
@@ -158,7 +159,7 @@ def _told(
     return shown, found
 
 
-_DETECTED = ("undetected", "strict", "equal", "worse", "named")
+_DETECTED = ("undetected", "strict", "overall", "equal", "worse", "named")
 
 
 def _by_item(units: Mapping[str, Unit], found: Iterator[Detection]) -> dict[str, Detection]:

@@ -39,6 +39,9 @@ class ProbedKind(Value):
     )
     either: ProbeShare | None = Field(description="of pairs: undetected in at least one order; null for others")
     both: ProbeShare | None = Field(description="of pairs: undetected in both orders; null for others")
+    overall: ProbeShare | None = Field(
+        description="undetected by the axis overall alone; null for evaluators that ask for no axes beside it"
+    )
     worse: ProbeShare = Field(description="errors with which the answer was judged better than the gold one")
     named: ProbeShare = Field(
         description="undetected errors that the justification names, of those whose justification was read"

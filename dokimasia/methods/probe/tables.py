@@ -56,6 +56,15 @@ def evaluators_of(found: Mapping[str, Any]) -> list[Evaluator]:
     return [name for name in EVALUATORS if name in asked]
 
 
+def each(found: Mapping[str, Any], place: str) -> Iterator[tuple[str, Evaluator, Mapping[str, Any], str]]:
+    """Yield every judge and evaluator with its figures and their place."""
+    for judge, own in found["judges"].items():
+        for evaluator in evaluators_of(found):
+            if evaluator in own["evaluators"]:
+                at = f"{place}{figures.pointer('judges', judge, 'evaluators', evaluator)}"
+                yield judge, evaluator, own["evaluators"][evaluator], at
+
+
 def dimension(task: Any, name: str) -> str:
     """Return the published title of a dimension; its name where it is none of ours."""
     known = error_dimensions(task).get(name)
