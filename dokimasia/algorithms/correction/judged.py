@@ -152,8 +152,10 @@ def corrected_difference(
         return Corrected(None, None, "nothing was decided of both")
     if reason := _refused(sensitivity, specificity):
         return Corrected(None, None, reason)
-    known = {"sensitivity": sensitivity, "specificity": specificity, "clusters": clusters, "seed": seed}
-    rates = [corrected_rate(side, **known).rate for side in (first, second)]
+    rates = [
+        corrected_rate(side, sensitivity=sensitivity, specificity=specificity, clusters=clusters, seed=seed).rate
+        for side in (first, second)
+    ]
     if rates[0] is None or rates[1] is None:
         return Corrected(None, None, f"of the {'first' if rates[0] is None else 'second'} model there is no rate")
     n = len(first)

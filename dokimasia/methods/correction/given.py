@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, get_args
 
 import orjson
 
@@ -11,10 +11,12 @@ from dokimasia.algorithms.correction import Measured, as_shares, mixed_sensitivi
 from dokimasia.algorithms.statistics import Interval
 from dokimasia.datasets.annotations import read_annotations, refuse
 from dokimasia.domain.annotation import HOLDS, SCORE, Unit
+from dokimasia.domain.blindspots import Task
 from dokimasia.domain.passport import BinaryCount, BinaryRates, MeasuredShare
 from dokimasia.errors import DataError, NotFound
 from dokimasia.methods.correction.measures import Judged
 from dokimasia.methods.people import put_together
+from dokimasia.prompts.dimensions import error_dimensions
 from dokimasia.report.figures import in_words
 
 MAX_BYTES = 1024 * 1024
@@ -100,6 +102,20 @@ def check_known(where: str, kinds: Iterable[str], rates: BinaryRates) -> None:
         )
 
 
+def check_named(where: str, kinds: Iterable[str]) -> None:
+    """Refuse kinds of error that are neither a dimension nor a group of any task.
+
+    Raises:
+        DataError: naming them, and what there is.
+    """
+    every = [one for task in get_args(Task) for one in error_dimensions(task).values()]
+    known = {name for one in every for name in (one.name, one.group) if name}
+    if unknown := sorted(set(kinds) - known):
+        raise DataError(
+            f"{where}: there is no kind of error called {in_words(unknown)}; there are {in_words(sorted(known))}"
+        )
+
+
 def check_apart(where: str, kinds: Iterable[str], rates: BinaryRates) -> None:
     """Refuse a mix that names a group beside one of its dimensions.
 
@@ -154,6 +170,7 @@ def read_labels(path: Path, judged: Judged, *, seed: int) -> Labels:
         DataError: naming each line with a sample, model or rubric that the run has not, with a value but 0 and 1, and answers
             on which people differ.
     """
+    _no_passport(path)
     units = {one.unit for measure in judged.measures for several in measure.models.values() for one in several}
     models = sorted({one.model for one in units})
 
@@ -199,6 +216,15 @@ def read_labels(path: Path, judged: Judged, *, seed: int) -> Labels:
         len({one.annotator for one in given}),
         *_drawn(right, judged, seed=seed),
     )
+
+
+def _no_passport(path: Path) -> None:
+    try:
+        body: Any = orjson.loads(path.read_bytes()) if path.stat().st_size <= MAX_BYTES else None
+    except (OSError, orjson.JSONDecodeError):
+        return
+    if isinstance(body, dict) and {"binary", "judge", "sha256"} <= set(body):
+        raise DataError(f"{path} is a passport: name it with --passport; --human takes annotations of people")
 
 
 def _drawn(right: Mapping[Unit, bool], judged: Judged, *, seed: int) -> tuple[str, float | None]:
