@@ -122,7 +122,7 @@ def _rates(measure: Mapping[str, Any], figures: Mapping[str, Any]) -> "Table":
             over = one["over_mixes"]
             cells += [
                 _percent(one["by_passport"], "rate"),
-                NOTHING if over is None else f"{over['low']:.0%} to {over['high']:.0%}",
+                NOTHING if over is None or over["low"] == over["high"] else f"{over['low']:.0%} to {over['high']:.0%}",
             ]
         if by_labels:
             found = one["by_labels"]

@@ -144,8 +144,7 @@ def _model(answers: Sequence[Answer], rates: Rates | None, labels: Labels | None
             right = sum(one.right and one.by_judge for one in decisions) / n
             by_rule = (sum(ruled) / n, (len(ruled) - sum(ruled)) / n)
             mixes = rates_over_mixes(right, rates.by_kind, rates.specificity, by_rule=by_rule)
-            refused = found.rate is None and not rates.refused
-            if not refused and not any(_at_end(one, by_rule) for one in ((found.rate,), (mixes.low, mixes.high))):
+            if rates.refused or not _cut(found.rate, (mixes.low, mixes.high), by_rule):
                 over = mixes._asdict() | {"low": rounded(mixes.low), "high": rounded(mixes.high)}
     return {
         "answers": len(answers),
@@ -158,11 +157,11 @@ def _model(answers: Sequence[Answer], rates: Rates | None, labels: Labels | None
     }
 
 
-def _at_end(rates: tuple[float | None, ...], by_rule: tuple[float, float]) -> bool:
-    """Return whether all rates are cut at the same end: at what rules found right, or at all that they did not find wrong."""
-    return any(
-        all(one is not None and abs(one - end) < ROUNDING for one in rates) for end in (by_rule[0], 1 - by_rule[1])
-    )
+def _cut(rate: float | None, over: tuple[float, float], by_rule: tuple[float, float]) -> bool:
+    """Return whether a rate is refused or cut, or all mixes are cut at one end: then mixes say nothing of it."""
+    ends = (by_rule[0], 1 - by_rule[1])
+    at = [[one is not None and abs(one - end) < ROUNDING for one in (rate, *over)] for end in ends]
+    return rate is None or any(one[0] or all(one[1:]) for one in at)
 
 
 def decided_labels(answers: Sequence[Answer], labels: Labels) -> tuple[list[bool], list[bool | None], list[str]]:
