@@ -201,6 +201,15 @@ def test_labels_drawn_by_annotate_come_back_as_a_correction(
     assert run(["annotate", "read", f"{forms}.key.jsonl", str(tmp_path / "anna.jsonl"), "-o", str(said)]) == 0
     figures = printed(place, "--human", said)
     assert figures["human"]["samples"] == 40
+    assert not any("which response" in line for line in figures["warnings"])
+    lines = [json.loads(line) for line in said.read_text().splitlines()]
+    lines[3]["response_sha256"] = "0" * 64
+    other = tmp_path / "other.jsonl"
+    other.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    assert run(["correct", place.judged, "--human", str(other), *place.home]) == 2
+    assert f"1 of {len(lines)} labels are of other responses than those of run" in capsys.readouterr().err
+    other.write_text("".join(json.dumps(line | {"response_sha256": None}) + "\n" for line in lines))
+    assert any("is taken on trust" in line for line in printed(place, "--human", other)["warnings"])
     for name, one in figures["measures"]["right"]["models"].items():
         assert one["by_labels"]["labels"] == 40
         assert holds(one["by_labels"], place.truth(name))

@@ -18,7 +18,7 @@ from dokimasia.algorithms.correction import (
 )
 from dokimasia.algorithms.statistics import difference_interval
 from dokimasia.errors import ConfigError
-from dokimasia.methods.correction.given import Labels, check_named, read_labels, read_mix
+from dokimasia.methods.correction.given import Labels, check_named, check_responses, read_labels, read_mix
 from dokimasia.methods.correction.measures import Answer, judged_run
 from dokimasia.methods.correction.rates import Rates, no_rates, observed_mix, rates_for
 from dokimasia.methods.passports import passport_for
@@ -84,7 +84,7 @@ def correct(
     if labels is not None and human is not None:
         if not any(one.by_kind for one in rates.values()):
             check_named(human.name, labels.named)
-        warnings += [labels.drawn] if labels.drawn else []
+        warnings += [line for line in (labels.drawn, check_responses(human.name, labels, home, run)) if line]
     models = {
         one.name: {
             name: _model(several, rates.get(one.name), labels, seed=run.seed) for name, several in one.models.items()

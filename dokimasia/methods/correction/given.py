@@ -2,7 +2,9 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from hashlib import sha256
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple, get_args
 
 import orjson
@@ -15,9 +17,11 @@ from dokimasia.domain.blindspots import Task
 from dokimasia.domain.passport import BinaryCount, BinaryRates, MeasuredShare
 from dokimasia.errors import DataError, NotFound
 from dokimasia.methods.correction.measures import Judged
-from dokimasia.methods.people import put_together
+from dokimasia.methods.people import answers_of_run, put_together
 from dokimasia.prompts.dimensions import error_dimensions
 from dokimasia.report.figures import in_words
+from dokimasia.storage.home import Home
+from dokimasia.storage.runs import Run
 
 MAX_BYTES = 1024 * 1024
 FORM = 'a mix is a JSON object with "shares" or "counts" of kinds of error: {"shares": {"numerical_errors": 0.6, "VG": 0.4}}'
@@ -48,6 +52,7 @@ class Labels(NamedTuple):
         people: how many people labelled.
         drawn: why the labels are no random draw; empty where they may be one.
         p_value: how often a random draw brings samples as far from the run's categories; None where these tell nothing.
+        rated: of each unit of which it is said the SHA-256 of the response that people rated.
     """
 
     right: Mapping[Unit, bool]
@@ -56,6 +61,7 @@ class Labels(NamedTuple):
     people: int
     drawn: str
     p_value: float | None
+    rated: Mapping[Unit, str] = MappingProxyType({})
 
 
 def read_mix(path: Path) -> Mix:
@@ -215,6 +221,34 @@ def read_labels(path: Path, judged: Judged, *, seed: int) -> Labels:
         frozenset(one.error for one in given if one.error),
         len({one.annotator for one in given}),
         *_drawn(right, judged, seed=seed),
+        {one.unit: one.response_sha256 for one in given if one.response_sha256},
+    )
+
+
+def check_responses(where: str, labels: Labels, home: Home, run: Run) -> str:
+    """Refuse labels of other responses than a run's; return a warning where labels do not say of which they are.
+
+    Raises:
+        DataError: naming the first, and how many there are.
+    """
+    if labels.rated:
+        answers = answers_of_run(home, run)
+        other = [
+            unit
+            for unit, rated in sorted(labels.rated.items())
+            if (unit.id, unit.model) in answers and sha256(answers[unit.id, unit.model].encode()).hexdigest() != rated
+        ]
+        if other:
+            raise DataError(
+                f"{where}: {len(other)} of {len(labels.rated)} labels are of other responses than those of run {run.id}, such "
+                f"as {other[0]}: name the run that they were drawn from, or draw labels of this one"
+            )
+    missing = sum(not unit.criterion and unit not in labels.rated for unit in labels.right)
+    if not missing:
+        return ""
+    return (
+        f"{missing} of {len(labels.right)} labels do not say which response they are of (response_sha256, as annotate read "
+        "writes it): that these are this run's is taken on trust"
     )
 
 

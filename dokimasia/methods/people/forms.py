@@ -139,7 +139,18 @@ def _chosen(
     value = SIDES[text] * (-1 if item.swapped else 1) if measure == VERDICT else int(text)
     comment = str(fields.get("comment") or "")
     unit = item.unit(measure)
-    found.append(Annotation(unit, item.annotator, value, False, item.category, item.cluster, comment, line))
+    found.append(
+        Annotation(
+            unit,
+            item.annotator,
+            value,
+            category=item.category,
+            cluster=item.cluster,
+            comment=comment,
+            line=line,
+            response_sha256=item.response_sha256,
+        )
+    )
     return None
 
 
