@@ -187,6 +187,10 @@ def test_labels_drawn_by_annotate_come_back_as_a_correction(
     ]
     assert run([*draw, *place.home]) == 0
     assert "drew 40 cases" in capsys.readouterr().err
+    page = (forms / "anna" / "annotate.html").read_text()
+    assert "Is the final answer right? The reasoning before it does not count." in page
+    shown = [json.loads(line) for line in (forms / "anna" / "items.jsonl").read_text().splitlines()]
+    assert all(one["reference"] for one in shown)
     assert run([*draw, "--per", "2", *place.home]) == 2
     key = [json.loads(line) for line in (tmp_path / "forms.key.jsonl").read_text().splitlines()][1:]
     truth = {

@@ -194,7 +194,8 @@ def read_labels(path: Path, judged: Judged, *, seed: int) -> Labels:
     given = read_annotations(path, known=known)
     refuse(
         [
-            f"{path}, line {one.line}: the value {one.value:g} is neither 1 (right) nor 0 (wrong)"
+            f"{path}, line {one.line}: the value {one.value:g} is neither 1 (right) nor 0 (wrong): "
+            "annotate draw --scale 0-1 asks for these"
             for one in given
             if one.value not in (0, 1)
         ]
