@@ -24,8 +24,9 @@ def read_annotations(
 
     A line has `id`, `annotator` and `value`, and, as it applies, `model`, `baseline` (the value is a verdict, from 2: the
     model is much better, to -2), `criterion` (a number from 1), `measure`, `category`, `cluster`, `comment`, `error` (the
-    kind of error of a wrong response), and `adjudicates` (true: it decides where others differ). Without a measure it is a
-    verdict on a pair and a score of a response; of a criterion it has to be named.
+    kind of error of a wrong response), `response_sha256` (of the text that was rated), and `adjudicates` (true: it decides
+    where others differ). Without a measure it is a verdict on a pair and a score of a response; of a criterion it has to be
+    named.
 
     Args:
         path: `.csv` with a heading, else JSON lines.
@@ -102,6 +103,7 @@ def _annotation(fields: dict[str, Any], line: int) -> Annotation:
         _text(fields, "comment"),
         line,
         _text(fields, "error"),
+        _text(fields, "response_sha256"),
     )
 
 

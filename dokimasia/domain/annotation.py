@@ -71,6 +71,7 @@ class Annotation(NamedTuple):
 
     `category` and `cluster` (what shares an image) are empty where they are not known; `line` is its place in its file.
     `error` is the kind of error (a dimension or group) that makes a response wrong; empty where nobody says.
+    `response_sha256` is that of the response's text in UTF-8, empty where it is not known which response was rated.
     """
 
     unit: Unit
@@ -82,3 +83,4 @@ class Annotation(NamedTuple):
     comment: str = ""
     line: int = 0
     error: str = ""
+    response_sha256: str = ""

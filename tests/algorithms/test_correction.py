@@ -152,6 +152,38 @@ def test_a_difference_is_that_of_what_was_judged_divided_by_what_the_judge_tells
     assert back.interval.low == pytest.approx(-found.interval.high, abs=0.02)
 
 
+def test_rates_whose_sums_are_rounded_are_corrected() -> None:
+    """A judge that raised no false alarm is no error of rounding, whatever its sensitivity, where rules decided some answers."""
+    mixed = [Decision(True, False), Decision(False, False), Decision(True), Decision(False)] * 20
+    for share in (0.9016666666666667, 0.6923529638235294, *(place / 997 for place in range(400, 997, 7))):
+        rates = {"sensitivity": Measured(share, Interval(share - 0.05, 1.0)), "specificity": Measured.of(200, 200)}
+        assert corrected_rate(mixed, **rates, seed=0).reason == ""
+        assert corrected_difference(mixed, mixed[::-1], **rates, seed=0).rate == pytest.approx(0.0)
+
+
+def test_a_difference_is_that_of_the_cut_rates_and_keeps_what_rules_decided() -> None:
+    """The first's rate is cut at 1: the difference is that of both rates; no difference lies beyond what rules leave open."""
+    first = [Decision(True, False)] * 20 + [Decision(True)] * 77 + [Decision(False)] * 3
+    second = [Decision(True, False)] * 20 + [Decision(True)] * 10 + [Decision(False)] * 70
+    rates = [corrected_rate(side, **passport(), seed=0).rate for side in (first, second)]
+    assert rates[0] == 1.0
+    found = corrected_difference(first, second, **passport(), seed=0)
+    assert found.rate == pytest.approx(rates[1] - rates[0])
+    assert found.interval.low <= found.rate <= found.interval.high
+    settled = [Decision(True, False)] * 180 + decisions(19, 1)
+    wrong = [Decision(True, False)] * 60 + [Decision(False, False)] * 120 + decisions(4, 16)
+    found = corrected_difference(settled, wrong, **passport(n=60), seed=0)
+    assert found.rate == pytest.approx(-0.7)  # 180 + 20 less 60 + 0, of 200
+    assert found.interval.low >= -0.77
+
+
+def test_a_difference_is_refused_with_either_rate() -> None:
+    """Where one model's decisions cannot come of these rates there is no difference to another model either."""
+    fine, odd = decisions(60, 40), decisions(100, 0)
+    assert corrected_rate(odd, **passport(), seed=0).rate is None
+    assert corrected_difference(fine, odd, **passport(), seed=0).reason == "of the second model there is no rate"
+
+
 def test_sensitivity_follows_the_mix_of_errors() -> None:
     """A mix of errors that are hard to see has a lower sensitivity; a mix counted among few errors is known less well."""
     by_kind = {"easy": Measured.of(95, 100), "hard": Measured.of(30, 100)}

@@ -161,7 +161,7 @@ def test_labels_that_say_the_kind_of_error_are_a_mix(place: Place, printed: Prin
     )
     given = mix(tmp_path / "mix.json", shares={"entity_substitution": 1})
     lines = printed(place, "--passport", file, "--mix", given, "--human", shifted)["warnings"]
-    assert any("75% of the errors of the given mix" in line for line in lines)
+    assert any("75% of its weight would have to move" in line for line in lines)
     assert any("than those of the given mix" in line for line in lines)
     equal = mix(tmp_path / "equal.json", counts={"VG": 30, "VR": 31})
     assert printed(place, "--passport", file, "--mix", equal)["warnings"] == []
@@ -187,6 +187,10 @@ def test_labels_drawn_by_annotate_come_back_as_a_correction(
     ]
     assert run([*draw, *place.home]) == 0
     assert "drew 40 cases" in capsys.readouterr().err
+    page = (forms / "anna" / "annotate.html").read_text()
+    assert "Is the final answer right? The reasoning before it does not count." in page
+    shown = [json.loads(line) for line in (forms / "anna" / "items.jsonl").read_text().splitlines()]
+    assert all(one["reference"] for one in shown)
     assert run([*draw, "--per", "2", *place.home]) == 2
     key = [json.loads(line) for line in (tmp_path / "forms.key.jsonl").read_text().splitlines()][1:]
     truth = {
@@ -201,12 +205,50 @@ def test_labels_drawn_by_annotate_come_back_as_a_correction(
     assert run(["annotate", "read", f"{forms}.key.jsonl", str(tmp_path / "anna.jsonl"), "-o", str(said)]) == 0
     figures = printed(place, "--human", said)
     assert figures["human"]["samples"] == 40
+    assert not any("which response" in line for line in figures["warnings"])
+    lines = [json.loads(line) for line in said.read_text().splitlines()]
+    lines[3]["response_sha256"] = "0" * 64
+    other = tmp_path / "other.jsonl"
+    other.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    assert run(["correct", place.judged, "--human", str(other), *place.home]) == 2
+    assert f"1 of {len(lines)} labels are of other responses than those of run" in capsys.readouterr().err
+    other.write_text("".join(json.dumps(line | {"response_sha256": None}) + "\n" for line in lines))
+    assert any("is taken on trust" in line for line in printed(place, "--human", other)["warnings"])
     for name, one in figures["measures"]["right"]["models"].items():
         assert one["by_labels"]["labels"] == 40
         assert holds(one["by_labels"], place.truth(name))
 
 
-def test_labels_of_one_category_are_no_random_draw(place: Place, printed: Printed, tmp_path: Path) -> None:
+def test_a_refused_rate_has_neither_mixes_nor_pairs(
+    place: Place, printed: Printed, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A judge that found more wrong than its passport makes possible: no rate, no range over mixes and no difference to it."""
+    found = detections(images=60, misses=0.75, alarms=0.0, ways=("gated", "right-or-wrong"))
+    file = kept_passport(tmp_path / "passport.json", planted_passport(found, judge=judge_of(OBLIGING)))
+    given = ("--passport", file, "--mix", mix(tmp_path / "mix.json", shares={"VG": 1}))
+    measure = printed(place, *given)["measures"]["right"]
+    refused = {name for name, one in measure["models"].items() if one["by_passport"]["refused"]}
+    assert refused
+    assert all(measure["models"][name]["over_mixes"] is None for name in refused)
+    for pair in measure["pairs"]:
+        assert pair["by_passport"]["difference"] is None
+        assert "more answers were judged wrong" in pair["by_passport"]["refused"]
+    assert run(["correct", place.judged, *map(str, given), *place.home]) == 0
+    assert "passport passport.json, answers that are right, sensitivity" in " ".join(capsys.readouterr().out.split())
+
+
+def test_what_are_no_labels_is_told(place: Place, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A passport in the place of labels, and a kind of error that there is not, end with exit code 2 and one line."""
+    assert run(["correct", place.judged, "--human", str(passport(tmp_path / "p.json")), *place.home]) == 2
+    assert "p.json is a passport: name it with --passport" in capsys.readouterr().err
+    said = labels(place, tmp_path / "said.jsonl", errors=("miscount",))
+    assert run(["correct", place.judged, "--human", str(said), *place.home]) == 2
+    assert "no kind of error called miscount; there are" in capsys.readouterr().err
+
+
+def test_labels_of_one_category_are_no_random_draw(
+    place: Place, printed: Printed, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     """Samples that a random draw would hardly bring are refused, with the category that gives them away."""
     data = [json.loads(line) for line in (place.folder / "world.jsonl").read_text().splitlines()]
     categories = {one["id"]: one["category"] for one in data}
@@ -216,7 +258,11 @@ def test_labels_of_one_category_are_no_random_draw(place: Place, printed: Printe
     path.write_text("\n".join(kept) + "\n")
     figures = printed(place, "--human", path)
     assert any("no random draw: 100% of them" in line for line in figures["warnings"])
-    assert all(one["by_labels"]["rate"] is None for one in figures["measures"]["right"]["models"].values())
+    for one in figures["measures"]["right"]["models"].values():
+        assert one["by_labels"]["rate"] is one["by_labels"]["power"] is one["by_labels"]["alone"]["rate"] is None
+    capsys.readouterr()
+    assert run(["correct", place.judged, "--human", str(path), *place.home]) == 0
+    assert " ".join(capsys.readouterr().out.split()).count("no random draw") == 1
 
 
 @pytest.mark.parametrize(

@@ -126,8 +126,11 @@ def corrected_difference(
     Returns
     -------
     Corrected
-        -1 to 1, above 0 where the second is better; refused as in `corrected_rate`. What the judge does to both alike is no
-        part of it: where no rule decided, it is the difference as judged, divided by sensitivity + specificity - 1.
+        -1 to 1, above 0 where the second is better: the difference of the two rates of `corrected_rate`, and refused where
+        either of them is. Where no rate is cut and no rule decided, that is the difference as judged, divided by
+        sensitivity + specificity - 1. The interval is solved from the differences of the samples, reaches to the difference
+        of cut rates, and ends where what rules decided leaves no room: at the limits of the least, and of the most, that the
+        difference can be.
 
     Raises
     ------
@@ -149,15 +152,39 @@ def corrected_difference(
         return Corrected(None, None, "nothing was decided of both")
     if reason := _refused(sensitivity, specificity):
         return Corrected(None, None, reason)
+    rates = [
+        corrected_rate(side, sensitivity=sensitivity, specificity=specificity, clusters=clusters, seed=seed).rate
+        for side in (first, second)
+    ]
+    if rates[0] is None or rates[1] is None:
+        return Corrected(None, None, f"of the {'first' if rates[0] is None else 'second'} model there is no rate")
     n = len(first)
     before, after = (_values(side, sensitivity, specificity) for side in (first, second))
-    widest = 1.0  # the highest of a value less the lowest: sensitivity - (sensitivity - 1)
-    differences = [b - a for a, b in zip(before, after, strict=True)]
-    sampled = bootstrap_interval(differences, clusters=clusters, seed=seed, bounds=(-widest, widest))
+    # a value less another is at most sensitivity - (sensitivity - 1)
+    differences = [min(1.0, max(-1.0, b - a)) for a, b in zip(before, after, strict=True)]
+    sampled = bootstrap_interval(differences, clusters=clusters, seed=seed, bounds=(-1.0, 1.0))
     passed = sum(b.right and not b.by_judge for b in second) - sum(a.right and not a.by_judge for a in first)
     asked = sum(b.by_judge for b in second) - sum(a.by_judge for a in first)
     found = _Sum(sum(differences) / n, sampled, (passed + asked) / n, passed / n)
-    return _solved(found, sensitivity, specificity, (-1.0, 1.0), within=(-1.0, 1.0))
+    least, most = _left_open(first, second)
+    within = (sum(least) / n, sum(most) / n)
+    ends = (
+        bootstrap_interval(least, clusters=clusters, seed=seed, bounds=(-1.0, 1.0)).low,
+        bootstrap_interval(most, clusters=clusters, seed=seed, bounds=(-1.0, 1.0)).high,
+    )
+    solved = _solved(found, sensitivity, specificity, (min(ends[0], within[0]), max(ends[1], within[1])), within=within)
+    if solved.interval is None:
+        return solved
+    rate = min(within[1], max(within[0], rates[1] - rates[0]))
+    low, high = solved.interval
+    return Corrected(rate, Interval(min(rate, low), max(rate, high), solved.interval.reason))
+
+
+def _left_open(first: Sequence[Decision], second: Sequence[Decision]) -> tuple[list[float], list[float]]:
+    """Return the least and the most that each sample can add to the difference, by what rules decided of its answers."""
+    least = [float((b.right and not b.by_judge) - (a.right or a.by_judge)) for a, b in zip(first, second, strict=True)]
+    most = [float((b.right or b.by_judge) - (a.right and not a.by_judge)) for a, b in zip(first, second, strict=True)]
+    return least, most
 
 
 def apart(sensitivity: Measured, specificity: Measured) -> Measured:
@@ -184,7 +211,7 @@ def _refused(sensitivity: Measured, specificity: Measured) -> str:
 
 def _values(decisions: Sequence[Decision], sensitivity: Measured, specificity: Measured) -> list[float]:
     """Return what each answer adds to the total: its mean over sensitivity + specificity - 1 is the corrected rate."""
-    told = sensitivity.share + specificity.share - 1
+    told = sensitivity.share - specificity.less.share  # in this order never above the sensitivity by rounding
     return [sensitivity.share - (not one.right) if one.by_judge else told if one.right else 0.0 for one in decisions]
 
 

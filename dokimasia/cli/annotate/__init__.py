@@ -53,7 +53,12 @@ def command() -> None:
 @click.option("--tree", help="--by: which tree (default: the newest that fits).")
 @click.option("--per", type=click.IntRange(1), help="Draw so many cases of each category (default: all).")
 @click.option("--cases", type=click.IntRange(1), help="Draw so many cases of all, whatever their category.")
-@click.option("--scale", callback=_scale, metavar="LOW-HIGH", help="The scale of single responses (default: 1-5).")
+@click.option(
+    "--scale",
+    callback=_scale,
+    metavar="LOW-HIGH",
+    help="The scale of single responses (default: 1-5); 0-1 asks whether each is right, for `correct --human`.",
+)
 @click.option("--only", type=EXISTING_FILE, help="Only what this file of disagreements names.")
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of cases, order and sides.")
 @common

@@ -1,6 +1,6 @@
 """`dokimasia correct`: a stored run's rates as its judge decided, beside those corrected for what the judge misses."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -80,21 +80,23 @@ def _drawn(figures: Mapping[str, Any]) -> "Iterator[Table | str]":
         for name, one in passport["specificity"].items():
             found = passport["sensitivity"].get(name)
             what = f", sensitivity {_percent(found, 'share')}" if found else ""
-            yield f"passport {escape(passport['file'])}, {name}{what}, specificity {_percent(one, 'share')}"
+            of = figures["measures"][name]["what"]
+            yield f"passport {escape(passport['file'])}, {of}{what}, specificity {_percent(one, 'share')}"
     if mix is not None:
         shares = ", ".join(f"{escape(name)} {share:.0%}" for name, share in mix["shares"].items())
         counted = f", counted among {several(mix['errors'], 'error')}" if mix["errors"] is not None else ""
         yield f"mix of errors by {escape(mix['source'])}{counted}: {shares}"
     if human is not None:
+        drawn = "" if human["drawn"] in figures["warnings"] else f", {human['drawn']}"
         yield (
             f"{several(human['labels'], 'label')} on {several(human['samples'], 'sample')} by "
-            f"{several(human['people'], 'person', 'people')}, {human['drawn']}"
+            f"{several(human['people'], 'person', 'people')}{drawn}"
         )
     for one in figures["measures"].values():
         yield _rates(one, figures)
         if one["pairs"]:
             yield _pairs(one, figures)
-        yield from (f"[dim]{escape(line)}[/dim]" for line in _refusals(one))
+        yield from (f"[dim]{escape(line)}[/dim]" for line in _refusals(one, figures["warnings"]))
     for line in figures["warnings"]:
         yield f"[yellow]warning: {escape(line)}[/yellow]"
 
@@ -120,11 +122,12 @@ def _rates(measure: Mapping[str, Any], figures: Mapping[str, Any]) -> "Table":
             over = one["over_mixes"]
             cells += [
                 _percent(one["by_passport"], "rate"),
-                NOTHING if over is None else f"{over['low']:.0%} to {over['high']:.0%}",
+                NOTHING if over is None or over["low"] == over["high"] else f"{over['low']:.0%} to {over['high']:.0%}",
             ]
         if by_labels:
             found = one["by_labels"]
-            cells += [_percent(found, "rate"), _percent(found["alone"], "rate"), f"{found['power']:.2f}"]
+            power = NOTHING if found["power"] is None else f"{found['power']:.2f}"
+            cells += [_percent(found, "rate"), _percent(found["alone"], "rate"), power]
         table.add_row(*cells)
     return table
 
@@ -140,11 +143,13 @@ def _pairs(measure: Mapping[str, Any], figures: Mapping[str, Any]) -> "Table":
     return table
 
 
-def _refusals(measure: Mapping[str, Any]) -> Iterator[str]:
-    """Yield what was refused, each reason once with the models that it is of."""
+def _refusals(measure: Mapping[str, Any], told: Collection[str]) -> Iterator[str]:
+    """Yield what was refused, each reason once with the models that it is of; without what is told elsewhere."""
     of: dict[tuple[str, str], list[str]] = {}
     for name, one in measure["models"].items():
         for way, what in (("by_passport", "by passport"), ("by_labels", "by labels")):
+            if one[way] is not None and one[way]["refused"] in told:
+                continue
             if one[way] is not None and one[way]["refused"]:
                 of.setdefault((what, one[way]["refused"]), []).append(name)
             elif one[way] is not None and one[way].get("no_interval"):

@@ -1,6 +1,6 @@
 """The figures of a correction: each model's rate as decided beside the corrected ones, and every two models compared."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ from dokimasia.algorithms.correction import (
 )
 from dokimasia.algorithms.statistics import difference_interval
 from dokimasia.errors import ConfigError
-from dokimasia.methods.correction.given import Labels, read_labels, read_mix
+from dokimasia.methods.correction.given import Labels, check_named, check_responses, read_labels, read_mix
 from dokimasia.methods.correction.measures import Answer, judged_run
 from dokimasia.methods.correction.rates import Rates, no_rates, observed_mix, rates_for
 from dokimasia.methods.passports import passport_for
@@ -27,6 +27,7 @@ from dokimasia.storage.home import Home
 from dokimasia.storage.runs import Run
 
 NOTHING = {"low": None, "high": None}
+ROUNDING = 1e-9
 
 
 def correct(
@@ -80,8 +81,16 @@ def correct(
                 if one.by_kind
             },
         }
-    if labels is not None and labels.drawn:
-        warnings.append(labels.drawn)
+    if labels is not None and human is not None:
+        if not any(one.by_kind for one in rates.values()):
+            check_named(human.name, labels.named)
+        warnings += [line for line in (labels.drawn, check_responses(human.name, labels, home, run)) if line]
+    models = {
+        one.name: {
+            name: _model(several, rates.get(one.name), labels, seed=run.seed) for name, several in one.models.items()
+        }
+        for one in judged.measures
+    }
     return {
         "run": run.id,
         "status": run.status,
@@ -102,12 +111,14 @@ def correct(
         "measures": {
             one.name: {
                 "what": one.what,
-                "models": {
-                    name: _model(several, rates.get(one.name), labels, seed=run.seed)
-                    for name, several in one.models.items()
-                },
+                "models": models[one.name],
                 "pairs": [
-                    _pair(first, second, one.models[first], one.models[second], rates.get(one.name), labels, run.seed)
+                    _without_rates(
+                        _pair(
+                            first, second, one.models[first], one.models[second], rates.get(one.name), labels, run.seed
+                        ),
+                        models[one.name],
+                    )
                     for first, second in combinations(one.models, 2)
                 ],
             }
@@ -133,7 +144,8 @@ def _model(answers: Sequence[Answer], rates: Rates | None, labels: Labels | None
             right = sum(one.right and one.by_judge for one in decisions) / n
             by_rule = (sum(ruled) / n, (len(ruled) - sum(ruled)) / n)
             mixes = rates_over_mixes(right, rates.by_kind, rates.specificity, by_rule=by_rule)
-            over = mixes._asdict() | {"low": rounded(mixes.low), "high": rounded(mixes.high)}
+            if rates.refused or not _cut(found.rate, (mixes.low, mixes.high), by_rule):
+                over = mixes._asdict() | {"low": rounded(mixes.low), "high": rounded(mixes.high)}
     return {
         "answers": len(answers),
         "by_rule": sum(not one.by_judge for one in decisions),
@@ -143,6 +155,13 @@ def _model(answers: Sequence[Answer], rates: Rates | None, labels: Labels | None
         "over_mixes": over,
         "by_labels": None if labels is None else _by_labels(decided_labels(answers, labels), labels),
     }
+
+
+def _cut(rate: float | None, over: tuple[float, float], by_rule: tuple[float, float]) -> bool:
+    """Return whether a rate is refused or cut, or all mixes are cut at one end: then mixes say nothing of it."""
+    ends = (by_rule[0], 1 - by_rule[1])
+    at = [[one is not None and abs(one - end) < ROUNDING for one in (rate, *over)] for end in ends]
+    return rate is None or any(one[0] or all(one[1:]) for one in at)
 
 
 def decided_labels(answers: Sequence[Answer], labels: Labels) -> tuple[list[bool], list[bool | None], list[str]]:
@@ -158,11 +177,11 @@ def decided_labels(answers: Sequence[Answer], labels: Labels) -> tuple[list[bool
 def _by_labels(given: tuple[list[bool], list[bool | None], list[str]], labels: Labels) -> dict[str, Any]:
     decided, said, clusters = given
     found = powered_rate(decided, said, clusters=clusters)
-    if labels.drawn and found.rate is not None:
-        found = found._replace(rate=None, interval=None, reason=labels.drawn)
+    if labels.drawn:
+        found = found._replace(rate=None, interval=None, reason=labels.drawn, alone=None)
     return {
         **_corrected(Corrected(found.rate, found.interval, found.reason)),
-        "power": rounded(found.power),
+        "power": None if found.rate is None else rounded(found.power),
         "labels": found.labels,
         "clusters": found.clusters,
         "alone": _corrected(_alone(found)),
@@ -222,6 +241,16 @@ def _pair(
         "by_passport": None if by_passport is None else _difference(by_passport),
         "by_labels": None if by_labels is None else _difference(by_labels),
     }
+
+
+def _without_rates(pair: dict[str, Any], models: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a pair without the difference by passport where either model's rate is refused, with that reason."""
+    for name in (pair["first"], pair["second"]):
+        one = models[name]["by_passport"]
+        if one is not None and one["refused"] and not pair["by_passport"]["refused"].endswith(one["refused"]):
+            refused = _difference(Corrected(None, None, f"the rate of {name} is refused: {one['refused']}"))
+            return pair | {"by_passport": refused}
+    return pair
 
 
 def _corrected(found: Corrected) -> dict[str, Any]:

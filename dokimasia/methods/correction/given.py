@@ -2,8 +2,10 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from hashlib import sha256
 from pathlib import Path
-from typing import Any, NamedTuple
+from types import MappingProxyType
+from typing import Any, NamedTuple, get_args
 
 import orjson
 
@@ -11,11 +13,15 @@ from dokimasia.algorithms.correction import Measured, as_shares, mixed_sensitivi
 from dokimasia.algorithms.statistics import Interval
 from dokimasia.datasets.annotations import read_annotations, refuse
 from dokimasia.domain.annotation import HOLDS, SCORE, Unit
+from dokimasia.domain.blindspots import Task
 from dokimasia.domain.passport import BinaryCount, BinaryRates, MeasuredShare
 from dokimasia.errors import DataError, NotFound
 from dokimasia.methods.correction.measures import Judged
-from dokimasia.methods.people import put_together
+from dokimasia.methods.people import answers_of_run, put_together
+from dokimasia.prompts.dimensions import error_dimensions
 from dokimasia.report.figures import in_words
+from dokimasia.storage.home import Home
+from dokimasia.storage.runs import Run
 
 MAX_BYTES = 1024 * 1024
 FORM = 'a mix is a JSON object with "shares" or "counts" of kinds of error: {"shares": {"numerical_errors": 0.6, "VG": 0.4}}'
@@ -46,6 +52,7 @@ class Labels(NamedTuple):
         people: how many people labelled.
         drawn: why the labels are no random draw; empty where they may be one.
         p_value: how often a random draw brings samples as far from the run's categories; None where these tell nothing.
+        rated: of each unit of which it is said the SHA-256 of the response that people rated.
     """
 
     right: Mapping[Unit, bool]
@@ -54,6 +61,7 @@ class Labels(NamedTuple):
     people: int
     drawn: str
     p_value: float | None
+    rated: Mapping[Unit, str] = MappingProxyType({})
 
 
 def read_mix(path: Path) -> Mix:
@@ -97,6 +105,20 @@ def check_known(where: str, kinds: Iterable[str], rates: BinaryRates) -> None:
     if unknown := sorted(set(kinds) - known):
         raise DataError(
             f"{where}: the passport has measured no errors of the kind {in_words(unknown)}; it knows {in_words(sorted(known))}"
+        )
+
+
+def check_named(where: str, kinds: Iterable[str]) -> None:
+    """Refuse kinds of error that are neither a dimension nor a group of any task.
+
+    Raises:
+        DataError: naming them, and what there is.
+    """
+    every = [one for task in get_args(Task) for one in error_dimensions(task).values()]
+    known = {name for one in every for name in (one.name, one.group) if name}
+    if unknown := sorted(set(kinds) - known):
+        raise DataError(
+            f"{where}: there is no kind of error called {in_words(unknown)}; there are {in_words(sorted(known))}"
         )
 
 
@@ -154,6 +176,7 @@ def read_labels(path: Path, judged: Judged, *, seed: int) -> Labels:
         DataError: naming each line with a sample, model or rubric that the run has not, with a value but 0 and 1, and answers
             on which people differ.
     """
+    _no_passport(path)
     units = {one.unit for measure in judged.measures for several in measure.models.values() for one in several}
     models = sorted({one.model for one in units})
 
@@ -171,7 +194,8 @@ def read_labels(path: Path, judged: Judged, *, seed: int) -> Labels:
     given = read_annotations(path, known=known)
     refuse(
         [
-            f"{path}, line {one.line}: the value {one.value:g} is neither 1 (right) nor 0 (wrong)"
+            f"{path}, line {one.line}: the value {one.value:g} is neither 1 (right) nor 0 (wrong): "
+            "annotate draw --scale 0-1 asks for these"
             for one in given
             if one.value not in (0, 1)
         ]
@@ -198,7 +222,44 @@ def read_labels(path: Path, judged: Judged, *, seed: int) -> Labels:
         frozenset(one.error for one in given if one.error),
         len({one.annotator for one in given}),
         *_drawn(right, judged, seed=seed),
+        {one.unit: one.response_sha256 for one in given if one.response_sha256},
     )
+
+
+def check_responses(where: str, labels: Labels, home: Home, run: Run) -> str:
+    """Refuse labels of other responses than a run's; return a warning where labels do not say of which they are.
+
+    Raises:
+        DataError: naming the first, and how many there are.
+    """
+    if labels.rated:
+        answers = answers_of_run(home, run)
+        other = [
+            unit
+            for unit, rated in sorted(labels.rated.items())
+            if (unit.id, unit.model) in answers and sha256(answers[unit.id, unit.model].encode()).hexdigest() != rated
+        ]
+        if other:
+            raise DataError(
+                f"{where}: {len(other)} of {len(labels.rated)} labels are of other responses than those of run {run.id}, such "
+                f"as {other[0]}: name the run that they were drawn from, or draw labels of this one"
+            )
+    missing = sum(not unit.criterion and unit not in labels.rated for unit in labels.right)
+    if not missing:
+        return ""
+    return (
+        f"{missing} of {len(labels.right)} labels do not say which response they are of (response_sha256, as annotate read "
+        "writes it): that these are this run's is taken on trust"
+    )
+
+
+def _no_passport(path: Path) -> None:
+    try:
+        body: Any = orjson.loads(path.read_bytes()) if path.stat().st_size <= MAX_BYTES else None
+    except (OSError, orjson.JSONDecodeError):
+        return
+    if isinstance(body, dict) and {"binary", "judge", "sha256"} <= set(body):
+        raise DataError(f"{path} is a passport: name it with --passport; --human takes annotations of people")
 
 
 def _drawn(right: Mapping[Unit, bool], judged: Judged, *, seed: int) -> tuple[str, float | None]:

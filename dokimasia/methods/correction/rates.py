@@ -126,10 +126,12 @@ def _shifted(
     """Return in what the errors of this run are of another mix than the passport's, or than the given one."""
     shares, there = as_shares(mix.kinds), as_shares(own)
     moved = sum(abs(shares.get(name, 0.0) - there.get(name, 0.0)) for name in {*shares, *there}) / 2
-    how = "how far the rate could move with the mix stands beside it (over mixes)"
+    how = "how far a rate could move with the mix stands beside those that are not cut (over mixes)"
     told: list[str] = []
     if not mix.counted and moved > SHIFTED:
-        told.append(f"{moved:.0%} of the errors of the given mix are of other kinds than those of the passport; {how}")
+        told.append(
+            f"the given mix is not the passport's: {moved:.0%} of its weight would have to move to other kinds of error; {how}"
+        )
     seen = [] if labels is None else labels.kinds
     if mix.counted and not seen:
         kinds = [name for name, count in mix.kinds.items() for _ in range(int(count))]

@@ -33,7 +33,7 @@ class OverMixes(Value):
 class ByLabels(CorrectedRate):
     """A rate from people's labels and all decisions, by power-tuned prediction-powered inference."""
 
-    power: Fraction = Field(description="how much decisions count: 0, labels alone, to 1")
+    power: Fraction | None = Field(description="how much decisions count: 0, labels alone, to 1; null where refused")
     labels: Count = Field(description="answers with a label")
     clusters: Count = Field(description="of these, by image")
     alone: CorrectedRate = Field(description="the rate of the labels alone")
@@ -57,7 +57,9 @@ class CorrectedModel(Value):
     by_judge: Count = Field(description="of these, decided by the judge")
     raw: Share = Field(description="the share as decided; `bounds` are what undecided answers leave open")
     by_passport: CorrectedRate | None = Field(description="null where no passport was given")
-    over_mixes: OverMixes | None = Field(description="null where no passport corrects")
+    over_mixes: OverMixes | None = Field(
+        description="null where no passport corrects, and where the rate is refused or cut"
+    )
     by_labels: ByLabels | None = Field(description="null where no labels were given")
 
 

@@ -70,7 +70,7 @@
       }
       parts.push(...titled("The edit that was asked for", item.instruction), ...titled("What was changed, in words", item.description), ...titled("A checking model's doubt", item.doubt), ...titled(`Meant as: ${item.title}`, item.definition));
     } else if (form.kind === "response") {
-      parts.push(...titled("The response", item.response || "(empty)"));
+      parts.push(...titled("The reference answer", item.reference), ...titled("The response", item.response || "(empty)"));
     } else {
       parts.push(...titled("The criterion", item.criterion), ...titled("What is held to be true", item.ground_truth));
     }

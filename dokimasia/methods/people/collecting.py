@@ -35,6 +35,7 @@ COLUMNS: dict[str, ColumnType] = {
     "cluster": "text",
     "comment": "text",
     "error": "text",
+    "response_sha256": "text",
 }
 """What a file of annotations says of each."""
 

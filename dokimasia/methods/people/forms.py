@@ -36,6 +36,10 @@ ASKED: dict[str, str] = {
     ACCURACY: "Is what is held to be true right, going by the image?",
     NECESSITY: "Has an answer to the question to get this criterion right?",
 }
+RIGHT, RIGHT_ANSWER = "Is the response right?", "Is the final answer right? The reasoning before it does not count."
+"""What is asked of a response on the scale of 0 and 1; the second where reference answers say what is right."""
+
+YES_OR_NO = (0, 1)
 _LABELS: dict[str, tuple[str, str, str]] = {
     ACCURACY: ("1 · wrong", "2 · partly right, or not to be told", "3 · right"),
     NECESSITY: ("1 · no, it is beside the point", "2 · it helps", "3 · yes, it is needed"),
@@ -56,6 +60,8 @@ def options_of(measure: str, scale: tuple[int, int]) -> dict[str, str]:
         return {one: one[0].upper() + one[1:] for one in SIDES}
     if measure in _LABELS:
         return {str(value): label for value, label in enumerate(_LABELS[measure], start=1)}
+    if scale == YES_OR_NO:
+        return {"0": "0 · no, wrong", "1": "1 · yes, right"}
     low, high = scale
     ends = {low: " · worst", high: " · best"}
     return {str(value): f"{value}{ends.get(value, '')}" for value in range(low, high + 1)}
@@ -139,7 +145,18 @@ def _chosen(
     value = SIDES[text] * (-1 if item.swapped else 1) if measure == VERDICT else int(text)
     comment = str(fields.get("comment") or "")
     unit = item.unit(measure)
-    found.append(Annotation(unit, item.annotator, value, False, item.category, item.cluster, comment, line))
+    found.append(
+        Annotation(
+            unit,
+            item.annotator,
+            value,
+            category=item.category,
+            cluster=item.cluster,
+            comment=comment,
+            line=line,
+            response_sha256=item.response_sha256,
+        )
+    )
     return None
 
 
@@ -159,11 +176,22 @@ def _material(head: KeyHead, placed: Placed) -> dict[str, Any]:
         return shown | {"left": left, "right": right}
     if head.kind == "criterion":
         return shown | {"criterion": texts[0], "ground_truth": texts[1]}
+    if head.scale == YES_OR_NO and sample.accepted:
+        shown["reference"] = sample.reference_text
     return shown | {"response": texts[0]}
 
 
+def question_of(head: KeyHead, measure: str, rows: Sequence[Mapping[str, Any]]) -> str:
+    """Return what is asked of items on a measure."""
+    if measure != SCORE or head.scale != YES_OR_NO:
+        return ASKED[measure]
+    return RIGHT_ANSWER if all("reference" in row for row in rows) else RIGHT
+
+
 def _page(head: KeyHead, who: str, rows: Sequence[Mapping[str, Any]], images: Mapping[str, str]) -> str:
-    measures = [(measure, ASKED[measure], options_of(measure, head.scale)) for measure in MEASURES[head.kind]]
+    measures = [
+        (measure, question_of(head, measure, rows), options_of(measure, head.scale)) for measure in MEASURES[head.kind]
+    ]
     return form_page(who, head.kind, measures, rows, images)
 
 

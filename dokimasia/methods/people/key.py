@@ -1,6 +1,7 @@
 """The key of a collection: what was drawn, and behind each blind item the thing and the sides; kept apart from the forms."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -8,7 +9,7 @@ import orjson
 from pydantic import Field, ValidationError
 
 from dokimasia.datasets.lines import Problem, place, read_rows
-from dokimasia.domain.annotation import Kind, Unit
+from dokimasia.domain.annotation import Kind, Unit, kind_of
 from dokimasia.domain.identity import Value, digest, unit_interval
 from dokimasia.errors import DataError
 from dokimasia.methods.people.subjects import Subject
@@ -29,7 +30,7 @@ class KeyHead(Value):
 
 
 class KeyItem(Value):
-    """An item of one annotator; `swapped` says that the baseline's response stands on the left."""
+    """An item of one annotator; `swapped`: the baseline's response stands on the left; `response_sha256`: of a single one."""
 
     item: str = Field(min_length=1)
     annotator: str = Field(min_length=1)
@@ -40,6 +41,7 @@ class KeyItem(Value):
     swapped: bool = False
     category: str = ""
     cluster: str = ""
+    response_sha256: str = ""
 
     def unit(self, measure: str) -> Unit:
         """Return the unit that it stands for."""
@@ -80,6 +82,7 @@ def _placed(subject: Subject, who: str, seed: int) -> Placed:
         swapped=bool(unit.baseline) and unit_interval("side", seed, who, *unit) < 0.5,
         category=subject.place.category,
         cluster=subject.place.cluster,
+        response_sha256=sha256(subject.texts[0].encode()).hexdigest() if kind_of(unit) == "response" else "",
     )
     return Placed(item, subject)
 
