@@ -77,6 +77,29 @@ def test_a_judge_without_blind_spots_is_not_warned_of(settings: Settings, reques
     assert "is blind to" not in told(settings, request_of(passports=(kept_passport(tmp_path / "j.json", seeing),)))
 
 
+def test_a_decision_no_better_than_chance_is_warned_of(
+    settings: Settings, request_of: Requests, tmp_path: Path
+) -> None:
+    """Scoring and deciding whether an answer is right are each told: misses in all, false alarms, and no better than chance."""
+    guesses = planted_passport(detections(misses=0.8, alarms=0.8), judge=judge_of(JUDGE))
+    said = told(settings, request_of(passports=(kept_passport(tmp_path / "j.json", guesses),)))
+    for way in ("scoring by checkpoints", "deciding whether an answer is right"):
+        assert f"{way} is blind to errors as a whole: it detects" in said
+        assert f"{way} finds fault with" in said
+        assert f"{way} hardly tells right from wrong" in said
+    seeing = planted_passport(detections(misses=0.1, alarms=0.1), judge=judge_of(JUDGE))
+    said = told(settings, request_of(passports=(kept_passport(tmp_path / "k.json", seeing),)))
+    assert not any(one in said for one in ("as a whole", "finds fault with", "hardly tells"))
+
+
+def test_a_dimension_marked_as_a_blind_spot_is_told(settings: Settings, request_of: Requests, file: Path) -> None:
+    """Kinds of error that the passport marks as missed more often than the judge's others are named."""
+    said = told(settings, request_of(passports=(file,)))
+    assert "has blind spots, errors missed more often than the judge's others: entity_substitution" not in said
+    assert "scoring by checkpoints has blind spots" in said
+    assert "causal_misattribution" in said
+
+
 def test_what_is_measured_otherwise_is_told(settings: Settings, request_of: Requests, tmp_path: Path) -> None:
     """Another sampling, tools, and prompts that the passport does not know are told, and are no reason to refuse it."""
     other = judge_of(JUDGE, sampling=Sampling(temperature=0.7), tools=True)

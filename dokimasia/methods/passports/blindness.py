@@ -2,15 +2,22 @@
 
 from collections.abc import Iterator
 
+from dokimasia.algorithms.correction import LEAST_APART
+from dokimasia.algorithms.statistics import Interval
+from dokimasia.algorithms.statistics.contrasts import contrast_interval
 from dokimasia.domain.blindspots import Evaluator
 from dokimasia.domain.call import ModelSpec, Sampling
-from dokimasia.domain.passport import ErrorRates, MeasuredShare, Passport
+from dokimasia.domain.passport import ErrorRates, MeasuredDifference, MeasuredShare, Passport
 from dokimasia.methods.passports.options import Way
+from dokimasia.methods.passports.shares import limits_of
 from dokimasia.prompts.dimensions import error_groups
 from dokimasia.report.figures import bracketed, in_words, signed_text
 
 FEW_IMAGES = 10
 """With fewer images behind a rate it is called thin."""
+
+ALARMS_ABOVE = 0.2
+"""False alarms are high where the interval of their rate lies above this as a whole: surely more than one in five."""
 
 
 def evaluator_for(passport: Passport, way: Way) -> Evaluator | None:
@@ -27,13 +34,16 @@ def worth_of(passport: Passport, way: Way) -> float | None:
     evaluator = evaluator_for(passport, way)
     if evaluator is None:
         return None
-    rates = passport.rates(way.task, evaluator)
-    alarms = next(
-        (one.false_alarms.share for one in passport.neutral if (one.task, one.evaluator) == (way.task, evaluator)), None
-    )
-    if rates is None or rates.detection.share is None or alarms is None:
+    rates, alarms = passport.rates(way.task, evaluator), alarms_of(passport, way, evaluator)
+    if rates is None or rates.detection.share is None or alarms.share is None:
         return None
-    return rates.detection.share - alarms
+    return rates.detection.share - alarms.share
+
+
+def alarms_of(passport: Passport, way: Way, evaluator: Evaluator) -> MeasuredShare:
+    """Return how often a judge finds fault with what is not worse; without figures where that was not measured."""
+    found = (one.false_alarms for one in passport.neutral if (one.task, one.evaluator) == (way.task, evaluator))
+    return next(found, MeasuredShare())
 
 
 def is_blind(rates: ErrorRates | None, below: float) -> bool:
@@ -60,6 +70,7 @@ def warnings_of(passport: Passport, way: Way, spec: ModelSpec, *, below: float) 
         yield f"{way.what} was measured with {_sampled(sampling)}, and is asked for here with {_sampled(spec.sampling)}"
     if way.prompt not in passport.prompts:
         yield f"{way.what} was measured as {evaluator}, by the prompts of probes and not by {way.prompt}"
+    yield from _telling(passport, way, evaluator, below)
     groups = error_groups(way.task)
     found = {name: passport.rates(way.task, evaluator, level="group", name=name) for name in groups}
     unknown = [name for name, one in found.items() if one is None or not one.n_scored]
@@ -72,6 +83,11 @@ def warnings_of(passport: Passport, way: Way, spec: ModelSpec, *, below: float) 
                 f"{percent(one.detection)} of {one.n_scored}, which is surely below {below:.0%}"
                 f"{_better(passport, way, name, evaluator, below)}"
             )
+    spots = [
+        one.name for one in passport.errors if (one.task, one.evaluator) == (way.task, evaluator) and one.blind_spot
+    ]
+    if spots:
+        yield f"{way.what} has blind spots, errors missed more often than the judge's others: {in_words(spots)}"
     thin = [f"{name} ({one.images})" for name, one in found.items() if one and 0 < one.images < FEW_IMAGES]
     if thin:
         yield f"{way.what} was measured on few images, of {in_words(thin)}: its rates say little"
@@ -93,6 +109,44 @@ def percent(one: MeasuredShare) -> str:
     if one.share is None:
         return "–"
     return f"{one.share:.0%}{bracketed(one.model_dump(), lambda end: f'{100 * end:.0f}')}"
+
+
+def _telling(passport: Passport, way: Way, evaluator: Evaluator, below: float) -> Iterator[str]:
+    """Yield what is wrong with a way of judging as a whole: it misses most, raises alarms, or tells nothing apart."""
+    rates, alarms = passport.rates(way.task, evaluator), alarms_of(passport, way, evaluator)
+    if rates is not None and is_blind(rates, below):
+        yield (
+            f"{way.what} is blind to errors as a whole: it detects {percent(rates.detection)} of all {rates.n_scored}, "
+            f"which is surely below {below:.0%}"
+        )
+    if alarms.low is not None and alarms.low > ALARMS_ABOVE:
+        yield (
+            f"{way.what} finds fault with {percent(alarms)} of what is not worse, which is surely above {ALARMS_ABOVE:.0%}"
+        )
+    apart = apart_of(passport, way)
+    if apart is None:
+        yield f"{way.what} was not measured on answers without an error: how often it raises false alarms is not known"
+    elif apart.mean is not None and (apart.mean < LEAST_APART or apart.low is None or apart.low <= 0):
+        interval = bracketed(apart.model_dump(), signed_text)
+        yield (
+            f"{way.what} hardly tells right from wrong: detection less false alarms (sensitivity + specificity - 1) is "
+            f"{signed_text(apart.mean)}{interval}, and 0 is chance"
+        )
+
+
+def apart_of(passport: Passport, way: Way) -> MeasuredDifference | None:
+    """Return a judge's detection less its false alarms with its interval; None where either was not measured."""
+    worth, evaluator = worth_of(passport, way), evaluator_for(passport, way)
+    rates = None if evaluator is None else passport.rates(way.task, evaluator)
+    if worth is None or evaluator is None or rates is None:
+        return None
+    one, other = rates.detection, alarms_of(passport, way, evaluator)
+    if one.share is None or one.low is None or one.high is None:
+        return MeasuredDifference(mean=worth, no_interval=one.no_interval)
+    if other.share is None or other.low is None or other.high is None:
+        return MeasuredDifference(mean=worth, no_interval=other.no_interval)
+    interval = contrast_interval(one.share, Interval(one.low, one.high), other.share, Interval(other.low, other.high))
+    return MeasuredDifference(mean=worth, **limits_of(interval))
 
 
 def _better(passport: Passport, way: Way, group: str, evaluator: Evaluator, below: float) -> str:
