@@ -160,6 +160,8 @@ def test_a_passport_from_other_prompts_is_refused(settings: Settings, request_of
         ConfigError, match=r"prompt checkpoints version 1 \(01234567\), and this run asks by version \d"
     ):
         told(settings, request_of(passports=(path,)))
+    with pytest.raises(ConfigError, match=r"name the folder of prompts that the probe was asked by \(--prompts\)"):
+        told(settings, request_of(passports=(path,)))
 
 
 def test_an_altered_passport_is_refused_by_every_method(settings: Settings, request_of: Requests, file: Path) -> None:
@@ -197,7 +199,9 @@ async def test_warnings_stay_with_the_run(settings: Settings, request_of: Reques
     page = settings.home / "page.html"
     with Home.open(settings.home, write=False) as home:
         await write_report(home, get_run(home, result.run), output=page)
-    assert "is blind to errors of VR (Visual Reasoning)" in page.read_text()
+    text = page.read_text()
+    box = text[text.index('<div class="warning">Judge') :]
+    assert "is blind to errors of VR (Visual Reasoning)" in box[: box.index("</div>")]
 
 
 async def test_a_fork_needs_no_file(settings: Settings, request_of: Requests, file: Path) -> None:
@@ -274,6 +278,40 @@ def test_blind_members_leave_the_panel(settings: Settings, world: Path, tmp_path
     assert any("sim/steady: no passport" in one for one in dropped["notes"])
     with pytest.raises(ConfigError, match="--drop-blind leaves 1 of the panel"):
         told(settings, ReviewRequest(**fields | {"panel": ("sim/strong", "sim/weak")}, drop_blind=True), REVIEW)
+
+
+def test_how_a_panel_is_asked_is_told_once(settings: Settings, world: Path, tmp_path: Path) -> None:
+    """Sampling and prompts of probes are told once a run with the way out, and with all members of whom they are true."""
+    panel = ("sim/strong", "sim/steady", "sim/weak")
+    files = tuple(
+        kept_passport(tmp_path / f"{number}.json", planted_passport(detections(misses=0.1), judge=judge_of(name)))
+        for number, name in enumerate(panel)
+    )
+    said = told(settings, ReviewRequest(data=world, panel=panel, passports=files), REVIEW)
+    assert said.count("by the prompts of probes") == 1
+    assert said.count("was measured with temperature 0") == 1
+    assert "dokimasia probe --sampling own (so, too, sim/steady and sim/weak)" in said
+
+
+def test_a_bound_without_a_passport_is_refused(settings: Settings, request_of: Requests) -> None:
+    """--blind-below says nothing where there is no passport, which is told with the way out."""
+    with pytest.raises(ConfigError, match="name the passport with --passport FILE, or leave --blind-below out"):
+        told(settings, request_of(blind_below=0.7))
+
+
+def test_an_evaluation_is_recommended_nothing_that_it_cannot_do(
+    settings: Settings, request_of: Requests, tmp_path: Path
+) -> None:
+    """What sees better in pairs is recommended for a duel, with its false alarms and a mark where few images are behind it."""
+    blind = detections(misses=0.95, ways=("checkpoints",), images=12)
+    pairs = detections(misses=0.0, alarms=0.0, ways=("pairwise-rules",), images=12)
+    path = kept_passport(tmp_path / "j.json", planted_passport([*blind, *pairs], judge=judge_of(JUDGE)))
+    said = told(settings, request_of(passports=(path,)))
+    assert "; in a duel, pairwise-rules is recommended for them (100% [" in said
+    assert "(thin: 6 images))" in said
+    single = detections(misses=0.0, alarms=0.0, ways=("single-vanilla",), images=12)
+    path = kept_passport(tmp_path / "k.json", planted_passport([*blind, *single], judge=judge_of(JUDGE)))
+    assert "is recommended" not in told(settings, request_of(passports=(path,)))
 
 
 def test_weights_go_by_detection_less_false_alarms() -> None:

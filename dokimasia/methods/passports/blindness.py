@@ -5,13 +5,13 @@ from collections.abc import Iterator
 from dokimasia.algorithms.correction import LEAST_APART
 from dokimasia.algorithms.statistics import Interval
 from dokimasia.algorithms.statistics.contrasts import contrast_interval
-from dokimasia.domain.blindspots import Evaluator
+from dokimasia.domain.blindspots import IN_USE, Evaluator
 from dokimasia.domain.call import ModelSpec, Sampling
 from dokimasia.domain.passport import ErrorRates, MeasuredDifference, MeasuredShare, Passport
-from dokimasia.methods.passports.options import Way
+from dokimasia.methods.passports.options import PAIRWISE, Way
 from dokimasia.methods.passports.shares import limits_of
 from dokimasia.prompts.dimensions import error_groups
-from dokimasia.report.figures import bracketed, in_words, signed_text
+from dokimasia.report.figures import bracketed, in_words, several, signed_text
 
 FEW_IMAGES = 10
 """With fewer images behind a rate it is called thin."""
@@ -65,11 +65,6 @@ def warnings_of(passport: Passport, way: Way, spec: ModelSpec, *, below: float) 
         known = ", ".join(dict.fromkeys(one for task, one in passport.evaluators if task == way.task))
         yield f"{way.what} was not measured{f' (its passport knows {known})' if known else ''}"
         return
-    sampling = passport.judge.sampled(evaluator)
-    if sampling is not None and sampling != spec.sampling:
-        yield f"{way.what} was measured with {_sampled(sampling)}, and is asked for here with {_sampled(spec.sampling)}"
-    if way.prompt not in passport.prompts:
-        yield f"{way.what} was measured as {evaluator}, by the prompts of probes and not by {way.prompt}"
     yield from _telling(passport, way, evaluator, below)
     groups = error_groups(way.task)
     found = {name: passport.rates(way.task, evaluator, level="group", name=name) for name in groups}
@@ -93,6 +88,19 @@ def warnings_of(passport: Passport, way: Way, spec: ModelSpec, *, below: float) 
         yield f"{way.what} was measured on few images, of {in_words(thin)}: its rates say little"
     if way.one_order:
         yield from _places(passport, way, evaluator)
+
+
+def asked_otherwise(passport: Passport, way: Way, spec: ModelSpec) -> Iterator[str]:
+    """Yield by which sampling and prompts a way of judging was measured, where a run asks by others."""
+    evaluator = evaluator_for(passport, way)
+    if evaluator is None:
+        return
+    sampling = passport.judge.sampled(evaluator)
+    if sampling is not None and sampling != spec.sampling:
+        way_out = "" if evaluator in IN_USE else "; to measure it as runs ask: dokimasia probe --sampling own"
+        yield f"{way.what} was measured with {_sampled(sampling)}, and is asked for here with {_sampled(spec.sampling)}{way_out}"
+    if way.prompt not in passport.prompts:
+        yield f"{way.what} was measured as {evaluator}, by the prompts of probes and not by {way.prompt}"
 
 
 def differences_of(passport: Passport, spec: ModelSpec, *, tools: bool) -> Iterator[str]:
@@ -150,13 +158,24 @@ def apart_of(passport: Passport, way: Way) -> MeasuredDifference | None:
 
 
 def _better(passport: Passport, way: Way, group: str, evaluator: Evaluator, below: float) -> str:
-    """Return what the passport recommends for a group instead, where that is not blind, too."""
+    """Return what the passport recommends for a group instead, where a verb asks so and it is not blind, too."""
     for one in passport.recommended:
-        if (one.task, one.group) != (way.task, group) or one.evaluator in (None, evaluator) or one.estimated is None:
+        rates = one.estimated
+        if (one.task, one.group) != (way.task, group) or one.evaluator in (None, evaluator) or rates is None:
             continue
-        if one.estimated.detection.low is not None and one.estimated.detection.low >= below:
-            return f"; {one.evaluator} is recommended for them ({percent(one.estimated.detection)})"
+        if rates.detection.low is None or rates.detection.low < below:
+            continue
+        told = f"{percent(rates.detection)}, false alarms {percent(rates.false_alarms)}{thin_mark(rates.images)}"
+        if one.evaluator in way.evaluators:
+            return f"; {one.evaluator} is recommended for them ({told})"
+        if one.evaluator in PAIRWISE:
+            return f"; in a duel, {one.evaluator} is recommended for them ({told})"
     return ""
+
+
+def thin_mark(images: int) -> str:
+    """Return what marks a rate on few images; nothing for others."""
+    return f" (thin: {several(images, 'image')})" if images < FEW_IMAGES else ""
 
 
 def _places(passport: Passport, way: Way, evaluator: Evaluator) -> Iterator[str]:
