@@ -237,9 +237,33 @@ def test_the_judge_is_chosen_by_passports(settings: Settings, request_of: Reques
     shown = preview(EVALUATION, request, settings=settings)
     assert "sim/judge" in shown["models"]
     said = shown["notes"][0]
-    assert said.startswith("chosen among sim/judge-noisy, sim/judge and sim/judge-lenient for scoring by checkpoints:")
+    assert said.startswith(
+        "chosen among sim/judge-noisy, sim/judge and sim/judge-lenient for scoring by checkpoints and deciding whether an "
+        "answer is right:"
+    )
     assert "sim/judge-lenient has no passport" in said
     assert shown["run"] == preview(EVALUATION, request_of(judge="sim/judge"), settings=settings)["run"]
+
+
+def test_a_choice_looks_at_every_decision(settings: Settings, request_of: Requests, tmp_path: Path) -> None:
+    """The better judge by checkpoints is not chosen where it guesses what is right; and that none beats chance is told."""
+    fields = {"images": 40, "misses": 0.1, "alarms": 0.1}
+    guess = {"images": 40, "misses": 0.9, "alarms": 0.9}
+    sharp = [*detections(**fields, ways=("checkpoints",)), *detections(**guess, ways=("right-or-wrong",))]
+    even = detections(images=40, misses=0.3, alarms=0.2, ways=("checkpoints", "right-or-wrong"))
+    files = [
+        kept_passport(tmp_path / f"{number}.json", planted_passport(found, judge=judge_of(name)))
+        for number, (name, found) in enumerate(((JUDGE, sharp), ("sim/judge", even)))
+    ]
+    request = request_of(judge=None, choose_judge=(JUDGE, "sim/judge"), passports=tuple(files))
+    shown = preview(EVALUATION, request, settings=settings)
+    assert shown["run"] == preview(EVALUATION, request_of(judge="sim/judge"), settings=settings)["run"]
+    assert "for scoring by checkpoints and deciding whether an answer is right:" in shown["notes"][0]
+    assert "better than chance" not in shown["notes"][0]
+    assert "compared with nobody" not in shown["notes"][0]
+    said = told(settings, request_of(judge=None, choose_judge=(JUDGE, "sim/judge"), passports=(files[0],)))
+    assert "so none is better than chance" in said
+    assert f"{JUDGE} alone has figures, and was compared with nobody" in said
 
 
 def test_a_choice_needs_something_to_choose_by(settings: Settings, request_of: Requests, file: Path) -> None:
