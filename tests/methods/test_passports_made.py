@@ -9,6 +9,7 @@ import orjson
 import pytest
 from click.testing import CliRunner
 
+from dokimasia.algorithms.blindspots import failure_rates
 from dokimasia.cli.stored.passport import command
 from dokimasia.domain.passport import Passport
 from dokimasia.errors import ConfigError, DataError, NotFound
@@ -155,3 +156,11 @@ def test_marks_tell_blind_spots_surely_missed_and_thin_rates_apart() -> None:
     assert "' ~'" in few
     assert "(thin: 3 images)" in few
     assert "adjusted over all dimensions and evaluators of the probes in this passport" in few
+
+
+def test_blind_spots_do_not_depend_on_the_order_of_items() -> None:
+    """What a probe holds in its order and a passport in another gives the same p-values."""
+    found = detections(misses={"VG": 0.3, "VR": 0.45}, images=20)
+    rows, others = (failure_rates(items, seed=0) for items in (found, found[::-1]))
+    spots = [{(one.evaluator, one.name): one.spot for one in several if one.spot} for several in (rows, others)]
+    assert spots[0] == spots[1]
