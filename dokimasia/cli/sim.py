@@ -122,7 +122,12 @@ def _check_free(file: Path, write: Callable[[Path], object], *, rankings: bool) 
 @command.command()
 @click.argument("form", type=EXISTING_FILE)
 @click.option("-o", "--output", type=FILE, required=True, help="Write the filled form here.")
-@click.option("--person", default="anna", show_default=True, help="Who fills it in: anna, ben, carla or dan.")
+@click.option(
+    "--person",
+    default="anna",
+    show_default=True,
+    help="Who fills it in: anna, ben, carla, dan, or eva, who hardly errs.",
+)
 def label(form: Path, output: Path, person: str) -> None:
     """Have a simulated person label the perturbations of FORM, which `dokimasia check --export` wrote.
 
@@ -131,9 +136,9 @@ def label(form: Path, output: Path, person: str) -> None:
     """
     from dokimasia.errors import DataError, InputError
     from dokimasia.simulation.blindspots.labelling import labelled_form
-    from dokimasia.simulation.people import PEOPLE
+    from dokimasia.simulation.people import CAREFUL, PEOPLE
 
-    known = {one.name: one for one in PEOPLE}
+    known = {one.name: one for one in (*PEOPLE, CAREFUL)}
     if person not in known:
         raise click.UsageError(f"there is no {person!r}: simulated people are {', '.join(known)}")
     try:

@@ -70,9 +70,10 @@ class Facts:
 
 @dataclass(frozen=True, slots=True)
 class Bullets:
-    """A list."""
+    """A list; one under a `warning` stands out with it."""
 
     items: Sequence[Cell]
+    warning: str = ""
 
 
 @dataclass(frozen=True, slots=True)

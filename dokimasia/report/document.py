@@ -79,7 +79,8 @@ def blocks_written(blocks: Sequence[Block], data: ReportData) -> Iterator[str]:
                 yield from (line for note in notes for line in ("", opening(inline(note))))
             case Facts(rows):
                 yield "\n".join(f"- {inline(name)}: {_cell(value)}" for name, value in rows)
-            case Bullets(items):
+            case Bullets(items, warning):
+                yield from (f"**{inline(warning)}**", "") if warning else ()
                 yield "\n".join(f"- {opening(_cell(item))}" for item in items)
             case Chart() | Only():
                 continue

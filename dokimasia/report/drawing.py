@@ -105,8 +105,9 @@ def draw_blocks(blocks: Sequence[Block], charts: Charts, *, browser: Callable[[s
                     f"<div><dt>{escape(name)}</dt><dd>{draw_cell(value)}</dd></div>" for name, value in rows
                 )
                 yield f'<dl class="facts">{lines}</dl>'
-            case Bullets(items):
-                yield f"<ul>{''.join(f'<li>{draw_cell(item)}</li>' for item in items)}</ul>"
+            case Bullets(items, warning):
+                drawn = f"<ul>{''.join(f'<li>{draw_cell(item)}</li>' for item in items)}</ul>"
+                yield f'<div class="warning">{escape(warning)}{drawn}</div>' if warning else drawn
             case Chart():
                 yield charts.add(block)
             case Fold(title, inner, id):

@@ -98,7 +98,9 @@ def draw_blocks(out: Console, blocks: Sequence[Block], *, redact: Redact = str, 
                     out.print(Text(note, style="dim"))
             case Facts(rows):
                 _print_beside(out, [(Text(name, style="dim"), _text(value, redact)) for name, value in rows])
-            case Bullets(items):
+            case Bullets(items, warning):
+                if warning:
+                    out.print(Text(printable(redact(warning)), style=PARAGRAPHS["warning"]))
                 _print_beside(out, [(Text("•", style="dim"), _text(item, redact)) for item in items])
             case Fold(title, inner, _) if whole:
                 out.print()

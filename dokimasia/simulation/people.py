@@ -22,6 +22,9 @@ class Person(NamedTuple):
 PEOPLE = (Person("anna", noise=0.2), Person("ben", noise=0.3), Person("carla", noise=0.25), Person("dan", careless=0.3))
 """Four people who agree to a degree."""
 
+CAREFUL = Person("eva", noise=0.02)
+"""A person who is nearly always right: noise in the labels of harmless changes reads as a judge's false alarms."""
+
 
 def chances(person: Person, low: int, high: int) -> list[list[float]]:
     """Return with what probability a person gives each rating of a scale, by the true one; both from the lowest on."""

@@ -9,15 +9,18 @@ import orjson
 import pytest
 from click.testing import CliRunner
 
+from dokimasia.algorithms.blindspots import failure_rates
 from dokimasia.cli.stored.passport import command
 from dokimasia.domain.passport import Passport
 from dokimasia.errors import ConfigError, DataError, NotFound
 from dokimasia.methods.evaluation import EvaluationRequest, evaluate
 from dokimasia.methods.passports import encoded, passport_of, read_passport
+from dokimasia.methods.passports.blocks import blocks_of
 from dokimasia.methods.passports.probed import material_of
 from dokimasia.methods.probe import ProbeRequest, probe
 from dokimasia.settings import Settings, load_settings
 from dokimasia.storage.home import Home
+from tests.planted_judges import detections, planted_passport
 from tests.planted_perturbations import write_perturbations
 
 JUDGE = "sim/judge-noisy"
@@ -135,3 +138,29 @@ async def test_the_verb_writes_what_it_shows(probes: Path, tmp_path: Path) -> No
     refused = run_verb(settings, path)
     assert isinstance(refused.exception, DataError)
     assert refused.exception.exit_code == 2
+
+
+def test_marks_tell_blind_spots_surely_missed_and_thin_rates_apart() -> None:
+    """A blind spot has *, a rate whose whole interval lies below the bound !, one on few images ~; the marks are explained."""
+
+    def drawn(**fields: Any) -> str:
+        return str(list(blocks_of(planted_passport(detections(**fields)))))
+
+    half_blind = drawn(misses={"VG": 0.05, "VR": 0.95}, images=40)
+    assert "' *!'" in half_blind
+    assert "' ~'" not in half_blind
+    all_missed = drawn(misses=0.95, images=40)
+    assert "' !'" in all_missed
+    assert "' *'" not in all_missed
+    few = drawn(misses=0.05, images=6)
+    assert "' ~'" in few
+    assert "(thin: 3 images)" in few
+    assert "adjusted over all dimensions and evaluators of the probes in this passport" in few
+
+
+def test_blind_spots_do_not_depend_on_the_order_of_items() -> None:
+    """What a probe holds in its order and a passport in another gives the same p-values."""
+    found = detections(misses={"VG": 0.3, "VR": 0.45}, images=20)
+    rows, others = (failure_rates(items, seed=0) for items in (found, found[::-1]))
+    spots = [{(one.evaluator, one.name): one.spot for one in several if one.spot} for several in (rows, others)]
+    assert spots[0] == spots[1]

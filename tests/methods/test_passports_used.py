@@ -77,6 +77,29 @@ def test_a_judge_without_blind_spots_is_not_warned_of(settings: Settings, reques
     assert "is blind to" not in told(settings, request_of(passports=(kept_passport(tmp_path / "j.json", seeing),)))
 
 
+def test_a_decision_no_better_than_chance_is_warned_of(
+    settings: Settings, request_of: Requests, tmp_path: Path
+) -> None:
+    """Scoring and deciding whether an answer is right are each told: misses in all, false alarms, and no better than chance."""
+    guesses = planted_passport(detections(misses=0.8, alarms=0.8), judge=judge_of(JUDGE))
+    said = told(settings, request_of(passports=(kept_passport(tmp_path / "j.json", guesses),)))
+    for way in ("scoring by checkpoints", "deciding whether an answer is right"):
+        assert f"{way} is blind to errors as a whole: it detects" in said
+        assert f"{way} finds fault with" in said
+        assert f"{way} hardly tells right from wrong" in said
+    seeing = planted_passport(detections(misses=0.1, alarms=0.1), judge=judge_of(JUDGE))
+    said = told(settings, request_of(passports=(kept_passport(tmp_path / "k.json", seeing),)))
+    assert not any(one in said for one in ("as a whole", "finds fault with", "hardly tells"))
+
+
+def test_a_dimension_marked_as_a_blind_spot_is_told(settings: Settings, request_of: Requests, file: Path) -> None:
+    """Kinds of error that the passport marks as missed more often than the judge's others are named."""
+    said = told(settings, request_of(passports=(file,)))
+    assert "has blind spots, errors missed more often than the judge's others: entity_substitution" not in said
+    assert "scoring by checkpoints has blind spots" in said
+    assert "causal_misattribution" in said
+
+
 def test_what_is_measured_otherwise_is_told(settings: Settings, request_of: Requests, tmp_path: Path) -> None:
     """Another sampling, tools, and prompts that the passport does not know are told, and are no reason to refuse it."""
     other = judge_of(JUDGE, sampling=Sampling(temperature=0.7), tools=True)
@@ -137,6 +160,8 @@ def test_a_passport_from_other_prompts_is_refused(settings: Settings, request_of
         ConfigError, match=r"prompt checkpoints version 1 \(01234567\), and this run asks by version \d"
     ):
         told(settings, request_of(passports=(path,)))
+    with pytest.raises(ConfigError, match=r"name the folder of prompts that the probe was asked by \(--prompts\)"):
+        told(settings, request_of(passports=(path,)))
 
 
 def test_an_altered_passport_is_refused_by_every_method(settings: Settings, request_of: Requests, file: Path) -> None:
@@ -174,7 +199,9 @@ async def test_warnings_stay_with_the_run(settings: Settings, request_of: Reques
     page = settings.home / "page.html"
     with Home.open(settings.home, write=False) as home:
         await write_report(home, get_run(home, result.run), output=page)
-    assert "is blind to errors of VR (Visual Reasoning)" in page.read_text()
+    text = page.read_text()
+    box = text[text.index('<div class="warning">Judge') :]
+    assert "is blind to errors of VR (Visual Reasoning)" in box[: box.index("</div>")]
 
 
 async def test_a_fork_needs_no_file(settings: Settings, request_of: Requests, file: Path) -> None:
@@ -210,9 +237,33 @@ def test_the_judge_is_chosen_by_passports(settings: Settings, request_of: Reques
     shown = preview(EVALUATION, request, settings=settings)
     assert "sim/judge" in shown["models"]
     said = shown["notes"][0]
-    assert said.startswith("chosen among sim/judge-noisy, sim/judge and sim/judge-lenient for scoring by checkpoints:")
+    assert said.startswith(
+        "chosen among sim/judge-noisy, sim/judge and sim/judge-lenient for scoring by checkpoints and deciding whether an "
+        "answer is right:"
+    )
     assert "sim/judge-lenient has no passport" in said
     assert shown["run"] == preview(EVALUATION, request_of(judge="sim/judge"), settings=settings)["run"]
+
+
+def test_a_choice_looks_at_every_decision(settings: Settings, request_of: Requests, tmp_path: Path) -> None:
+    """The better judge by checkpoints is not chosen where it guesses what is right; and that none beats chance is told."""
+    fields = {"images": 40, "misses": 0.1, "alarms": 0.1}
+    guess = {"images": 40, "misses": 0.9, "alarms": 0.9}
+    sharp = [*detections(**fields, ways=("checkpoints",)), *detections(**guess, ways=("right-or-wrong",))]
+    even = detections(images=40, misses=0.3, alarms=0.2, ways=("checkpoints", "right-or-wrong"))
+    files = [
+        kept_passport(tmp_path / f"{number}.json", planted_passport(found, judge=judge_of(name)))
+        for number, (name, found) in enumerate(((JUDGE, sharp), ("sim/judge", even)))
+    ]
+    request = request_of(judge=None, choose_judge=(JUDGE, "sim/judge"), passports=tuple(files))
+    shown = preview(EVALUATION, request, settings=settings)
+    assert shown["run"] == preview(EVALUATION, request_of(judge="sim/judge"), settings=settings)["run"]
+    assert "for scoring by checkpoints and deciding whether an answer is right:" in shown["notes"][0]
+    assert "better than chance" not in shown["notes"][0]
+    assert "compared with nobody" not in shown["notes"][0]
+    said = told(settings, request_of(judge=None, choose_judge=(JUDGE, "sim/judge"), passports=(files[0],)))
+    assert "so none is better than chance" in said
+    assert f"{JUDGE} alone has figures, and was compared with nobody" in said
 
 
 def test_a_choice_needs_something_to_choose_by(settings: Settings, request_of: Requests, file: Path) -> None:
@@ -251,6 +302,40 @@ def test_blind_members_leave_the_panel(settings: Settings, world: Path, tmp_path
     assert any("sim/steady: no passport" in one for one in dropped["notes"])
     with pytest.raises(ConfigError, match="--drop-blind leaves 1 of the panel"):
         told(settings, ReviewRequest(**fields | {"panel": ("sim/strong", "sim/weak")}, drop_blind=True), REVIEW)
+
+
+def test_how_a_panel_is_asked_is_told_once(settings: Settings, world: Path, tmp_path: Path) -> None:
+    """Sampling and prompts of probes are told once a run with the way out, and with all members of whom they are true."""
+    panel = ("sim/strong", "sim/steady", "sim/weak")
+    files = tuple(
+        kept_passport(tmp_path / f"{number}.json", planted_passport(detections(misses=0.1), judge=judge_of(name)))
+        for number, name in enumerate(panel)
+    )
+    said = told(settings, ReviewRequest(data=world, panel=panel, passports=files), REVIEW)
+    assert said.count("by the prompts of probes") == 1
+    assert said.count("was measured with temperature 0") == 1
+    assert "dokimasia probe --sampling own (so, too, sim/steady and sim/weak)" in said
+
+
+def test_a_bound_without_a_passport_is_refused(settings: Settings, request_of: Requests) -> None:
+    """--blind-below says nothing where there is no passport, which is told with the way out."""
+    with pytest.raises(ConfigError, match="name the passport with --passport FILE, or leave --blind-below out"):
+        told(settings, request_of(blind_below=0.7))
+
+
+def test_an_evaluation_is_recommended_nothing_that_it_cannot_do(
+    settings: Settings, request_of: Requests, tmp_path: Path
+) -> None:
+    """What sees better in pairs is recommended for a duel, with its false alarms and a mark where few images are behind it."""
+    blind = detections(misses=0.95, ways=("checkpoints",), images=12)
+    pairs = detections(misses=0.0, alarms=0.0, ways=("pairwise-rules",), images=12)
+    path = kept_passport(tmp_path / "j.json", planted_passport([*blind, *pairs], judge=judge_of(JUDGE)))
+    said = told(settings, request_of(passports=(path,)))
+    assert "; in a duel, pairwise-rules is recommended for them (100% [" in said
+    assert "(thin: 6 images))" in said
+    single = detections(misses=0.0, alarms=0.0, ways=("single-vanilla",), images=12)
+    path = kept_passport(tmp_path / "k.json", planted_passport([*blind, *single], judge=judge_of(JUDGE)))
+    assert "is recommended" not in told(settings, request_of(passports=(path,)))
 
 
 def test_weights_go_by_detection_less_false_alarms() -> None:

@@ -128,6 +128,11 @@ def failure_rates(items: Iterable[Detection], *, seed: int = 0) -> tuple[Failure
     return tuple(_adjusted([row for key, own in asked.items() for row in _rows(*key, own, seed=seed)]))
 
 
+def _place(one: Detection) -> tuple[str, ...]:
+    """Return where an item stands: the draws of a test depend on the order, so a passport and a probe need the same one."""
+    return one.case, one.group, one.dimension, one.cluster, one.item
+
+
 def _adjusted(rows: Sequence[FailureRate]) -> list[FailureRate]:
     """Return the rows with the p-values of each judge adjusted over all its evaluators and dimensions."""
     values: dict[str, list[float]] = {}
@@ -143,7 +148,9 @@ def _adjusted(rows: Sequence[FailureRate]) -> list[FailureRate]:
 
 def _rows(judge: str, task: Task, evaluator: Evaluator, own: Sequence[Detection], *, seed: int) -> list[FailureRate]:
     errors = [one for one in own if one.case == "error"]
-    scored = [(one.undetected, one.dimension, one.cluster) for one in errors if one.undetected is not None]
+    scored = [
+        (one.undetected, one.dimension, one.cluster) for one in sorted(errors, key=_place) if one.undetected is not None
+    ]
     spots = blind_spots(
         [value for value, _, _ in scored],
         [dimension for _, dimension, _ in scored],

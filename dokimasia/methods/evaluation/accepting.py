@@ -29,11 +29,10 @@ async def accept(request: EvaluationRequest, session: Session) -> Accepted[Evalu
     Raises:
         InputError: the data, the configuration or the options cannot be used.
     """
-    ways = ways_of(request)
-    chosen = chosen_judge(request.judge, request.choose_judge, request.passports, session, ways[0])
-    request = request.model_copy(update={"judge": chosen.judge, "choose_judge": (), "passports": chosen.passports})
     responses = read_given(request.responses)
     found = await asyncio.to_thread(session.entries, request)
+    chosen = chosen_judge(request.judge, request.choose_judge, request.passports, session, *ways_of(request, found))
+    request = request.model_copy(update={"judge": chosen.judge, "choose_judge": (), "passports": chosen.passports})
     if not found.known:
         raise DataError(f"{request.data}: no sample in it; an evaluation needs at least one line with id and prompt")
     if responses is not None:
@@ -83,13 +82,13 @@ async def accept(request: EvaluationRequest, session: Session) -> Accepted[Evalu
     return await with_passports(accepted, request, session, found, chosen=chosen.why)
 
 
-def ways_of(request: EvaluationRequest) -> tuple[Way, Way]:
-    """Return how an evaluation uses its judge."""
+def ways_of(request: EvaluationRequest, found: Entries) -> tuple[Way, ...]:
+    """Return how an evaluation uses its judge: what is right is decided only where there are reference answers."""
     published = "_published" if request.protocol == "published" else ""
-    return (
-        Way("scoring by checkpoints", ("checkpoints",), f"checkpoints{published}"),
-        Way("deciding whether an answer is right", ("right-or-wrong",), "equivalence"),
-    )
+    scoring = Way("scoring by checkpoints", ("checkpoints",), f"checkpoints{published}")
+    if not any(size.reference for size in found.sizes):
+        return (scoring,)
+    return scoring, Way("deciding whether an answer is right", ("right-or-wrong",), "equivalence")
 
 
 async def with_passports(
@@ -103,7 +102,7 @@ async def with_passports(
     """Return what was accepted with what the passports of its judges say of it."""
     plan = accepted.plan
     judges = () if plan.judge is None else (plan.judge_of("score"),)
-    ways = ways_of(request)[: 2 if any(size.reference for size in found.sizes) else 1]
+    ways = ways_of(request, found)
     return await held(accepted, request, session, judges=judges, ways=ways, tools=bool(plan.tools), chosen=chosen)
 
 

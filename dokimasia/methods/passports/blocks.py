@@ -3,13 +3,22 @@
 from collections.abc import Iterator, Sequence
 
 from dokimasia.domain.passport import ErrorRates, MeasuredShare, Passport, Recommendation
-from dokimasia.methods.passports.blindness import FEW_IMAGES
+from dokimasia.methods.passports.blindness import FEW_IMAGES, is_blind, thin_mark
+from dokimasia.methods.passports.options import BLIND_BELOW
 from dokimasia.prompts.dimensions import error_groups
 from dokimasia.report.blocks import Block, Bullets, Cell, Column, Facts, Paragraph, Span, Table
 from dokimasia.report.data import SIMULATED_NOTE
 from dokimasia.report.figures import NOTHING, bracketed, cost, counts, in_words, several, share, signed_text
 
 TEXT = Column("", numeric=False)
+
+MARKS = (
+    "* blind spot: a dimension missed more often than the judge's other errors under the same evaluator, adjusted over all "
+    "dimensions and evaluators of the probes in this passport, so that a page of one probe alone may mark others. ! surely "
+    f"detected less than {BLIND_BELOW:.0%}: the whole interval lies below (the default of --blind-below). ~ thin: on fewer than "
+    f"{FEW_IMAGES} images."
+)
+"""What the marks beside rates say."""
 
 
 def blocks_of(passport: Passport) -> Iterator[Block]:
@@ -25,6 +34,7 @@ def blocks_of(passport: Passport) -> Iterator[Block]:
     for task in dict.fromkeys(one.task for one in passport.errors):
         yield Paragraph((Span(f"Errors detected, {task}", "strong"), " (95 % intervals, clustered by image)"))
         yield _errors(passport, [one for one in passport.errors if one.task == task])
+        yield Paragraph(MARKS, "note")
     yield Paragraph(Span("What else was measured", "strong"))
     yield _ways(passport)
     yield Paragraph(Span("Recommended", "strong"))
@@ -79,8 +89,17 @@ def _errors(passport: Passport, rates: Sequence[ErrorRates]) -> Table:
 def _detection(one: ErrorRates | None) -> Cell:
     if one is None:
         return NOTHING
-    spot = Span(" blind spot", "bad") if one.blind_spot else ""
-    return (*_share(one.detection), spot) if spot else _share(one.detection)
+    marks = (
+        ("*", "bad", one.blind_spot),
+        ("!", "bad", is_blind(one, BLIND_BELOW)),
+        ("~", "muted", 0 < one.images < FEW_IMAGES),
+    )
+    shown = "".join(mark for mark, _, holds in marks if holds)
+    return (
+        (*_share(one.detection), Span(f" {shown}", "muted" if shown == "~" else "bad"))
+        if shown
+        else _share(one.detection)
+    )
 
 
 def _share(one: MeasuredShare) -> tuple[str | Span, ...]:
@@ -125,7 +144,11 @@ def _recommended(several: Sequence[Recommendation]) -> Table:
         told = (
             [NOTHING, NOTHING, NOTHING]
             if rates is None
-            else [_share(rates.detection), _share(rates.false_alarms), f"{rates.n}"]
+            else [
+                (*_share(rates.detection), Span(" ~" if rates.images < FEW_IMAGES else "", "muted")),
+                _share(rates.false_alarms),
+                f"{rates.n}{thin_mark(rates.images)}",
+            ]
         )
         rows.append([one.task, one.group or "all", one.evaluator or Span(one.reason, "muted"), *told])
     columns = [

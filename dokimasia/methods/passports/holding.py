@@ -9,9 +9,9 @@ from dokimasia.domain.call import ModelSpec
 from dokimasia.domain.identity import value_id
 from dokimasia.domain.passport import Passport
 from dokimasia.errors import ConfigError
-from dokimasia.methods.passports.blindness import differences_of, warnings_of
+from dokimasia.methods.passports.blindness import asked_otherwise, differences_of, warnings_of
 from dokimasia.methods.passports.files import read_passport
-from dokimasia.methods.passports.options import Asked, Way
+from dokimasia.methods.passports.options import BLIND_BELOW, Asked, Way
 from dokimasia.report.figures import in_words
 from dokimasia.runs.method import Accepted
 from dokimasia.runs.plans import RunPlan
@@ -64,6 +64,11 @@ async def held(
         ConfigError: a passport is of no judge of the run, of another version of it, or was measured by other prompts.
         DataError: a file is no passport, or is not as it was made.
     """
+    if request.blind_below != BLIND_BELOW and not (request.passports or dropped) and session.forked is None:
+        raise ConfigError(
+            "--blind-below is the bound below which a passport's judge counts as blind: name the passport with "
+            "--passport FILE, or leave --blind-below out"
+        )
     asked = accepted.plan.prompts
     found = await _kept(session) if session.forked is not None else read_all(request.passports)
     fitting: dict[str, Passport] = {}
@@ -83,6 +88,9 @@ async def held(
         _told(spec, fitting.get(spec.ref.name), ways, below=request.blind_below, tools=tools)
         for spec in {spec.ref.name: spec for spec in judges}.values()
     ]
+    otherwise = _asked_otherwise(judges, fitting, ways)
+    for one in told:
+        one["warnings"] += otherwise.get(one["judge"], [])
     if chosen:
         told = [one | {"chosen": chosen} for one in told]
     told += [{"judge": one.name, "sha256": one.sha256, "warnings": [one.why]} for one in dropped]
@@ -196,8 +204,8 @@ def refusal_of(
         name = other[0]
         return (
             f"{own.name} was measured with the prompt {name} {_version(passport.prompts[name])}, and this run asks by "
-            f"{_version(asked[name])}: what it detects under other words is not known; probe it by the prompts of this run, "
-            "or ask by those of the passport (--prompts)"
+            f"{_version(asked[name])}: what it detects under other words is not known; probe it anew by the prompts of this run, "
+            "or name the folder of prompts that the probe was asked by (--prompts)"
         )
     return ""
 
@@ -212,6 +220,21 @@ def _version(prompt: str) -> str:
     """Return a prompt's version and the beginning of its hash in words."""
     version, _, hash = prompt.partition(":")
     return f"version {version} ({hash[:8]})"
+
+
+def _asked_otherwise(
+    judges: Sequence[ModelSpec], fitting: Mapping[str, Passport], ways: Sequence[Way]
+) -> dict[str, list[str]]:
+    """Return how judges were measured otherwise than the run asks them: each sentence once, told of the first of them."""
+    names: dict[str, list[str]] = {}
+    for spec in judges:
+        passport = fitting.get(spec.ref.name)
+        for line in [] if passport is None else [one for way in ways for one in asked_otherwise(passport, way, spec)]:
+            names.setdefault(line, []).append(spec.ref.name)
+    found: dict[str, list[str]] = {}
+    for line, (first, *others) in names.items():
+        found.setdefault(first, []).append(f"{line} (so, too, {in_words(others)})" if others else line)
+    return found
 
 
 def _told(

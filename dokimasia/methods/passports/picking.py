@@ -23,12 +23,12 @@ class Chosen(NamedTuple):
 
 
 def chosen_judge(
-    judge: str | None, several: Sequence[str], passports: Sequence[Path], session: Session, way: Way
+    judge: str | None, several: Sequence[str], passports: Sequence[Path], session: Session, *ways: Way
 ) -> Chosen:
     """Return the judge of a run: the one that is named, or of several the one whose passport shows the best detection.
 
-    What counts is detection less false alarms, over all errors, in the way in which the run judges; of equals the one that
-    is named first. A model without a passport, or without figures on that way, is not chosen.
+    What counts is detection less false alarms, over all errors: the least of them over the ways in which the run judges; of
+    equals the one that is named first. A model without a passport, or without figures on one of the ways, is not chosen.
 
     Raises:
         ConfigError: both are given, there is no passport, or no passport knows the way.
@@ -43,24 +43,34 @@ def chosen_judge(
     specs = session.models(several, "--choose-judge")
     said: list[str] = []
     best: tuple[float, ModelSpec, Passport] | None = None
+    compared = 0
     for spec in specs:
         passport = passport_of_judge(found, spec)
-        worth = None if passport is None else worth_of(passport, way)
-        if passport is None or worth is None:
-            lacks = "no passport" if passport is None else f"a passport that knows nothing of {way.what}"
+        worths = {} if passport is None else {way.what: worth_of(passport, way) for way in ways}
+        known = [one for one in worths.values() if one is not None]
+        if passport is None or len(known) < len(ways):
+            unknown = [what for what, one in worths.items() if one is None]
+            lacks = f"a passport that knows nothing of {in_words(unknown)}" if unknown else "no passport"
             said.append(f"{spec.ref.name} has {lacks}")
             continue
-        said.append(f"{spec.ref.name} {_measured(passport, way)}")
-        if best is None or worth > best[0]:
-            best = (worth, spec, passport)
+        measured = [f"{_measured(passport, way)}{f' in {way.what}' if len(ways) > 1 else ''}" for way in ways]
+        said.append(f"{spec.ref.name} {in_words(measured)}")
+        compared += 1
+        if best is None or min(known) > best[0]:
+            best = (min(known), spec, passport)
     if best is None:
         raise ConfigError(
             f"--choose-judge: {'; '.join(said)}: there is nothing to choose by; name the judge with --judge, or make "
             "passports from probes that judge so (dokimasia passport)"
         )
-    _, spec, passport = best
+    worth, spec, passport = best
     files = tuple(path for path, (_, one) in zip(passports, found, strict=True) if one is passport)
-    return Chosen(spec.ref.name, files, f"chosen among {in_words(list(several))} for {way.what}: {'; '.join(said)}")
+    what = in_words([way.what for way in ways])
+    if worth <= 0:
+        said.append("none of them detects more than it raises false alarms, so none is better than chance")
+    if compared == 1 and len(several) > 1:
+        said.append(f"{spec.ref.name} alone has figures, and was compared with nobody")
+    return Chosen(spec.ref.name, files, f"chosen among {in_words(list(several))} for {what}: {'; '.join(said)}")
 
 
 class Seeing(NamedTuple):

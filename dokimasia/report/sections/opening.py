@@ -28,8 +28,7 @@ def _passports(data: ReportData) -> Iterator[Block]:
             yield Paragraph(f"Judge {one['judge']} was {one['chosen']}.", "note")
         passport = f"passport {one['sha256'][:12]}" if one["sha256"] else "no passport was given"
         if one["warnings"]:
-            yield Paragraph(f"Judge {one['judge']} ({passport}):", "warning")
-            yield Bullets(one["warnings"])
+            yield Bullets(one["warnings"], f"Judge {one['judge']} ({passport}):")
         else:
             yield Paragraph(f"Judge {one['judge']} ({passport}): its passport warns of nothing here.", "note")
 
