@@ -12,6 +12,7 @@ from dokimasia.domain.blindspots import PUBLISHED, Detection
 from dokimasia.methods.probe.beside import budgets, comparisons, references, tools
 from dokimasia.methods.probe.blocks import DRAWING, dimensions, failures, groups, justifications, places
 from dokimasia.methods.probe.figures import figures_of
+from dokimasia.methods.probe.headline import headline
 from dokimasia.methods.probe.shape import ProbedTask
 from dokimasia.report.blocks import Block, Chart, Fold, Only, Paragraph, Section, Table, plain
 from dokimasia.report.data import ReportData, RunFacts
@@ -119,6 +120,27 @@ def test_the_main_table_has_the_published_form(found: dict[str, Any]) -> None:
     assert "Score-invariant (higher is better)" in said(section)
     assert "Undetected (lower is better)" in said(section)
     assert "Failed judgements, which are no numbers: j " in said(section)
+
+
+def test_the_headline_names_ties_and_covers_every_way_of_asking(ways: dict[str, Any]) -> None:
+    """All efforts and tools enter, ties are named, harmless changes stand beside, and the table says whom it leaves out."""
+    lead, note = (said(failures(report(ways))), "j@low, j@medium, j@high+tools stand under efforts and tools")
+    assert "most by j@low under single Ax" in lead
+    assert "fewest errors are missed by j@high+tools under single Ax (score-invariant" in lead
+    assert note in lead
+    share = {"share": 0.0}, {"share": 0.0}
+    harsh = dict(zip(("undetected", "equal"), share, strict=True))
+    kind = {"undetected": {"share": 0.4}, "equal": {"share": 0.9}}
+
+    def of(**judges: dict[str, Any]) -> str:
+        found = {name: {"evaluators": {"single-axes": one}} for name, one in judges.items()}
+        return headline(TASK, {"judges": found})
+
+    assert of(a=kind) == f"{TASK}: errors missed by a under single Ax (score-invariant 90.0 %), 40.0 %."
+    text = of(a=harsh, b=kind, c=harsh)
+    assert "a under single Ax (score-invariant 0.0 %), c under single Ax (score-invariant 0.0 %), 0.0 % each" in text
+    assert text.endswith("Who marks harmless changes down as well finds errors by that alone.")
+    assert "by all alike" in of(a=kind, b=kind)
 
 
 def test_what_overall_alone_says_stands_beside_the_published_form() -> None:

@@ -7,6 +7,7 @@ from typing import Any
 from dokimasia.domain.blindspots import Evaluator
 from dokimasia.methods.probe.beside import budgets, comparisons, references, tools
 from dokimasia.methods.probe.charts import groups_chart
+from dokimasia.methods.probe.headline import apart, headline
 from dokimasia.methods.probe.overall import BY_OVERALL, of_spots, overall
 from dokimasia.methods.probe.tables import (
     HIGHER,
@@ -52,10 +53,12 @@ def failures(data: ReportData) -> Section:
     blocks: list[Block] = []
     for task, found, place in tasks(data):
         if found["shown"]:
-            blocks.append(Paragraph(_said(task, found), "lead"))
+            blocks.append(Paragraph(headline(task, found), "lead"))
         blocks.append(
             _table(titled("Undetected errors and harmless changes judged equal, in percent", task, data), found, place)
         )
+        if others := apart(found):
+            blocks.append(Paragraph(others, "note"))
     blocks.append(
         Paragraph(
             f"Undetected (lower is better): the share of errors that leave the judgement as it was. Score-invariant "
@@ -314,21 +317,6 @@ def _map(task: str, found: Mapping[str, Any], judge: str, place: str, data: Repo
     about = titled(f"Undetected by {judge}, by dimension and evaluator, in percent", task, data)
     yield Chart(chart, f"{about}; {LOWER}")
     yield Table(columns, rows, about)
-
-
-def _said(task: str, found: Mapping[str, Any]) -> str:
-    """Return which judge and evaluator miss least and most, in words."""
-    known = [
-        (one["undetected"]["share"], judge, evaluator)
-        for judge in found["shown"]
-        for evaluator, one in found["judges"][judge]["evaluators"].items()
-        if one["undetected"]["share"] is not None
-    ]
-    if not known:
-        return f"Nothing of {task} was judged."
-    least, most = min(known), max(known)
-    text = f"{task}: {least[1]} misses fewest errors under {short(least[2])}, {100 * least[0]:.1f} %"
-    return f"{text}." if least == most else f"{text}; {most[1]} most under {short(most[2])}, {100 * most[0]:.1f} %."
 
 
 def _failed(data: ReportData) -> Iterator[Block]:
