@@ -210,7 +210,17 @@ def test_blind_spots_are_listed_and_marked(found: dict[str, Any]) -> None:
     assert [row[0] for row in marked] == ["Numerical Errors"]
     assert "at most 5 % of cases" in said(section)
     none = dimensions(report(figures_of(drawn("j", missed=0.3, dimensions=SOME, images=8), seed=0)))
-    assert "No dimension is a blind spot" in said(none)
+    assert "No dimension is told to be a blind spot of any judge by the rule below, from " in said(none)
+    assert "judged errors a dimension, too few to tell more" in said(none)
+    assert [row[2] for row in rows_of(none)] == ["8"] * len(SOME)
+
+
+def test_perturbations_that_do_not_enter_are_no_skipped_data(found: dict[str, Any]) -> None:
+    """What labels kept out is listed as such, without a word of unusable data or of an instruction."""
+    told = report({**found, "skipped": ["9 perturbations do not enter: people found them incorrect"]})
+    sections = [section.title for one in DRAWING.sections if (section := one(told)) is not None]
+    assert "Perturbations that do not enter" in sections
+    assert "Skipped data" not in sections
 
 
 def test_justifications_stand_beside_the_readers_false_alarms(found: dict[str, Any]) -> None:

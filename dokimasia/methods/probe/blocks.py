@@ -7,7 +7,7 @@ from typing import Any
 from dokimasia.domain.blindspots import Evaluator
 from dokimasia.methods.probe.beside import budgets, comparisons, references, tools
 from dokimasia.methods.probe.charts import groups_chart
-from dokimasia.methods.probe.headline import apart, headline
+from dokimasia.methods.probe.headline import apart, headline, none_told, not_entered
 from dokimasia.methods.probe.overall import BY_OVERALL, of_spots, overall
 from dokimasia.methods.probe.tables import (
     HIGHER,
@@ -33,7 +33,7 @@ from dokimasia.report import figures
 from dokimasia.report.blocks import Block, Cell, Chart, Column, Fold, Only, Paragraph, Section, Span, Table
 from dokimasia.report.data import Drawing, ReportData
 from dokimasia.report.heat import heat_chart
-from dokimasia.report.sections import provenance, skipped
+from dokimasia.report.sections import provenance
 
 RULE = (
     "A dimension is called a blind spot of a judge where its errors go undetected more often than the judge's other errors "
@@ -266,9 +266,7 @@ def _spots(task: str, found: Mapping[str, Any], place: str, data: ReportData) ->
                     ]
                 )
     if not rows:
-        return Paragraph(
-            titled("No dimension is a blind spot of any judge by the rule below", task, data) + ".", "lead"
-        )
+        return Paragraph(f"{titled(none_told(found), task, data)}.", "lead")
     columns = [
         *(Column(name, numeric=False) for name in ("judge", "evaluator", "blind spot")),
         Column("undetected", meaning="errors of this dimension, in percent, with its 95 % interval"),
@@ -300,7 +298,8 @@ def _map(task: str, found: Mapping[str, Any], judge: str, place: str, data: Repo
     )
     rows: list[Sequence[Cell]] = []
     for name in names:
-        row: list[Cell] = [dimension(task, name), found["dimensions"][name]]
+        judged = [one["undetected"]["n_scored"] for evaluator in evaluators if (one := cells[name, evaluator])]
+        row: list[Cell] = [dimension(task, name), found["dimensions"][name], figures.count(max(judged, default=0))]
         for evaluator in evaluators:
             one, at = (
                 cells[name, evaluator],
@@ -312,6 +311,7 @@ def _map(task: str, found: Mapping[str, Any], judge: str, place: str, data: Repo
     columns = [
         Column("dimension", numeric=False),
         Column("group", numeric=False),
+        Column("errors", meaning="judged, under the evaluator with most"),
         *(Column(short(evaluator)) for evaluator in evaluators),
     ]
     about = titled(f"Undetected by {judge}, by dimension and evaluator, in percent", task, data)
@@ -342,4 +342,4 @@ SECTIONS = (
     references,
 )
 
-DRAWING = Drawing("probe of judges", (*SECTIONS, skipped.section, provenance.section))
+DRAWING = Drawing("probe of judges", (*SECTIONS, not_entered, provenance.section))

@@ -4,9 +4,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from dokimasia.methods.probe.tables import short
+from dokimasia.report.blocks import Bullets, Section
+from dokimasia.report.data import ReportData
 
 TOLD = 3
 """How many of those with the same share are named."""
+
+FEW = 30
+"""With fewer errors of a kind than this a blind spot is easily overlooked, which is said."""
 
 
 class _Way(NamedTuple):
@@ -47,6 +52,28 @@ def apart(found: Mapping[str, Any]) -> str:
         f"Of each judge the table has one way of asking: without tools, at the last effort named. {', '.join(others)} "
         "stand under efforts and tools."
     )
+
+
+def none_told(found: Mapping[str, Any]) -> str:
+    """Return that no blind spot was told, from how many errors a dimension, and that this does not clear the judges."""
+    judged = [
+        own["undetected"]["n_scored"]
+        for judge in found["judges"].values()
+        for one in judge["evaluators"].values()
+        for own in one["dimensions"].values()
+    ]
+    least, most = min(judged, default=0), max(judged, default=0)
+    count = f"{least:,}" if least == most else f"{least:,} to {most:,}"
+    text = f"No dimension is told to be a blind spot of any judge by the rule below, from {count} judged errors a dimension"
+    if most < FEW:
+        text += ", too few to tell more than kinds that are missed nearly always: judges are not cleared by it"
+    return text
+
+
+def not_entered(data: ReportData) -> Section | None:
+    """Return which perturbations were not put to the judges and why; None where all were."""
+    told: list[str] = data.summary.get("skipped", [])
+    return Section("skipped", "Perturbations that do not enter", (Bullets(told),), menu="Not entered") if told else None
 
 
 def _named(ways: Sequence[_Way]) -> str:
