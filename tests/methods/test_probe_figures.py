@@ -143,6 +143,13 @@ def test_the_headline_names_ties_and_covers_every_way_of_asking(ways: dict[str, 
     assert "by all alike" in of(a=kind, b=kind)
 
 
+def test_what_is_not_measured_for_want_of_harmless_changes_is_said(found: dict[str, Any]) -> None:
+    """Without harmless changes a note says why nothing stands under score-invariant; with them there is none."""
+    errors = [one for one in drawn("j", dimensions=SOME, images=3) if one.case == "error"]
+    assert "score-invariant is not measured" in said(failures(report(figures_of(errors, seed=0))))
+    assert "score-invariant is not measured" not in said(failures(report(found)))
+
+
 def test_what_overall_alone_says_stands_beside_the_published_form() -> None:
     """A dimension of honest ties is a blind spot by majority and none by `overall`; both stand in the tables, with a sentence."""
     tied = [

@@ -7,7 +7,7 @@ from typing import Any
 from dokimasia.domain.blindspots import Evaluator
 from dokimasia.methods.probe.beside import budgets, comparisons, references, tools
 from dokimasia.methods.probe.charts import groups_chart
-from dokimasia.methods.probe.headline import apart, headline, none_told, not_entered
+from dokimasia.methods.probe.headline import apart, headline, none_told, not_entered, without_neutral
 from dokimasia.methods.probe.overall import BY_OVERALL, of_spots, overall
 from dokimasia.methods.probe.tables import (
     HIGHER,
@@ -57,8 +57,7 @@ def failures(data: ReportData) -> Section:
         blocks.append(
             _table(titled("Undetected errors and harmless changes judged equal, in percent", task, data), found, place)
         )
-        if others := apart(found):
-            blocks.append(Paragraph(others, "note"))
+        blocks += [Paragraph(text, "note") for text in (apart(found), without_neutral(found)) if text]
     blocks.append(
         Paragraph(
             f"Undetected (lower is better): the share of errors that leave the judgement as it was. Score-invariant "

@@ -54,6 +54,17 @@ def apart(found: Mapping[str, Any]) -> str:
     )
 
 
+def without_neutral(found: Mapping[str, Any]) -> str:
+    """Return why nothing stands under score-invariant; empty where harmless changes were put to the judges."""
+    known = (one["equal"]["n"] for judge in found["judges"].values() for one in judge["evaluators"].values())
+    if any(known):
+        return ""
+    return (
+        "No harmless changes are among the perturbations, so score-invariant is not measured: `perturb` makes them with "
+        "score_neutral among its --dimensions."
+    )
+
+
 def none_told(found: Mapping[str, Any]) -> str:
     """Return that no blind spot was told, from how many errors a dimension, and that this does not clear the judges."""
     judged = [
