@@ -104,7 +104,7 @@ async def accept(request: ProbeRequest, session: Session) -> Accepted[ProbePlan]
     return Accepted(
         plan=plan,
         estimate=estimate(plan, found.samples, by_sample(found.probes), session.library),
-        data_name=request.data.name,
+        data_name=found.request.data.name,
         samples=found.samples,
         values=[*items, kept(found.probes)],
         skipped=found.skipped,
