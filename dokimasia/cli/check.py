@@ -62,6 +62,8 @@ def command(
     if export is not None:
         beside = [path for path in write_checks(settings, every, export, who=person)[1:] if path.suffix == ".html"]
         page = f", and a page for {person} to label them on to {beside[0]}" if beside else ""
+        if page and not who:
+            page += " (--who NAME makes it for another person)"
         click.echo(f"wrote {several(len(every), 'item')} to {export}{page}", err=True)
     if not as_json and export is None and import_ is None:
         from dokimasia.cli.checking import go_through

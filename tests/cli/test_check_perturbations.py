@@ -82,6 +82,25 @@ def test_an_edit_of_a_perturbation_is_refused(home: Path) -> None:
     assert "0 decided" in output
 
 
+def test_an_export_for_oneself_says_how_others_get_a_page(home: Path, tmp_path: Path, capsys) -> None:
+    """Without --who the page is the user's own, and the option that makes one for another is named."""
+    assert dokimasia(["check", "last", "--home", str(home), "--export", str(tmp_path / "form.jsonl")]) == 0
+    assert "--who NAME makes it for another person" in capsys.readouterr().err
+    _export(home, tmp_path / "anna.jsonl")
+    assert "--who NAME" not in capsys.readouterr().err
+
+
+def test_a_probe_of_the_last_run_is_titled_by_its_id(home: Path, capsys) -> None:
+    """The word `last` means another run later on, so the data are called by the run's id."""
+    words = ["probe", "last", "--judges", "sim/judge-blind", "--unchecked", "--evaluators", "single-axes"]
+    run = _figures(home, capsys)["run"]
+    capsys.readouterr()
+    assert dokimasia([*words, "--home", str(home)]) == 0
+    out = " ".join(capsys.readouterr().out.split())
+    assert f"· {run} ·" in out
+    assert "· last ·" not in out
+
+
 def test_labels_on_files_and_in_the_terminal_are_alike(home: Path, tmp_path: Path, capsys) -> None:
     """A form filled in by name, taken in twice, gives the figures that the same keys give; each line names its image."""
     rows = _export(home, tmp_path / "form.jsonl")

@@ -69,7 +69,7 @@ def _judged(
         return Detection(
             **fields,
             orders=orders,
-            overall=undetected if error and by_axes(fields["evaluator"]) else None,
+            overall=undetected if error and by_axes(evaluator) else None,
             undetected=undetected if error else None,
             strict=float(undetected > 0) if error else None,
             equal=None if error else sum(one == 0 for one in orders) / 2,
@@ -82,7 +82,7 @@ def _judged(
         **fields,
         undetected=float(missed) if error else None,
         strict=float(missed or raised) if error else None,
-        overall=float(missed) if error and by_axes(fields["evaluator"]) else None,
+        overall=float(missed) if error and by_axes(evaluator) else None,
         equal=None if error else float(generator.random() < equal),
         worse=float(raised and not missed),
         named=_named(generator, error) if reads else None,

@@ -11,11 +11,12 @@ import pytest
 
 from dokimasia.domain.blindspots import NEUTRAL
 from dokimasia.errors import ConfigError, DataError
-from dokimasia.methods.perturb import Made, PerturbRequest, perturb, perturbed_items
-from dokimasia.methods.perturb.accepting import drawn
+from dokimasia.methods.perturb import METHOD, Made, PerturbRequest, perturb, perturbed_items
+from dokimasia.methods.perturb.accepting import NO_NEUTRAL, drawn
 from dokimasia.methods.perturb.results import items
 from dokimasia.prompts.dimensions import error_dimensions
 from dokimasia.runs.lifecycle import RunResult
+from dokimasia.runs.preview import prepare
 from dokimasia.settings import Settings, load_settings
 from dokimasia.simulation.blindspots import faults
 from dokimasia.simulation.blindspots.images import faults_of
@@ -263,6 +264,14 @@ def test_data_without_gold_answers_or_images_are_refused(
     with pytest.raises(DataError) as refused:
         perturbed(settings, data, **TEXTS)
     assert reason.removeprefix("a sample without") in str(refused.value)
+
+
+def test_leaving_out_harmless_changes_is_said(worlds: Worlds) -> None:
+    """Before the run and beside its figures stands what to add, unless harmless changes are among the dimensions."""
+    for names, told in ((("numerical_errors",), True), (("numerical_errors", "score_neutral"), False)):
+        asked = {**TEXTS, "data": worlds.texts, "dimensions": names}
+        prepared = asyncio.run(prepare(METHOD, PerturbRequest.model_validate(asked), settings=worlds.settings))
+        assert (NO_NEUTRAL in prepared.estimate.notes) == told
 
 
 def test_so_many_of_each_dimension_are_drawn_evenly() -> None:

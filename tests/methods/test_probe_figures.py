@@ -12,6 +12,7 @@ from dokimasia.domain.blindspots import PUBLISHED, Detection
 from dokimasia.methods.probe.beside import budgets, comparisons, references, tools
 from dokimasia.methods.probe.blocks import DRAWING, dimensions, failures, groups, justifications, places
 from dokimasia.methods.probe.figures import figures_of
+from dokimasia.methods.probe.headline import headline
 from dokimasia.methods.probe.shape import ProbedTask
 from dokimasia.report.blocks import Block, Chart, Fold, Only, Paragraph, Section, Table, plain
 from dokimasia.report.data import ReportData, RunFacts
@@ -121,6 +122,34 @@ def test_the_main_table_has_the_published_form(found: dict[str, Any]) -> None:
     assert "Failed judgements, which are no numbers: j " in said(section)
 
 
+def test_the_headline_names_ties_and_covers_every_way_of_asking(ways: dict[str, Any]) -> None:
+    """All efforts and tools enter, ties are named, harmless changes stand beside, and the table says whom it leaves out."""
+    lead, note = (said(failures(report(ways))), "j@low, j@medium, j@high+tools stand under efforts and tools")
+    assert "most by j@low under single Ax" in lead
+    assert "fewest errors are missed by j@high+tools under single Ax (score-invariant" in lead
+    assert note in lead
+    share = {"share": 0.0}, {"share": 0.0}
+    harsh = dict(zip(("undetected", "equal"), share, strict=True))
+    kind = {"undetected": {"share": 0.4}, "equal": {"share": 0.9}}
+
+    def of(**judges: dict[str, Any]) -> str:
+        found = {name: {"evaluators": {"single-axes": one}} for name, one in judges.items()}
+        return headline(TASK, {"judges": found})
+
+    assert of(a=kind) == f"{TASK}: errors missed by a under single Ax (score-invariant 90.0 %), 40.0 %."
+    text = of(a=harsh, b=kind, c=harsh)
+    assert "a under single Ax (score-invariant 0.0 %), c under single Ax (score-invariant 0.0 %), 0.0 % each" in text
+    assert text.endswith("Who marks harmless changes down as well finds errors by that alone.")
+    assert "by all alike" in of(a=kind, b=kind)
+
+
+def test_what_is_not_measured_for_want_of_harmless_changes_is_said(found: dict[str, Any]) -> None:
+    """Without harmless changes a note says why nothing stands under score-invariant; with them there is none."""
+    errors = [one for one in drawn("j", dimensions=SOME, images=3) if one.case == "error"]
+    assert "score-invariant is not measured" in said(failures(report(figures_of(errors, seed=0))))
+    assert "score-invariant is not measured" not in said(failures(report(found)))
+
+
 def test_what_overall_alone_says_stands_beside_the_published_form() -> None:
     """A dimension of honest ties is a blind spot by majority and none by `overall`; both stand in the tables, with a sentence."""
     tied = [
@@ -188,7 +217,17 @@ def test_blind_spots_are_listed_and_marked(found: dict[str, Any]) -> None:
     assert [row[0] for row in marked] == ["Numerical Errors"]
     assert "at most 5 % of cases" in said(section)
     none = dimensions(report(figures_of(drawn("j", missed=0.3, dimensions=SOME, images=8), seed=0)))
-    assert "No dimension is a blind spot" in said(none)
+    assert "No dimension is told to be a blind spot of any judge by the rule below, from " in said(none)
+    assert "judged errors a dimension, too few to tell more" in said(none)
+    assert [row[2] for row in rows_of(none)] == ["8"] * len(SOME)
+
+
+def test_perturbations_that_do_not_enter_are_no_skipped_data(found: dict[str, Any]) -> None:
+    """What labels kept out is listed as such, without a word of unusable data or of an instruction."""
+    told = report({**found, "skipped": ["9 perturbations do not enter: people found them incorrect"]})
+    sections = [section.title for one in DRAWING.sections if (section := one(told)) is not None]
+    assert "Perturbations that do not enter" in sections
+    assert "Skipped data" not in sections
 
 
 def test_justifications_stand_beside_the_readers_false_alarms(found: dict[str, Any]) -> None:

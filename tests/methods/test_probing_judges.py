@@ -230,6 +230,15 @@ def test_what_cannot_be_asked_is_refused(tmp_path: Path, fields: dict[str, Any],
         probed(tmp_path, "sim/judge", **fields)
 
 
+@pytest.mark.parametrize("fields", [{"evaluators": ("foo",)}, {"budgets": ("9",)}, {"tools": ("xray",)}])
+def test_wrong_options_are_told_before_data_that_cannot_be_read(tmp_path: Path, fields: dict[str, Any]) -> None:
+    """A file at fault hides no option at fault."""
+    (tmp_path / "items.jsonl").write_text("no perturbation\n")
+    request = request_of(tmp_path, "sim/judge", **fields)
+    with pytest.raises(ConfigError):
+        asyncio.run(prepare(METHOD, request, settings=settings_of(tmp_path)))
+
+
 def test_images_have_the_nine_alone(tmp_path: Path) -> None:
     """Evaluators of texts are refused for images with the reason; `all` means those that the task has."""
     write_perturbations(tmp_path / "items.jsonl", 2, task="text-to-image", dimensions=("overcrowding",))

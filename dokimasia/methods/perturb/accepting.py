@@ -7,7 +7,7 @@ from typing import NamedTuple
 from dokimasia.agents.perturbation import error_dimensions
 from dokimasia.datasets.edited_images import Brought, read_edited
 from dokimasia.datasets.sources import ImageSource
-from dokimasia.domain.blindspots import ErrorDimension, Task
+from dokimasia.domain.blindspots import NEUTRAL, ErrorDimension, Task
 from dokimasia.domain.call import ModelSpec
 from dokimasia.domain.identity import digest, unit_interval, value_id
 from dokimasia.domain.perturbation import GoldAnswer
@@ -231,11 +231,14 @@ def _expected(plan: PerturbPlan, found: Material) -> Estimate:
     if plan.too_short:
         told = ", ".join(f"{name} {count}" for name, count in plan.too_short.items())
         notes.append(f"gold answers with too few words are not asked about: {told}")
+    if NEUTRAL not in plan.dimensions:
+        notes.append(NO_NEUTRAL)
     if plan.checker is not None and plan.perturber is not None and plan.checker.ref.model == plan.perturber.ref.model:
         notes.append(OWN_WORK.format(checker=plan.checker.ref.name))
     return added_up(asked, len(found.samples)).model_copy(update={"notes": tuple(notes)})
 
 
+NO_NEUTRAL = "harmless changes are not made, so a probe cannot tell false alarms: add score_neutral to --dimensions"
 OWN_WORK = (
     "{checker} checks changes that it made itself, and a model is no judge of its own work: name another --checker"
 )

@@ -3,8 +3,9 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from dokimasia.domain.blindspots import NEUTRAL
 from dokimasia.methods.checks import label_blocks
-from dokimasia.methods.perturb.accepting import OWN_WORK
+from dokimasia.methods.perturb.accepting import NO_NEUTRAL, OWN_WORK
 from dokimasia.report import figures
 from dokimasia.report.blocks import Block, Cell, Column, Facts, Fold, Image, Paragraph, Section, Span, Table, Texts
 from dokimasia.report.data import Cut, Drawing, ReportData, Views
@@ -126,6 +127,8 @@ def _row(title: Cell, one: Mapping[str, Any], place: str) -> list[Cell]:
 
 def _notes(summary: Mapping[str, Any]) -> Iterator[str]:
     golds = summary["golds"]
+    if NEUTRAL not in summary["dimensions"]:
+        yield f"{NO_NEUTRAL[0].upper()}{NO_NEUTRAL[1:]}."
     if summary["brought"]:
         yield "The images were edited elsewhere and brought in a file; nobody was asked."
     if summary["gold_writer"]:

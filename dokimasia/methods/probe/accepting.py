@@ -59,10 +59,11 @@ async def accept(request: ProbeRequest, session: Session) -> Accepted[ProbePlan]
     if not request.judges:
         raise ConfigError("--judges names no judge")
     session.models(request.judges, "--judges")
+    chosen_evaluators(request.evaluators, ())  # options that cannot be used are told before the data are read
+    budgets, tools = chosen_budgets(request.budgets), named(request.tools)
     found = await asyncio.to_thread(_material, request, session)
     tasks: list[Task] = sorted({one.item.task for one in found.probes})
     evaluators = chosen_evaluators(request.evaluators, tasks)
-    budgets, tools = chosen_budgets(request.budgets), named(request.tools)
     if request.new_references is not None and "reference" not in evaluators:
         raise ConfigError(
             "--new-references are for the evaluator `reference`, which --evaluators does not name: add it, or leave them out"
@@ -103,7 +104,7 @@ async def accept(request: ProbeRequest, session: Session) -> Accepted[ProbePlan]
     return Accepted(
         plan=plan,
         estimate=estimate(plan, found.samples, by_sample(found.probes), session.library),
-        data_name=request.data.name,
+        data_name=found.request.data.name,
         samples=found.samples,
         values=[*items, kept(found.probes)],
         skipped=found.skipped,
@@ -126,7 +127,8 @@ def _material(request: ProbeRequest, session: Session) -> Material:
     if found.run:
         request = request.model_copy(update={"data": Path(found.run)})
     skipped = [
-        f"{count} perturbations do not enter: {WHY.get(reason, reason)}" for reason, count in found.left_out.items()
+        f"{count} {'perturbation does' if count == 1 else 'perturbations do'} not enter: {WHY.get(reason, reason)}"
+        for reason, count in found.left_out.items()
     ]
     return Material(samples, [one for one in found.probes if one.item.sample in entered], skipped, request)
 

@@ -7,6 +7,7 @@ from typing import Any
 from dokimasia.domain.blindspots import Evaluator
 from dokimasia.methods.probe.beside import budgets, comparisons, references, tools
 from dokimasia.methods.probe.charts import groups_chart
+from dokimasia.methods.probe.headline import apart, headline, none_told, not_entered, without_neutral
 from dokimasia.methods.probe.overall import BY_OVERALL, of_spots, overall
 from dokimasia.methods.probe.tables import (
     HIGHER,
@@ -32,7 +33,7 @@ from dokimasia.report import figures
 from dokimasia.report.blocks import Block, Cell, Chart, Column, Fold, Only, Paragraph, Section, Span, Table
 from dokimasia.report.data import Drawing, ReportData
 from dokimasia.report.heat import heat_chart
-from dokimasia.report.sections import provenance, skipped
+from dokimasia.report.sections import provenance
 
 RULE = (
     "A dimension is called a blind spot of a judge where its errors go undetected more often than the judge's other errors "
@@ -52,10 +53,11 @@ def failures(data: ReportData) -> Section:
     blocks: list[Block] = []
     for task, found, place in tasks(data):
         if found["shown"]:
-            blocks.append(Paragraph(_said(task, found), "lead"))
+            blocks.append(Paragraph(headline(task, found), "lead"))
         blocks.append(
             _table(titled("Undetected errors and harmless changes judged equal, in percent", task, data), found, place)
         )
+        blocks += [Paragraph(text, "note") for text in (apart(found), without_neutral(found)) if text]
     blocks.append(
         Paragraph(
             f"Undetected (lower is better): the share of errors that leave the judgement as it was. Score-invariant "
@@ -263,9 +265,7 @@ def _spots(task: str, found: Mapping[str, Any], place: str, data: ReportData) ->
                     ]
                 )
     if not rows:
-        return Paragraph(
-            titled("No dimension is a blind spot of any judge by the rule below", task, data) + ".", "lead"
-        )
+        return Paragraph(f"{titled(none_told(found), task, data)}.", "lead")
     columns = [
         *(Column(name, numeric=False) for name in ("judge", "evaluator", "blind spot")),
         Column("undetected", meaning="errors of this dimension, in percent, with its 95 % interval"),
@@ -297,7 +297,8 @@ def _map(task: str, found: Mapping[str, Any], judge: str, place: str, data: Repo
     )
     rows: list[Sequence[Cell]] = []
     for name in names:
-        row: list[Cell] = [dimension(task, name), found["dimensions"][name]]
+        judged = [one["undetected"]["n_scored"] for evaluator in evaluators if (one := cells[name, evaluator])]
+        row: list[Cell] = [dimension(task, name), found["dimensions"][name], figures.count(max(judged, default=0))]
         for evaluator in evaluators:
             one, at = (
                 cells[name, evaluator],
@@ -309,26 +310,12 @@ def _map(task: str, found: Mapping[str, Any], judge: str, place: str, data: Repo
     columns = [
         Column("dimension", numeric=False),
         Column("group", numeric=False),
+        Column("errors", meaning="judged, under the evaluator with most"),
         *(Column(short(evaluator)) for evaluator in evaluators),
     ]
     about = titled(f"Undetected by {judge}, by dimension and evaluator, in percent", task, data)
     yield Chart(chart, f"{about}; {LOWER}")
     yield Table(columns, rows, about)
-
-
-def _said(task: str, found: Mapping[str, Any]) -> str:
-    """Return which judge and evaluator miss least and most, in words."""
-    known = [
-        (one["undetected"]["share"], judge, evaluator)
-        for judge in found["shown"]
-        for evaluator, one in found["judges"][judge]["evaluators"].items()
-        if one["undetected"]["share"] is not None
-    ]
-    if not known:
-        return f"Nothing of {task} was judged."
-    least, most = min(known), max(known)
-    text = f"{task}: {least[1]} misses fewest errors under {short(least[2])}, {100 * least[0]:.1f} %"
-    return f"{text}." if least == most else f"{text}; {most[1]} most under {short(most[2])}, {100 * most[0]:.1f} %."
 
 
 def _failed(data: ReportData) -> Iterator[Block]:
@@ -354,4 +341,4 @@ SECTIONS = (
     references,
 )
 
-DRAWING = Drawing("probe of judges", (*SECTIONS, skipped.section, provenance.section))
+DRAWING = Drawing("probe of judges", (*SECTIONS, not_entered, provenance.section))

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from dokimasia.domain.blindspots import by_axes, paradigm_of
+from dokimasia.domain.blindspots import Evaluator, by_axes, paradigm_of
 from dokimasia.methods.probe.tables import LOWER, each, percent, scored, short, tasks, titled
 from dokimasia.report.blocks import Block, Cell, Column, Paragraph, Span, Table
 from dokimasia.report.data import ReportData
@@ -22,7 +22,7 @@ TIES = (
 
 def of_spots(data: ReportData) -> Iterator[Block]:
     """Yield how both forms are read together where pairs are compared by axes."""
-    asked = {evaluator for _, found, place in tasks(data) for _, evaluator, _, _ in each(found, place)}
+    asked: set[Evaluator] = {evaluator for _, found, place in tasks(data) for _, evaluator, _, _ in each(found, place)}
     if any(by_axes(one) and paradigm_of(one) == "pairwise" for one in asked):
         yield Paragraph(f"A dimension that is {TIES}", "note")
 

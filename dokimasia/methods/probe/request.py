@@ -158,7 +158,7 @@ def chosen_evaluators(named: Sequence[str], tasks: Sequence[Task]) -> tuple[Eval
         for one in EVALUATORS
         if {one, paradigm_of(one)} & set(named) or (ALL in named and (texts or one in PUBLISHED))
     )
-    if not texts and (wrong := [one for one in chosen if one in IN_USE]):
+    if tasks and not texts and (wrong := [one for one in chosen if one in IN_USE]):
         raise ConfigError(
             f"--evaluators: {', '.join(wrong)} {'is' if len(wrong) == 1 else 'are'} how evaluate and audit judge texts, and "
             "here images are judged, for which there are no such criteria: leave them out (text-to-image has the nine)"

@@ -1,0 +1,98 @@
+"""What a probe found in a sentence: who misses fewest and most errors, ties named, beside harmless changes judged equal."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from dokimasia.methods.probe.tables import short
+from dokimasia.report.blocks import Bullets, Section
+from dokimasia.report.data import ReportData
+
+TOLD = 3
+"""How many of those with the same share are named."""
+
+FEW = 30
+"""With fewer errors of a kind than this a blind spot is easily overlooked, which is said."""
+
+
+class _Way(NamedTuple):
+    name: str
+    undetected: float
+    equal: float | None
+
+
+def headline(task: str, found: Mapping[str, Any]) -> str:
+    """Return which judges and evaluators miss fewest and most errors, of every effort and with tools as well."""
+    known = [
+        _Way(f"{judge} under {short(evaluator)}", one["undetected"]["share"], one["equal"]["share"])
+        for judge, own in found["judges"].items()
+        for evaluator, one in own["evaluators"].items()
+        if one["undetected"]["share"] is not None
+    ]
+    if not known:
+        return f"Nothing of {task} was judged."
+    least, most = (end(one.undetected for one in known) for end in (min, max))
+    fewest = [one for one in known if one.undetected == least]
+    if len(known) == 1:
+        return f"{task}: errors missed by {_named(known)}."
+    if least == most:
+        return f"{task}: errors missed by all alike: {_named(known)}."
+    text = f"{task}: fewest errors are missed by {_named(fewest)}; most by "
+    text += f"{_named([one for one in known if one.undetected == most])}."
+    if any(one.equal is not None and one.equal < 0.5 for one in fewest):
+        text += " Who marks harmless changes down as well finds errors by that alone."
+    return text
+
+
+def apart(found: Mapping[str, Any]) -> str:
+    """Return where the judges stand that the main table has not; empty where it has all."""
+    others = [name for name in found["judges"] if name not in found["shown"]]
+    if not others:
+        return ""
+    return (
+        f"Of each judge the table has one way of asking: without tools, at the last effort named. {', '.join(others)} "
+        "stand under efforts and tools."
+    )
+
+
+def without_neutral(found: Mapping[str, Any]) -> str:
+    """Return why nothing stands under score-invariant; empty where harmless changes were put to the judges."""
+    known = (one["equal"]["n"] for judge in found["judges"].values() for one in judge["evaluators"].values())
+    if any(known):
+        return ""
+    return (
+        "No harmless changes are among the perturbations, so score-invariant is not measured: `perturb` makes them with "
+        "score_neutral among its --dimensions."
+    )
+
+
+def none_told(found: Mapping[str, Any]) -> str:
+    """Return that no blind spot was told, from how many errors a dimension, and that this does not clear the judges."""
+    judged = [
+        own["undetected"]["n_scored"]
+        for judge in found["judges"].values()
+        for one in judge["evaluators"].values()
+        for own in one["dimensions"].values()
+    ]
+    least, most = min(judged, default=0), max(judged, default=0)
+    count = f"{least:,}" if least == most else f"{least:,} to {most:,}"
+    text = f"No dimension is told to be a blind spot of any judge by the rule below, from {count} judged errors a dimension"
+    if most < FEW:
+        text += ", too few to tell more than kinds that are missed nearly always: judges are not cleared by it"
+    return text
+
+
+def not_entered(data: ReportData) -> Section | None:
+    """Return which perturbations were not put to the judges and why; None where all were."""
+    told: list[str] = data.summary.get("skipped", [])
+    return Section("skipped", "Perturbations that do not enter", (Bullets(told),), menu="Not entered") if told else None
+
+
+def _named(ways: Sequence[_Way]) -> str:
+    """Return ways with the same share, that share, and of each the harmless changes judged equal."""
+    told = ", ".join(f"{one.name} (score-invariant {_percent(one.equal)})" for one in ways[:TOLD])
+    more = f" and {len(ways) - TOLD} more" if len(ways) > TOLD else ""
+    return f"{told}{more}, {_percent(ways[0].undetected)}{' each' if len(ways) > 1 else ''}"
+
+
+def _percent(share: float | None) -> str:
+    return "not measured" if share is None else f"{100 * share:.1f} %"
