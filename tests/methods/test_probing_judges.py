@@ -269,3 +269,20 @@ def test_new_references_are_judged_by_beside_the_gold_ones(tmp_path: Path) -> No
         by = {new: [one.item for one in found if one.new_reference is new] for new in (False, True)}
         assert by[True] == by[False]
         assert all(not one.failure for one in found)
+
+
+def test_before_anything_is_sent_the_estimate_says_what_is_doubtful(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Gold answers in which a dimension cannot work are named by sample and dimension, and looks are counted at most."""
+    path = tmp_path / "items.jsonl"
+    write_perturbations(path, 2, dimensions=("numerical_errors", "detail_omission"))
+    rows = [orjson.loads(line) for line in path.read_bytes().splitlines()]
+    short = next(row for row in rows if row["dimension"] == "detail_omission") | {"gold": "Two.", "perturbed": "Some."}
+    path.write_bytes(b"\n".join(map(orjson.dumps, [*rows, short | {"id": "brief", "sample": "brief"}])))
+    options = ["--judges", "sim/judge", "--unchecked", "--tools", "zoom", "--dry-run", "--home", str(tmp_path / "home")]
+    assert run(["probe", str(path), *options]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert "1 of the gold answers has too few words for their dimension, which cannot work on them: brief" in said
+    assert "(detail_omission)" in said
+    assert "with tools every look that --looks allows is counted" in said

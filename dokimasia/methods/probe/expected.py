@@ -11,6 +11,7 @@ from dokimasia.methods.probe.prompts import IN_USE
 from dokimasia.methods.probe.request import ProbePlan
 from dokimasia.methods.probe.units import count_of, is_read, units_of, ways
 from dokimasia.prompts import PromptLibrary
+from dokimasia.prompts.dimensions import error_dimensions
 from dokimasia.runs.estimate import (
     CHARACTERS_PER_TOKEN,
     INSTRUCTION_TOKENS,
@@ -33,7 +34,8 @@ def estimate(
 ) -> Estimate:
     """Return what a plan will ask at most, over samples with their probes.
 
-    Notes say what the judges' criteria come to, which nobody sees in the number of items.
+    Notes say what nobody sees in the number of items: what the judges' criteria come to, what looks may, and which gold
+    answers are too short for their dimension.
     """
     asked = (one for sample in samples for one in _of_sample(plan, sample, probes[sample.id]))
     found = added_up(asked, len(samples))
@@ -45,6 +47,21 @@ def _notes(plan: ProbePlan, probes: Mapping[str, Sequence[Probe]]) -> Iterator[s
     unchecked = sum(not one.checked for one in every)
     if unchecked:
         yield f"nobody has decided on {unchecked} of the {len(every)} perturbations; they are taken as they were meant"
+    dimensions = {task: error_dimensions(task) for task in plan.dimensions}
+    short = [
+        (one, dimensions[one.item.task][one.item.dimension])
+        for one in every
+        if one.item.gold and one.item.dimension in dimensions[one.item.task]
+    ]
+    short = [(one, kind) for one, kind in short if len(one.item.gold.split()) < kind.least_words]
+    if short:
+        named = ", ".join(f"{one.item.sample_id} ({kind.name})" for one, kind in short[:3]) + (", …" * (len(short) > 3))
+        yield (
+            f"{len(short)} of the gold answers {'has' if len(short) == 1 else 'have'} too few words for their dimension, "
+            f"which cannot work on them: {named}"
+        )
+    if plan.tools:
+        yield "with tools every look that --looks allows is counted, so most of these calls may never be sent"
     if made := [one for one in plan.evaluators if one in IN_USE and one != "right-or-wrong"]:
         yield f"for {' and '.join(made)} every judge first makes criteria of its own, which is part of the calls"
 
