@@ -112,7 +112,8 @@ def test_an_evaluation_warns_by_the_passport_and_is_corrected_by_it(
     for one in measure["models"].values():
         assert one["raw"]["n"] == one["by_rule"] + one["by_judge"] == 12
         assert one["by_passport"]["low"] <= one["by_passport"]["rate"] <= one["by_passport"]["high"]
-        assert one["over_mixes"]["low"] <= one["by_passport"]["rate"] <= one["over_mixes"]["high"]
+        mixes = one["over_mixes"]  # none beside a rate that is cut at what rules decided
+        assert mixes is None or mixes["low"] <= one["by_passport"]["rate"] <= mixes["high"]
 
 
 def test_two_audits_are_averaged_by_the_passports_of_their_judges(
