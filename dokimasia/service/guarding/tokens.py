@@ -81,8 +81,8 @@ def read_tokens(path: Path) -> Tokens:
             raise ConfigError(f"{where}: a token has at least {SHORTEST} characters")
         if _hash(token) in {one for one, _ in known}:
             raise ConfigError(f"{where}: the same token stands above already")
-        granted = frozenset(scope for scope in SCOPES if scope in scopes.split(","))
-        known.append((_hash(token), Person(name, granted | {"read"})))
+        granted = frozenset[Scope](scope for scope in SCOPES if scope == "read" or scope in scopes.split(","))
+        known.append((_hash(token), Person(name, granted)))
     if not known:
         raise ConfigError(f"--token-file {path} holds no token")
     return Tokens(tuple(known))
