@@ -101,19 +101,33 @@ def expected_refinement(
     for case in _wrong_cases(profile, scene, question):
 
         @cache
+        def before(position: int, *, failed: bool, case: _Case = case) -> States:
+            """The states of a step, given how it was judged."""
+            return _given_judged(judge, case.steps[position], failed=failed)
+
+        @cache
+        def moved(
+            position: int, arm: Arm, *, failed: bool, named: bool, hinted: float, recites: float, case: _Case = case
+        ) -> States:
+            """The states of a step after a round of an arm."""
+            told = _Told(named=named, helped=hinted, earlier_shown=earlier_shown)
+            step, fresh = question.steps[position], case.fresh[position]
+            was = before(position, failed=failed)
+            return _after(profile, arm, scene, step, was, fresh=fresh, told=told, recites=recites)
+
+        @cache
         def after(
             position: int, *, failed: bool, named: bool, hinted: float, case: _Case = case
         ) -> list[tuple[Arm, float, float]]:
             """By arm, that the answer follows from a step afterwards, and that the step is judged solved."""
-            before = _given_judged(judge, case.steps[position], failed=failed)
-            step, fresh = question.steps[position], case.fresh[position]
-            told = _Told(named=named, helped=helped[position] if named else hinted, earlier_shown=earlier_shown)
             kept = profile.delivered(position, last + 1)
             found: list[tuple[Arm, float, float]] = []
             for arm in ARMS:
+                pointed = named and arm in ("self", "peer")
+                hint = (helped[position] if named else hinted) if arm == "peer" else 0.0
+                ways = (0.0, profile.recites if pointed else 0.0)
                 states, said = (
-                    _after(profile, arm, scene, step, before, fresh=fresh, told=told, recites=recites)
-                    for recites in (0.0, profile.recites)
+                    moved(position, arm, failed=failed, named=pointed, hinted=hint, recites=recites) for recites in ways
                 )
                 right = _flipped(profile, arm, question, case, states, earlier_shown=earlier_shown)
                 found.append((arm, right, _solved(judge, _cut(said, kept))))
