@@ -70,8 +70,89 @@ def crash_report(problem: BaseException) -> str:
 def common(function: Callable[..., R]) -> Callable[..., R]:
     """Add --home, --config, -v and --log-file to a verb, which receives them as one `settings`.
 
-    An empty --home, of a variable that the shell does not have, is none, as an empty DOKIMASIA_HOME is.
+    An empty --home, of a variable that the shell does not have, is none, as an empty DOKIMASIA_HOME is. A verb that asks a
+    service, too, is `placed` in its place.
     """
+
+    @_shared
+    @click.option("--server", hidden=True)
+    @functools.wraps(function)
+    def wrapped(*arguments: Any, settings: "Settings", server: str | None, given: bool, **options: Any) -> R:
+        if server or (settings.server and not given):
+            refuse_remote(click.get_current_context().command_path)
+        return function(*arguments, settings=settings, **options)
+
+    return wrapped
+
+
+def configured(function: Callable[..., R]) -> Callable[..., R]:
+    """Add the options of `common` to a verb for which it makes no difference whether there is a service."""
+
+    @_shared
+    @functools.wraps(function)
+    def wrapped(*arguments: Any, settings: "Settings", given: bool, **options: Any) -> R:
+        return function(*arguments, settings=settings, **options)
+
+    return wrapped
+
+
+def placed(function: Callable[..., R]) -> Callable[..., R]:
+    """Add the options of `common` and those that name a service to a verb, which receives them as one `place`."""
+
+    @_shared
+    @click.option("--server", metavar="URL", help="Have the service at this address do it (DOKIMASIA_SERVER).")
+    @click.option("--server-token-file", type=FILE, help="The service's token, in a file (or DOKIMASIA_SERVER_TOKEN).")
+    @functools.wraps(function)
+    def wrapped(
+        *arguments: Any,
+        settings: "Settings",
+        server: str | None,
+        server_token_file: Path | None,
+        given: bool,
+        **options: Any,
+    ) -> R:
+        from dataclasses import replace
+
+        from dokimasia.cli.places import place_of
+        from dokimasia.settings import server_settings
+
+        if given and server:
+            raise click.UsageError("--home and --server are two places: name one")
+        settings = replace(settings, server="") if given else server_settings(settings, server or "", server_token_file)
+        if settings.server:
+            _redacting(settings)
+        return function(*arguments, place=place_of(settings), **options)
+
+    return wrapped
+
+
+def detachable(function: Callable[..., R]) -> Callable[..., R]:
+    """Add --detach to a `placed` verb that begins a run."""
+
+    @click.option("--detach", is_flag=True, help="With a service: print the run's id, and leave the run to it.")
+    @functools.wraps(function)
+    def wrapped(*arguments: Any, detach: bool, place: Any, **options: Any) -> R:
+        if detach:
+            place.detach()
+        return function(*arguments, place=place, **options)
+
+    return wrapped
+
+
+def refuse_remote(what: str) -> None:
+    """Refuse what is done on a home of this machine alone.
+
+    Raises:
+        click.UsageError: always.
+    """
+    raise click.UsageError(
+        f"{what} works on a home of this machine and on no service: name the home with --home, or run it where the "
+        "service runs"
+    )
+
+
+def _shared(function: Callable[..., R]) -> Callable[..., R]:
+    """Add the options that all verbs share; `given` says whether a home was named on the command line."""
 
     @click.option(
         "--home",
@@ -86,7 +167,8 @@ def common(function: Callable[..., R]) -> Callable[..., R]:
     def wrapped(
         *arguments: Any, home: Path | None, config: Path | None, verbose: int, log_file: Path | None, **options: Any
     ) -> R:
-        return function(*arguments, settings=_settings(home, config, verbose, log_file), **options)
+        settings = _settings(home, config, verbose, log_file)
+        return function(*arguments, settings=settings, given=home is not None, **options)
 
     return wrapped
 
@@ -141,6 +223,14 @@ def reading(settings: "Settings", run: str, usable: "Usable | None" = None) -> "
 
     with Home.open(settings.home, write=False) as home:
         yield home, resolve_run(home, run, usable)
+
+
+def _redacting(settings: "Settings") -> None:
+    """Have nothing that is printed show the secrets of these settings."""
+    global _redact
+    from dokimasia.log import Redactor
+
+    _redact = Redactor(settings.secrets)
 
 
 def _settings(home: Path | None, config: Path | None, verbose: int, log_file: Path | None) -> "Settings":

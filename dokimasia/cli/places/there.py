@@ -1,0 +1,1 @@
+"""A service elsewhere, or that holds a home of this machine."""
