@@ -43,8 +43,7 @@ class Ask(Generic[T]):
         parse_again: reads the reply to a re-ask, where that one is read otherwise than the first.
         structured: the same reply as a JSON object, asked for and read in place of the text where the model's
             capabilities say that its endpoint takes a JSON schema.
-        take: in place of `parse`, for a reply that is taken as it stands and never sent back: a value or a failure; `parse`
-            beside it tells a person alone whether the reply will do.
+        take: in place of `parse`, for a reply that is taken as it stands and never sent back: a value or a failure.
         images: what the model sees.
         tools: whether it may be offered tools to look closer with, where it is shown an image.
         count: how many numbered things the reply is about, where the prompt's form has a line for each.

@@ -18,7 +18,6 @@ from dokimasia.storage.faults import told
 from dokimasia.storage.home import Home
 from dokimasia.storage.questions import item_row, note_shown, refusal_of, with_the_same
 from dokimasia.storage.schema.rows import change_row, insert_row, insert_rows
-from dokimasia.storage.values import now
 
 _LEFT = "decisions"
 _DRAFTS = "drafts"
@@ -79,7 +78,8 @@ async def record_decision(home: Home, left: Left) -> Decision:
             insert_row(connection, "check_items", item_row(item))
             return _decided(connection, left, text, changed)
         alike = with_the_same(connection, item, left.action)
-        return [_decided(connection, left.model_copy(update={"item": one}), text, "") for one in alike][0]
+        made = [_decided(connection, left.model_copy(update={"item": one}), text, "") for one in alike]
+        return made[0]
 
     return await home.write(insert)
 

@@ -19,7 +19,8 @@ from dokimasia.storage.values import as_stored, now, read_value, row_of, shelf_o
 
 V = TypeVar("V", bound=Value)
 RunStatus = Literal["running", "done", "interrupted", "failed", "waiting"]
-"""`waiting` waits for answers of people alone, and can be resumed; `failed` ended in an error, such as a model that cannot be reached; like an interrupted one it can be resumed."""
+"""`waiting` waits for answers of people alone, and `failed` ended in an error, such as a model that cannot be reached; both can
+be resumed, as an interrupted one can."""
 
 RECENT_VALUES = 1024
 _CHUNK = 500
