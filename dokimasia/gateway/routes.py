@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-from dokimasia.domain.call import ModelSpec
+from dokimasia.domain.call import PEOPLE, ModelSpec
 from dokimasia.domain.ports import Transport
 from dokimasia.errors import ConfigError
 from dokimasia.gateway.breaker import Breaker
@@ -71,6 +71,8 @@ def chosen_transport_name(spec: ModelSpec, available: Collection[str]) -> str:
        that LiteLLM knows how to rename;
     3. `litellm`, or else the only one there is.
 
+    A person goes by none; what is returned then says that it is people who are asked.
+
     Replies are kept without the transport's name, so a model may change it and is asked nothing twice.
 
     Args:
@@ -80,6 +82,8 @@ def chosen_transport_name(spec: ModelSpec, available: Collection[str]) -> str:
     Raises:
         ConfigError: there is none of that name, or it is `direct` and the model has no `api_base`.
     """
+    if spec.ref.person:
+        return PEOPLE
     name = _automatic_name(spec, available) if spec.transport == "auto" else spec.transport
     if name not in available:
         known = ", ".join(sorted(available)) or "none"
@@ -158,7 +162,7 @@ class Routes:
 
     def uneven(self, names: Iterable[str]) -> bool:
         """Whether one of these models' lanes has half its room to spare while requests to another's have to wait."""
-        routes = [self.to(name) for name in names]
+        routes = [self.to(name) for name in names if name not in self._specs or not self._specs[name].ref.person]
         waiting = {id(route.limiter) for route in routes if route.limiter.waiting or route.pacing.waiting}
         return bool(waiting) and any(
             id(route.limiter) not in waiting and 2 * route.limiter.in_use <= route.limiter.limit for route in routes

@@ -30,10 +30,11 @@ def command(context: click.Context, place: "Place", tags: tuple[str, ...], as_js
         return
     named = [name for name in ("name", "tags") if any(run[name] for run in runs)]
     table = grid("run", *named, "status", "started", "what")
-    colours = {"done": "green", "running": "yellow", "interrupted": "red", "failed": "red"}
+    colours = {"done": "green", "running": "yellow", "interrupted": "red", "failed": "red", "waiting": "cyan"}
     for run in runs:
         colour = colours.get(run["status"], "cyan")
-        status = f"[{colour}]{run['status']}[/{colour}]"
+        asked = f" for {several(run['open_questions'], 'question')}" if run["status"] == "waiting" else ""
+        status = f"[{colour}]{run['status']}[/{colour}]{asked}"
         labelled = {"name": run["name"], "tags": ", ".join(run["tags"])}
         started = run["created_at"][:19].replace("T", " ")
         table.add_row(run["id"], *(labelled[name] for name in named), status, started, escape(run["command"]))
