@@ -88,6 +88,24 @@ class Traffic:
         for listener in tuple(self._listeners):
             listener(endpoint, limit, reason)
 
+    async def turn_of(self, flight: Flight) -> CallFailed | None:
+        """Return once nobody else is on the way with the same call: whatever came of it is in the ledger then.
+
+        Where another's try failed in a way that this one would meet, too, its failure is returned at once.
+        """
+        while (other := self.flights.setdefault(flight.key, flight)) is not flight:
+            await asyncio.wait([other.task])
+            if (failed := other.failure) is not None:
+                return failed
+        return None
+
+    def refuse(self, breaker: Breaker, reason: str) -> None:
+        """Give up all that waits to be sent past a breaker that has opened."""
+        for flight in self.flights.values():
+            if flight.idle and flight.route is not None and flight.route.breaker is breaker:
+                flight.refused = reason
+                flight.task.cancel()
+
     def limiter(self, lane: Lane, sharing: Collection[ModelSpec]) -> AdaptiveLimiter:
         """Return the limiter of an endpoint and key, with the largest limits of all models that share it."""
         most = max(spec.max_concurrency for spec in sharing)
