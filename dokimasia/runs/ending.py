@@ -12,12 +12,15 @@ from dokimasia.runs.requests import Invocation
 from dokimasia.runs.retrying import RETRYABLE
 from dokimasia.storage.home import Home
 from dokimasia.storage.questions import open_questions
-from dokimasia.storage.results import failed_by_model, result_failures
+from dokimasia.storage.results import events, failed_by_model, result_failures
 from dokimasia.storage.runs import Run
 
 End = Literal["complete", "failures", "spending", "below", "waiting"]
 """`failures`: more items failed than may; `spending`: a limit left items open; `below`: a model misses what was asked;
 `waiting`: people have to answer."""
+
+ENDED = "ended"
+"""The kind of the event that keeps how a run ended each time, and why."""
 
 SPENT = "the limit on spending is reached and some items are open"
 BLIND = "#blind"
@@ -51,6 +54,12 @@ def judge(
         if value is None or value < least
     ]
     return ("below", "; ".join(low)) if low else ("complete", "")
+
+
+def why_ended(home: Home, run: Run) -> str:
+    """Return in a sentence why a run ended as it did the last time, where that is not as it was wanted, or has not yet."""
+    ends = [] if run.status in ("queued", "running") else events(home, run.id, kind=ENDED)
+    return str(ends[-1].data["why"]) if ends else ""
 
 
 def waited_for(home: Home, run: Run) -> str:

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from dokimasia.domain.identity import Value
 from dokimasia.domain.judgement import OPEN_KINDS, FailureKind
 from dokimasia.domain.ports import Transport
-from dokimasia.errors import CallFailed, InputError, Interrupted, StorageError
+from dokimasia.errors import CallFailed, DokimasiaError, InputError, Interrupted, StorageError
+from dokimasia.log import Redactor
 from dokimasia.prompts import PromptLibrary
-from dokimasia.runs.ending import SPENT, End, check_measures, judge, waited_for
+from dokimasia.runs.ending import ENDED, SPENT, End, check_measures, judge, waited_for
 from dokimasia.runs.estimate import Estimate
 from dokimasia.runs.keeping import check_samples, keep_accepted
 from dokimasia.runs.method import Method
@@ -135,6 +136,31 @@ async def resume(
             work.
         Interrupted: the run was asked to stop again.
     """
+    method, plan, request, library = going_on(run, changes=changes, prompts=prompts, retry=retry, given=given)
+    async with at_home(settings, home, transports, create=False) as opened:
+        await asyncio.to_thread(check_samples, opened, run)
+        session = Session(settings, opened, library, given=given)
+        if method.resumable is not None:
+            method.resumable(session, run, plan, request)
+        return await carry_out(
+            method, session, run, request, observer=observer, stop=stop, transports=transports, retry=retry
+        )
+
+
+def going_on(
+    run: Run,
+    *,
+    changes: Mapping[str, Any] | None = None,
+    prompts: PromptLibrary | None = None,
+    retry: Collection[FailureKind] = (),
+    given: Any = None,
+) -> tuple[AnyMethod, Any, RunRequest, PromptLibrary]:
+    """Return what an accepted run goes on with: method, plan, request and prompts; nothing is opened.
+
+    Raises:
+        ConfigError: the prompts or the graphs are not those of the run any more.
+        InputError: its failures cannot be asked anew.
+    """
     method = method_of(run)
     plan, accepted = method.read(run)
     request = accepted.model_copy(update={**Invocation().invocation, **(changes or {})})
@@ -144,14 +170,7 @@ async def resume(
     if run.status != "done" or retry:
         check_versions(method, run, plan)
         check_prompts(plan.prompts, library.identity(), request.prompts, run.id)
-    async with at_home(settings, home, transports, create=False) as opened:
-        check_samples(opened, run)
-        session = Session(settings, opened, library, given=given)
-        if method.resumable is not None:
-            method.resumable(session, run, plan, request)
-        return await carry_out(
-            method, session, run, request, observer=observer, stop=stop, transports=transports, retry=retry
-        )
+    return method, plan, request, library
 
 
 @asynccontextmanager
@@ -205,14 +224,34 @@ async def carry_out(
             result = await _carried_out(
                 method, session, run, request, observer or Silent(), stop, transports, retry=retry, new=new
             )
+            await note_end(session, run, result.end, result.why)
             ended.set_result(result)
             return result
         except BaseException as problem:
+            with suppress(StorageError):
+                await note_end(session, run, "interrupted" if _is_stop(problem) else "failed", _sentence(problem))
             ended.set_exception(problem if isinstance(problem, Exception) else Interrupted("the run was stopped"))
             ended.exception()  # seen, if nobody has joined
             raise
         finally:
             del shared.at_work[run.id]
+
+
+async def note_end(session: Session, run: Run, end: str, why: str) -> None:
+    """Keep with a run how it ended this time, and the sentence that says why, without any key."""
+    await record_event(session.opened, run.id, ENDED, {"end": end, "why": Redactor(session.settings.secrets)(why)})
+
+
+def _is_stop(problem: BaseException) -> bool:
+    return isinstance(problem, Interrupted | asyncio.CancelledError)
+
+
+def _sentence(problem: BaseException) -> str:
+    if _is_stop(problem):
+        return ""
+    return (
+        str(problem) if isinstance(problem, DokimasiaError) else f"internal error: {type(problem).__name__}: {problem}"
+    )
 
 
 async def _joined(first: "asyncio.Future[RunResult]", stop: Stop) -> RunResult:
@@ -259,7 +298,7 @@ async def _carried_out(
         goes_on=request.allows_every_failure,
     )
     answered = count_calls(home, run.id)
-    async with _at_work(home, run, opening, retry=retry, new=new) as services:
+    async with _at_work(home, run, opening, stop, retry=retry, new=new) as services:
         expected = Estimate.model_validate(run.options["estimate"])
         kept = count_calls(home, run.id) if retry else answered
         watching.planned(run.id, expected.model_copy(update={"answered": kept}))
@@ -302,9 +341,15 @@ async def _work(method: AnyMethod, job: "Job[Any]") -> FailureKind | None:
 
 @asynccontextmanager
 async def _at_work(
-    home: Home, run: Run, opening: AbstractAsyncContextManager[Services], *, retry: Collection[FailureKind], new: bool
+    home: Home,
+    run: Run,
+    opening: AbstractAsyncContextManager[Services],
+    stop: Stop,
+    *,
+    retry: Collection[FailureKind],
+    new: bool,
 ) -> AsyncIterator[Services]:
-    """Open what a run works with; it is `running` inside, and `interrupted` where the work is stopped by someone.
+    """Open what a run works with; it is `running` inside, and as `stop` leaves it where the work is stopped by someone.
 
     Where it ends in an error it is `failed`, whatever the error, and never stays `running`. What cannot be opened, such as
     for want of a key, changes nothing of a run that was there before. It is marked before anything
@@ -329,7 +374,7 @@ async def _at_work(
             await sweep_orphans(services.saver, live_threads(home))
             yield services
     except (Interrupted, asyncio.CancelledError):
-        ended = "interrupted"
+        ended = stop.leaves
         raise
     finally:
         if began and sys.exception() is not None:
