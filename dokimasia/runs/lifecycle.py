@@ -6,13 +6,13 @@ from collections.abc import AsyncIterator, Collection, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from dokimasia.domain.call import ModelSpec
 from dokimasia.domain.identity import Value
 from dokimasia.domain.judgement import OPEN_KINDS, FailureKind
 from dokimasia.domain.ports import Transport
-from dokimasia.errors import CallFailed, DokimasiaError, InputError, Interrupted, StorageError
-from dokimasia.log import Redactor
+from dokimasia.errors import CallFailed, InputError, Interrupted, StorageError
 from dokimasia.prompts import PromptLibrary
-from dokimasia.runs.ending import ENDED, SPENT, End, check_measures, judge, waited_for
+from dokimasia.runs.ending import SPENT, End, check_measures, judge, note_end, said_of, waited_for
 from dokimasia.runs.estimate import Estimate
 from dokimasia.runs.keeping import check_samples, keep_accepted
 from dokimasia.runs.method import Method
@@ -213,7 +213,7 @@ async def carry_out(
     check_measures(method, request)
     await name_run(home, run.id, request.name, request.tags)
     if run.status == "done" and not count_failed(home, run.id, retry):
-        return _ended(method, home, run, request, complete=True)
+        return await asyncio.to_thread(_ended, method, home, run, request, complete=True)
     async with sharing(home) as shared:
         if (first := shared.at_work.get(run.id)) is not None:
             if retry:
@@ -224,34 +224,17 @@ async def carry_out(
             result = await _carried_out(
                 method, session, run, request, observer or Silent(), stop, transports, retry=retry, new=new
             )
-            await note_end(session, run, result.end, result.why)
+            await note_end(home, run, result.end, result.why, session.settings)
             ended.set_result(result)
             return result
         except BaseException as problem:
             with suppress(StorageError):
-                await note_end(session, run, "interrupted" if _is_stop(problem) else "failed", _sentence(problem))
+                await note_end(home, run, *said_of(problem), session.settings)
             ended.set_exception(problem if isinstance(problem, Exception) else Interrupted("the run was stopped"))
             ended.exception()  # seen, if nobody has joined
             raise
         finally:
             del shared.at_work[run.id]
-
-
-async def note_end(session: Session, run: Run, end: str, why: str) -> None:
-    """Keep with a run how it ended this time, and the sentence that says why, without any key."""
-    await record_event(session.opened, run.id, ENDED, {"end": end, "why": Redactor(session.settings.secrets)(why)})
-
-
-def _is_stop(problem: BaseException) -> bool:
-    return isinstance(problem, Interrupted | asyncio.CancelledError)
-
-
-def _sentence(problem: BaseException) -> str:
-    if _is_stop(problem):
-        return ""
-    return (
-        str(problem) if isinstance(problem, DokimasiaError) else f"internal error: {type(problem).__name__}: {problem}"
-    )
 
 
 async def _joined(first: "asyncio.Future[RunResult]", stop: Stop) -> RunResult:
@@ -283,9 +266,7 @@ async def _carried_out(
     from dokimasia.runs.work import Job
 
     home = session.opened
-    plan = reached_now(method.read(run)[0], session.settings)
-    reached = plan.models if method.reaches is None else method.reaches(home, run, plan, retry)
-    check_prices(reached, max_cost=request.max_cost)
+    plan, reached = reaching(method, home, run, request, settings=session.settings, retry=retry)
     opening = open_services(
         session,
         run.id,
@@ -310,7 +291,28 @@ async def _carried_out(
     finished = await finish(home, run, left="budget" if held else left, told=not job.held_open)
     if finished.status in ("done", "waiting"):
         await services.people.withdraw_others()
-    return _ended(method, home, finished, request, complete=held or finished.status == "done")
+    whole = held or finished.status == "done"
+    return await asyncio.to_thread(_ended, method, home, finished, request, complete=whole)
+
+
+def reaching(
+    method: AnyMethod,
+    home: Home,
+    run: Run,
+    request: RunRequest,
+    *,
+    settings: Settings,
+    retry: Collection[FailureKind] = (),
+) -> tuple[Any, Mapping[str, ModelSpec]]:
+    """Return a run's plan as its models are reached now, and those of them that it still has to reach.
+
+    Raises:
+        ConfigError: a limit on cost cannot be kept.
+    """
+    plan = reached_now(method.read(run)[0], settings)
+    reached = plan.models if method.reaches is None else method.reaches(home, run, plan, retry)
+    check_prices(reached, max_cost=request.max_cost)
+    return plan, reached
 
 
 def _ended(method: AnyMethod, home: Home, run: Run, request: RunRequest, *, complete: bool) -> RunResult:

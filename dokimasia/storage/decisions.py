@@ -19,7 +19,6 @@ from dokimasia.storage.faults import told
 from dokimasia.storage.home import Home
 from dokimasia.storage.questions import item_row, note_shown, refusal_of, with_the_same
 from dokimasia.storage.schema.rows import change_row, insert_row, insert_rows
-from dokimasia.storage.values import now
 
 _LEFT = "decisions"
 _DRAFTS = "drafts"

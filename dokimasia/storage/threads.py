@@ -3,6 +3,7 @@
 import sqlite3
 from collections.abc import Sequence
 from contextlib import suppress
+from typing import Literal
 
 import orjson
 from pydantic import Field, JsonValue
@@ -62,11 +63,13 @@ class Queued(Value):
         cost: US dollars that it has spent since it is in the queue.
         calls: requests that it has sent.
         tokens: tokens that it has used.
+        before: how the run stood before; empty for a new one.
         queued_at: since when it is there.
     """
 
     id: str
     number: int = 0
+    before: RunStatus | Literal[""] = ""
     changes: dict[str, JsonValue] = Field(default_factory=dict)
     retry: tuple[FailureKind, ...] = ()
     cost: float = 0.0
