@@ -12,6 +12,15 @@ from dokimasia.report.figures import several
 if TYPE_CHECKING:
     from dokimasia.cli.places import Place
 
+COLOURS = {
+    "queued": "cyan",
+    "running": "yellow",
+    "waiting": "magenta",
+    "done": "green",
+    "interrupted": "red",
+    "failed": "red",
+}
+
 
 @click.group(invoke_without_command=True)
 @click.option("--tag", "tags", multiple=True, metavar="TAG", help="Only runs that have this tag (each of several).")
@@ -30,9 +39,8 @@ def command(context: click.Context, place: "Place", tags: tuple[str, ...], as_js
         return
     named = [name for name in ("name", "tags") if any(run[name] for run in runs)]
     table = grid("run", *named, "status", "started", "what")
-    colours = {"done": "green", "running": "yellow", "interrupted": "red", "failed": "red", "waiting": "cyan"}
     for run in runs:
-        colour = colours.get(run["status"], "cyan")
+        colour = COLOURS[run["status"]]
         asked = f" for {several(run['open_questions'], 'question')}" if run["status"] == "waiting" else ""
         status = f"[{colour}]{run['status']}[/{colour}]{asked}"
         labelled = {"name": run["name"], "tags": ", ".join(run["tags"])}
