@@ -11,7 +11,7 @@ from dokimasia.runs.method import Method
 from dokimasia.runs.requests import Invocation
 from dokimasia.runs.retrying import RETRYABLE
 from dokimasia.storage.home import Home
-from dokimasia.storage.questions import open_questions
+from dokimasia.storage.people.questions import open_questions
 from dokimasia.storage.results import failed_by_model, result_failures
 from dokimasia.storage.runs import Run
 

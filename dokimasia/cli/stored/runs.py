@@ -28,7 +28,7 @@ def command(context: click.Context, settings: "Settings", tags: tuple[str, ...],
     from dokimasia.runs.figures import forked_from
     from dokimasia.storage.home import Home
     from dokimasia.storage.naming import Label, labels
-    from dokimasia.storage.questions import open_questions
+    from dokimasia.storage.people.questions import open_questions
     from dokimasia.storage.runs import list_runs
 
     with Home.open(settings.home, write=False) as home:
