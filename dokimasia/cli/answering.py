@@ -14,7 +14,7 @@ from dokimasia.methods.checks import draft_of, keep_draft
 from dokimasia.report.figures import several
 from dokimasia.storage.decisions import clear_draft
 from dokimasia.storage.home import Home
-from dokimasia.storage.questions import get_question, mark_shown
+from dokimasia.storage.people.questions import get_question, mark_shown
 from dokimasia.storage.runs import now
 
 if TYPE_CHECKING:

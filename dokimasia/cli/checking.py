@@ -31,7 +31,7 @@ from dokimasia.report.differences import difference
 from dokimasia.report.terminal import draw_blocks
 from dokimasia.storage.decisions import clear_draft, draft_file
 from dokimasia.storage.home import Home
-from dokimasia.storage.questions import get_question
+from dokimasia.storage.people.questions import get_question
 from dokimasia.storage.runs import load_samples
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from dokimasia.log import logger
 from dokimasia.storage.connection import rows_of
 from dokimasia.storage.faults import told
 from dokimasia.storage.home import Home
-from dokimasia.storage.questions import item_row, note_shown, refusal_of, with_the_same
+from dokimasia.storage.people.questions import item_row, note_shown, refusal_of, with_the_same
 from dokimasia.storage.schema.rows import change_row, insert_row, insert_rows
 
 _LEFT = "decisions"

@@ -202,10 +202,15 @@ class Here:
 
     def runs(self, tags: Sequence[str]) -> list[dict[str, Any]]:
         """Return the runs that have all of these tags, the newest first."""
+        from collections import Counter
+
         from dokimasia.runs.reading.listing import described, listed
+        from dokimasia.storage.people.questions import open_questions
 
         with Home.open(self.settings.home, write=False) as home:
-            return [described(run, label) for run, label in listed(home, tags=tuple(tags))]
+            waiting = Counter(one.run for one in open_questions(home))
+            found = listed(home, tags=tuple(tags))
+            return [described(run, label) | {"open_questions": waiting[run.id]} for run, label in found]
 
     def rename(self, run: str, name: str) -> str:
         """Call a run otherwise, and return its id."""

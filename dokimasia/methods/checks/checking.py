@@ -13,7 +13,7 @@ from dokimasia.settings import Settings, load_settings
 from dokimasia.storage.decisions import Left, clear_draft, leave, record_decision, standing, take_in
 from dokimasia.storage.home import Home
 from dokimasia.storage.naming import resolve_run
-from dokimasia.storage.questions import get_question
+from dokimasia.storage.people.questions import get_question
 from dokimasia.storage.runs import Run, now
 
 T = TypeVar("T")

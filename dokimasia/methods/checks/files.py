@@ -20,7 +20,7 @@ from dokimasia.methods.people import image_name
 from dokimasia.runs.reading.export_formats import make_folder, write_whole
 from dokimasia.settings import Settings
 from dokimasia.storage.home import Home
-from dokimasia.storage.questions import get_question
+from dokimasia.storage.people.questions import get_question
 
 MAX_LINE = 1 << 20
 

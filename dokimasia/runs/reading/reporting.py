@@ -15,7 +15,7 @@ from dokimasia.runs.reading.facts import facts_of
 from dokimasia.runs.reading.selection import choose
 from dokimasia.runs.registry import method_named, method_of
 from dokimasia.storage.home import Home
-from dokimasia.storage.questions import open_questions
+from dokimasia.storage.people.questions import open_questions
 from dokimasia.storage.runs import Run
 
 SAMPLES = 60
