@@ -3,8 +3,7 @@
 from pathlib import Path
 
 from dokimasia.errors import HomeLocked, StorageError
-from dokimasia.storage.access import Access, access_to
-from dokimasia.storage.lock import WriterLock
+from dokimasia.storage.lock import Access, WriterLock, access_to
 
 
 def service_holding(home: Path) -> Access | None:

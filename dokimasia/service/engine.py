@@ -29,7 +29,7 @@ from dokimasia.settings import Settings
 from dokimasia.storage.decisions import take_in
 from dokimasia.storage.home import Home
 from dokimasia.storage.naming import name_run
-from dokimasia.storage.questions import has_answers, open_questions
+from dokimasia.storage.people.questions import has_answers, open_questions
 from dokimasia.storage.results import count_failed
 from dokimasia.storage.runs import Run, get_run, list_runs, set_status
 from dokimasia.storage.threads import Queued, enqueue, leave_queue, queue

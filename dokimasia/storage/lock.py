@@ -1,4 +1,4 @@
-"""The lock of a home: one process writes, and whoever comes second learns who that is."""
+"""The lock of a home: one process writes, and whoever comes second learns who that is, and how a service is asked."""
 
 import contextlib
 import fcntl
@@ -8,11 +8,16 @@ import shlex
 import socket
 import sys
 import time
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import NamedTuple
 
 from dokimasia.errors import HomeLocked, StorageError
 from dokimasia.storage.faults import told
+
+SERVICE_FILE = "service.json"
+"""The file of a home that says how the service which holds it is reached; for its own user alone."""
 
 _COMMAND_LENGTH = 300
 _LOOK_AGAIN = 0.02
@@ -111,3 +116,52 @@ def _refusal(path: Path) -> HomeLocked:
     return HomeLocked(
         f"{home} is being written by another process that has not said which. Wait until it ends, {elsewhere}."
     )
+
+
+class Access(NamedTuple):
+    """Where a service answers, and the token that it takes from commands of this machine."""
+
+    url: str
+    token: str
+
+    def __repr__(self) -> str:
+        return f"Access(url={self.url!r})"
+
+
+@contextlib.contextmanager
+def access_kept(home: Path, access: Access) -> Iterator[None]:
+    """Keep in a home how its service is reached for the time inside, readable for this user alone.
+
+    What a service that was killed left behind is replaced.
+
+    Raises:
+        StorageError: the file cannot be written.
+    """
+    path = home / SERVICE_FILE
+    new = path.with_suffix(f".{os.getpid()}")
+    with told(path, "writing how the service is reached"):
+        with contextlib.suppress(FileNotFoundError):
+            new.unlink()
+        descriptor = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        with open(descriptor, "w", encoding="utf-8") as file:
+            json.dump(access._asdict(), file)
+        new.replace(path)
+    try:
+        yield
+    finally:
+        with contextlib.suppress(OSError):
+            path.unlink()
+
+
+def access_to(home: Path) -> Access | None:
+    """Return how the service of a home is reached; None where none was left, or by somebody else."""
+    path = home / SERVICE_FILE
+    try:
+        with path.open(encoding="utf-8") as file:
+            found = os.fstat(file.fileno())
+            if found.st_uid != os.getuid() or found.st_mode & 0o077:
+                return None
+            kept = json.load(file)
+            return Access(str(kept["url"]), str(kept["token"]))
+    except (OSError, ValueError, KeyError, TypeError):
+        return None

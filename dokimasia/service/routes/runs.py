@@ -11,8 +11,8 @@ from dokimasia.runs.reading.comparing import compare_runs
 from dokimasia.runs.reading.listing import listed
 from dokimasia.runs.registry import method_of
 from dokimasia.runs.requests import Called
-from dokimasia.service.problems import Refused
 from dokimasia.service.describing import takes
+from dokimasia.service.problems import Refused
 from dokimasia.service.routes.answering import After, Body, Limit, json_router, page_of, sent_as
 from dokimasia.service.routes.replies import Links, RunShown, RunsListed, estimate_of, links_of, shown_run
 from dokimasia.service.state import Reader, Service, Starter, TheService
