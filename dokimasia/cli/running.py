@@ -68,7 +68,7 @@ def exit_code(result: Ended, where: str) -> int:
         )
     elif result.end == "waiting":
         check = f"dokimasia check {result.run}"
-        say(f"run {result.run}: {result.why.replace(check, check + _where(settings))}")
+        say(f"run {result.run}: {result.why.replace(check, check + where)}")
     elif result.why:
         again = f"dokimasia resume {result.run}"
         say_error(f"run {result.run}: {result.why.replace(again, again + where)}")
