@@ -16,6 +16,7 @@ from dokimasia.runs.requests import RunRequest
 from dokimasia.service.guarding.limits import Limits
 from dokimasia.service.guarding.tokens import SCOPES, Person, Scope, Tokens
 from dokimasia.service.problems import Refused
+from dokimasia.service.remembering import Remembered
 from dokimasia.settings import Settings
 from dokimasia.storage.home import Home
 from dokimasia.storage.naming import resolve_run
@@ -69,6 +70,7 @@ class Service:
         data_root: the folder below which requests may name files, beside uploads; None: uploads only.
         hosts: names by which it is reached, beside this machine's own.
         redact: applied to every text that leaves.
+        remembered: figures and pages that were worked out.
     """
 
     settings: Settings
@@ -79,6 +81,7 @@ class Service:
     data_root: Path | None = None
     hosts: Sequence[str] = ()
     redact: Redactor = field(default_factory=Redactor, repr=False)
+    remembered: Remembered = field(default_factory=Remembered, repr=False)
 
     def run(self, name: str) -> Run:
         """Return a run by its name, the beginning of its id, or `last`.
