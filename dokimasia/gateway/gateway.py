@@ -171,7 +171,9 @@ class ModelGateway:
         if self._people is None:
             raise ConfigError(f"{name}: nobody can be asked here: give ModelGateway where questions wait (people=...)")
         if not isinstance(call, Chat):
-            raise CallFailed("api_error", f"{name}: a person answers questions, and cannot be asked for this: {call.kind}")
+            raise CallFailed(
+                "api_error", f"{name}: a person answers questions, and cannot be asked for this: {call.kind}"
+            )
         answer = await self._people.ask(key, call, label=label, aid=aid)
         told: dict[str, Any] = {"model": name, "endpoint": call.model.endpoint, "label": label, "key": key}
         if answer is None:
