@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from http import HTTPStatus
 from pathlib import Path
 from typing import Annotated, Any, Protocol
+from urllib.parse import unquote
 
 from fastapi import Depends, Request
 
@@ -15,6 +16,7 @@ from dokimasia.runs.requests import RunRequest
 from dokimasia.service.guarding.limits import Limits
 from dokimasia.service.guarding.tokens import SCOPES, Person, Scope, Tokens
 from dokimasia.service.problems import Refused
+from dokimasia.service.remembering import Remembered
 from dokimasia.settings import Settings
 from dokimasia.storage.home import Home
 from dokimasia.storage.naming import resolve_run
@@ -68,6 +70,7 @@ class Service:
         data_root: the folder below which requests may name files, beside uploads; None: uploads only.
         hosts: names by which it is reached, beside this machine's own.
         redact: applied to every text that leaves.
+        remembered: figures and pages that were worked out.
     """
 
     settings: Settings
@@ -78,6 +81,7 @@ class Service:
     data_root: Path | None = None
     hosts: Sequence[str] = ()
     redact: Redactor = field(default_factory=Redactor, repr=False)
+    remembered: Remembered = field(default_factory=Remembered, repr=False)
 
     def run(self, name: str) -> Run:
         """Return a run by its name, the beginning of its id, or `last`.
@@ -102,7 +106,7 @@ def person_of(request: Request) -> Person:
     """
     service = service_of(request)
     if not service.tokens.needed:
-        return Person(request.cookies.get(WHO_COOKIE) or _user(), frozenset(SCOPES))
+        return Person(unquote(request.cookies.get(WHO_COOKIE, "")) or _user(), frozenset(SCOPES))
     kind, _, token = request.headers.get("authorization", "").partition(" ")
     given = token.strip() if kind.lower() == "bearer" else request.cookies.get(COOKIE, "")
     if given and service.tokens.is_own(given):
