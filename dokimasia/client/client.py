@@ -73,7 +73,9 @@ class Client:
 
     def begin(self, method: str, request: RunRequest) -> ClientRun:
         """Begin a run by a request as `dokimasia.EvaluationRequest` and the like are."""
-        return ClientRun(self, self.connection.send("POST", f"/api/runs/{method}", request_sent(self.connection, request)))
+        return ClientRun(
+            self, self.connection.send("POST", f"/api/runs/{method}", request_sent(self.connection, request))
+        )
 
     def preview(self, method: str, /, **request: Any) -> dict[str, Any]:
         """Return what a run would be, ask and cost; nothing is begun."""

@@ -1,9 +1,10 @@
 """One run of a service: watched, waited for, read, stopped, gone on with."""
 
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from dokimasia.client.connection import PATIENCE, Connection
+from dokimasia.client.connection import PATIENCE, Connection, pause
 from dokimasia.client.streams import Event, events
 
 if TYPE_CHECKING:
@@ -96,8 +97,9 @@ class ClientRun:
             for event in self.events(after=last, patience=patience, **how):
                 last = event.id or last
                 told(event)
-            if self.status not in AT_WORK:
-                return self.ended(limits)
+                if _at_rest(event):
+                    return self.ended(limits)
+            time.sleep(pause(1))  # the service is about to end, and this begins anew once it is back
 
     def ended(self, limits: Mapping[str, Any] | None = None) -> Ended:
         """Return how the run stands, held against what was wanted of it."""
@@ -170,3 +172,10 @@ class ClientRun:
     def _became(self, shown: Mapping[str, Any]) -> "ClientRun":
         self.shown = {**self.shown, **shown}
         return self
+
+
+def _at_rest(event: Event) -> bool:
+    """Whether an event says that the run is not at work any more."""
+    told = event.data["picture"] if event.kind == "snapshot" else {event.kind: event.data}
+    status = (told.get("status") or {}).get("status")
+    return bool(told.get("ended")) or (status is not None and status not in AT_WORK)
