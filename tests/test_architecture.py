@@ -16,7 +16,7 @@ PACKAGE = Path(__file__).parent.parent / "dokimasia"
 EVERYWHERE = {"errors", "log"}
 ALL = {path.stem if path.is_file() else path.name for path in PACKAGE.iterdir() if not path.name.startswith("_")}
 
-BELOW = ALL - {"runs", "methods", "cli"}
+BELOW = ALL - {"runs", "methods", "cli", "service", "client"}
 """Every room below the life-cycle; it knows methods through their registry alone."""
 
 MAY_IMPORT: dict[str, set[str]] = {
@@ -39,6 +39,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     "endpoints": BELOW - {"report", "endpoints"} | {"runs"},
     "runs": BELOW,
     "methods": BELOW | {"runs"},
+    "client": BELOW - {"report"} | {"runs"},
+    "service": ALL - {"cli", "client"},
     "cli": ALL,
     "__init__": ALL,
     "__main__": ALL,
@@ -49,6 +51,10 @@ THIRD_PARTY_ROOMS: dict[str, tuple[str, ...]] = {
     "litellm": ("gateway/litellm",),
     "sqlite_utils": ("storage",),
     "networkx": ("algorithms", "graphs"),
+    "fastapi": ("service",),
+    "uvicorn": ("service",),
+    "jinja2": ("service",),
+    "prometheus_client": ("service",),
 }
 
 MOST_LINES = 400

@@ -13,6 +13,15 @@ from dokimasia.report.figures import several
 if TYPE_CHECKING:
     from dokimasia.settings import Settings
 
+COLOURS = {
+    "queued": "cyan",
+    "running": "yellow",
+    "waiting": "magenta",
+    "done": "green",
+    "interrupted": "red",
+    "failed": "red",
+}
+
 
 @click.group(invoke_without_command=True)
 @click.option("--tag", "tags", multiple=True, metavar="TAG", help="Only runs that have this tag (each of several).")
@@ -48,9 +57,8 @@ def command(context: click.Context, settings: "Settings", tags: tuple[str, ...],
         return
     named = [name for name in ("name", "tags") if any(getattr(called.get(run.id, Label()), name) for run in runs)]
     table = grid("run", *named, "status", "started", "what")
-    colours = {"done": "green", "running": "yellow", "interrupted": "red", "failed": "red", "waiting": "cyan"}
     for run in runs:
-        colour = colours[run.status]
+        colour = COLOURS[run.status]
         asked = f" for {several(waiting[run.id], 'question')}" if run.status == "waiting" else ""
         status = f"[{colour}]{run.status}[/{colour}]{asked}"
         label = called.get(run.id, Label())

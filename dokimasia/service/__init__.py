@@ -1,0 +1,1 @@
+"""The service: runs over HTTP, pages, and people as models; one process, one home."""

@@ -1,0 +1,52 @@
+"""The service as an ASGI application: its routes and pages behind the guard."""
+
+import importlib
+import pkgutil
+from importlib import resources
+
+from fastapi import APIRouter, FastAPI
+from starlette.middleware import Middleware
+from starlette.staticfiles import StaticFiles
+
+from dokimasia import __version__
+from dokimasia.service import pages, routes
+from dokimasia.service.guarding.requests import Guard
+from dokimasia.service.problems import PROBLEMS, handle_problems
+from dokimasia.service.state import Service
+
+DESCRIPTION = """Runs of every method over HTTP: begin, watch, stop, resume, fork, show, export, report; uploads, trees,
+and decisions of people. Errors are `application/problem+json` with the sentence that the command line prints."""
+
+
+def create_app(service: Service) -> FastAPI:
+    """Return the application of a service; each module of `routes` and `pages` that has a `router` is part of it."""
+    app = FastAPI(
+        title="Dokimasia",
+        version=__version__,
+        description=DESCRIPTION,
+        openapi_url="/api/openapi.json",
+        docs_url=None,
+        redoc_url=None,
+        responses=PROBLEMS,
+        middleware=[Middleware(Guard, hosts=tuple(service.hosts), limits=service.limits)],
+    )
+    app.state.service = service
+    handle_problems(app, service.redact)
+    for router in _routers(routes.__name__, list(routes.__path__)):
+        app.include_router(router, prefix="/api")
+    for router in _routers(pages.__name__, list(pages.__path__)):
+        app.include_router(router, include_in_schema=False)
+    static = str(resources.files("dokimasia.service").joinpath("static"))
+    app.mount("/static", StaticFiles(directory=static), name="static")
+    return app
+
+
+def _routers(package: str, path: list[str]) -> list[APIRouter]:
+    """Return the routers of a package's modules, in the order of their names."""
+    found: list[APIRouter] = []
+    for one in sorted(pkgutil.iter_modules(path), key=lambda one: one.name):
+        module = importlib.import_module(f"{package}.{one.name}")
+        router = getattr(module, "router", None)
+        if router is not None:
+            found.append(router)
+    return found

@@ -1,0 +1,58 @@
+"""Templates drawn as pages: everything in them is escaped, and a report's blocks are the same ones as in a report."""
+
+from collections.abc import Sequence
+from functools import cache
+from typing import Any
+
+from fastapi import Request
+from fastapi.responses import HTMLResponse
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from dokimasia import __version__
+from dokimasia.report.blocks import Block
+from dokimasia.report.drawing import Charts, draw_blocks
+from dokimasia.service.state import person_of, service_of
+
+MENU = (
+    ("/", "Runs"),
+    ("/new", "New run"),
+    ("/compare", "Compare"),
+    ("/trees", "Trees"),
+    ("/review", "Review"),
+    ("/passports", "Passports"),
+    ("/settings", "Settings"),
+)
+"""Where the menu of every page leads."""
+
+
+@cache
+def templates() -> Environment:
+    """Return the templates; a name that a template asks for and is not given is an error."""
+    return Environment(
+        loader=PackageLoader("dokimasia.service"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+
+
+def page(request: Request, template: str, *, status: int = 200, **values: Any) -> HTMLResponse:
+    """Return a page drawn from a template of `templates/`.
+
+    Every template is given `path`, `menu`, `person` and `version` beside its own values.
+    """
+    shared = {
+        "path": request.url.path,
+        "menu": MENU,
+        "person": person_of(request),
+        "version": __version__,
+        "tokens": service_of(request).tokens.needed,
+    }
+    return HTMLResponse(templates().get_template(template).render(**shared, **values), status)
+
+
+def drawn(blocks: Sequence[Block], charts: Charts) -> Markup:
+    """Return blocks of a report as HTML, which escapes every text by itself."""
+    return Markup("\n".join(draw_blocks(blocks, charts, browser=lambda note: "")))

@@ -1,0 +1,1 @@
+"""Who may ask what of the service, how much of it, and from where."""

@@ -1,0 +1,175 @@
+"""What every request passes first: its id, the host and the origin it names, its rate, its size, and the headers of the reply."""
+
+import ipaddress
+import re
+import secrets
+import time
+from collections.abc import Collection
+from dataclasses import dataclass, field
+from http import HTTPStatus
+from urllib.parse import urlsplit
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from dokimasia.log import logger
+from dokimasia.service.guarding.limits import Limits, Rates
+from dokimasia.service.problems import Refused, problem
+
+UPLOADS = "/api/uploads"
+SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
+POLICY = "; ".join(
+    [
+        "default-src 'none'",
+        "script-src 'self'",
+        "style-src 'self' 'unsafe-inline'",
+        "img-src 'self' data: blob:",
+        "connect-src 'self'",
+        "font-src 'self'",
+        "form-action 'self'",
+        "base-uri 'none'",
+        "frame-ancestors 'none'",
+    ]
+)
+"""The content security policy of every page: only scripts of the service itself run, and nothing comes from elsewhere."""
+
+HEADERS = {
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "same-origin",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "x-frame-options": "DENY",
+}
+_REQUEST_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
+
+
+def loopback(host: str) -> bool:
+    """Whether a host's name or address is this machine's own."""
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return False
+
+
+def host_of(authority: str) -> str:
+    """Return the host of `host:port`, lower-case and without brackets; empty where it is none."""
+    try:
+        return (urlsplit(f"//{authority}").hostname or "").lower()
+    except ValueError:
+        return ""
+
+
+@dataclass(slots=True)
+class Guard:
+    """The outermost part of the service.
+
+    Attributes:
+        app: what answers a request that passes.
+        hosts: names by which the service is reached beside this machine's own; a request that names another is a page's
+            elsewhere, whose name was made to lead here.
+        limits: how much is taken.
+    """
+
+    app: ASGIApp
+    hosts: Collection[str] = ()
+    limits: Limits = field(default_factory=Limits)
+    rates: Rates = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Begin to count."""
+        self.rates = Rates(self.limits)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request, or refuse it before anything looks at it."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        headers = Headers(scope=scope)
+        given = headers.get("x-request-id", "")
+        id = given if _REQUEST_ID.fullmatch(given) else secrets.token_hex(8)
+        scope.setdefault("state", {})["id"] = id
+        began = time.monotonic()
+        status = 0
+
+        async def sending(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                out = MutableHeaders(scope=message)
+                for name, value in HEADERS.items():
+                    out.setdefault(name, value)
+                out.setdefault("content-security-policy", POLICY)
+                out.setdefault("cache-control", "no-store")
+                out["x-request-id"] = id
+            await send(message)
+
+        try:
+            self._check(scope, headers)
+            await self.app(scope, _Counted(receive, self._most(scope)), sending)
+        except Refused as refused:
+            if status:
+                raise
+            await problem(refused.status, refused.detail, request=id, headers=refused.headers)(scope, receive, sending)
+        finally:
+            logger(__name__).info(
+                "request",
+                request=id,
+                method=scope["method"],
+                path=scope["path"],
+                status=status,
+                seconds=round(time.monotonic() - began, 4),
+            )
+
+    def _check(self, scope: Scope, headers: Headers) -> None:
+        host = host_of(headers.get("host", ""))
+        if not (loopback(host) or host in self.hosts):
+            raise Refused(
+                HTTPStatus.MISDIRECTED_REQUEST,
+                f"this service is not {host or 'a host without a name'}: reach it by its own address, or start it with "
+                "--allow-host",
+            )
+        origin = headers.get("origin")
+        foreign = origin is not None and urlsplit(origin).netloc.lower() != headers.get("host", "").lower()
+        cross_site = headers.get("sec-fetch-site") == "cross-site"
+        if foreign or (cross_site and scope["method"] not in SAFE):
+            raise Refused(HTTPStatus.FORBIDDEN, "a page of another origin may not ask this service")
+        length = headers.get("content-length", "")
+        if length.isdigit() and int(length) > self._most(scope):
+            raise too_large(self._most(scope))
+        client = headers.get("authorization") or (scope.get("client") or ("",))[0]
+        if (wait := self.rates.wait(client)) > 0:
+            raise Refused(
+                HTTPStatus.TOO_MANY_REQUESTS,
+                f"more than {self.limits.rate:g} requests a second: wait {wait:.2f} s",
+                headers={"retry-after": str(max(1, round(wait)))},
+            )
+
+    def _most(self, scope: Scope) -> int:
+        path: str = scope["path"]
+        return self.limits.upload if path.startswith(UPLOADS) else self.limits.body
+
+
+def too_large(most: int) -> Refused:
+    """Return the refusal of a body that is too long."""
+    return Refused(
+        HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"the body is longer than {most:,} bytes, the most that is taken"
+    )
+
+
+@dataclass(slots=True)
+class _Counted:
+    """Receives a body and refuses it once it is longer than it may be, whatever its header said."""
+
+    receive: Receive
+    most: int
+    taken: int = 0
+
+    async def __call__(self) -> Message:
+        message = await self.receive()
+        if message["type"] == "http.request":
+            self.taken += len(message.get("body", b""))
+            if self.taken > self.most:
+                raise too_large(self.most)
+        return message

@@ -1,0 +1,1 @@
+"""The pages: every module with a `router` is part of the service."""

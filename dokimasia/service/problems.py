@@ -1,0 +1,98 @@
+"""Errors as `application/problem+json` (RFC 9457), with the sentence that the command line would print."""
+
+from collections.abc import Mapping
+from http import HTTPStatus
+from typing import Any
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from pydantic import BaseModel, ConfigDict, Field
+from starlette.exceptions import HTTPException
+
+from dokimasia.errors import DokimasiaError, HomeLocked, InputError, NotFound, Unreachable
+from dokimasia.log import Redactor, logger
+
+MEDIA_TYPE = "application/problem+json"
+
+
+class Problem(BaseModel):
+    """What went wrong: a short title, the HTTP status, and a sentence that says what is wrong, where, and the way out."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"title": "Not Found", "status": 404, "detail": "..."}]})
+
+    title: str
+    status: int = Field(ge=400, le=599)
+    detail: str
+    request: str = Field(default="", description="The request's id, as it stands in the log of the service.")
+
+
+class Refused(Exception):
+    """A request that is refused for another reason than what it asks of a run."""
+
+    def __init__(self, status: int, detail: str, *, headers: Mapping[str, str] | None = None) -> None:
+        super().__init__(detail)
+        self.status = status
+        self.detail = detail
+        self.headers = dict(headers or {})
+
+
+def status_of(error: DokimasiaError) -> int:
+    """Return the HTTP status that an error of ours is answered with."""
+    if isinstance(error, NotFound):
+        return HTTPStatus.NOT_FOUND
+    if isinstance(error, HomeLocked):
+        return HTTPStatus.CONFLICT
+    if isinstance(error, InputError):
+        return HTTPStatus.UNPROCESSABLE_ENTITY
+    if isinstance(error, Unreachable):
+        return HTTPStatus.BAD_GATEWAY
+    return HTTPStatus.INTERNAL_SERVER_ERROR
+
+
+def problem(status: int, detail: str, *, request: str = "", headers: Mapping[str, str] | None = None) -> JSONResponse:
+    """Return a response that says what went wrong."""
+    told = Problem(title=HTTPStatus(status).phrase, status=status, detail=detail, request=request)
+    return JSONResponse(told.model_dump(), status, media_type=MEDIA_TYPE, headers=dict(headers or {}))
+
+
+def handle_problems(app: FastAPI, redact: Redactor) -> None:
+    """Have an app answer every error as a problem; no text of one holds a secret."""
+
+    def told(request: Request, status: int, detail: str, headers: Mapping[str, str] | None = None) -> JSONResponse:
+        return problem(status, redact(detail), request=getattr(request.state, "id", ""), headers=headers)
+
+    @app.exception_handler(DokimasiaError)
+    async def ours(request: Request, error: DokimasiaError) -> JSONResponse:  # pyright: ignore[reportUnusedFunction]
+        return told(request, status_of(error), str(error))
+
+    @app.exception_handler(Refused)
+    async def refused(request: Request, error: Refused) -> JSONResponse:  # pyright: ignore[reportUnusedFunction]
+        return told(request, error.status, error.detail, error.headers)
+
+    @app.exception_handler(HTTPException)
+    async def http(request: Request, error: HTTPException) -> JSONResponse:  # pyright: ignore[reportUnusedFunction]
+        return told(request, error.status_code, str(error.detail), error.headers)
+
+    @app.exception_handler(RequestValidationError)
+    async def invalid(  # pyright: ignore[reportUnusedFunction]
+        request: Request, error: RequestValidationError
+    ) -> JSONResponse:
+        return told(request, HTTPStatus.UNPROCESSABLE_ENTITY, "; ".join(map(_fault, error.errors())))
+
+    @app.exception_handler(Exception)
+    async def unforeseen(request: Request, error: Exception) -> JSONResponse:  # pyright: ignore[reportUnusedFunction]
+        logger(__name__).error("internal error", path=request.url.path, exc_info=error)
+        return told(request, HTTPStatus.INTERNAL_SERVER_ERROR, f"internal error: {type(error).__name__}")
+
+
+def _fault(fault: Mapping[str, Any]) -> str:
+    where = ".".join(str(part) for part in fault["loc"])
+    return f"{where}: {str(fault['msg']).removeprefix('Value error, ')}"
+
+
+PROBLEMS: dict[int | str, dict[str, Any]] = {
+    status: {"model": Problem, "description": HTTPStatus(status).phrase, "content": {MEDIA_TYPE: {}}}
+    for status in (400, 401, 403, 404, 409, 413, 415, 422, 429)
+}
+"""What every route may answer beside its own reply, for the OpenAPI description."""

@@ -1,0 +1,149 @@
+"""What the service is made of, and how a route gets at it: home, settings, the queue of runs, tokens, limits."""
+
+import getpass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from http import HTTPStatus
+from pathlib import Path
+from typing import Annotated, Any, Protocol
+
+from fastapi import Depends, Request
+
+from dokimasia.log import Redactor
+from dokimasia.runs.forking import ForkRequest
+from dokimasia.runs.requests import RunRequest
+from dokimasia.service.guarding.limits import Limits
+from dokimasia.service.guarding.tokens import SCOPES, Person, Scope, Tokens
+from dokimasia.service.problems import Refused
+from dokimasia.settings import Settings
+from dokimasia.storage.home import Home
+from dokimasia.storage.naming import resolve_run
+from dokimasia.storage.runs import Run
+
+COOKIE = "dokimasia_token"
+"""The cookie that holds a browser's token: HttpOnly, SameSite=Strict."""
+
+WHO_COOKIE = "dokimasia_who"
+"""The cookie that holds the name of who sits at a browser, where no token says it."""
+
+
+class Runner(Protocol):
+    """The queue of runs over the one open home; every method raises the errors that the command line would print."""
+
+    async def submit(self, method: str, request: RunRequest, *, given: Any = None) -> Run:
+        """Accept a run and put it into the queue; one that is there already is returned as it stands."""
+        ...
+
+    async def preview(self, method: str, request: RunRequest) -> dict[str, Any]:
+        """Return a run's id, its estimate and its prompts; nothing is kept or sent."""
+        ...
+
+    async def resume(self, run: Run, *, changes: Mapping[str, Any] | None = None, retry: Sequence[str] = ()) -> Run:
+        """Put a run that is not finished into the queue; with kinds of failure in `retry`, also one that is."""
+        ...
+
+    async def fork(self, run: Run, request: ForkRequest) -> Run:
+        """Put a run into the queue that does another again with changes."""
+        ...
+
+    async def cancel(self, run: Run, *, at_once: bool = False) -> Run:
+        """Stop a run once the calls in flight are committed, or at once; it does not go on by itself."""
+        ...
+
+    async def delete(self, run: Run) -> Run:
+        """Delete a run that is not at work."""
+        ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class Service:
+    """A service over one home.
+
+    Attributes:
+        settings: configuration and keys.
+        home: its home, open for writing.
+        runner: the queue of runs.
+        tokens: who may ask what.
+        limits: how much.
+        data_root: the folder below which requests may name files, beside uploads; None: uploads only.
+        hosts: names by which it is reached, beside this machine's own.
+        redact: applied to every text that leaves.
+    """
+
+    settings: Settings
+    home: Home
+    runner: Runner
+    tokens: Tokens = field(default_factory=Tokens)
+    limits: Limits = field(default_factory=Limits)
+    data_root: Path | None = None
+    hosts: Sequence[str] = ()
+    redact: Redactor = field(default_factory=Redactor, repr=False)
+
+    def run(self, name: str) -> Run:
+        """Return a run by its name, the beginning of its id, or `last`.
+
+        Raises:
+            NotFound: there is none.
+        """
+        return resolve_run(self.home, name)
+
+
+def service_of(request: Request) -> Service:
+    """Return the service that answers a request."""
+    service: Service = request.app.state.service
+    return service
+
+
+def person_of(request: Request) -> Person:
+    """Return who asks: the holder of the token in the header or the cookie; without tokens, whoever sits here.
+
+    Raises:
+        Refused: a token is needed, and there is none, or nobody's.
+    """
+    service = service_of(request)
+    if not service.tokens.needed:
+        return Person(request.cookies.get(WHO_COOKIE) or _user(), frozenset(SCOPES))
+    kind, _, token = request.headers.get("authorization", "").partition(" ")
+    given = token.strip() if kind.lower() == "bearer" else request.cookies.get(COOKIE, "")
+    person = service.tokens.holder(given) if given else None
+    if person is None:
+        raise Refused(
+            HTTPStatus.UNAUTHORIZED,
+            "this token is not known" if given else "a token is needed: send it as Authorization: Bearer TOKEN",
+            headers={"www-authenticate": "Bearer"},
+        )
+    return person
+
+
+class Needs:
+    """A route's dependency: who asks, once it is sure that they may.
+
+    `Depends(Needs("run"))` gives the `Person`.
+    """
+
+    def __init__(self, scope: Scope) -> None:
+        self.scope: Scope = scope
+
+    def __call__(self, request: Request) -> Person:
+        """Return who asks.
+
+        Raises:
+            Refused: they may not.
+        """
+        person = person_of(request)
+        if self.scope not in person.scopes:
+            raise Refused(HTTPStatus.FORBIDDEN, f"the token of {person.name} lacks the scope {self.scope!r}")
+        return person
+
+
+TheService = Annotated[Service, Depends(service_of)]
+Reader = Annotated[Person, Depends(Needs("read"))]
+Starter = Annotated[Person, Depends(Needs("run"))]
+Reviewer = Annotated[Person, Depends(Needs("review"))]
+
+
+def _user() -> str:
+    try:
+        return getpass.getuser()
+    except (OSError, KeyError):  # no name is known to the system, as in some containers
+        return "somebody"

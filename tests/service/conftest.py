@@ -1,0 +1,77 @@
+"""A service over a home with finished runs, asked in process or over a real socket."""
+
+import asyncio
+import threading
+from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from dokimasia.service.app import create_app
+from dokimasia.service.serving import serve
+from dokimasia.service.state import Service
+from dokimasia.settings import load_settings
+from dokimasia.simulation.world import write_world
+from dokimasia.storage.home import Home
+from tests.report.conftest import Finished, run_on
+
+
+class Idle:
+    """A queue that takes nothing, for routes that only read."""
+
+    def __getattr__(self, name: str) -> Any:
+        raise AssertionError(f"a route that only reads asked the queue to {name}")
+
+
+@contextmanager
+def service_over(home: Path, **more: Any) -> Iterator[Service]:
+    """A service over a home that only reads it."""
+    settings = load_settings(home=home, cwd=home.parent, env={})
+    with Home.open(home, write=True) as opened:
+        yield Service(settings=settings, home=opened, runner=more.pop("runner", Idle()), **more)
+
+
+@contextmanager
+def at_address(service: Service) -> Iterator[str]:
+    """The URL of a service that answers on loopback, from a thread of its own."""
+    urls: list[str] = []
+    ready, stop, loop = threading.Event(), asyncio.Event(), asyncio.new_event_loop()
+
+    def told(url: str) -> None:
+        urls.append(url)
+        ready.set()
+
+    thread = threading.Thread(target=lambda: loop.run_until_complete(serve(service, ready=told, stop=stop)))
+    thread.start()
+    assert ready.wait(30)
+    try:
+        yield urls[0]
+    finally:
+        loop.call_soon_threadsafe(stop.set)
+        thread.join(30)
+        loop.close()
+
+
+def asking(service: Service, **more: Any) -> httpx.AsyncClient:
+    """A client that asks a service in this process, without a socket."""
+    transport = httpx.ASGITransport(app=create_app(service), raise_app_exceptions=False)
+    return httpx.AsyncClient(transport=transport, base_url="http://localhost", **more)
+
+
+@pytest.fixture
+async def client(small: Finished) -> AsyncIterator[httpx.AsyncClient]:
+    """A client of a service over a home with one finished evaluation."""
+    with service_over(small.home) as service:
+        async with asking(service) as client:
+            yield client
+
+
+@pytest.fixture(scope="session")
+def small(tmp_path_factory: pytest.TempPathFactory) -> Finished:
+    """Twenty-one questions and two models: the demo, smaller."""
+    folder = tmp_path_factory.mktemp("small")
+    write_world(folder / "world.jsonl", 21, 1)
+    return run_on(folder / "world.jsonl", folder / "home", seed=1)
