@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from rich.markup import escape
 
 from dokimasia.cli.shared import EXISTING_FILE, FILE, common, console, json_option, print_json
 from dokimasia.report.figures import several
@@ -114,5 +115,12 @@ def _print(figures: dict[str, Any]) -> None:
         )
     if figures["answered"]:
         out.print(f"[dim]the run goes on with the answers: dokimasia resume {figures['run']}[/dim]")
-    if figures["states"]["waiting"]:
-        out.print(f"[dim]{figures['states']['waiting']} wait: dokimasia check {figures['run']}[/dim]")
+    asked: dict[str, int] = figures["asked"]
+    for person, count in ((escape(one), count) for one, count in asked.items()):
+        out.print(
+            f"[dim]{several(count, 'question')} to {person}: dokimasia check {figures['run']} --who {person}[/dim]"
+        )
+    if figures["states"]["waiting"] > sum(asked.values()):
+        out.print(
+            f"[dim]{figures['states']['waiting'] - sum(asked.values())} wait: dokimasia check {figures['run']}[/dim]"
+        )

@@ -146,7 +146,7 @@ def _named(one: dict[str, Any]) -> str:
     lines = [f"[bold]{_plain(one['name'])}[/bold]"]
     if one["model"] != one["name"]:
         lines.append(_plain(one["model"]))
-    if one["endpoint"] not in ("default", "sim"):
+    if one["endpoint"] not in ("default", "sim", "human"):
         lines.append(f"[dim]{_plain(one['endpoint'])}[/dim]")
     return "\n".join(lines)
 
@@ -158,6 +158,8 @@ def _key(key: dict[str, Any] | None) -> str:
 
 
 def _limits(one: dict[str, Any]) -> str:
+    if one["price"]["source"] == "person":
+        return "[dim]–[/dim]"
     limits = [f"{one['max_concurrency']} at once"]
     if one["start_concurrency"] < one["max_concurrency"]:
         limits.append(f"from {one['start_concurrency']}")

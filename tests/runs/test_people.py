@@ -207,7 +207,9 @@ async def test_reported_exported_forked_and_deleted(case: str, small: Path, prep
         row = get_run(home, whole.run)
         assert (await export_rows(home, row)).rows
         assert run_data(home, row).facts.open_questions == 0
-    child = await fork(row, ForkRequest(models={ANA: "human/bert"}), settings=settings) if kind.name == "review" else None
+    child = (
+        await fork(row, ForkRequest(models={ANA: "human/bert"}), settings=settings) if kind.name == "review" else None
+    )
     if child is not None:
         assert set(asked(settings, child.run)) == {"bert"}
         with Home.open(settings.home, write=False) as home:

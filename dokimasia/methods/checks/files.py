@@ -198,7 +198,7 @@ def _fault(settings: Settings, item: CheckItem, line: _Line, who: str) -> str:
     with Home.open(settings.home, write=False) as home:
         question = get_question(home, item.id)
     reply = line.reply or ""
-    return "" if question.reply == reply.strip() else faults_of(question.aid.reader, reply)
+    return "" if question.reply == reply.strip() else faults_of(question.aid, reply)
 
 
 def _read(path: Path) -> Iterator[tuple[int, _Line]]:
