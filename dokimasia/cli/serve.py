@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING
 import click
 
 from dokimasia.cli.shared import FILE, configured, say
+from dokimasia.report.figures import several
 
 if TYPE_CHECKING:
     from dokimasia.settings import Settings
 
 PORT = 8181
-EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104: known here so that it can be told from others
+EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}
 """Addresses that stand for all of a machine, and by which of its own it is reached from itself."""
 
 
@@ -68,6 +69,7 @@ async def _served(
 ) -> None:
     from dokimasia.log import Redactor
     from dokimasia.service.engine import Engine
+    from dokimasia.service.events.registry import Events
     from dokimasia.service.guarding.tokens import Tokens
     from dokimasia.service.serving import serve
     from dokimasia.service.state import Service
@@ -78,7 +80,9 @@ async def _served(
     own = secrets.token_urlsafe(32)
     stopping, hurrying = _signals()
     with Home.open(settings.home, write=True) as home, ExitStack() as kept:
-        engine = Engine(settings, home, width=width)
+        redact = Redactor((*settings.secrets, own))
+        events = Events(home, redact)
+        engine = Engine(settings, home, width=width, observers=events.observing)
         service = Service(
             settings=settings,
             home=home,
@@ -86,7 +90,8 @@ async def _served(
             tokens=tokens.and_own(own),
             data_root=data_root,
             hosts=_names(host, hosts),
-            redact=Redactor((*settings.secrets, own)),
+            redact=redact,
+            events=events,
         )
 
         def ready(url: str) -> None:
@@ -100,8 +105,10 @@ async def _served(
         try:
             await serve(service, host=host, port=port, ready=ready, stop=stopping)
         finally:
+            left = len(engine.at_work) + len(engine.queued)
             await _drained(engine, hurrying)
-    say("stopped; what was at work goes on when the service is back")
+    on = "goes on" if left == 1 else "go on"
+    say(f"stopped; {several(left, 'run')} {on} when the service is back" if left else "stopped")
 
 
 def _signals() -> tuple[asyncio.Event, asyncio.Event]:

@@ -15,6 +15,7 @@ from dokimasia.log import Redactor, logger
 ERROR_HEADER = "dokimasia-error"
 VERSION_HEADER = "dokimasia-version"
 SAFE = frozenset({"GET", "HEAD"})
+AWAY = frozenset({502, 503, 504})
 TRIES = 5
 PATIENCE = 60.0
 """Seconds for which a service that answered before is waited for."""
@@ -114,12 +115,15 @@ class Connection:
 
         Raises:
             DokimasiaError: what the service says is wrong.
+            httpx.TransportError: it does not answer, or is about to end.
         """
         timeout = httpx.Timeout(10.0, read=90.0)
         with self._http.stream("GET", path, headers=dict(headers), params=dict(query or {}), timeout=timeout) as reply:
             self.answered(reply)
             if not reply.is_success:
                 reply.read()
+                if reply.status_code in AWAY:
+                    raise httpx.RemoteProtocolError(str(self.error(reply)))
                 raise self.error(reply)
             yield reply
 
@@ -171,7 +175,7 @@ class Connection:
     def _wait(self, method: str, reply: httpx.Response, number: int) -> float | None:
         """Return after how many seconds a request that was refused is sent again; None where it is not."""
         busy = reply.status_code == httpx.codes.TOO_MANY_REQUESTS
-        ill = reply.status_code in {502, 503, 504} and method in SAFE and ERROR_HEADER not in reply.headers
+        ill = reply.status_code in AWAY and method in SAFE and ERROR_HEADER not in reply.headers
         if number >= TRIES or not (busy or ill):
             return None
         asked = reply.headers.get("retry-after", "")
