@@ -123,6 +123,48 @@ class Client:
         """Return the prompts that ship with the service."""
         return self.connection.get("/api/prompts")["prompts"]
 
+    def trees(self) -> list[dict[str, Any]]:
+        """Return the capability trees."""
+        return list(self.pages("/api/trees", "trees"))
+
+    def tree(self, name: str, **how: Any) -> dict[str, Any]:
+        """Return a tree: `version`, `run` and `model` (whose scores) and `depth` as on the command line."""
+        return self.connection.get(f"/api/trees/{_word(name)}", **how)
+
+    def passports(self) -> list[dict[str, Any]]:
+        """Return the judges of which probes can make a passport."""
+        return self.connection.get("/api/passports")["judges"]
+
+    def passport(self, judge: str, *, runs: Sequence[str] = (), seed: int = 0) -> dict[str, Any]:
+        """Return what probes measured of a judge."""
+        return self.connection.get(f"/api/passports/{_word(judge)}", run=list(runs) or None, seed=seed)
+
+    def reviews(self) -> list[dict[str, Any]]:
+        """Return the runs with anything that people decide on, those where something waits first."""
+        return list(self.pages("/api/reviews", "reviews"))
+
+    def pending(self, run: str, *, second: bool = False) -> Iterator[dict[str, Any]]:
+        """Yield the items of a run on which the token's holder can decide now."""
+        path = f"/api/reviews/{_word(run)}"
+        yield from self.pages(path, "items", due=True, second=second or None)
+
+    def item(self, run: str, item: str, *, second: bool = False) -> dict[str, Any]:
+        """Return what a person is shown of an item, and the decisions on it that they may see."""
+        return self.connection.get(f"/api/reviews/{_word(run)}/{_word(item)}", second=second or None)
+
+    def decide(self, run: str, item: str, action: str, **decision: Any) -> dict[str, Any]:
+        """Decide on an item as the token's holder: `text`, `delete`, `ratings`, `second`, `seen` as the action needs them.
+
+        Raises:
+            InputError: somebody has decided before, or it cannot be decided so.
+        """
+        body = {"action": action, **decision}
+        return self.connection.send("POST", f"/api/reviews/{_word(run)}/{_word(item)}", body)
+
+    def agreement(self, run: str) -> dict[str, Any]:
+        """Return how a run's items stand and how far people agree."""
+        return self.connection.get(f"/api/reviews/{_word(run)}/agreement")
+
     def image(self, sha256: str) -> bytes:
         """Return an image of the home by the SHA-256 of its bytes."""
         return self.connection.request("GET", f"/api/images/{sha256}").content

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 if TYPE_CHECKING:
+    from dokimasia.cli.places.trees import Trees
     from dokimasia.runs.ending import End
     from dokimasia.runs.forking import ForkRequest
     from dokimasia.runs.method import Method
@@ -55,6 +56,11 @@ class Place(Protocol):
     @property
     def remote(self) -> bool:
         """Whether nothing of it lies on this machine."""
+        ...
+
+    @property
+    def trees(self) -> "Trees":
+        """Its capability trees."""
         ...
 
     @property

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from dokimasia.cli.places import Done, Exported, Told
+from dokimasia.cli.places.trees import TreesHere
 from dokimasia.cli.shared import console, reading, redact
 from dokimasia.runs.forking import ForkRequest
 from dokimasia.runs.method import Method
@@ -40,7 +41,7 @@ class Here:
         Raises:
             click.UsageError: there is none.
         """
-        if self._holder() is None:
+        if self.holder() is None:
             raise click.UsageError(
                 "--detach leaves a run to a service: name one with --server, or begin one with `dokimasia serve`"
             )
@@ -52,6 +53,11 @@ class Here:
         from dokimasia.cli.running import home_options
 
         return home_options(self.settings)
+
+    @property
+    def trees(self) -> TreesHere:
+        """Its trees."""
+        return TreesHere(self)
 
     @property
     def named(self) -> str:
@@ -107,12 +113,12 @@ class Here:
     def _done(self, work: Callable[..., Any], through: "Callable[[There], Done]") -> Done:
         from dokimasia.cli.running import run_to_end
 
-        if there := self._holder():
+        if there := self.holder():
             return through(there)
         result = run_to_end(work, self.settings)
         return Done(result.run, result.end, result.why, result.summary)
 
-    def _holder(self) -> "There | None":
+    def holder(self) -> "There | None":
         """Return the service that holds the home, if one does and takes commands of this user."""
         from dokimasia.client.holding import service_holding
 
@@ -216,7 +222,7 @@ class Here:
         """Call a run otherwise, and return its id."""
         from dokimasia.storage.naming import name_run
 
-        if there := self._holder():
+        if there := self.holder():
             return there.rename(run, name)
         with Home.open(self.settings.home, write=True, create=False) as home:
             found = resolve_run(home, run)
@@ -237,7 +243,7 @@ class Here:
         """Delete a run, and return what went."""
         from dokimasia.runs.deleting import delete_whole_run
 
-        if there := self._holder():
+        if there := self.holder():
             return there.delete(run)
         with Home.open(self.settings.home, write=True, create=False) as home:
             return asyncio.run(delete_whole_run(home, run.id)).model_dump(mode="json")

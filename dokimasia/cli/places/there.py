@@ -13,6 +13,7 @@ from typing import Any
 import click
 
 from dokimasia.cli.places import Done, Exported, Told
+from dokimasia.cli.places.trees import TreesThere
 from dokimasia.cli.shared import console, refuse_remote, say
 from dokimasia.client import Client, ClientRun, Event
 from dokimasia.errors import DokimasiaError, Interrupted, Unreachable
@@ -48,6 +49,11 @@ class There:
         self.where = where or f" --server {settings.server}"
         self.client = Client(settings.server, settings.server_token)
         self._detached = False
+
+    @property
+    def trees(self) -> TreesThere:
+        """Its trees."""
+        return TreesThere(self.client)
 
     @property
     def named(self) -> str:
