@@ -288,11 +288,10 @@ async def _carried_out(
         if left is None and method.ended is not None:
             await method.ended(job)
     held = left is None and job.held_open
-    finished = await finish(home, run, left="budget" if held else left, told=not job.held_open)
-    if finished.status in ("done", "waiting"):
+    row = await finish(home, run, left="budget" if held else left, told=not job.held_open)
+    if row.status in ("done", "waiting"):
         await services.people.withdraw_others()
-    whole = held or finished.status == "done"
-    return await asyncio.to_thread(_ended, method, home, finished, request, complete=whole)
+    return await asyncio.to_thread(_ended, method, home, row, request, complete=held or row.status == "done")
 
 
 def reaching(
@@ -354,9 +353,9 @@ async def _at_work(
     """Open what a run works with; it is `running` inside, and as `stop` leaves it where the work is stopped by someone.
 
     Where it ends in an error it is `failed`, whatever the error, and never stays `running`. What cannot be opened, such as
-    for want of a key, changes nothing of a run that was there before. It is marked before anything
-    of it is opened again, so that a run which dies in between does not pass for finished. Items that were left open,
-    and those to be retried, are taken up again; threads that belong to nothing any more are swept.
+    for want of a key, changes nothing of a run that was there before. It is marked before anything of it is opened again, so
+    that a run which dies in between does not pass for finished. Items that were left open, and those to be retried, are
+    taken up again; threads that belong to nothing any more are swept.
 
     Raises:
         ConfigError: the key of a model is not in the environment.

@@ -40,9 +40,9 @@ def questions(db: "Database") -> None:
 def queue(db: "Database") -> None:
     """Make the table of the runs that are in the queue of the service."""
     db.execute(
-        "CREATE TABLE queue (id TEXT PRIMARY KEY REFERENCES runs(id), number INTEGER NOT NULL, before TEXT NOT NULL, changes TEXT NOT NULL, "
-        "retry TEXT NOT NULL, cost REAL NOT NULL, calls INTEGER NOT NULL, tokens INTEGER NOT NULL, queued_at TEXT NOT NULL, "
-        "row_digest TEXT NOT NULL)"
+        "CREATE TABLE queue (id TEXT PRIMARY KEY REFERENCES runs(id), number INTEGER NOT NULL, before TEXT NOT NULL, "
+        "changes TEXT NOT NULL, retry TEXT NOT NULL, cost REAL NOT NULL, calls INTEGER NOT NULL, "
+        "tokens INTEGER NOT NULL, queued_at TEXT NOT NULL, row_digest TEXT NOT NULL)"
     )
 
 
