@@ -23,10 +23,6 @@ from dokimasia.service.queue import Queue, changed
 from dokimasia.settings import Settings
 from dokimasia.storage.home import Home
 from dokimasia.storage.naming import name_run
-<<<<<<< HEAD
-from dokimasia.storage.people.questions import has_answers, open_questions
-=======
->>>>>>> cut-engine
 from dokimasia.storage.results import count_failed
 from dokimasia.storage.runs import Run, get_run
 
