@@ -255,7 +255,7 @@ class Queue:
                     home=self._home,
                 )
             end, why = str(result.end), result.why
-        except (Exception, asyncio.CancelledError) as problem:
+        except BaseException as problem:  # whatever it is, it is this run's end and no other's
             end, why = said_of(problem)
             if end == "failed":
                 logger(__name__).warning("a run failed", run=id, why=why)

@@ -141,7 +141,7 @@ async def test_an_answer_is_taken_back_until_a_run_rests_on_it(settings: Setting
         assert (question.reply, question.used_at != "", question.open) == ("A dog sits.", True, False)
         call, reply = SqliteLedger(home).rebuild(question.key)
         assert (call, reply.version, reply.usage.input_tokens) == (question.call, "ana", 0)
-        said = [one.decisions for one in all_standings(home, id) if one.item.id == items[0]][0]
+        said = next(one.decisions for one in all_standings(home, id) if one.item.id == items[0])
         assert [one.action for one in said] == ["reply", "undo", "reply"]
         at = home.one("SELECT created_at, cost FROM calls WHERE key = ?", (question.key,))
         assert at == (said[-1].at, 0.0), "the ledger says when it was answered, and that it cost nothing"
