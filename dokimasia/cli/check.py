@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 import click
 from rich.markup import escape
 
-from dokimasia.cli.shared import EXISTING_FILE, FILE, common, console, json_option, print_json
+from dokimasia.cli.shared import EXISTING_FILE, FILE, console, json_option, placed, print_json
 from dokimasia.report.figures import several
 
 if TYPE_CHECKING:
-    from dokimasia.settings import Settings
+    from dokimasia.cli.places import Place
 
 
 @click.command()
@@ -27,9 +27,9 @@ if TYPE_CHECKING:
     help="Take in the decisions of a file that --export wrote and somebody filled in.",
 )
 @json_option
-@common
+@placed
 def command(
-    settings: "Settings",
+    place: "Place",
     run: str,
     who: str | None,
     second: bool,
@@ -53,7 +53,8 @@ def command(
     from dokimasia.storage.home import Home
     from dokimasia.storage.runs import get_run
 
-    person = (who or _user()).strip()
+    place.only_here("dokimasia check")
+    settings, person = place.settings, (who or _user()).strip()
     if import_ is not None:
         taken = import_checks(settings, run, import_, who=person)
         text = f"took in {several(taken.decided, 'decision')}; {several(taken.empty, 'line')} without one"
@@ -73,7 +74,7 @@ def command(
     if not as_json and export is None and import_ is None:
         from dokimasia.cli.checking import go_through
 
-        go_through(settings, every, who=person, second=second)
+        go_through(place, every, who=person, second=second)
         every = open_for_people(settings, run)
     figures: dict[str, Any] = {"run": every[0].item.run, **check_figures(every)}
     with Home.open(settings.home, write=False) as home:

@@ -105,7 +105,7 @@ async def _served(
         try:
             await serve(service, host=host, port=port, ready=ready, stop=stopping)
         finally:
-            left = len(engine.at_work) + len(engine.queued)
+            left = len(engine.queue.at_work) + len(engine.queue.queued)
             await _drained(engine, hurrying)
     on = "goes on" if left == 1 else "go on"
     say(f"stopped; {several(left, 'run')} {on} when the service is back" if left else "stopped")

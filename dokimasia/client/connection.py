@@ -4,7 +4,7 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 import httpx
 
@@ -59,7 +59,7 @@ class Connection:
         self._http = httpx.Client(
             base_url=self.url,
             headers=headers,
-            cookies={"dokimasia_who": who} if who else None,
+            cookies={"dokimasia_who": quote(who)} if who else None,
             timeout=httpx.Timeout(timeout, connect=10.0),
             transport=transport,
             trust_env=urlsplit(url).hostname not in {"127.0.0.1", "localhost", "::1"},

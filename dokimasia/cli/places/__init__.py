@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 if TYPE_CHECKING:
     from dokimasia.cli.places.trees import Trees
+    from dokimasia.domain.decision import Action, CheckItem, Decision
     from dokimasia.runs.ending import End
     from dokimasia.runs.forking import ForkRequest
     from dokimasia.runs.method import Method
@@ -27,19 +28,19 @@ class Done(NamedTuple):
 
 
 class Exported(NamedTuple):
-    """A run's rows in a format, how many they are (None: not counted), and what they are called."""
+    """A run's rows in a format, how many they are, and what they are called."""
 
     data: bytes
-    rows: int | None
+    rows: int
     row_name: str
 
 
 class Told(NamedTuple):
-    """A report: its bytes, and how many of how many samples it shows (None: not counted)."""
+    """A report: its bytes, and how many of how many samples it shows."""
 
     data: bytes
-    shown: int | None = None
-    samples: int | None = None
+    shown: int
+    samples: int
 
 
 class Place(Protocol):
@@ -144,6 +145,12 @@ class Place(Protocol):
 
     def compare(self, first: str, second: str, *, say: Callable[[str], None], **how: Any) -> dict[str, Any]:
         """Return how two runs differ; `say` is told which runs `last` means."""
+        ...
+
+    def decide(
+        self, item: "CheckItem", action: "Action", *, who: str, text: str = "", shown: str = ""
+    ) -> "Decision | None":
+        """Keep what a person decided on an item; None where it is left for the process that holds the home."""
         ...
 
     def runs(self, tags: Sequence[str]) -> list[dict[str, Any]]:

@@ -11,6 +11,7 @@ import click
 from dokimasia.cli.places import Done, Exported, Told
 from dokimasia.cli.places.trees import TreesHere
 from dokimasia.cli.shared import console, reading, redact
+from dokimasia.domain.decision import Action, CheckItem, Decision
 from dokimasia.runs.forking import ForkRequest
 from dokimasia.runs.method import Method
 from dokimasia.runs.registry import method_of
@@ -93,8 +94,10 @@ class Here:
     def resume(self, run: Run, changes: Mapping[str, Any], retry: Sequence[str]) -> Done:
         """Go on with a run, to its end."""
         from dokimasia.runs.lifecycle import resume
+        from dokimasia.runs.retrying import retryable
 
-        work = partial(resume, run, changes=changes, retry=retry)
+        kinds = retryable(",".join(retry)) if retry else ()
+        work = partial(resume, run, changes=changes, retry=kinds)
         return self._done(work, lambda there: there.resume(run, changes, retry))
 
     def fork_preview(self, run: Run, request: ForkRequest) -> dict[str, Any]:
@@ -205,6 +208,20 @@ class Here:
                 if text == LAST:
                     say(f"last: run {named.id} of {named.created_at[:19].replace('T', ' ')}, {named.command}")
             return compare_runs(home, run, other, **how)
+
+    def decide(self, item: CheckItem, action: Action, *, who: str, text: str = "", shown: str = "") -> Decision | None:
+        """Keep what a person decided on an item; None where it is left for the process that holds the home."""
+        from dokimasia.methods.checks import decide
+        from dokimasia.storage.decisions import clear_draft, standing
+
+        there = self.holder()
+        if there is None:
+            return decide(item, action, who=who, text=text, shown=shown, settings=self.settings)
+        there.decide(item, action, who=who, text=text)
+        clear_draft(self.settings.home, item.id, who)
+        with Home.open(self.settings.home, write=False) as home:
+            made = [one for one in standing(home, item.id).decisions if one.who == who]
+        return made[-1] if made else None
 
     def runs(self, tags: Sequence[str]) -> list[dict[str, Any]]:
         """Return the runs that have all of these tags, the newest first."""

@@ -16,6 +16,7 @@ from dokimasia.cli.places import Done, Exported, Told
 from dokimasia.cli.places.trees import TreesThere
 from dokimasia.cli.shared import console, refuse_remote, say
 from dokimasia.client import Client, ClientRun, Event
+from dokimasia.domain.decision import Action, CheckItem, Decision
 from dokimasia.errors import DokimasiaError, Interrupted, Unreachable
 from dokimasia.gateway.events import GatewayEvent
 from dokimasia.log import printable, unguarded
@@ -96,7 +97,7 @@ class There:
         limits = {name: value for name, value in changes.items() if name != "fresh" and value not in (None, ())}
         found = ClientRun(self.client, run.model_dump())
         begin = (lambda: found.retry(retry, **limits)) if retry else (lambda: found.resume(**limits))
-        return self._followed(begin, Invocation(**{name: changes.get(name) for name in _LIMITS}))
+        return self._followed(begin, Invocation.model_validate({name: changes.get(name) for name in _LIMITS}))
 
     def fork_preview(self, run: Run, request: ForkRequest) -> dict[str, Any]:
         """Return what a fork would be, ask and cost."""
@@ -135,8 +136,8 @@ class There:
     def export(self, run: Run, format: str) -> Exported:
         """Return a run's rows in a format."""
         reply = self.client.connection.request("GET", f"/api/runs/{run.id}/export", query={"format": format})
-        rows = reply.headers.get("dokimasia-rows", "")
-        return Exported(reply.content, int(rows) if rows.isdigit() else None, method_named(run.method).row_name)
+        rows = int(reply.headers.get("dokimasia-rows", "0"))
+        return Exported(reply.content, rows, method_named(run.method).row_name)
 
     def form(self, run: Run, form: str) -> Mapping[str, bytes]:
         """Return a run's files in the form of another program, by name."""
@@ -159,6 +160,13 @@ class There:
                 row = self.client.find(found[name]["run"]).shown
                 say(f"last: run {row['id']} of {row['created_at'][:19].replace('T', ' ')}, {row['command']}")
         return found
+
+    def decide(self, item: CheckItem, action: Action, *, who: str, text: str = "", shown: str = "") -> Decision | None:
+        """Keep what a person decided on an item."""
+        with Client(self.settings.server, self.settings.server_token, who=who) as client:
+            told = client.decide(item.run, item.id, action, text=text, second=item.kind != "question")
+        made = [one for one in map(Decision.model_validate, told["decisions"]) if one.who == who]
+        return made[-1] if made else None
 
     def runs(self, tags: Sequence[str]) -> list[dict[str, Any]]:
         """Return the runs that have all of these tags, the newest first."""
