@@ -225,15 +225,11 @@ class Here:
 
     def runs(self, tags: Sequence[str]) -> list[dict[str, Any]]:
         """Return the runs that have all of these tags, the newest first."""
-        from collections import Counter
-
-        from dokimasia.runs.reading.listing import described, listed
-        from dokimasia.storage.people.questions import open_questions
+        from dokimasia.runs.reading.listing import asked_of_people, described, listed
 
         with Home.open(self.settings.home, write=False) as home:
-            waiting = Counter(one.run for one in open_questions(home))
-            found = listed(home, tags=tuple(tags))
-            return [described(run, label) | {"open_questions": waiting[run.id]} for run, label in found]
+            asked = asked_of_people(home)
+            return [described(run, label, asked=asked[run.id]) for run, label in listed(home, tags=tuple(tags))]
 
     def rename(self, run: str, name: str) -> str:
         """Call a run otherwise, and return its id."""

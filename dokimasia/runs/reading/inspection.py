@@ -14,7 +14,6 @@ from dokimasia.storage.lookup import find_value
 from dokimasia.storage.reduced import originals_of, reduced_from
 from dokimasia.storage.runs import Run, run_samples
 
-
 _SHOWN = ("item", "kind", "model", "arm", "repeat", "outcome", "score", "verdict", "failure", "reason")
 """What of a stored row is shown of an item whose method shows it in no other way."""
 
