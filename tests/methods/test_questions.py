@@ -235,6 +235,17 @@ def test_two_runs_that_ask_the_same_are_answered_once(settings: Settings, id: st
     assert whole.summary["verdicts"] == done.summary["verdicts"]
 
 
+def test_a_run_that_asks_what_is_answered_already_does_not_wait(settings: Settings, id: str) -> None:
+    """An answer that its own run has not taken up yet counts for every other run that asks the same."""
+    assert answer_all(settings, id, "ana", as_model(settings, "sim/panel-c")) == 2
+    request = ReviewRequest(data=settings.home.parent / "data.jsonl", panel=PANEL, cycles=3)
+    other = asyncio.run(run(METHOD, request, settings=settings))
+    with Home.open(settings.home, write=True) as home:
+        assert {one.prompt for one in waiting_questions(home, run=other.run)} == {"peer_review"}
+        first = next(one.item.id for one in all_standings(home, id))
+        assert "a run rests on the answer already" in asyncio.run(undo(home, first, who="ana")).faults
+
+
 def test_time_is_paid_for_where_a_rate_is_configured(tmp_path: Path) -> None:
     """A reply costs the time from when it was shown, half an hour at most; without a time its cost is unknown, never 0."""
     write_described(tmp_path / "data.jsonl", 3, 0, disputed=0.0)
