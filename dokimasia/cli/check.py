@@ -47,13 +47,15 @@ def command(
     Every decision is kept at once, with who and when; whoever stops goes on later where they were. With --json nothing
     is asked: it prints how all items stand.
     """
-    from dokimasia.methods.checks import answered_since, label_figures, labelled, open_for_people
-    from dokimasia.methods.checks.figures import check_figures
+    from dokimasia.methods.checks import open_for_people
     from dokimasia.methods.checks.files import import_checks, write_checks
+    from dokimasia.methods.checks.standing import standing_figures
     from dokimasia.storage.home import Home
-    from dokimasia.storage.runs import get_run
 
-    place.only_here("dokimasia check")
+    if as_json and export is None and import_ is None:
+        print_json(place.standing(run))
+        return
+    place.only_here("dokimasia check without --json")
     settings, person = place.settings, (who or _user()).strip()
     if import_ is not None:
         taken = import_checks(settings, run, import_, who=person)
@@ -76,12 +78,8 @@ def command(
 
         go_through(place, every, who=person, second=second)
         every = open_for_people(settings, run)
-    figures: dict[str, Any] = {"run": every[0].item.run, **check_figures(every)}
     with Home.open(settings.home, write=False) as home:
-        figures |= {"status": get_run(home, figures["run"]).status, "answered": answered_since(home, figures["run"])}
-    if "perturbation" in figures["kinds"]:
-        with Home.open(settings.home, write=False) as home:
-            figures["labels"] = label_figures(labelled(home, figures["run"], every))
+        figures = standing_figures(home, every[0].item.run, every)
     if as_json:
         print_json(figures)
     else:

@@ -3,7 +3,7 @@
 import json
 import re
 import signal
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -47,9 +47,9 @@ class Served:
 
 
 @contextmanager
-def served(home: Path, *options: object, variables: Mapping[str, str] | None = None) -> Iterator[Served]:
-    """Serve a home from the folder in which it lies, on a free port, until the end."""
-    process = start_program(["serve", "--home", home, "--port", 0, *options], home.parent, variables=variables)
+def served(home: Path, *options: object, port: object = 0) -> Iterator[Served]:
+    """Serve a home from the folder in which it lies, by default on a free port, until the end."""
+    process = start_program(["serve", "--home", home, "--port", port, *options], home.parent)
     assert process.until(lambda: "\n" in process.printed), process.ended().stderr
     url = re.sub(r"\s.*", "", process.printed, flags=re.DOTALL)
     try:

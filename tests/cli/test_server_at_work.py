@@ -6,14 +6,16 @@ import time
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
+from dokimasia.cli.check import command as check
 from dokimasia.client import Client
 from dokimasia.simulation.serving.server import running_server
-from dokimasia.simulation.world import write_world
+from dokimasia.simulation.world import write_described, write_world
 from dokimasia.storage.lock import access_to
 from tests.cli.served import configured, runs_of, served
 from tests.killing import committed
-from tests.processes import environment, run_program, start_program
+from tests.processes import environment, run_program
 
 EVALUATE = ("evaluate", "--judge", "J", "--models", "A")
 
@@ -83,7 +85,7 @@ def test_a_service_that_goes_away_and_comes_back(data: Path, whole: str, tmp_pat
             assert stopped.returncode == 0
             assert "1 run goes on when the service is back" in stopped.stderr
             assert asked.until(lambda: "trying again" in asked.told)
-            with served(tmp_path / "home", "--port", service.url.rpartition(":")[2]):
+            with served(tmp_path / "home", port=service.url.rpartition(":")[2]):
                 ended = asked.ended()
             assert (ended.returncode, ended.stdout) == (0, whole), ended.stderr
             assert "the service is back" in ended.stderr
@@ -114,7 +116,7 @@ def test_verbs_of_this_machine_go_through_the_service_that_holds_the_home(
     tokens.write_text("ana read,run,review 0123456789abcdef0\n")
     tokens.chmod(0o600)
     with running_server() as url:
-        configured(tmp_path, url, J="judge", A="strong")
+        configured(tmp_path, url, J="judge", K="judge-noisy", A="strong")
         with served(tmp_path / "home", "--token-file", tokens) as service:
 
             def here(*words: object) -> str:
@@ -124,7 +126,7 @@ def test_verbs_of_this_machine_go_through_the_service_that_holds_the_home(
 
             assert here(*EVALUATE, data) == whole
             assert here("runs", "name", "last", "mine") == f"run {runs_of(service.home)[0]['id']} is called 'mine'\n"
-            here("fork", "mine", "--from", "score", "--judge", "J", "--models", "A=J", "--name", "two")
+            here("fork", "mine", "--from", "score", "--judge", "K", "--name", "two")
             assert here("resume", "mine") == whole
             assert "deleted run" in here("runs", "delete", "two", "--yes")
             assert [run["name"] for run in runs_of(service.home)] == ["mine"]
@@ -142,21 +144,23 @@ def test_verbs_of_this_machine_go_through_the_service_that_holds_the_home(
 
 def test_captions_are_checked_through_the_service(tmp_path: Path) -> None:
     """`check` in the terminal decides through the service that holds the home, at once and under the name that is given."""
-    write_world(tmp_path / "world.jsonl", 7, 3)
-    panel = ("--judges", "sim/panel-a,sim/panel-b,sim/panel-c")
-    made = run_program(["review", "world.jsonl", *panel, "--home", "home"], tmp_path)
+    write_described(tmp_path / "data.jsonl", 6, 0, disputed=0.0)
+    made = run_program(["review", "data.jsonl", "--panel", "sim/panel-a,sim/panel-c", "--home", "home"], tmp_path)
     assert made.returncode == 0, made.stderr
-    run = runs_of(tmp_path / "home")[0]["id"]
-    with served(tmp_path / "home"):
-        process = start_program(["check", run, "--home", "home", "--who", "Zoë"], tmp_path)
-        printed = process.ended()
-        assert "to check as Zoë" in printed.stdout, printed.stderr
-        with Client(access_to(tmp_path / "home").url, who="Zoë") as client:  # pyright: ignore[reportOptionalMemberAccess]
-            item = next(iter(client.pending(run)))
-            decided = client.decide(run, item["item"], "accept")
-            assert decided["decisions"][0]["who"] == "Zoë"
-        after = run_program(["check", run, "--home", "home", "--json"], tmp_path)
-        assert json.loads(after.stdout)["people"] == {"Zoë": 1}
+    home = tmp_path / "home"
+    with served(home) as service:
+        words = ["last", "--home", str(home), "--who", "Zoë"]
+        result = CliRunner().invoke(check, words, input="a\nd 1\nq\n", catch_exceptions=False)
+        assert "2 decided in this invocation" in result.output
+        assert "another process" not in result.output
+        assert not (home / "decisions").exists() or not list((home / "decisions").iterdir())
+        here = run_program(["check", "last", "--home", "home", "--json"], tmp_path)
+        assert json.loads(here.stdout)["people"] == {"Zoë": 2}
+        there = service.run("check", "last", "--json")
+        assert (there.returncode, there.stdout) == (0, here.stdout), there.stderr
+        asked = service.run("check", "last")
+        assert (asked.returncode, asked.stdout) == (2, "")
+        assert "works on a home of this machine" in asked.stderr
 
 
 def test_tokens_are_asked_for_and_never_told(data: Path, tmp_path: Path) -> None:
@@ -186,7 +190,7 @@ def test_tokens_are_asked_for_and_never_told(data: Path, tmp_path: Path) -> None
         assert may_not.returncode == 2
         assert "lacks the scope" in may_not.stderr
         told = "".join(ran.stderr for ran in (none, other, opened, may_not)) + service.process.told
-        assert right not in told and wrong not in told  # noqa: PT018
+        assert not {one for one in (right, wrong) if one in told}
 
 
 def test_the_environment_names_the_service(tmp_path: Path) -> None:

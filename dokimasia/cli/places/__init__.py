@@ -147,6 +147,10 @@ class Place(Protocol):
         """Return how two runs differ; `say` is told which runs `last` means."""
         ...
 
+    def standing(self, run: str) -> dict[str, Any]:
+        """Return how all stands that people decide on in a run; a service says it."""
+        ...
+
     def decide(
         self, item: "CheckItem", action: "Action", *, who: str, text: str = "", shown: str = ""
     ) -> "Decision | None":
