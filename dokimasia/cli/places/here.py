@@ -209,6 +209,15 @@ class Here:
                     say(f"last: run {named.id} of {named.created_at[:19].replace('T', ' ')}, {named.command}")
             return compare_runs(home, run, other, **how)
 
+    def standing(self, run: str) -> dict[str, Any]:
+        """Return how all stands that people decide on in a run."""
+        from dokimasia.methods.checks import open_for_people
+        from dokimasia.methods.checks.standing import standing_figures
+
+        every = open_for_people(self.settings, run)
+        with Home.open(self.settings.home, write=False) as home:
+            return standing_figures(home, every[0].item.run, every)
+
     def decide(self, item: CheckItem, action: Action, *, who: str, text: str = "", shown: str = "") -> Decision | None:
         """Keep what a person decided on an item; None where it is left for the process that holds the home."""
         from dokimasia.methods.checks import decide

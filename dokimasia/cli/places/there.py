@@ -161,6 +161,10 @@ class There:
                 say(f"last: run {row['id']} of {row['created_at'][:19].replace('T', ' ')}, {row['command']}")
         return found
 
+    def standing(self, run: str) -> dict[str, Any]:
+        """Return how all stands that people decide on in a run."""
+        return self.client.agreement(run)
+
     def decide(self, item: CheckItem, action: Action, *, who: str, text: str = "", shown: str = "") -> Decision | None:
         """Keep what a person decided on an item."""
         with Client(self.settings.server, self.settings.server_token, who=who) as client:
