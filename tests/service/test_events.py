@@ -12,11 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dokimasia.gateway.doubles import CountingTransport
 from dokimasia.methods.evaluation import EvaluationRequest
 from dokimasia.service.engine import Engine
 from dokimasia.service.events import log as logs
-from dokimasia.service.events import registry, stream, telling
 from dokimasia.service.events.log import Log
 from dokimasia.service.events.picture import blank, fold
 from dokimasia.service.events.registry import Events
@@ -27,7 +25,6 @@ from dokimasia.settings import load_settings
 from dokimasia.simulation.serving.transport import SimTransport
 from dokimasia.simulation.world import write_world
 from dokimasia.storage.home import Home
-from dokimasia.storage.runs import list_runs
 from tests.report.conftest import Finished
 from tests.service.conftest import asking, service_over
 
@@ -187,7 +184,7 @@ async def test_a_run_is_followed_from_the_queue_to_its_end(tmp_path: Path) -> No
         run = await engine.submit("evaluate", request(tmp_path))
         following = asyncio.create_task(follow(f"{url}/api/runs/{run.id}/events"))
         late = asyncio.create_task(follow(f"{url}/api/runs/{run.id}/events?after=0"))
-        while service.events.streams < 2:
+        while service.events.streams < 2:  # noqa: ASYNC110
             await asyncio.sleep(0.01)
         held.may.set()
         told = read(await following)
