@@ -8,7 +8,7 @@ DokimasiaError
 ├── UnparsableReply          a model's text does not say what was asked
 ├── ToolFailure              a tool cannot do what a model asked of it: the model is told
 ├── TransportError           one try brought no usable envelope
-├── CallFailed               a call has no answer after all tries, or may not be paid for
+├── CallFailed               a call has no answer after all tries, may not be paid for, or waits for a person
 ├── Unreachable              a model's first calls all fail for its key, its name or its address: the run stops
 ├── StorageError             the home folder: damaged, missing, full
 │   ├── HomeLocked           another process writes here: exit code 2
@@ -101,20 +101,21 @@ class TransportError(DokimasiaError):
 
 
 class CallFailed(DokimasiaError):
-    """A call has no answer: after all tries (`api_error`), for its length (`context_overflow`), or for money (`budget`).
+    """A call has no answer: after all tries (`api_error`), for its length (`context_overflow`), for money (`budget`), or not
+    yet, since a person is asked (`waiting`).
 
     `last` is what its last try met, where one was made.
     """
 
     def __init__(
         self,
-        kind: Literal["api_error", "context_overflow", "budget"],
+        kind: Literal["api_error", "context_overflow", "budget", "waiting"],
         reason: str,
         *,
         last: TransportError | None = None,
     ) -> None:
         super().__init__(f"{kind}: {reason}")
-        self.kind: Literal["api_error", "context_overflow", "budget"] = kind
+        self.kind: Literal["api_error", "context_overflow", "budget", "waiting"] = kind
         self.reason = reason
         self.last = last
 

@@ -11,40 +11,55 @@ from pydantic import Field, model_validator
 from dokimasia.domain.blindspots import LABELS, Label
 from dokimasia.domain.identity import Value, digest
 
-Kind = Literal["caption", "rubric", "perturbation"]
-"""What an item is: a golden caption, one rubric, or a gold answer with the same made worse."""
+Kind = Literal["caption", "rubric", "perturbation", "question"]
+"""What an item is: a golden caption, one rubric, a gold answer with the same made worse, or a question to a person."""
 
 TextAction = Literal["accept", "edit", "reject"]
 """What a person decides on a text. Deleting a sentence is an edit."""
 
-Action = TextAction | Label
+ReplyAction = Literal["reply", "undo"]
+"""What a person does with a question: answers it, and takes the answer back while no run has used it."""
+
+Action = TextAction | Label | ReplyAction
 """What a person decides: on a perturbation it is one of five labels."""
 
 ACTIONS: dict[Kind, tuple[Action, ...]] = {
     "caption": get_args(TextAction),
     "rubric": get_args(TextAction),
     "perturbation": LABELS,
+    "question": get_args(ReplyAction),
 }
 """What can be decided, by what the item is."""
 
-State = Literal["waiting", "accepted", "edited", "rejected"] | Label
+State = Literal["waiting", "accepted", "edited", "rejected", "answered"] | Label
 """How an item stands; a perturbation stands as it was labelled."""
 
 STATES: dict[Action, State] = {
     "accept": "accepted",
     "edit": "edited",
     "reject": "rejected",
+    "reply": "answered",
+    "undo": "waiting",
     **{label: label for label in LABELS},
 }
 
 _SENTENCE = re.compile(r"(?<=[.!?])(?:[\"'\u201d\u2019)])?\s+(?=\S)")
 
 
+_DONE: dict[Kind, str] = {
+    "caption": "not labelled",
+    "rubric": "not labelled",
+    "perturbation": "labelled, and not accepted, edited or rejected",
+    "question": "answered in words",
+}
+
+
 class CheckItem(Value):
     """Something that a person is to check: the text of a value (`subject`, its content id) that a run made.
 
     Of a perturbation the text is the changed answer, or what the editing model was told. `detail` is what helps to
-    decide, such as a rubric's stream and evidence. `position` orders the items of a run.
+    decide, such as a rubric's stream and evidence. `position` orders the items of a run. A question's text is its prompt's,
+    `subject` the key of its call, `detail` the prompt's name, and `person` who is asked.
     """
 
     run: str
@@ -54,6 +69,7 @@ class CheckItem(Value):
     text: str
     detail: str = ""
     position: int = Field(default=0, ge=0)
+    person: str | None = None
 
     @property
     def actions(self) -> tuple[Action, ...]:
@@ -64,8 +80,13 @@ class CheckItem(Value):
         """Return why something cannot be decided on it; empty where it can."""
         if action in self.actions:
             return ""
-        done = "labelled, and not accepted, edited or rejected" if self.kind == "perturbation" else "not labelled"
-        return f"item {self.id}: a {self.kind} is {done}: what can be decided is {', '.join(self.actions)}"
+        return f"item {self.id}: a {self.kind} is {_DONE[self.kind]}: what can be decided is {', '.join(self.actions)}"
+
+    def told(self, who: str) -> str:
+        """Return whose question it is, where it is not this person's; empty for every other item."""
+        if self.person is None or who == self.person:
+            return ""
+        return f"item {self.id} is a question to {self.person}, and {who} cannot answer it: --who {self.person}"
 
     @property
     def id(self) -> str:

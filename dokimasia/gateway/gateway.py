@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from dokimasia.domain.call import Answer, Chat, ModelCall, ModelReply, ModelSpec, call_key
-from dokimasia.domain.ports import BlobStore, Ledger, Reducer, Transport
+from dokimasia.domain.ports import BlobStore, Ledger, People, Reducer, Transport
+from dokimasia.domain.question import Aid
 from dokimasia.errors import CallFailed, ConfigError, Interrupted, ToolFailure, TransportError
 from dokimasia.gateway.breaker import REFUSALS
 from dokimasia.gateway.budget import Budget, Reservation
@@ -63,6 +64,7 @@ class ModelGateway:
         api_keys: Mapping[str, str] | None = None,
         reduce: Reducer | None = None,
         budget: Budget | None = None,
+        people: People | None = None,
         redact: Callable[[str], str] = str,
         seed: int = 0,
         on_event: Callable[[GatewayEvent], None] | None = None,
@@ -80,6 +82,7 @@ class ModelGateway:
             api_keys: keys by `ModelRef.name`; a model without one is called without one.
             reduce: makes images smaller for the models that have a `max_image_side`.
             budget: limits on what is spent; none by default.
+            people: where questions to people are kept; without it nobody can be asked.
             redact: takes secrets out of a text, on top of the keys above.
             seed: of the jitter between tries.
             on_event: told what happens, at once and in order; it must not raise.
@@ -101,6 +104,7 @@ class ModelGateway:
             )
         self._transports = dict(transports)
         self._budget = budget or Budget()
+        self._people = people
         self._clean = redactor(keys.values(), redact)
         self._rng = random.Random(seed)
         self._on_event = on_event
@@ -114,7 +118,7 @@ class ModelGateway:
         self._tally: defaultdict[str, Any] = defaultdict(int)  # the counts of GatewayStats by name
         self._draining = False
 
-    async def ask(self, call: ModelCall, *, label: str = "") -> Answer:
+    async def ask(self, call: ModelCall, *, label: str = "", aid: Aid | None = None) -> Answer:
         """Return the call's answer, from the ledger where it has one.
 
         An asker that joins a request already under way gets its answer as `cached`: it was paid for once.
@@ -122,10 +126,11 @@ class ModelGateway:
         Args:
             call: what is asked.
             label: who asks (an agent's name), kept beside the ledger's entry.
+            aid: what helps a person to answer, where one is asked.
 
         Raises:
-            CallFailed: no reply could be had (`api_error`, `context_overflow`) or may be paid for (`budget`), or an image
-                cannot be made smaller.
+            CallFailed: no reply could be had (`api_error`, `context_overflow`) or may be paid for (`budget`), a person has
+                not answered yet (`waiting`), or an image cannot be made smaller.
             ConfigError: the call's model is not configured, or its transport does not exist.
             Interrupted: the gateway is being drained.
             StorageError: the ledger or a blob cannot be read or written.
@@ -134,6 +139,8 @@ class ModelGateway:
         if self._draining:
             raise _interrupted(call)
         key = call_key(call)
+        if call.model.person:
+            return await self._ask_person(key, call, label, aid or Aid())
         flight = self._flights.get(key)
         joined = flight is not None
         if flight is None:
@@ -157,6 +164,29 @@ class ModelGateway:
         if isinstance(outcome, Interrupted):
             raise _interrupted(call)
         return outcome.model_copy(update={"cached": True}) if joined and not outcome.cached else outcome
+
+    async def _ask_person(self, key: str, call: ModelCall, label: str, aid: Aid) -> Answer:
+        """Return what a person has answered; a question takes no place, no pace and no try, and waits outside of the run."""
+        name = call.model.name
+        if self._people is None:
+            raise ConfigError(f"{name}: nobody can be asked here: give ModelGateway where questions wait (people=...)")
+        if not isinstance(call, Chat):
+            raise CallFailed("api_error", f"{name}: a person answers questions, and cannot be asked for this: {call.kind}")
+        answer = await self._people.ask(key, call, label=label, aid=aid)
+        told: dict[str, Any] = {"model": name, "endpoint": call.model.endpoint, "label": label, "key": key}
+        if answer is None:
+            self._tally["waiting"] += 1
+            self._emit("waiting", **told, reason="the question waits")
+            raise CallFailed("waiting", f"{name}: the question waits for an answer")
+        if answer.cached:
+            self._tally["cached"] += 1
+        else:
+            self._budget.cost += answer.cost or 0.0
+            self._tally["answered"] += 1
+            self._tally["cost"] += answer.cost or 0.0
+            self._tally["cost_unknown"] += answer.cost is None
+        self._emit("cached" if answer.cached else "answered", **told)
+        return answer
 
     async def drain(self) -> None:
         """Start no new request; return when the requests under way are answered and committed.

@@ -158,7 +158,7 @@ class Routes:
 
     def uneven(self, names: Iterable[str]) -> bool:
         """Whether one of these models' lanes has half its room to spare while requests to another's have to wait."""
-        routes = [self.to(name) for name in names]
+        routes = [self.to(name) for name in names if name not in self._specs or not self._specs[name].ref.person]
         waiting = {id(route.limiter) for route in routes if route.limiter.waiting or route.pacing.waiting}
         return bool(waiting) and any(
             id(route.limiter) not in waiting and 2 * route.limiter.in_use <= route.limiter.limit for route in routes

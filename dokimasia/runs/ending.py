@@ -1,19 +1,23 @@
 """How a run ended, held against what was wanted of it: how many items may fail, and what its models have to reach."""
 
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, Literal
 
+from dokimasia.domain.call import PEOPLE
 from dokimasia.errors import ConfigError
 from dokimasia.report.figures import several
 from dokimasia.runs.method import Method
 from dokimasia.runs.requests import Invocation
 from dokimasia.runs.retrying import RETRYABLE
 from dokimasia.storage.home import Home
+from dokimasia.storage.questions import open_questions
 from dokimasia.storage.results import failed_by_model, result_failures
 from dokimasia.storage.runs import Run
 
-End = Literal["complete", "failures", "spending", "below"]
-"""`failures`: more items failed than may; `spending`: a limit left items open; `below`: a model misses what was asked."""
+End = Literal["complete", "failures", "spending", "below", "waiting"]
+"""`failures`: more items failed than may; `spending`: a limit left items open; `below`: a model misses what was asked;
+`waiting`: people have to answer."""
 
 SPENT = "the limit on spending is reached and some items are open"
 BLIND = "#blind"
@@ -47,6 +51,17 @@ def judge(
         if value is None or value < least
     ]
     return ("below", "; ".join(low)) if low else ("complete", "")
+
+
+def waited_for(home: Home, run: Run) -> str:
+    """Return who is waited for in a run, with how many questions, and the command by which they answer."""
+    asked = Counter(one.person for one in open_questions(home, run=run.id))
+    told = [
+        f"{several(count, 'question')} {'waits' if count == 1 else 'wait'} for {PEOPLE}/{person}: "
+        f"`dokimasia check {run.id} --who {person}`"
+        for person, count in sorted(asked.items())
+    ]
+    return "; ".join(told) or f"people have answered: `dokimasia resume {run.id}` goes on"
 
 
 def _ways_out(method: Method[Any, Any], run: Run, failures: Collection[str]) -> Iterator[str]:

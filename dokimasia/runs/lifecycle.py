@@ -10,11 +10,11 @@ import orjson
 
 from dokimasia import __version__
 from dokimasia.domain.identity import Value, value_id
-from dokimasia.domain.judgement import FailureKind
+from dokimasia.domain.judgement import OPEN_KINDS, FailureKind
 from dokimasia.domain.ports import Transport
 from dokimasia.errors import CallFailed, InputError, Interrupted, NotFound, StorageError
 from dokimasia.prompts import PromptLibrary
-from dokimasia.runs.ending import SPENT, End, check_measures, judge
+from dokimasia.runs.ending import SPENT, End, check_measures, judge, waited_for
 from dokimasia.runs.estimate import Estimate
 from dokimasia.runs.method import Accepted, Method
 from dokimasia.runs.observer import Observer, Silent
@@ -255,6 +255,7 @@ async def carry_out(
     check_prices(reached, max_cost=request.max_cost)
     opening = open_services(
         session,
+        run.id,
         reached,
         budget=request.budget,
         seed=plan.seed,
@@ -269,35 +270,40 @@ async def carry_out(
         kept = count_calls(home, run.id) if retry else answered
         watching.planned(run.id, expected.model_copy(update={"answered": kept}))
         job = Job(method.name, session, run, plan, request, services, watching)
-        complete = await _work(method, job)
-        if complete and method.ended is not None:
+        left = await _work(method, job)
+        if left is None and method.ended is not None:
             await method.ended(job)
-    held = complete and job.held_open
-    finished = await finish(home, run, complete=complete and not held, told=not job.held_open)
+    held = left is None and job.held_open
+    finished = await finish(home, run, left="budget" if held else left, told=not job.held_open)
+    if finished.status in ("done", "waiting"):
+        await services.people.withdraw_others()
     return _ended(method, home, finished, request, complete=held or finished.status == "done")
 
 
 def _ended(method: AnyMethod, home: Home, run: Run, request: RunRequest, *, complete: bool) -> RunResult:
     """Return what a run came to, held against what was wanted of it."""
     figures = method.figures(home, run)
-    end, why = judge(method, home, run, request, figures) if complete else ("spending", SPENT)
+    if complete:
+        end, why = judge(method, home, run, request, figures)
+    else:
+        end, why = ("waiting", waited_for(home, run)) if run.status == "waiting" else ("spending", SPENT)
     return RunResult(run=run.id, complete=complete, summary=figures, end=end, why=why)
 
 
-async def _work(method: AnyMethod, job: "Job[Any]") -> bool:
-    """Do all stages, and return whether they came to their end before the budget did.
+async def _work(method: AnyMethod, job: "Job[Any]") -> FailureKind | None:
+    """Do all stages, and return what keeps them from their end: the budget, or a person who has not answered yet.
 
     Raises:
-        CallFailed: a call failed for another reason than the budget.
+        CallFailed: a call failed for another reason.
     """
     try:
         async for stage in method.stages(job):
             await job.do(stage)
     except CallFailed as failed:
-        if failed.kind != "budget":
+        if failed.kind not in OPEN_KINDS:
             raise
-        return False
-    return True
+        return failed.kind
+    return None
 
 
 @asynccontextmanager
@@ -308,8 +314,8 @@ async def _at_work(
 
     Where it ends in an error it is `failed`, whatever the error, and never stays `running`. What cannot be opened, such as
     for want of a key, changes nothing of a run that was there before. It is marked before anything
-    of it is opened again, so that a run which dies in between does not pass for finished. Items that had failed for want
-    of money, and those to be retried, are open again; threads that belong to nothing any more are swept.
+    of it is opened again, so that a run which dies in between does not pass for finished. Items that were left open,
+    and those to be retried, are taken up again; threads that belong to nothing any more are swept.
 
     Raises:
         ConfigError: the key of a model is not in the environment.
@@ -324,7 +330,7 @@ async def _at_work(
         async with opening as services:
             began = True
             await set_status(home, run.id, "running")
-            await reopen(home, run.id, failures=("budget",))
+            await reopen(home, run.id)
             await retry_failed(home, run.id, failures=retry)
             await sweep_orphans(services.saver, live_threads(home))
             yield services
@@ -337,12 +343,19 @@ async def _at_work(
                 await set_status(home, run.id, ended)
 
 
-async def finish(home: Home, run: Run, *, complete: bool = True, told: bool = True) -> Run:
-    """Mark a run as done, or as interrupted where items are open or `complete` is false; return its row."""
-    open_items = result_failures(home, run.id).get("budget", 0)
-    status = "done" if complete and not open_items else "interrupted"
+async def finish(home: Home, run: Run, *, left: FailureKind | None = None, told: bool = True) -> Run:
+    """Mark a run as done; as waiting where people alone are waited for; as interrupted where else something is left open.
+
+    `left` is what kept its stages from their end. Returns its row.
+    """
+    failures = result_failures(home, run.id)
+    unpaid, waiting = failures.get("budget", 0), failures.get("waiting", 0)
+    status: RunStatus = "waiting" if waiting or left == "waiting" else "done"
+    if unpaid or left == "budget":
+        status = "interrupted"
     if told:
-        await record_event(home, run.id, "finished", {"status": status, "out_of_budget": open_items})
+        counted = {"out_of_budget": unpaid, **({"waiting": waiting} if waiting else {})}
+        await record_event(home, run.id, "finished", {"status": status, **counted})
     await set_status(home, run.id, status)
     return get_run(home, run.id)
 

@@ -4,6 +4,7 @@ import asyncio
 from typing import Any
 
 from dokimasia.domain.call import Answer, ModelCall
+from dokimasia.domain.question import Aid
 from dokimasia.errors import CallFailed, DokimasiaError, Interrupted, StorageError, TransportError, Unreachable
 from dokimasia.gateway.gateway import ModelGateway
 from dokimasia.storage.home import Home
@@ -62,7 +63,7 @@ class ReachingGateway(ModelGateway):
         self._answered: set[str] = set()
         self._held: dict[str, list[asyncio.Future[None]]] = {}
 
-    async def ask(self, call: ModelCall, *, label: str = "") -> Answer:
+    async def ask(self, call: ModelCall, *, label: str = "", aid: Aid | None = None) -> Answer:
         """Return the call's answer as `ModelGateway.ask` does.
 
         Raises:
@@ -72,7 +73,7 @@ class ReachingGateway(ModelGateway):
         self._asking += 1
         self._asked += 1
         try:
-            answer = await super().ask(call, label=label)
+            answer = await super().ask(call, label=label, aid=aid)
             if not answer.cached:
                 self._answered.add(name)
                 self._release(name)

@@ -21,6 +21,7 @@ from dokimasia.runs.reaching import ReachingGateway, Stop, gone, watch_home
 from dokimasia.settings import Settings, api_key, nearest
 from dokimasia.storage.decisions import take_in
 from dokimasia.storage.ledger import SqliteLedger
+from dokimasia.storage.people import QueuedPeople
 from dokimasia.storage.reduced import ReducedImages
 from dokimasia.storage.runs import SqliteRunStore
 from dokimasia.tools.reducing import reduce_image
@@ -40,6 +41,7 @@ class Services:
     store: SqliteRunStore
     saver: "Saver"
     specs: Mapping[str, ModelSpec]
+    people: QueuedPeople
 
 
 def default_transports(prompts: PromptLibrary | None = None) -> dict[str, Transport]:
@@ -65,7 +67,8 @@ def transports_for_models(specs: Mapping[str, ModelSpec], prompts: PromptLibrary
         ConfigError: a plug-in's transport that a model names cannot be loaded.
     """
     own = default_transports(prompts)
-    named = {spec.ref.model.split("/", 1)[0] if spec.transport == "auto" else spec.transport for spec in specs.values()}
+    models = [spec for spec in specs.values() if not spec.ref.person]
+    named = {spec.ref.model.split("/", 1)[0] if spec.transport == "auto" else spec.transport for spec in models}
     return {**dict(transports_for(named - set(own))), **own}
 
 
@@ -135,6 +138,7 @@ def keys_of(settings: Settings, specs: Mapping[str, ModelSpec]) -> dict[str, str
 @asynccontextmanager
 async def open_services(
     session: "Session",
+    run: str,
     specs: Mapping[str, ModelSpec],
     *,
     budget: Budget,
@@ -144,7 +148,7 @@ async def open_services(
     transports: Mapping[str, Transport] | None = None,
     goes_on: bool = False,
 ) -> AsyncIterator[Services]:
-    """Open everything a run works with; at the end the calls in flight are finished and committed.
+    """Open everything that a run (its id) works with; at the end the calls in flight are finished and committed.
 
     Decisions that people left as files while the home was held are taken in at both ends. With `goes_on` also a model that
     cannot be reached stops nothing.
@@ -160,6 +164,7 @@ async def open_services(
     keys = keys_of(settings, specs)
     redact = Redactor((*settings.secrets, *keys.values()), patterns=False)
     await take_in(home)
+    people = QueuedPeople(home, run, specs)
     async with open_saver(home) as saver:
         gateway = ReachingGateway(
             stop,
@@ -171,6 +176,7 @@ async def open_services(
             api_keys=keys,
             reduce=ReducedImages(home.blobs, reduce_image, home=home),
             budget=budget,
+            people=people,
             redact=redact,
             seed=seed,
             on_event=observer.happened,
@@ -182,7 +188,7 @@ async def open_services(
 
         helpers = [asyncio.create_task(drain_when_asked()), asyncio.create_task(watch_home(home, stop))]
         try:
-            yield Services(gateway=gateway, store=SqliteRunStore(home), saver=saver, specs=specs)
+            yield Services(gateway=gateway, store=SqliteRunStore(home), saver=saver, specs=specs, people=people)
             if not home.in_place:
                 raise gone(home)
         except Exception as error:

@@ -6,12 +6,13 @@ from functools import cached_property
 from typing import Any, Generic, TypeVar, get_args
 
 from dokimasia.domain.identity import value_id
-from dokimasia.domain.judgement import Failed, FailureKind
+from dokimasia.domain.judgement import OPEN_KINDS, Failed, FailureKind
 from dokimasia.domain.sample import Sample
 from dokimasia.errors import CallFailed, ConfigError, DokimasiaError
 from dokimasia.graphs import drive
 from dokimasia.graphs.context import Context, failed_update
 from dokimasia.graphs.drive import GraphFile
+from dokimasia.graphs.reasking import to_report
 from dokimasia.log import logger
 from dokimasia.runs.concurrency import work_through
 from dokimasia.runs.observer import Observer, Progress
@@ -117,9 +118,9 @@ class Job(Generic[P]):
         return max((spec.max_concurrency for spec in self.plan.models.values()), default=1)
 
     @property
-    def out_of_budget(self) -> bool:
-        """Whether items are open since the budget was used up."""
-        return bool(result_failures(self.home, self.run.id).get("budget"))
+    def left_open(self) -> bool:
+        """Whether items are open, since the budget was used up or people have not answered yet."""
+        return any(kind in OPEN_KINDS for kind in result_failures(self.home, self.run.id))
 
     def samples(self) -> Iterator[Sample]:
         """Yield the run's samples, in order."""
@@ -226,8 +227,8 @@ class Job(Generic[P]):
         context = replace(self.context.at_attempt(self.attempt(item.name)), refused=refused)
         try:
             state = await self.walk(graph, {"sample": value_id(sample), **item.inputs}, item.name, context=context)
-            if refused and not state.get("failed"):  # made without what was still to be asked: open, and no result
-                state = {"calls": state.get("calls"), **failed_update(refused[0])}
+            if refused and state.get("failed") not in OPEN_KINDS:  # made without what was still to be asked: no result
+                state = {"calls": state.get("calls"), **failed_update(to_report(refused))}
         except CallFailed as failed:
             state = {"failed": failed.kind, "reason": failed.reason}
         except DokimasiaError:

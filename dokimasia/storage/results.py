@@ -8,7 +8,7 @@ import orjson
 from pydantic import Field, model_validator
 
 from dokimasia.domain.identity import Value, canonical_json
-from dokimasia.domain.judgement import Answered, FailureKind
+from dokimasia.domain.judgement import OPEN_KINDS, Answered, FailureKind
 from dokimasia.storage.connection import rows_of
 from dokimasia.storage.home import Home
 from dokimasia.storage.schema.rows import insert_row, insert_rows, next_number, unsealed
@@ -123,7 +123,13 @@ def failed_by_model(home: Home, run_id: str) -> dict[str, tuple[int, int]]:
     return {model: (failed, count) for model, failed, count in home.all(sql, (run_id,))}
 
 
-async def reopen(home: Home, run_id: str, *, failures: Collection[FailureKind] = ("budget",)) -> int:
+def counts_by_sample(home: Home, run_id: str) -> dict[str, tuple[int, int]]:
+    """Return by sample how many results of a run it has, and how many of these failed; a sample without any is left out."""
+    sql = "SELECT sample_id, count(*), sum(outcome = 'failed') FROM results WHERE run_id = ? GROUP BY sample_id"
+    return {sample: (count, failed) for sample, count, failed in home.all(sql, (run_id,))}
+
+
+async def reopen(home: Home, run_id: str, *, failures: Collection[FailureKind] = OPEN_KINDS) -> int:
     """Remove a run's rows that failed in these ways, so that a resume takes their items up again; return how many.
 
     What failed and why stays on record as an event `reopened`.

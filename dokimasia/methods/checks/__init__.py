@@ -3,9 +3,21 @@
 from typing import TYPE_CHECKING, Any
 
 from dokimasia.methods.checks.blocks import label_blocks
-from dokimasia.methods.checks.checking import decide, open_for_people, pending_checks
+from dokimasia.methods.checks.checking import checked, decide, keep_decision, open_for_people, pending_checks
 from dokimasia.methods.checks.labels import label_figures, labelled
 from dokimasia.methods.checks.probes import Probes, probes_of
+from dokimasia.methods.checks.questions import (
+    Given,
+    answer,
+    answer_all,
+    answered_since,
+    draft_of,
+    keep_draft,
+    show_question,
+    take_in_answers,
+    undo,
+    waiting_questions,
+)
 from dokimasia.methods.checks.shape import LabelFigures
 from dokimasia.methods.checks.standings import all_standings, checked_texts
 from dokimasia.methods.checks.written import perturbation_files
@@ -22,11 +34,19 @@ async def open_checks(job: "Job[Any]") -> None:
 
 
 __all__ = [
+    "Given",
     "LabelFigures",
     "Probes",
     "all_standings",
+    "answer",
+    "answer_all",
+    "answered_since",
+    "checked",
     "checked_texts",
     "decide",
+    "draft_of",
+    "keep_decision",
+    "keep_draft",
     "label_blocks",
     "label_figures",
     "labelled",
@@ -35,4 +55,8 @@ __all__ = [
     "pending_checks",
     "perturbation_files",
     "probes_of",
+    "show_question",
+    "take_in_answers",
+    "undo",
+    "waiting_questions",
 ]

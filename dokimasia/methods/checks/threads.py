@@ -19,6 +19,8 @@ async def open_threads(home: Home, saver: Saver, run_id: str) -> None:
     graph = verification.compiled(saver)
     threads = {id for (id,) in home.all("SELECT thread_id FROM threads WHERE run_id = ?", (run_id,))}
     for one in standings(home, run_id):
+        if one.item.kind == "question":
+            continue  # it is the run that goes on with it
         if one.settled_by is None:
             await verification.hold(graph, one.item.id, await _opened(home, one.item))
         elif _name(one.item) in threads:
@@ -28,7 +30,7 @@ async def open_threads(home: Home, saver: Saver, run_id: str) -> None:
 async def go_on(home: Home, saver: Saver, one: Standing) -> None:
     """Resume an item's thread with the decision that settles it, and forget the thread; a lost one is begun anew."""
     settled = one.settled_by
-    if settled is None:
+    if settled is None or one.item.kind == "question":
         return
     thread = await _opened(home, one.item)
     await verification.go_on(verification.compiled(saver), one.item.id, settled, thread)
