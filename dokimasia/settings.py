@@ -289,10 +289,14 @@ def _of_person(ref: ModelRef, values: Mapping[str, Any], place: str) -> dict[str
         ConfigError: the name is none, or something is said that only a model has.
     """
     if not _PERSON.fullmatch(ref.person):
-        raise ConfigError(f"{place}: a person is called {PEOPLE}/NAME, with a NAME of at most 80 characters without spaces")
+        raise ConfigError(
+            f"{place}: a person is called {PEOPLE}/NAME, with a NAME of at most 80 characters without spaces"
+        )
     wrong = sorted(set(values) & {"api_base", "api_key_env", "transport", "input_price", "output_price", "image_price"})
     if wrong:
-        raise ConfigError(f"{place}: {wrong[0]} is of models, and {ref.model} is a person (who may have an hourly_rate)")
+        raise ConfigError(
+            f"{place}: {wrong[0]} is of models, and {ref.model} is a person (who may have an hourly_rate)"
+        )
     return {"transport": PEOPLE, "input_price": 0.0, "output_price": 0.0, "capabilities": ("vision",)}
 
 

@@ -55,7 +55,10 @@ def _kept(value: Any) -> Any:
     if isinstance(value, set | frozenset):
         return {"set": sorted((_kept(one) for one in cast("set[Any]", value)), key=canonical_json)}
     if isinstance(value, Sequence) and not isinstance(value, bytes):
-        return {"list": [_kept(one) for one in cast("Sequence[Any]", value)], "of": type(cast("object", value)).__name__}
+        return {
+            "list": [_kept(one) for one in cast("Sequence[Any]", value)],
+            "of": type(cast("object", value)).__name__,
+        }
     module, name = getattr(value, "__module__", ""), getattr(value, "__qualname__", "")
     if callable(value) and module.startswith(_OURS) and name.isidentifier():
         return {"function": f"{module}:{name}"}

@@ -21,9 +21,7 @@ from dokimasia.storage.values import now
 
 _OPEN = "i.state = 'waiting' AND q.used_at IS NULL AND q.withdrawn_at IS NULL"
 _JOINED = "FROM check_items i JOIN questions q ON q.id = i.id WHERE i.kind = 'question'"
-_REPLY = (
-    "(SELECT d.text FROM decisions d WHERE d.item = i.id AND i.state = 'answered' ORDER BY d.number DESC LIMIT 1) AS reply"
-)
+_REPLY = "(SELECT d.text FROM decisions d WHERE d.item = i.id AND i.state = 'answered' ORDER BY d.number DESC LIMIT 1) AS reply"
 
 
 class OpenQuestion(NamedTuple):
@@ -116,7 +114,9 @@ def get_question(home: Home, item: str) -> Question:
         raise NotFound(f"{home.path} has no question {item}: the run that asked it may have been deleted")
     row = found[0]
     try:
-        call = read_call(unfold(orjson.loads(row["request"]), lambda name: _text(home, name)), model_name=row["model_name"])
+        call = read_call(
+            unfold(orjson.loads(row["request"]), lambda name: _text(home, name)), model_name=row["model_name"]
+        )
         if not isinstance(call, Chat):
             raise ValueError("it is no chat")
     except (ValueError, KeyError, TypeError) as error:
@@ -141,7 +141,9 @@ def get_question(home: Home, item: str) -> Question:
 
 def has_answers(home: Home, run: str) -> bool:
     """Return whether people have answered questions of a run that it has not taken up."""
-    sql = f"SELECT 1 {_JOINED} AND i.run_id = ? AND i.state = 'answered' AND q.used_at IS NULL AND q.withdrawn_at IS NULL"
+    sql = (
+        f"SELECT 1 {_JOINED} AND i.run_id = ? AND i.state = 'answered' AND q.used_at IS NULL AND q.withdrawn_at IS NULL"
+    )
     return home.one(f"{sql} LIMIT 1", (run,)) is not None
 
 

@@ -111,7 +111,9 @@ async def ask_hints(
     for places, asked in zip(groups.values(), heard, strict=True):
         for at, hint in zip(places, asked.value or [""] * len(places), strict=True):
             done[at] = _hinted(points[at], hint, asked.call or "", anew=anew)
-    return Done(tuple(done), [key for asked in heard for key in asked.calls], first_open(asked.failed for asked in heard))
+    return Done(
+        tuple(done), [key for asked in heard for key in asked.calls], first_open(asked.failed for asked in heard)
+    )
 
 
 async def check(points: Sequence[Point], reader: Reader, context: Context, *, judge: bool) -> Done:
