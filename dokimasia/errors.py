@@ -4,6 +4,7 @@ DokimasiaError
 ├── InputError               the user's mistake: exit code 2
 │   ├── DataError            a data file: names file and line
 │   ├── ConfigError          dokimasia.toml, an option, a model's name
+│   ├── DecidedMeanwhile     somebody else decided on the same item first
 │   └── NotFound             a run, sample or file that is not there
 ├── UnparsableReply          a model's text does not say what was asked
 ├── ToolFailure              a tool cannot do what a model asked of it: the model is told
@@ -56,6 +57,10 @@ class DataError(InputError):
 
 class ConfigError(InputError):
     """A configuration, option or model name that cannot be used."""
+
+
+class DecidedMeanwhile(InputError):
+    """Somebody decided on the same item while this decision was being made: nothing was written over."""
 
 
 class NotFound(InputError):

@@ -11,7 +11,6 @@ import click
 from rich.markup import escape
 
 from dokimasia.cli.shared import console
-from dokimasia.domain.blindspots import Label
 from dokimasia.domain.decision import (
     Action,
     CheckItem,
@@ -24,7 +23,7 @@ from dokimasia.domain.decision import (
 from dokimasia.domain.decision import difference as sentence_difference
 from dokimasia.errors import InputError
 from dokimasia.methods.checks import decide
-from dokimasia.methods.checks.perturbed import MEANINGS, Shown, shown_perturbations
+from dokimasia.methods.checks.perturbed import LABEL_KEYS, MEANINGS, Shown, shown_perturbations
 from dokimasia.report.blocks import Cell, Facts
 from dokimasia.report.differences import difference
 from dokimasia.report.terminal import draw_blocks
@@ -35,13 +34,6 @@ from dokimasia.storage.runs import load_samples
 if TYPE_CHECKING:
     from dokimasia.settings import Settings
 
-LABEL_KEYS: dict[str, Label] = {
-    "v": "valid",
-    "i": "score_invariant",
-    "x": "incorrect",
-    "n": "not_relevant",
-    "u": "not_sure",
-}
 _MOVES = "o open the image · s skip · b back · q stop"
 TEXT_KEYS = f"a accept · e edit · d 2,3 delete sentences · r reject · {_MOVES}"
 KEYS: dict[Kind, str] = {
@@ -91,7 +83,7 @@ def go_through(settings: "Settings", standings: Sequence[Standing], *, who: str,
 
 def _is_due(one: Standing, who: str, second: bool) -> bool:
     if second:
-        return bool(one.decisions) and one.last_of(who) is None
+        return one.settled_by is not None and one.last_of(who) is None
     return one.state == "waiting"
 
 

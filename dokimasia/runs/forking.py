@@ -1,7 +1,6 @@
 """A run done again with another judge, model or prompt, as a run of its own: what did not change is not asked again."""
 
 from collections.abc import Collection, Mapping
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from pydantic import Field
@@ -15,7 +14,7 @@ from dokimasia.runs.observer import Observer
 from dokimasia.runs.plans import run_id
 from dokimasia.runs.preview import expected
 from dokimasia.runs.registry import method_of
-from dokimasia.runs.requests import Invocation, RunRequest, option_of
+from dokimasia.runs.requests import Invocation, PromptFolders, RunRequest, option_of
 from dokimasia.runs.services import Stop
 from dokimasia.runs.session import Session
 from dokimasia.settings import Settings
@@ -36,7 +35,7 @@ class ForkRequest(Invocation):
     node: str | None = None
     judge: str | None = None
     models: dict[str, str] = Field(default_factory=dict)
-    prompts: tuple[Path, ...] = ()
+    prompts: PromptFolders = ()
 
     @property
     def names_nothing(self) -> bool:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from http import HTTPStatus
 from pathlib import Path
 from typing import Annotated, Any, Protocol
+from urllib.parse import unquote
 
 from fastapi import Depends, Request
 
@@ -16,6 +17,7 @@ from dokimasia.service.events.registry import Events
 from dokimasia.service.guarding.limits import Limits
 from dokimasia.service.guarding.tokens import SCOPES, Person, Scope, Tokens
 from dokimasia.service.problems import Refused
+from dokimasia.service.remembering import Remembered
 from dokimasia.settings import Settings
 from dokimasia.storage.home import Home
 from dokimasia.storage.naming import resolve_run
@@ -69,6 +71,7 @@ class Service:
         data_root: the folder below which requests may name files, beside uploads; None: uploads only.
         hosts: names by which it is reached, beside this machine's own.
         redact: applied to every text that leaves.
+        remembered: figures and pages that were worked out.
         events: what happens in the runs; whoever makes the queue has it make its observers (`events.observing`).
     """
 
@@ -80,6 +83,7 @@ class Service:
     data_root: Path | None = None
     hosts: Sequence[str] = ()
     redact: Redactor = field(default_factory=Redactor, repr=False)
+    remembered: Remembered = field(default_factory=Remembered, repr=False)
     events: Events = None  # pyright: ignore[reportAssignmentType]  # made below where it is not given
 
     def __post_init__(self) -> None:
@@ -110,7 +114,7 @@ def person_of(request: Request) -> Person:
     """
     service = service_of(request)
     if not service.tokens.needed:
-        return Person(request.cookies.get(WHO_COOKIE) or _user(), frozenset(SCOPES))
+        return Person(unquote(request.cookies.get(WHO_COOKIE, "")) or _user(), frozenset(SCOPES))
     kind, _, token = request.headers.get("authorization", "").partition(" ")
     given = token.strip() if kind.lower() == "bearer" else request.cookies.get(COOKIE, "")
     person = service.tokens.holder(given) if given else None

@@ -12,7 +12,7 @@ from pydantic import Field, ValidationError
 
 from dokimasia.domain.decision import STATES, Action, CheckItem, Decision, Kind, Standing, difference
 from dokimasia.domain.identity import Value, digest
-from dokimasia.errors import InputError, NotFound
+from dokimasia.errors import DecidedMeanwhile, InputError, NotFound
 from dokimasia.log import logger
 from dokimasia.storage.connection import rows_of
 from dokimasia.storage.faults import told
@@ -29,7 +29,8 @@ _DECISION = "d.item, d.number, d.who, d.at, d.action, d.text, d.difference"
 class Left(Value):
     """A decision as a person made it, before it has a place among the others on its item; `text` is that of an edit or a reply.
 
-    `shown` is when the person was first shown a question, where that is known and could not be kept with it.
+    `shown` is when the person was first shown a question, where that is known and could not be kept with it. `seen` is how
+    many decisions on the item the person knew of; where there are more by then, nothing is kept.
     """
 
     item: CheckItem
@@ -38,6 +39,7 @@ class Left(Value):
     action: Action
     text: str = ""
     shown: str = ""
+    seen: int | None = None
 
 
 async def keep_items(home: Home, items: Iterable[CheckItem]) -> int:
@@ -60,12 +62,13 @@ async def record_decision(home: Home, left: Left) -> Decision:
     Raises:
         InputError: what cannot be decided on such an item, or an edit that changes nothing or leaves nothing; a question
             that is another's, is answered already, or is not asked any more.
+        DecidedMeanwhile: there are decisions of which the person did not know.
         StorageError: it could not be written.
     """
     item = left.item
     if refusal := item.refusal(left.action) or item.told(left.who):
         raise InputError(refusal)
-    text = left.text.strip() if left.action in ("edit", "reply") else item.text
+    text = left.text.strip() if left.action in ("edit", "reply", "rate") else item.text
     changed = difference(item.text, text) if left.action == "edit" else ""
     if left.action == "edit" and not text:
         raise InputError(f"item {item.id}: an edit to nothing: reject the text instead")
@@ -92,6 +95,10 @@ def _decided(connection: sqlite3.Connection, left: Left, text: str, changed: str
     mine = next((one for one in reversed(earlier) if one.who == left.who), None)
     if mine is not None and (mine.action, mine.text) == (left.action, text):
         return mine
+    if left.seen is not None and (newer := earlier[left.seen :]):
+        raise _meanwhile(item, newer[-1], left.who)
+    if left.action == "undo" and (mine is None or mine.action == "undo"):
+        raise InputError(f"item {item.id}: there is no decision of {left.who} that could be taken back")
     if item.kind == "question":
         if refusal := refusal_of(connection, item, left.action, mine):
             raise InputError(refusal)
@@ -102,6 +109,12 @@ def _decided(connection: sqlite3.Connection, left: Left, text: str, changed: str
     settled = Standing(item=item, decisions=(*earlier, decision)).settled_by or decision
     change_row(connection, "check_items", item.id, {"state": STATES[settled.action]})
     return decision
+
+
+def _meanwhile(item: CheckItem, newer: Decision, who: str) -> DecidedMeanwhile:
+    whose = "you, in another place," if newer.who == who else newer.who
+    done = "took a decision back" if newer.action == "undo" else f"decided: {STATES[newer.action].replace('_', ' ')}"
+    return DecidedMeanwhile(f"item {item.id}: meanwhile {whose} {done} (at {newer.at}); nothing was written over")
 
 
 def standings(home: Home, run_id: str, *, kind: Kind | None = None) -> list[Standing]:

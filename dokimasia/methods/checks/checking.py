@@ -45,7 +45,7 @@ def pending_checks(
     with Home.open(settings.home, write=False) as home:
         every = all_standings(home, resolve_run(home, run, _waits).id)
     if second and who:
-        return [one for one in every if one.decisions and one.last_of(who) is None]
+        return [one for one in every if one.settled_by is not None and one.last_of(who) is None]
     return [one for one in every if one.state == "waiting"]
 
 
@@ -65,7 +65,7 @@ def decide(
     Args:
         item: what is decided on, or its id.
         action: accept, edit (with `text` or `delete`) or reject; of a perturbation one of the five labels; of a question
-            `reply` (with `text`) or `undo`.
+            `reply` and of a rating `rate` (with `text`); of all of them `undo`, as long as nothing was made from it.
         who: the person.
         text: the text after an edit, or the reply.
         delete: instead of a text, the numbers of sentences to leave out, from 1.
@@ -107,8 +107,13 @@ def checked(
     delete: Sequence[int] = (),
     at: str = "",
     shown: str = "",
+    seen: int | None = None,
 ) -> Left:
-    """Return a decision that can be kept; arguments and errors are those of `decide`."""
+    """Return a decision that can be kept; arguments and errors are those of `decide`.
+
+    `seen` is how many decisions on the item the person knew of: `keep_decision` refuses where there are more by then
+    (`DecidedMeanwhile`), so that nobody decides on what somebody else has settled without being told.
+    """
     if isinstance(item, str):
         item = standing(home, item).item
     who = who.strip()[:100]
@@ -125,7 +130,22 @@ def checked(
         raise InputError(f"item {item.id}: the edit changes nothing: accept the text instead")
     if action == "reply" and (faults := faults_of(get_question(home, item.id).aid.reader, text)):
         raise InputError(f"question {item.id}: this reply cannot be used: {faults}")
-    return Left(item=item, who=who, at=at or now(), action=action, text=text, shown=shown)
+    if action == "undo" and item.kind != "question":
+        _refuse_undo(home, item, who)
+    return Left(item=item, who=who, at=at or now(), action=action, text=text, shown=shown, seen=seen)
+
+
+def _refuse_undo(home: Home, item: CheckItem, who: str) -> None:
+    """Raise where something was made from what a run's items said while a person's decision stood."""
+    from dokimasia.runs.deleting import resting_on
+
+    mine = next((one.last_of(who) for one in all_standings(home, item.run) if one.item.id == item.id), None)
+    made = [run for run in resting_on(home, item.run) if mine is not None and run.created_at >= mine.at]
+    if made:
+        raise InputError(
+            f"item {item.id}: run {made[-1].id} ({made[-1].method}) was made from run {item.run} after this was decided, "
+            "and rests on it: decide anew instead of taking it back; what was made stays as it is"
+        )
 
 
 async def keep_decision(home: Home, left: Left) -> Decision:

@@ -3,7 +3,7 @@
 from typing import Any
 
 from dokimasia.domain.blindspots import Perturbed
-from dokimasia.domain.decision import CheckItem, Decision, Standing, difference, rubric_subject
+from dokimasia.domain.decision import RATED, CheckItem, Decision, Standing, difference, rubric_subject
 from dokimasia.domain.rubric import RubricSet
 from dokimasia.storage.decisions import Left, left_decisions, standings
 from dokimasia.storage.home import Home
@@ -17,7 +17,8 @@ PERTURB = "perturb"
 def all_standings(home: Home, run_id: str) -> list[Standing]:
     """Return how all items of a run stand: those with rows, those the run made since, and decisions left as files.
 
-    Questions come first, since the run waits for them; those that it does not ask any more are left out.
+    Questions come first, since the run waits for them; those that it does not ask any more are left out. Ratings, which are
+    no check of what the run made, are `dokimasia.methods.people`'s.
     """
     known = {one.item.id: one for one in standings(home, run_id)}
     for item in found_items(home, run_id):
@@ -27,7 +28,7 @@ def all_standings(home: Home, run_id: str) -> list[Standing]:
         if here is not None:
             known[left.item.id] = _with(here, left)
     gone = withdrawn_items(home, run_id)
-    standing = [one for one in known.values() if one.item.id not in gone]
+    standing = [one for one in known.values() if one.item.id not in gone and one.item.kind not in RATED]
     return sorted(standing, key=lambda one: (one.item.kind != "question", one.item.position, one.item.id))
 
 
