@@ -148,7 +148,7 @@ class Held(SimTransport):
 
 
 @asynccontextmanager
-async def working(home: Path, transport: Any) -> AsyncIterator[tuple[Service, Engine, str]]:
+async def working(home: Path, transport: Any, *, port: int = 0) -> AsyncIterator[tuple[Service, Engine, str]]:
     """A service with a queue of runs, at an address."""
     settings = load_settings(home=home, cwd=home.parent, env={})
     with Home.open(home, write=True) as opened:
@@ -157,12 +157,14 @@ async def working(home: Path, transport: Any) -> AsyncIterator[tuple[Service, En
             service = Service(settings=settings, home=opened, runner=engine, events=events)
             url: asyncio.Future[str] = asyncio.get_running_loop().create_future()
             stop = asyncio.Event()
-            serving = asyncio.create_task(serve(service, ready=url.set_result, stop=stop))
+            serving = asyncio.create_task(serve(service, port=port, ready=url.set_result, stop=stop))
             try:
                 yield service, engine, await url
             finally:
                 stop.set()
                 await serving
+                if isinstance(transport, Held):  # calls in flight are answered once the queue is being closed
+                    asyncio.get_running_loop().call_later(0.5, transport.may.set)
 
 
 def request(folder: Path, **more: Any) -> EvaluationRequest:
