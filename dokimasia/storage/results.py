@@ -123,12 +123,6 @@ def failed_by_model(home: Home, run_id: str) -> dict[str, tuple[int, int]]:
     return {model: (failed, count) for model, failed, count in home.all(sql, (run_id,))}
 
 
-def counts_by_sample(home: Home, run_id: str) -> dict[str, tuple[int, int]]:
-    """Return by sample how many results of a run it has, and how many of these failed; a sample without any is left out."""
-    sql = "SELECT sample_id, count(*), sum(outcome = 'failed') FROM results WHERE run_id = ? GROUP BY sample_id"
-    return {sample: (count, failed) for sample, count, failed in home.all(sql, (run_id,))}
-
-
 def last_failures(home: Home, run_id: str, last: int) -> dict[FailureKind, tuple[int, list[ResultRow]]]:
     """Return by kind of failure how many of a run's items failed so, and the last few of them in the order of their names."""
     sql = "SELECT * FROM results WHERE run_id = ? AND outcome = 'failed' AND failure = ? ORDER BY item DESC LIMIT ?"
@@ -136,6 +130,12 @@ def last_failures(home: Home, run_id: str, last: int) -> dict[FailureKind, tuple
         kind: (count, [read_result(row) for row in reversed(home.rows(sql, (run_id, kind, last)))])
         for kind, count in result_failures(home, run_id).items()
     }
+
+
+def counts_by_sample(home: Home, run_id: str) -> dict[str, tuple[int, int]]:
+    """Return by sample how many results of a run it has, and how many of these failed; a sample without any is left out."""
+    sql = "SELECT sample_id, count(*), sum(outcome = 'failed') FROM results WHERE run_id = ? GROUP BY sample_id"
+    return {sample: (count, failed) for sample, count, failed in home.all(sql, (run_id,))}
 
 
 async def reopen(home: Home, run_id: str, *, failures: Collection[FailureKind] = OPEN_KINDS) -> int:

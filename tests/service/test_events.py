@@ -12,11 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dokimasia.gateway.doubles import CountingTransport
 from dokimasia.methods.evaluation import EvaluationRequest
 from dokimasia.service.engine import Engine
 from dokimasia.service.events import log as logs
-from dokimasia.service.events import registry, stream, telling
 from dokimasia.service.events.log import Log
 from dokimasia.service.events.picture import blank, fold
 from dokimasia.service.events.registry import Events
@@ -27,7 +25,6 @@ from dokimasia.settings import load_settings
 from dokimasia.simulation.serving.transport import SimTransport
 from dokimasia.simulation.world import write_world
 from dokimasia.storage.home import Home
-from dokimasia.storage.runs import list_runs
 from tests.report.conftest import Finished
 from tests.service.conftest import asking, service_over
 
@@ -151,7 +148,7 @@ class Held(SimTransport):
 
 
 @asynccontextmanager
-async def working(home: Path, transport: Any) -> AsyncIterator[tuple[Service, Engine, str]]:
+async def working(home: Path, transport: Any, *, port: int = 0) -> AsyncIterator[tuple[Service, Engine, str]]:
     """A service with a queue of runs, at an address."""
     settings = load_settings(home=home, cwd=home.parent, env={})
     with Home.open(home, write=True) as opened:
@@ -160,12 +157,14 @@ async def working(home: Path, transport: Any) -> AsyncIterator[tuple[Service, En
             service = Service(settings=settings, home=opened, runner=engine, events=events)
             url: asyncio.Future[str] = asyncio.get_running_loop().create_future()
             stop = asyncio.Event()
-            serving = asyncio.create_task(serve(service, ready=url.set_result, stop=stop))
+            serving = asyncio.create_task(serve(service, port=port, ready=url.set_result, stop=stop))
             try:
                 yield service, engine, await url
             finally:
                 stop.set()
                 await serving
+                if isinstance(transport, Held):  # calls in flight are answered once the queue is being closed
+                    asyncio.get_running_loop().call_later(0.5, transport.may.set)
 
 
 def request(folder: Path, **more: Any) -> EvaluationRequest:
@@ -187,7 +186,7 @@ async def test_a_run_is_followed_from_the_queue_to_its_end(tmp_path: Path) -> No
         run = await engine.submit("evaluate", request(tmp_path))
         following = asyncio.create_task(follow(f"{url}/api/runs/{run.id}/events"))
         late = asyncio.create_task(follow(f"{url}/api/runs/{run.id}/events?after=0"))
-        while service.events.streams < 2:
+        while service.events.streams < 2:  # noqa: ASYNC110
             await asyncio.sleep(0.01)
         held.may.set()
         told = read(await following)

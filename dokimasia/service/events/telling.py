@@ -17,6 +17,9 @@ from dokimasia.storage.values import now
 EVERY = 1.0
 """Seconds between two events of progress."""
 
+POINTS = 120
+"""Numbers of the line that shows how fast a run went."""
+
 LONGEST = 300
 """Characters of a reason."""
 
@@ -24,6 +27,24 @@ STOPPED = frozenset({"done", "failed", "interrupted"})
 """Statuses in which a run stays until somebody asks for more."""
 
 TOTALS = ("sent", "answered", "cached", "failed_tries", "input_tokens", "output_tokens", "cost")
+
+
+class Rates:
+    """How fast a run went from its beginning on, at even distances: at most `POINTS` numbers, however long it goes on."""
+
+    def __init__(self) -> None:
+        """Begin."""
+        self._stride, self._seen = 1, 0
+        self._kept: list[float] = []
+
+    def add(self, rate: float) -> list[float]:
+        """Take a rate down, where it is its turn, and return those that are kept and this one."""
+        if self._seen % self._stride == 0:
+            if len(self._kept) == POINTS:
+                self._kept, self._stride = self._kept[::2], 2 * self._stride
+            self._kept.append(rate)
+        self._seen += 1
+        return [*self._kept, rate]
 
 
 class Telling:
@@ -58,6 +79,7 @@ class Telling:
         self._speed = Speed()
         self._failing: dict[str, str] = {}
         self._steps: dict[str, dict[str, Counter[Step]]] = {}
+        self._rates = Rates()
 
     @property
     def steps(self) -> "Telling":
@@ -66,7 +88,7 @@ class Telling:
 
     def planned(self, run_id: str, estimate: Estimate) -> None:
         """The work begins."""
-        self._speed = Speed()
+        self._speed, self._rates = Speed(), Rates()
         models = {name: {"calls": one.calls, "cost": one.cost} for name, one in estimate.models.items()}
         told = {
             "samples": estimate.samples,
@@ -135,6 +157,7 @@ class Telling:
             "restored": progress.restored,
             "failures": dict(progress.failures),
             "rate": round(rate, 2),
+            "rates": self._rates.add(round(rate, 2)),
             "left": None if left is None else round(left, 1),
             "failing": dict(self._failing),
             "at": now("milliseconds"),
