@@ -10,7 +10,7 @@ from dokimasia.service.paths import Places
 from dokimasia.service.state import Service
 from dokimasia.storage.naming import Label, labels
 from dokimasia.storage.runs import list_runs
-from dokimasia.storage.trees import list_trees
+from dokimasia.storage.trees.versions import list_trees
 
 MOST = 300
 """Suggestions of a kind."""
@@ -28,7 +28,7 @@ def offers_of(service: Service) -> Mapping[str, list[tuple[str, str]]]:
         "runs": runs,
         "files": files,
         "runs-and-files": [*files, *runs],
-        "trees": [(name, "") for name in list_trees(service.home)],
+        "trees": [(one.name, one.source) for one in list_trees(service.home)],
         "graphs": [(name, "") for name in found("graphs")],
     }
 
