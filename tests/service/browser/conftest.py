@@ -11,11 +11,13 @@ from typing import Any
 import pytest
 
 from dokimasia.service.engine import Engine
+from dokimasia.service.events.registry import Events
 from dokimasia.service.serving import serve
 from dokimasia.service.state import Service
 from dokimasia.settings import load_settings
 from dokimasia.storage.home import Home
 from tests.report.conftest import Finished
+from tests.report.conftest import hostile as hostile  # a fixture
 from tests.service.browser.looking import Site
 from tests.service.conftest import at_address, service_over
 
@@ -40,8 +42,10 @@ def working(home: Path, *, transports: Any = None, **more: Any) -> Iterator[Site
 
     async def work() -> None:
         with Home.open(home, write=True) as opened:
-            async with Engine(settings, opened, transports=transports) as engine:
-                await serve(Service(settings=settings, home=opened, runner=engine, **more), ready=told, stop=stop)
+            events = Events(opened)
+            async with Engine(settings, opened, observers=events.observing, transports=transports) as engine:
+                service = Service(settings=settings, home=opened, runner=engine, events=events, **more)
+                await serve(service, ready=told, stop=stop)
 
     thread = threading.Thread(target=lambda: loop.run_until_complete(work()))
     thread.start()
