@@ -10,6 +10,7 @@ from starlette.staticfiles import StaticFiles
 
 from dokimasia import __version__
 from dokimasia.service import pages, routes
+from dokimasia.service.drawing import error_page
 from dokimasia.service.guarding.requests import Guard
 from dokimasia.service.problems import PROBLEMS, handle_problems
 from dokimasia.service.state import Service
@@ -31,7 +32,7 @@ def create_app(service: Service) -> FastAPI:
         middleware=[Middleware(Guard, hosts=tuple(service.hosts), limits=service.limits)],
     )
     app.state.service = service
-    handle_problems(app, service.redact)
+    handle_problems(app, service.redact, error_page=error_page)
     for router in _routers(routes.__name__, list(routes.__path__)):
         app.include_router(router, prefix="/api")
     for router in _routers(pages.__name__, list(pages.__path__)):

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from http import HTTPStatus
 from pathlib import Path
 from typing import Annotated, Any, Protocol
+from urllib.parse import unquote
 
 from fastapi import Depends, Request
 
@@ -102,7 +103,7 @@ def person_of(request: Request) -> Person:
     """
     service = service_of(request)
     if not service.tokens.needed:
-        return Person(request.cookies.get(WHO_COOKIE) or _user(), frozenset(SCOPES))
+        return Person(unquote(request.cookies.get(WHO_COOKIE, "")) or _user(), frozenset(SCOPES))
     kind, _, token = request.headers.get("authorization", "").partition(" ")
     given = token.strip() if kind.lower() == "bearer" else request.cookies.get(COOKIE, "")
     person = service.tokens.holder(given) if given else None

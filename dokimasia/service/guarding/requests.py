@@ -101,7 +101,7 @@ class Guard:
                 for name, value in HEADERS.items():
                     out.setdefault(name, value)
                 out.setdefault("content-security-policy", POLICY)
-                out.setdefault("cache-control", "no-store")
+                out.setdefault("cache-control", "no-cache" if scope["path"].startswith("/static/") else "no-store")
                 out["x-request-id"] = id
             await send(message)
 
