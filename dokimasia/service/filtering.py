@@ -1,0 +1,167 @@
+"""Which samples of a run a person asked for: read from a page's address, put into the query, and written into links."""
+
+import math
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from http import HTTPStatus
+from typing import Any, NamedTuple, cast
+from urllib.parse import urlencode
+
+from dokimasia.runs.figures import shown_name
+from dokimasia.runs.method import Method
+from dokimasia.runs.reading.grouping import Grouping, groupings
+from dokimasia.runs.registry import method_of
+from dokimasia.service.problems import Refused
+from dokimasia.storage.browsing import ANY, Facets, Order, Wanted, facets
+from dokimasia.storage.home import Home
+from dokimasia.storage.runs import Run, get_run
+
+GROUP = "group-"
+"""The beginning of a parameter that names a group, before the name of the method that sorts samples so."""
+
+ORDERS: Mapping[Order, str] = {
+    "data": "as in the data",
+    "low": "lowest score first",
+    "high": "highest score first",
+    "apart": "scores farthest apart first",
+}
+
+
+class Choice(NamedTuple):
+    """Something to choose from: its parameter, what it is called, and its values with what each is called."""
+
+    name: str
+    label: str
+    values: Sequence[tuple[str, str]]
+
+
+class Filter(NamedTuple):
+    """What a page's address asks for: the samples as the database finds them, and every parameter that says anything."""
+
+    wanted: Wanted
+    given: Mapping[str, str]
+
+    def query(self, **changes: str | int) -> str:
+        """Return the end of a link that asks for the same, with changes; "" where nothing is asked for."""
+        text = urlencode({name: value for name, value in {**self.given, **changes}.items() if value != ""})
+        return f"?{text}" if text else ""
+
+
+class Sorted(NamedTuple):
+    """By what the samples of a run can be filtered: what its rows say, and how other methods sort its samples."""
+
+    method: Method[Any, Any]
+    kind: str
+    facets: Facets
+    groupings: Sequence[Grouping]
+
+
+def sorted_by(home: Home, run: Run) -> Sorted:
+    """Return by what the samples of a run can be filtered; what was found is kept until any run, or any tree, changes."""
+    method = method_of(run)
+    kind, changes = method.row_kind or method.name, _changes(home)
+    found = _facets(home, run.id, kind, changes) if run.status == "done" else facets(home, run.id, kind)
+    return Sorted(method, kind, found, _groupings(home, run.id, changes))
+
+
+def _changes(home: Home) -> tuple[Any, ...]:
+    """Return what is another one when any run of a home changes its status, or a version of a tree is made."""
+    sql = (
+        "SELECT (SELECT max(updated_at) FROM runs), (SELECT count(*) FROM runs), (SELECT max(created_at) FROM tree_versions), "
+        "(SELECT count(*) FROM tree_versions)"
+    )
+    return home.all(sql)[0]
+
+
+@lru_cache(maxsize=32)
+def _facets(home: Home, run_id: str, kind: str, changes: tuple[Any, ...]) -> Facets:
+    return facets(home, run_id, kind)
+
+
+@lru_cache(maxsize=32)
+def _groupings(home: Home, run_id: str, changes: tuple[Any, ...]) -> Sequence[Grouping]:
+    return groupings(home, get_run(home, run_id))
+
+
+def filter_of(asked: Mapping[str, str], by: Sorted) -> Filter:
+    """Return what the parameters of an address ask for.
+
+    Raises:
+        Refused: one is no number, or names nothing that there is.
+    """
+    known_names = TEXTS | {one.name for one in choices(by)}
+    given = {name: value.strip() for name, value in asked.items() if value.strip() and name in known_names}
+    model, arm = "", ""
+    for one in choices(by):
+        if one.name in given and given[one.name] not in dict(one.values):
+            known = ", ".join(value for value, _ in one.values)
+            raise Refused(
+                HTTPStatus.UNPROCESSABLE_ENTITY, f"{one.label}: there is no {given[one.name]!r}; there are {known}"
+            )
+    if "model" in given:
+        model, arm = {shown_name(*one): one for one in by.facets.models}[given["model"]]
+    unit = by.method.shown
+    wanted = Wanted(
+        search=given.get("q", ""),
+        answers="answers" in given,
+        model=model,
+        arm=arm,
+        low=_number(given, "low", unit),
+        high=_number(given, "high", unit),
+        failure=given.get("failure", ""),
+        verdict=given.get("answer", ""),
+        category=given.get("category", ""),
+        among=_among(given, by.groupings, given.get("model", "")),
+        order=cast("Order", given.get("order", "data")),
+    )
+    return Filter(wanted, given)
+
+
+TEXTS = frozenset({"q", "answers", "low", "high"})
+"""Parameters that are written and not chosen."""
+
+
+def choices(by: Sorted) -> list[Choice]:
+    """Return what there is to choose from, what has no two values left out."""
+    found = [
+        Choice("model", "model", [(name, name) for name in (shown_name(*one) for one in by.facets.models)]),
+        Choice("answer", "final answer", [(one, one) for one in by.facets.verdicts]),
+        Choice(
+            "failure", "failure", [(ANY, "any failure"), *((one, one.replace("_", " ")) for one in by.facets.failures)]
+        ),
+        *(
+            Choice(
+                f"{GROUP}{one.name}",
+                one.called,
+                [(id, f"{'– ' * group.depth}{group.title}") for id, group in one.groups.items()],
+            )
+            for one in by.groupings
+        ),
+        Choice("category", "category", [(one, one) for one in by.facets.categories]),
+    ]
+    scored = [Choice("order", "order", list(ORDERS.items()))] if by.method.scale and by.facets.models else []
+    return [
+        one for one in found if len(one.values) > (1 if one.name in {"failure", "model", "category"} else 0)
+    ] + scored
+
+
+def _among(given: Mapping[str, str], sorts: Sequence[Grouping], model: str) -> frozenset[str] | None:
+    """Return the samples that are in every group that is asked for, with a model those whose answer by it is."""
+    chosen = [one.groups[given[name]] for one in sorts if (name := f"{GROUP}{one.name}") in given]
+    each = [
+        frozenset(sample for sample, whose in group.members if not model or whose in ("", model)) for group in chosen
+    ]
+    return frozenset.intersection(*each) if each else None
+
+
+def _number(given: Mapping[str, str], name: str, unit: float) -> float | None:
+    text = given.get(name, "").strip().replace(",", ".")
+    if not text:
+        return None
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value):
+        raise Refused(HTTPStatus.UNPROCESSABLE_ENTITY, f"{name}: {text!r} is no number")
+    return value / unit
