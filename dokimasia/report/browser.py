@@ -141,24 +141,27 @@ def draw_sample(view: Mapping[str, Any], pictures: Mapping[str, Picture], clip: 
     return "\n".join((drawn, *_answers(view, criteria, clip)))
 
 
-def draw_asked(view: Mapping[str, Any], pictures: Mapping[str, Picture], clip: Clip, *, words: bool = True) -> str:
-    """Return a sample's images, with the regions of criteria and where judges looked, and what was asked of it.
+def draw_asked(
+    view: Mapping[str, Any], pictures: Mapping[str, Picture], clip: Clip, *, rest: str, words: bool = True
+) -> str:
+    """Return a sample's images, with the regions of criteria and where judges looked, beside what was asked of it.
 
     Args:
         view: `sample` and `accepted` as an evaluation's view has them, and where they are known `criteria` and `looks`.
         pictures: its images, by hash.
         clip: cuts long texts.
+        rest: drawn HTML, which stands below the question.
         words: whether the question is drawn, too.
     """
     shown = _pictures(view["sample"], view.get("criteria", ()), view.get("looks", ()), pictures)
-    return _halves(shown, _asked(view, clip) if words else ())
+    return _halves(shown, (*(_asked(view, clip) if words else ()), rest), kind=" beside")
 
 
-def _halves(pictures: Iterable[str], words: Iterable[str]) -> str:
+def _halves(pictures: Iterable[str], words: Iterable[str], *, kind: str = "") -> str:
     left, right = "".join(pictures), "\n".join(words)
     shown = f'<div class="pictures">{left}</div>' if left else ""
     said = f'<div class="words">\n{right}\n</div>' if right else ""
-    return f'<div class="halves{"" if left and right else " alone"}">\n{shown}\n{said}</div>'
+    return f'<div class="halves{kind if left and right else " alone"}">\n{shown}\n{said}</div>'
 
 
 def _pictures(

@@ -39,10 +39,10 @@ def draw_sample(service: Service, run: Run, sample: Sample, view: Mapping[str, A
         "criteria": criteria.get("criteria", ()),
         "looks": [look for one in views for look in one.get("looks", ())],
     }
-    shown += Markup(draw_asked(asked, pictures, clip, words=not (drawing.asks and views)))
     draw = drawing.sample or plain.sample
     blocks = draw(views, lambda text: "".join(clip.cut(text))) if views else ()
-    return shown + drawn(list(_pictured(blocks, {image.sha256 for image in sample.images})), Charts())
+    rest = drawn(list(_pictured(blocks, {image.sha256 for image in sample.images})), Charts())
+    return shown + Markup(draw_asked(asked, pictures, clip, rest=rest, words=not (drawing.asks and views)))
 
 
 def _pictured(blocks: Iterable[Block], shown: Collection[str]) -> Iterator[Block]:

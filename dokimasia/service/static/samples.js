@@ -3,7 +3,7 @@
 (() => {
   const all = (selector, within = document) => Array.from(within.querySelectorAll(selector));
   const one = (selector) => document.querySelector(selector);
-  const form = one("#filter");
+  const form = one("#filters");
 
   // What says nothing stays out of the address.
   form?.addEventListener("formdata", (event) => {
@@ -15,7 +15,7 @@
     const listed = rows();
     const at = listed.indexOf(document.activeElement);
     const next = listed[at < 0 ? (step > 0 ? 0 : listed.length - 1) : Math.min(listed.length - 1, Math.max(0, at + step))];
-    if (at === listed.length - 1 && step > 0) one('#found a[rel="next"]')?.focus();
+    if (at === listed.length - 1 && step > 0) one('#listed a[rel="next"]')?.focus();
     else next?.focus();
   };
   const walk = (id) => {
@@ -135,9 +135,8 @@
       button.type = "button";
       button.className = "enlarge small";
       button.textContent = "Large";
-      figure.style.position = "relative";
       button.addEventListener("click", () => show(pictures().indexOf(figure.querySelector("svg, img"))));
-      figure.append(button);
+      (figure.querySelector("figcaption") ?? figure).append(button);
       figure.querySelector("svg, img").addEventListener("click", () => button.click());
       figure.querySelector("svg, img").dataset.large = "";
     });
