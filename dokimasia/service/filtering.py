@@ -59,12 +59,17 @@ class Sorted(NamedTuple):
 def sorted_by(home: Home, run: Run) -> Sorted:
     """Return by what the samples of a run can be filtered; what was found is kept until any run, or any tree, changes."""
     method = method_of(run)
-    kind, changes = method.row_kind or method.name, _changes(home)
+    kind, changes = method.row_kind or method.name, changes_of(home)
     found = _facets(home, run.id, kind, changes) if run.status == "done" else facets(home, run.id, kind)
-    return Sorted(method, kind, found, _groupings(home, run.id, changes))
+    return Sorted(method, kind, found, groupings_of(home, run))
 
 
-def _changes(home: Home) -> tuple[Any, ...]:
+def groupings_of(home: Home, run: Run) -> Sequence[Grouping]:
+    """Return how other methods sort the samples of a run; what was found is kept until any run, or any tree, changes."""
+    return _groupings(home, run.id, changes_of(home))
+
+
+def changes_of(home: Home) -> tuple[Any, ...]:
     """Return what is another one when any run of a home changes its status, or a version of a tree is made."""
     sql = (
         "SELECT (SELECT max(updated_at) FROM runs), (SELECT count(*) FROM runs), (SELECT max(created_at) FROM tree_versions), "

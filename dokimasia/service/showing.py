@@ -1,5 +1,6 @@
 """One sample of a run as HTML: its images with what is known of their regions, what was asked, and what its method says of it."""
 
+import asyncio
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
@@ -12,14 +13,28 @@ from dokimasia.report.browser import Clip, draw_asked
 from dokimasia.report.drawing import Charts
 from dokimasia.report.overlay import definitions
 from dokimasia.report.sections import plain
+from dokimasia.runs.reading.inspection import sample_of_run
 from dokimasia.runs.reading.reporting import pictures_of, redacted
 from dokimasia.runs.registry import method_of
 from dokimasia.service.drawing import drawn
 from dokimasia.service.state import Service
+from dokimasia.storage.excerpts import rows_of, samples_of
+from dokimasia.storage.home import Home
 from dokimasia.storage.runs import Run
 
 LONGEST = 20_000
 """Characters of one text that the page of a sample shows."""
+
+
+def view_of(home: Home, run: Run, sample_id: str) -> Mapping[str, Any]:
+    """Return what a run knows of a sample, no item where nothing of it is finished.
+
+    Raises:
+        NotFound: there is no such sample.
+    """
+    if sample_id in samples_of(home, run.id, [sample_id]) and not rows_of(home, run.id, [sample_id]):
+        return {"items": []}
+    return asyncio.run(sample_of_run(home, run, sample_id, figures=False))
 
 
 def draw_sample(service: Service, run: Run, sample: Sample, view: Mapping[str, Any]) -> Markup:

@@ -106,6 +106,12 @@ def sample_around(home: Home, run_id: str, kind: str, wanted: Wanted, sample_id:
     return None if row is None else Around(*row)
 
 
+def counted(home: Home, run_ids: Collection[str]) -> int:
+    """Return how many results runs have together."""
+    marks = ", ".join("?" * len(run_ids))
+    return home.all(f"SELECT count(*) FROM results WHERE run_id IN ({marks})", tuple(run_ids))[0][0]
+
+
 def _ordered(run_id: str, kind: str, wanted: Wanted) -> tuple[str, list[Any]]:
     """Return the beginning of a query that has the wanted samples as the table `ordered` (id, place, total), and its values."""
     of_model, model = "", []

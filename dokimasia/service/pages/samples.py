@@ -1,6 +1,5 @@
 """The samples of a run: a list to filter, one sample whole, its calls as they were sent, and small copies of images."""
 
-import asyncio
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from http import HTTPStatus
@@ -15,12 +14,12 @@ from dokimasia.report.drawing import HEAT_STEPS
 from dokimasia.report.thumbnails import thumbnail
 from dokimasia.runs.figures import shown_name
 from dokimasia.runs.method import Method
-from dokimasia.runs.reading.inspection import calls_of_sample, sample_of_run
+from dokimasia.runs.reading.inspection import calls_of_sample
 from dokimasia.runs.reading.reporting import redacted
 from dokimasia.service.drawing import page
 from dokimasia.service.filtering import Filter, Sorted, choices, filter_of, sorted_by
 from dokimasia.service.problems import Refused
-from dokimasia.service.showing import draw_sample
+from dokimasia.service.showing import draw_sample, view_of
 from dokimasia.service.state import Reader, Service, TheService
 from dokimasia.storage.browsing import Found, find_samples, sample_around
 from dokimasia.storage.excerpts import rows_of, samples_of
@@ -107,12 +106,9 @@ def sample(request: Request, service: TheService, person: Reader, run_id: str, s
     home, run = service.home, service.run(run_id)
     by = sorted_by(home, run)
     asked = filter_of(request.query_params, by)
-    value = samples_of(home, run.id, [sample_id]).get(sample_id)
+    view = view_of(home, run, sample_id)
+    value = samples_of(home, run.id, [sample_id])[sample_id]
     rows = rows_of(home, run.id, [sample_id]).get(sample_id, [])
-    view: Mapping[str, Any] = {"items": []}
-    if value is None or rows:
-        view = asyncio.run(sample_of_run(home, run, sample_id, figures=False))
-    assert value is not None  # else there was no such sample
     around = sample_around(home, run.id, by.kind, asked.wanted, sample_id)
     return page(
         request,

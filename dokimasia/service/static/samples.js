@@ -50,7 +50,7 @@
     next.scrollIntoView({ block: "center" });
   };
 
-  const help = () => { const keys = one("#keys"); if (!keys.open) keys.showModal(); };
+  const help = () => { const keys = one("#keys"); if (keys && !keys.open) keys.showModal(); };
   document.addEventListener("click", (event) => { if (event.target.closest?.("[data-help]")) help(); });
 
   // The image large: its regions stay on it; wheel, keys and dragging zoom and move it.
