@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
+from threading import Lock
 from typing import Any, NamedTuple
 
 from dokimasia.algorithms.text.word_difference import Piece, word_difference
@@ -12,9 +13,10 @@ from dokimasia.runs.figures import shown_name
 from dokimasia.runs.reading.comparing import compare_runs, sides_of
 from dokimasia.runs.reading.exporting import exported
 from dokimasia.runs.reading.parts import Matched, Part, compare_parts, criteria_apart, matched, parts_of
+from dokimasia.runs.reading.reporting import Redact
 from dokimasia.runs.reading.sides import Side
 from dokimasia.runs.registry import method_of
-from dokimasia.service.filtering import changes_of, groupings_of
+from dokimasia.service.filtering import changes_of, facets_of, groupings_of
 from dokimasia.storage.excerpts import rows_of, samples_of
 from dokimasia.storage.home import Home
 from dokimasia.storage.lookup import find_values
@@ -65,9 +67,22 @@ def _compared(home: Home, first: str, second: str, models: tuple[str, str] | Non
     return compare_runs(home, get_run(home, first), get_run(home, second), models=models, read=read)
 
 
-@lru_cache(maxsize=4)
 def _sides(home: Home, run: str, changes: Changes) -> Mapping[str, Side]:
+    with _READING:  # several parts of one page ask at once, and the second finds what the first has read
+        return _read(home, run, changes)
+
+
+@lru_cache(maxsize=4)
+def _read(home: Home, run: str, changes: Changes) -> Mapping[str, Side]:
     return sides_of(home, get_run(home, run))
+
+
+_READING = Lock()
+
+
+def models_of(home: Home, run: Run) -> list[str]:
+    """Return the models of a run by their shown names, in alphabetical order."""
+    return [shown_name(*one) for one in facets_of(home, run).models]
 
 
 def both_sides(home: Home, pair: Pair) -> tuple[Side, Side]:
@@ -149,13 +164,15 @@ class Both(NamedTuple):
     repeat: int
 
 
-def answers_of(home: Home, pair: Pair, sample: str, other: str) -> list[Both]:
+def answers_of(home: Home, pair: Pair, sample: str, other: str, redact: Redact) -> list[Both]:
     """Return both sides' answers to a sample, repeat by repeat; nothing where the rows hold no answers."""
     ours, theirs = (
         {row.repeat: row for row in _rows(home, run, name, model)}
         for run, name, model in zip((pair.first, pair.second), (sample, other), pair.models, strict=True)
     )
-    found = [_both(home, pair, ours.get(repeat), theirs.get(repeat), repeat) for repeat in sorted({*ours, *theirs})]
+    found = [
+        _both(home, pair, (ours.get(repeat), theirs.get(repeat)), repeat, redact) for repeat in sorted({*ours, *theirs})
+    ]
     return [one for one in found if one.first.pieces or one.second.pieces]
 
 
@@ -164,8 +181,8 @@ def _rows(home: Home, run: Run, sample: str, model: str) -> list[ResultRow]:
     return [row for row in rows if shown_name(row.model, row.arm) == model]
 
 
-def _both(home: Home, pair: Pair, one: ResultRow | None, other: ResultRow | None, repeat: int) -> Both:
-    texts = [_text(home, row) for row in (one, other)]
+def _both(home: Home, pair: Pair, rows: tuple[ResultRow | None, ResultRow | None], repeat: int, redact: Redact) -> Both:
+    texts = [redact(_text(home, row)) for row in rows]
     pieces: Sequence[Piece] = ()
     if all(texts) and sum(map(len, texts)) <= 2 * LONGEST:
         pieces = word_difference(*texts)
@@ -174,12 +191,25 @@ def _both(home: Home, pair: Pair, one: ResultRow | None, other: ResultRow | None
             model,
             None if row is None or row.score is None else row.score * method_of(pair.first).shown,
             (row and row.verdict) or "",
-            "nothing yet" if row is None else f"{row.failure}: {row.reason or ''}" if row.failure else "",
-            [piece for piece in pieces if piece.kind != gone] or ([Piece("same", text)] if text else []),
+            "nothing yet" if row is None else redact(f"{row.failure}: {row.reason or ''}") if row.failure else "",
+            list(_as_written(text, [piece for piece in pieces if piece.kind != gone])),
         )
-        for model, row, text, gone in zip(pair.models, (one, other), texts, ("added", "removed"), strict=True)
+        for model, row, text, gone in zip(pair.models, rows, texts, ("added", "removed"), strict=True)
     ]
-    return Both(sides[0], sides[1], list(_criteria(home, one, other)), repeat)
+    return Both(sides[0], sides[1], list(_criteria(home, *rows)), repeat)
+
+
+def _as_written(text: str, pieces: Sequence[Piece]) -> Iterator[Piece]:
+    """Yield a text in the pieces that hold its words, with the space that it has itself; without pieces as one."""
+    at = 0
+    for piece in pieces:
+        begun, left = at, sum(not sign.isspace() for sign in piece.text)
+        while at < len(text) and (left or text[at].isspace()):
+            left -= not text[at].isspace()
+            at += 1
+        yield Piece(piece.kind, text[begun:at])
+    if at < len(text):
+        yield Piece("same", text[at:])
 
 
 def _text(home: Home, row: ResultRow | None) -> str:

@@ -4,9 +4,10 @@ import math
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from http import HTTPStatus
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple, cast, get_args
 from urllib.parse import urlencode
 
+from dokimasia.domain.judgement import FailureKind
 from dokimasia.runs.figures import shown_name
 from dokimasia.runs.method import Method
 from dokimasia.runs.reading.grouping import Grouping, groupings
@@ -59,9 +60,18 @@ class Sorted(NamedTuple):
 def sorted_by(home: Home, run: Run) -> Sorted:
     """Return by what the samples of a run can be filtered; what was found is kept until any run, or any tree, changes."""
     method = method_of(run)
-    kind, changes = method.row_kind or method.name, changes_of(home)
-    found = _facets(home, run.id, kind, changes) if run.status == "done" else facets(home, run.id, kind)
-    return Sorted(method, kind, found, groupings_of(home, run))
+    return Sorted(method, kind_of(method), facets_of(home, run), groupings_of(home, run))
+
+
+def kind_of(method: Method[Any, Any]) -> str:
+    """Return the kind of rows that stand for what a method's runs came to."""
+    return method.row_kind or method.name
+
+
+def facets_of(home: Home, run: Run) -> Facets:
+    """Return models, failures, verdicts and categories of a run; of one that is done they are kept until any run changes."""
+    kind = kind_of(method_of(run))
+    return _facets(home, run.id, kind, changes_of(home)) if run.status == "done" else facets(home, run.id, kind)
 
 
 def groupings_of(home: Home, run: Run) -> Sequence[Grouping]:
@@ -94,14 +104,16 @@ def filter_of(asked: Mapping[str, str], by: Sorted) -> Filter:
     Raises:
         Refused: one is no number, or names nothing that there is.
     """
-    known_names = TEXTS | {one.name for one in choices(by)}
-    given = {name: value.strip() for name, value in asked.items() if value.strip() and name in known_names}
+    every = _every_choice(by)
+    names = TEXTS | {one.name for one in every}
+    given = {name: value.strip() for name, value in asked.items() if value.strip() and name in names}
     model, arm = "", ""
-    for one in choices(by):
-        if one.name in given and given[one.name] not in dict(one.values):
-            known = ", ".join(value for value, _ in one.values)
+    for one in every:
+        known = dict(one.values) | (dict.fromkeys(get_args(FailureKind), "") if one.name == "failure" else {})
+        if one.name in given and given[one.name] not in known:
             raise Refused(
-                HTTPStatus.UNPROCESSABLE_ENTITY, f"{one.label}: there is no {given[one.name]!r}; there are {known}"
+                HTTPStatus.UNPROCESSABLE_ENTITY,
+                f"{one.label}: there is no {given[one.name]!r}; there are {', '.join(map(str, known)) or 'none'}",
             )
     if "model" in given:
         model, arm = {shown_name(*one): one for one in by.facets.models}[given["model"]]
@@ -127,13 +139,17 @@ TEXTS = frozenset({"q", "answers", "low", "high"})
 
 
 def choices(by: Sorted) -> list[Choice]:
-    """Return what there is to choose from, what has no two values left out."""
-    found = [
+    """Return what there is to choose from; what leaves no choice is left out."""
+    least = {"model": 2, "category": 2, "failure": 2, "order": 2 if by.method.scale and by.facets.models else 99}
+    return [one for one in _every_choice(by) if len(one.values) >= least.get(one.name, 1)]
+
+
+def _every_choice(by: Sorted) -> list[Choice]:
+    failures = [(ANY, "any failure"), *((one, one.replace("_", " ")) for one in by.facets.failures)]
+    return [
         Choice("model", "model", [(name, name) for name in (shown_name(*one) for one in by.facets.models)]),
         Choice("answer", "final answer", [(one, one) for one in by.facets.verdicts]),
-        Choice(
-            "failure", "failure", [(ANY, "any failure"), *((one, one.replace("_", " ")) for one in by.facets.failures)]
-        ),
+        Choice("failure", "failure", failures),
         *(
             Choice(
                 f"{GROUP}{one.name}",
@@ -143,11 +159,8 @@ def choices(by: Sorted) -> list[Choice]:
             for one in by.groupings
         ),
         Choice("category", "category", [(one, one) for one in by.facets.categories]),
+        Choice("order", "order", list(ORDERS.items())),
     ]
-    scored = [Choice("order", "order", list(ORDERS.items()))] if by.method.scale and by.facets.models else []
-    return [
-        one for one in found if len(one.values) > (1 if one.name in {"failure", "model", "category"} else 0)
-    ] + scored
 
 
 def _among(given: Mapping[str, str], sorts: Sequence[Grouping], model: str) -> frozenset[str] | None:

@@ -24,6 +24,7 @@ from dokimasia.service.comparing import (
     compared,
     criteria_listed,
     listed,
+    models_of,
     samples_shown,
 )
 from dokimasia.service.drawing import drawn, page
@@ -113,7 +114,7 @@ def compare(
     if not asked.runs:
         return page(request, "compare_choose.html", **shared, models=[])
     first, second = asked.runs[0], asked.runs[-1]
-    own = _models(home, first) if first.id == second.id else []
+    own = models_of(home, first) if first.id == second.id else []
     if first.id == second.id and asked.models is None:
         return page(request, "compare_choose.html", **shared, models=own)
     try:
@@ -153,7 +154,7 @@ def both(
     for run, name, value in zip((pair.first, pair.second), names, values, strict=True):
         if value is None:
             raise NotFound(f"run {run.id} has no sample {name!r}")
-    answers = answers_of(home, pair, *names)
+    answers = answers_of(home, pair, *names, service.redact)
     bodies = []
     if not answers:
         bodies = [
@@ -180,17 +181,18 @@ def both(
 def _parts(service: Service, asked: Asked, part: str, show: str, number: int) -> dict[str, Any]:
     """Return what the page, or the part of it that is asked for, shows."""
     home, first, second = service.home, asked.runs[0], asked.runs[-1]
-    found = compared(home, first, second, asked.models)
-    pairs = [(one["first_model"], one["second_model"]) for one in found["pairs"]]
+    theirs = models_of(home, second)
+    pairs = [asked.models] if asked.models else [(name, name) for name in models_of(home, first) if name in theirs]
     values: dict[str, Any] = {"pairs": pairs, "pair": None}
     if part in ("all", "figures"):
+        found = compared(home, first, second, asked.models)
         values["figures"] = drawn(list(comparison_blocks(found, changed=found["scale"] is None)), Charts())
-    if found["scale"] is None or not pairs:
+    if method_of(first).scale is None or not pairs:
         return values
     pair = Pair(first, second, pairs[0])
     values["pair"] = pair.models
     if part in ("all", "apart"):
-        values["apart"] = [(name, drawn([_table(name, rows)], Charts())) for name, rows in apart(home, pair)]
+        values["apart"] = [(name, len(rows), drawn([_table(name, rows)], Charts())) for name, rows in apart(home, pair)]
         values["criteria"] = [
             {**one, "question": service.redact(one["question"]), "link": _both_link(pair, one["sample"], "")}
             for one in criteria_listed(home, pair)
@@ -270,12 +272,6 @@ def _comparable(run: Run) -> bool:
 def _figures(home: Home, run: str, changes: tuple[Any, ...]) -> dict[str, Any]:
     found = get_run(home, run)
     return method_of(found).figures(home, found)
-
-
-def _models(home: Home, run: Run) -> list[str]:
-    """Return the models of a run, two of which can be compared."""
-    models: Any = _figures(home, run.id, changes_of(home)).get("models", {})
-    return sorted(models)
 
 
 def _several(request: Request, service: Service, asked: Asked, shared: Mapping[str, Any]) -> Response:
