@@ -17,6 +17,7 @@ from dokimasia.runs.reading.reporting import Redact
 from dokimasia.runs.reading.sides import Side
 from dokimasia.runs.registry import method_of
 from dokimasia.service.filtering import changes_of, facets_of, groupings_of
+from dokimasia.storage.browsing import counted
 from dokimasia.storage.excerpts import rows_of, samples_of
 from dokimasia.storage.home import Home
 from dokimasia.storage.lookup import find_values
@@ -50,13 +51,19 @@ class Pair(NamedTuple):
     models: tuple[str, str]
 
 
+def state_of(home: Home, *runs: Run) -> Changes:
+    """Return what is another one when anything of these runs changes."""
+    going_on = [run.id for run in runs if run.status != "done"]
+    return (*changes_of(home), counted(home, going_on) if going_on else 0)
+
+
 def compared(home: Home, first: Run, second: Run, models: tuple[str, str] | None) -> dict[str, Any]:
     """Return what `diff` computes of two runs; what was computed is kept until any run changes.
 
     Raises:
         InputError: they cannot be compared; the message is the command line's.
     """
-    return _compared(home, first.id, second.id, models, changes_of(home))
+    return _compared(home, first.id, second.id, models, state_of(home, first, second))
 
 
 @lru_cache(maxsize=32)
@@ -87,7 +94,7 @@ def models_of(home: Home, run: Run) -> list[str]:
 
 def both_sides(home: Home, pair: Pair) -> tuple[Side, Side]:
     """Return the answers of both sides."""
-    changes = changes_of(home)
+    changes = state_of(home, pair.first, pair.second)
     one, other = (
         _sides(home, run.id, changes)[model] for run, model in zip((pair.first, pair.second), pair.models, strict=True)
     )
@@ -114,7 +121,7 @@ def _is(one: Matched, kind: str) -> bool:
 
 def apart(home: Home, pair: Pair) -> list[tuple[str, list[dict[str, Any]]]]:
     """Return where two sides differ by category and by what other methods sort the samples of the first run into."""
-    return _apart(home, pair.first.id, pair.second.id, pair.models, changes_of(home))
+    return _apart(home, pair.first.id, pair.second.id, pair.models, state_of(home, pair.first, pair.second))
 
 
 @lru_cache(maxsize=32)

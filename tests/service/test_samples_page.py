@@ -115,7 +115,7 @@ async def test_the_samples_beside_a_sample_are_those_of_the_filter(client: httpx
 
 
 async def test_a_capability_and_a_failure_mode_find_their_samples(homes: runs.Homes, tmp_path: Path) -> None:
-    """Where a tree was grown from a run, or its failures were coded, its samples are found by them, modes by the model's answer."""
+    """Where a tree was grown from a run, or its failures were coded, they find its samples, modes by the model's answer."""
     for kind in ("tree", "modes"):
         settings, _ = homes.finished(KINDS[kind], tmp_path / kind)
         with Home.open(settings.home, write=False) as home:

@@ -26,9 +26,9 @@ from dokimasia.service.comparing import (
     listed,
     models_of,
     samples_shown,
+    state_of,
 )
 from dokimasia.service.drawing import drawn, page
-from dokimasia.service.filtering import changes_of
 from dokimasia.service.pages.samples import BEGINNING, called, link
 from dokimasia.service.problems import Refused
 from dokimasia.service.showing import draw_sample, view_of
@@ -276,8 +276,8 @@ def _figures(home: Home, run: str, changes: tuple[Any, ...]) -> dict[str, Any]:
 
 def _several(request: Request, service: Service, asked: Asked, shared: Mapping[str, Any]) -> Response:
     """Return the headline figures of several runs side by side, with a link for every two of one kind."""
-    home, changes = service.home, changes_of(service.home)
-    found = [_figures(home, run.id, changes) for run in asked.runs]
+    home = service.home
+    found = [_figures(home, run.id, state_of(home, run)) for run in asked.runs]
     columns = [Column("model", numeric=False), Column("figure", numeric=False), *map(Column, shared["names"])]
     table = Table(columns, list(_headlines(asked.runs, found)), "Headline figures of the runs")
     links = [
