@@ -14,7 +14,7 @@ from dokimasia.runs.ending import End
 from dokimasia.runs.reaching import Stop
 from dokimasia.settings import CONFIG_NAME, Settings
 
-EXIT_CODES: dict[End, int] = {"complete": 0, "failures": 3, "spending": 4, "below": 5}
+EXIT_CODES: dict[End, int] = {"complete": 0, "failures": 3, "spending": 4, "below": 5, "waiting": 6}
 """By how a run ended; errors bring their own: 1 ours, 2 the user's, 130 interrupted."""
 
 
@@ -63,6 +63,9 @@ def exit_code(result: Ended, settings: Settings) -> int:
             f"{result.why}. Go on with: dokimasia resume {result.run}{_where(settings)} (with a larger --max-cost, "
             "--max-calls or --max-tokens, or none)"
         )
+    elif result.end == "waiting":
+        check = f"dokimasia check {result.run}"
+        say(f"run {result.run}: {result.why.replace(check, check + _where(settings))}")
     elif result.why:
         again = f"dokimasia resume {result.run}"
         say_error(f"run {result.run}: {result.why.replace(again, again + _where(settings))}")

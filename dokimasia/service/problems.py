@@ -122,8 +122,11 @@ def _fault(fault: Mapping[str, Any]) -> str:
     return f"{where}: {str(fault['msg']).removeprefix('Value error, ')}"
 
 
-PROBLEMS: dict[int | str, dict[str, Any]] = {
-    status: {"model": Problem, "description": HTTPStatus(status).phrase, "content": {MEDIA_TYPE: {}}}
-    for status in (400, 401, 403, 404, 409, 413, 415, 422, 429)
-}
-"""What every route may answer beside its own reply, for the OpenAPI description."""
+def may_answer(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    """Return how the OpenAPI description says that a route may answer with these errors."""
+    content = {MEDIA_TYPE: {"schema": Problem.model_json_schema()}}
+    return {int(one): {"description": HTTPStatus(one).phrase, "content": content} for one in statuses}
+
+
+PROBLEMS = may_answer(400, 401, 403, 404, 409, 413, 415, 421, 422, 429)
+"""What every route may answer beside its own reply."""

@@ -1,6 +1,7 @@
 """`dokimasia runs`: list the runs of a home; `runs name`: call one otherwise; `runs delete`: remove one."""
 
 import sys
+from collections import Counter
 from typing import TYPE_CHECKING
 
 import click
@@ -11,6 +12,15 @@ from dokimasia.report.figures import several
 
 if TYPE_CHECKING:
     from dokimasia.settings import Settings
+
+COLOURS = {
+    "queued": "cyan",
+    "running": "yellow",
+    "waiting": "magenta",
+    "done": "green",
+    "interrupted": "red",
+    "failed": "red",
+}
 
 
 @click.group(invoke_without_command=True)
@@ -27,27 +37,30 @@ def command(context: click.Context, settings: "Settings", tags: tuple[str, ...],
     from dokimasia.runs.figures import forked_from
     from dokimasia.storage.home import Home
     from dokimasia.storage.naming import Label, labels
+    from dokimasia.storage.people.questions import open_questions
     from dokimasia.storage.runs import list_runs
 
     with Home.open(settings.home, write=False) as home:
         called = labels(home)
         runs = [run for run in list_runs(home) if set(tags) <= set(called.get(run.id, Label()).tags)]
+        waiting = Counter(one.run for one in open_questions(home))
     if as_json:
         fields = {"id", "method", "command", "data_name", "seed", "fresh", "status", "created_at", "updated_at"}
         print_json(
             [
                 run.model_dump(mode="json", include=fields)
-                | {"forked_from": forked_from(run), **called.get(run.id, Label())._asdict()}
+                | {"forked_from": forked_from(run), "open_questions": waiting[run.id]}
+                | called.get(run.id, Label())._asdict()
                 for run in runs
             ]
         )
         return
     named = [name for name in ("name", "tags") if any(getattr(called.get(run.id, Label()), name) for run in runs)]
     table = grid("run", *named, "status", "started", "what")
-    colours = {"done": "green", "running": "yellow", "interrupted": "red", "failed": "red"}
     for run in runs:
-        colour = colours[run.status]
-        status = f"[{colour}]{run.status}[/{colour}]"
+        colour = COLOURS[run.status]
+        asked = f" for {several(waiting[run.id], 'question')}" if run.status == "waiting" else ""
+        status = f"[{colour}]{run.status}[/{colour}]{asked}"
         label = called.get(run.id, Label())
         labelled = {"name": label.name, "tags": ", ".join(label.tags)}
         started = run.created_at[:19].replace("T", " ")

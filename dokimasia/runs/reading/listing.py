@@ -1,0 +1,42 @@
+"""The runs of a home as a list: what each is, how far it came, what it is called."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from dokimasia.runs.figures import forked_from
+from dokimasia.storage.home import Home
+from dokimasia.storage.naming import Label, labels
+from dokimasia.storage.runs import Run, list_runs
+
+FIELDS = frozenset({"id", "method", "command", "data_name", "seed", "fresh", "status", "created_at", "updated_at"})
+
+
+def described(run: Run, label: Label = Label()) -> dict[str, Any]:
+    """Return what a list says of a run, ready for JSON."""
+    return run.model_dump(mode="json", include=set(FIELDS)) | {"forked_from": forked_from(run), **label._asdict()}
+
+
+def listed(
+    home: Home,
+    *,
+    tags: tuple[str, ...] = (),
+    wanted: Callable[[Run], bool] = lambda run: True,
+    text: str = "",
+) -> list[tuple[Run, Label]]:
+    """Return the runs of a home, the newest first, with what each is called.
+
+    Args:
+        home: open for reading at least.
+        tags: only runs that have all of these.
+        wanted: only runs of which this is true.
+        text: only runs whose id, name, tags, command or data hold this text, whatever the case.
+    """
+    called: Mapping[str, Label] = labels(home)
+    sought = text.casefold()
+    found = [(run, called.get(run.id, Label())) for run in list_runs(home) if wanted(run)]
+    return [
+        (run, label)
+        for run, label in found
+        if set(tags) <= set(label.tags)
+        and sought in "\n".join((run.id, run.method, run.command, run.data_name, label.name, *label.tags)).casefold()
+    ]
