@@ -162,7 +162,9 @@ def _exact(kind: Any, value: Any) -> bool:
         return all(_exact(fields[name].annotation, one) for name, one in named.items() if name in fields)
     if kind is int and isinstance(value, float):
         return value.is_integer()
-    return kind not in (bool, int, float) or type(value) is kind or (kind is float and type(value) is int)
+    if kind in (bool, int, float, str, types.NoneType):
+        return type(value) is kind or (kind is float and type(value) is int)
+    return True
 
 
 def _resolved(kind: Any, value: Any, where: str, how: Option, put: Put) -> Any:

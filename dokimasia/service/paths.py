@@ -51,6 +51,8 @@ class Places:
         """
         if how.written:
             raise InputError(f"{where}: the service writes no file; what the run made is had from its export")
+        if not text or not _encodable(text):
+            raise InputError(f"{where}: {text!a} names no file")
         if how.read is prompt_folders and text in found("prompts"):
             return prompt_folder(text)
         if how.read is run_or_file:

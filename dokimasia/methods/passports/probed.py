@@ -75,6 +75,16 @@ def material_of(home: Home, judge: str, runs: Sequence[str] = (), *, seed: int =
     )
 
 
+def judges_probed(home: Home) -> dict[str, list[str]]:
+    """Return the judges that finished probes asked, in alphabetical order, each with the ids of these, the newest first."""
+    found: dict[str, list[str]] = {}
+    for run in list_runs(home):
+        if run.method == METHOD and run.status == "done":
+            for arm in ProbePlan.model_validate(run.options["plan"]).arms:
+                found.setdefault(arm.name, []).append(run.id)
+    return dict(sorted(found.items()))
+
+
 def _probed(home: Home, judge: str, named: Sequence[str]) -> list[Probed]:
     """Return the probes that asked a judge, oldest first."""
     if named:
