@@ -26,8 +26,7 @@ from dokimasia.methods.checks.perturbed import LABEL_KEYS
 from dokimasia.methods.people import asked_of, compare, queued, rating_text, ratings_of, written
 from dokimasia.methods.people.blocks import measure_blocks
 from dokimasia.report.blocks import Block, Paragraph
-from dokimasia.report.differences import difference
-from dokimasia.report.drawing import Charts, draw_cell
+from dokimasia.report.drawing import Charts
 from dokimasia.service.drawing import drawn
 from dokimasia.storage.decisions import draft_file, standing
 from dokimasia.storage.home import Home
@@ -120,9 +119,7 @@ def item_values(home: Home, one: Standing, who: str, *, second: bool, given: Map
     }
     if item.kind == "question":
         values["draft"] = given.get("text") or draft_of(home, get_question(home, item.id), who)
-    elif item.kind == "perturbation":
-        values["difference"] = Markup(draw_cell(difference(shown["perturbation"]["difference"])))
-    elif item.kind not in RATED:
+    elif item.kind in {"caption", "rubric"}:
         values |= _edited(home, item.id, who, shown["sentences"], given)
     return values
 
