@@ -37,7 +37,10 @@ class Behind(Value):
 def rateable(home: Home, run: Run) -> list[Kind]:
     """Return what people can rate of a run: the pairs of a duel, responses, the criteria of an evaluation."""
     method = method_named(run.method)
-    sql = "SELECT 1 FROM results WHERE run_id = ? AND kind = ? AND response_id IS NOT NULL AND coalesce(arm, '') = '' AND repeat = 0 LIMIT 1"
+    sql = (
+        "SELECT 1 FROM results WHERE run_id = ? AND kind = ? AND response_id IS NOT NULL AND coalesce(arm, '') = '' "
+        "AND repeat = 0 LIMIT 1"
+    )
     answered = home.one(sql, (run.id, method.row_kind or run.method)) is not None
     found: list[Kind] = ["pair"] if answered and method.pairs is not None else []
     found += ["response"] if answered else []

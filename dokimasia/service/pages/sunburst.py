@@ -9,7 +9,7 @@ from dokimasia.methods.tree.blocks.chart import NOT_SCORED, colour, ink
 RINGS = ((105.0, 225.0), (228.0, 345.0), (348.0, 490.0))
 """Where the ring of each layer begins and ends, in a drawing of 1,000 units."""
 
-LETTER = 8.6
+LETTER = 7.7
 """Units that a letter of a label takes along its ring."""
 
 NARROW = 17.0
