@@ -23,6 +23,8 @@ BRIEF = 60
 class ProgressLine:
     """An observer that shows what it is told. Use it as a context manager around the run."""
 
+    steps = None
+
     def __init__(self) -> None:
         """Make a display, which begins when the run is planned."""
         self._console = PrintableConsole(file=unguarded(sys.stderr), highlight=False)
@@ -99,6 +101,12 @@ class ProgressLine:
         if logging.getLogger(__name__).isEnabledFor(level):
             fields = event.model_dump(exclude_defaults=True, exclude={"kind"})
             logger(__name__).log(level, event.kind, **fields)
+
+    def failed(self, item: str, model: str, kind: str, reason: str) -> None:
+        """Say nothing: it is counted, and the log has it."""
+
+    def became(self, status: str, *, end: str = "", why: str = "") -> None:
+        """Say nothing: the command says at its end how the run ended."""
 
     def paid(self) -> str:
         """Return a sentence on what this invocation sent and paid."""

@@ -4,9 +4,8 @@ import asyncio
 import functools
 import random
 import time
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
 from dokimasia.domain.call import Answer, Chat, ModelCall, ModelReply, ModelSpec, call_key
@@ -22,25 +21,8 @@ from dokimasia.gateway.limiter import Clock, Report, Sleep
 from dokimasia.gateway.pricing import cost_of_reply, estimate_usage, forecast_cost
 from dokimasia.gateway.retry import PERHAPS_PAID, RetryPolicy
 from dokimasia.gateway.routes import Route, Routes
-from dokimasia.gateway.sending import send_once
-
-
-@dataclass
-class _Flight:
-    """One call on its way for everyone who asks for it.
-
-    `idle`: nothing is being paid or written, it may be dropped. `route`: its way to the model, once the ledger had no answer.
-    `refused`: why it is dropped, if its model's endpoint refuses everything.
-    """
-
-    call: ModelCall
-    key: str
-    label: str
-    waiters: int = 0
-    idle: bool = True
-    route: Route | None = None
-    refused: str = ""
-    task: "asyncio.Task[Answer | CallFailed | Interrupted]" = field(init=False)
+from dokimasia.gateway.sending import report_of, send_once
+from dokimasia.gateway.traffic import Flight, Traffic
 
 
 class ModelGateway:
@@ -50,6 +32,9 @@ class ModelGateway:
     returned. The same call asked for twice at once is one request, and so is a call whose asker went away after it had
     left: it is being paid for, so it is finished and committed. Keys are taken out of every text on its way to the
     ledger, to errors and to events.
+
+    Gateways that are handed one `traffic`, such as those of several runs, share limits, pace and breakers, and send a call
+    that both are asked at once once; budget, counts, events and the end are each one's own.
 
     Use it in one event loop, and `aclose` it at the end.
     """
@@ -71,6 +56,7 @@ class ModelGateway:
         policy: RetryPolicy | None = None,
         sleep: Sleep = asyncio.sleep,
         clock: Clock = time.monotonic,
+        traffic: Traffic | None = None,
     ) -> None:
         """Make a gateway.
 
@@ -89,6 +75,7 @@ class ModelGateway:
             policy: when and how often a failed request is sent again.
             sleep: waits that many seconds (replaced in tests).
             clock: monotonic seconds (replaced in tests).
+            traffic: what it shares with other gateways on the same ledger; by default it shares nothing.
 
         Raises:
             ConfigError: a model has a `max_image_side` and there is no `reduce`.
@@ -111,10 +98,10 @@ class ModelGateway:
         self._policy = policy or RetryPolicy()
         self._sleep = sleep
         self._clock = clock
-        self._routes = Routes(
-            specs, transports=self._transports, api_keys=keys, clock=clock, sleep=sleep, on_limit=self._limit_changed
-        )
-        self._flights: dict[str, _Flight] = {}
+        self._traffic = traffic or Traffic(clock=clock, sleep=sleep)
+        self._traffic.join(self._limit_changed)
+        self._routes = Routes(specs, transports=self._transports, api_keys=keys, traffic=self._traffic)
+        self._flights: dict[str, Flight] = {}
         self._tally: defaultdict[str, Any] = defaultdict(int)  # the counts of GatewayStats by name
         self._draining = False
 
@@ -144,7 +131,7 @@ class ModelGateway:
         flight = self._flights.get(key)
         joined = flight is not None
         if flight is None:
-            flight = self._flights[key] = _Flight(call=call, key=key, label=label)
+            flight = self._flights[key] = Flight(call=call, key=key, label=label)
             flight.task = asyncio.create_task(self._fly(flight), name=f"call {key}")
             flight.task.add_done_callback(functools.partial(self._landed, flight))
         flight.waiters += 1
@@ -212,6 +199,7 @@ class ModelGateway:
                 flight.task.cancel()
         if flights:
             await asyncio.wait([flight.task for flight in flights])
+        self._traffic.leave(self._limit_changed)
 
     async def aclose(self) -> None:
         """Drain, then close every transport. The gateway is not used again."""
@@ -221,7 +209,9 @@ class ModelGateway:
 
     def stats(self) -> GatewayStats:
         """Return what was done so far and what is under way."""
-        return GatewayStats(**self._tally, in_flight=self._routes.in_flight(), limits=self._routes.limits())
+        limits = self._routes.limits()
+        under_way = Counter(each.call.model.endpoint for each in self._flights.values() if not each.idle)
+        return GatewayStats(**self._tally, in_flight={name: under_way[name] for name in limits}, limits=limits)
 
     def uneven(self, models: Iterable[str]) -> bool:
         """Whether one of these models could take more requests at once while those to another have to wait.
@@ -230,11 +220,12 @@ class ModelGateway:
         """
         return self._routes.uneven(models)
 
-    def _forget(self, flight: _Flight) -> None:
-        if self._flights.get(flight.key) is flight:
-            del self._flights[flight.key]
+    def _forget(self, flight: Flight) -> None:
+        for flights in (self._flights, self._traffic.flights):
+            if flights.get(flight.key) is flight:
+                del flights[flight.key]
 
-    def _landed(self, flight: _Flight, task: "asyncio.Task[Answer | CallFailed | Interrupted]") -> None:
+    def _landed(self, flight: Flight, task: "asyncio.Task[Answer | CallFailed | Interrupted]") -> None:
         self._forget(flight)
         if not task.cancelled():
             task.exception()  # seen here, so that a flight nobody waits for any more leaves no complaint
@@ -249,7 +240,10 @@ class ModelGateway:
         except ToolFailure as problem:
             raise CallFailed("api_error", f"{call.model.name}: an image cannot be made smaller: {problem}") from problem
 
-    async def _fly(self, flight: _Flight) -> Answer | CallFailed | Interrupted:
+    async def _fly(self, flight: Flight) -> Answer | CallFailed | Interrupted:
+        if (failed := await self._traffic.turn_of(flight)) is not None:
+            self._tell("gave_up", flight, reason=failed.reason)
+            return failed
         committed = await self._ledger.get(flight.key)
         if committed is not None:
             self._tally["cached"] += 1
@@ -263,7 +257,7 @@ class ModelGateway:
                 raise
             return self._refuse(flight, flight.refused)
 
-    async def _until_answered(self, flight: _Flight, route: Route) -> Answer | CallFailed | Interrupted:
+    async def _until_answered(self, flight: Flight, route: Route) -> Answer | CallFailed | Interrupted:
         waited = 0.0
         tries = 0
         while True:
@@ -278,13 +272,14 @@ class ModelGateway:
             delay = self._policy.next_delay(tries, outcome, waited=waited, rng=self._rng)
             self._tell("failed_try", flight, reason=str(outcome), number=tries, delay=delay)
             if delay is None or flight.waiters == 0:
+                flight.left = delay is not None
                 return self._give_up(flight, outcome, tries)
             if self._draining:
                 return _interrupted(flight.call)
             waited += delay
             await self._sleep(delay)
 
-    async def _try(self, flight: _Flight, route: Route, number: int) -> Answer | CallFailed | TransportError:
+    async def _try(self, flight: Flight, route: Route, number: int) -> Answer | CallFailed | TransportError:
         """Send the call once, within budget and limits, and commit its reply or record its failure."""
         tokens, cost = self._forecast(flight.call, route)
         try:
@@ -303,7 +298,7 @@ class ModelGateway:
             started = self._clock()
             result = await send_once(flight.call, route, blobs=self._blobs, clean=self._clean)
             latency = self._clock() - started
-            report = _report(result)
+            report = report_of(result)
             if route.limiter.release(slot, report):
                 route.pacing.refused()
             elif report == "ok":
@@ -328,7 +323,7 @@ class ModelGateway:
         forecast = estimate_usage(call)
         return (forecast.input_tokens or 0) + (forecast.output_tokens or 0), forecast_cost(call, forecast, route.price)
 
-    async def _record(self, flight: _Flight, failure: TransportError) -> TransportError:
+    async def _record(self, flight: Flight, failure: TransportError) -> TransportError:
         self._tally["failed_tries"] += 1
         await self._ledger.attempt(
             flight.key,
@@ -341,7 +336,7 @@ class ModelGateway:
         return failure
 
     async def _commit(
-        self, flight: _Flight, route: Route, reply: ModelReply, reservation: Reservation, latency: float
+        self, flight: Flight, route: Route, reply: ModelReply, reservation: Reservation, latency: float
     ) -> Answer:
         usage = reply.usage
         cost = cost_of_reply(reply, route.price)
@@ -360,29 +355,26 @@ class ModelGateway:
         self._tell("answered", flight)
         return Answer(key=flight.key, reply=reply, cost=cost)
 
-    def _watch(self, flight: _Flight, route: Route, result: ModelReply | TransportError) -> None:
+    def _watch(self, flight: Flight, route: Route, result: ModelReply | TransportError) -> None:
         """Tell the breaker how a request went; where that opens it, give up all that waits to be sent the same way."""
         if not isinstance(result, TransportError) or result.kind not in REFUSALS:
             if route.breaker.reached():
-                self._limit_changed(
+                self._traffic.tell(
                     route.spec.ref.endpoint, route.limiter.limit, f"{route.spec.ref.name}: it is asked again"
                 )
             return
         if not route.breaker.refused(result):
             return
         reason = route.breaker.refusal()
-        self._limit_changed(route.spec.ref.endpoint, 0, f"{route.spec.ref.name}: {reason}")
-        for other in self._flights.values():
-            if other is not flight and other.route is route and other.idle:
-                other.refused = reason
-                other.task.cancel()
+        self._traffic.tell(route.spec.ref.endpoint, 0, f"{route.spec.ref.name}: {reason}")
+        self._traffic.refuse(route.breaker, reason)
 
-    def _refuse(self, flight: _Flight, reason: str) -> CallFailed:
+    def _refuse(self, flight: Flight, reason: str) -> CallFailed:
         reason = shorten(f"{flight.call.model.name}: {reason}")
         self._tell("gave_up", flight, reason=reason)
         return CallFailed("api_error", reason)
 
-    def _give_up(self, flight: _Flight, failure: TransportError, tries: int) -> CallFailed:
+    def _give_up(self, flight: Flight, failure: TransportError, tries: int) -> CallFailed:
         count = "1 try" if tries == 1 else f"{tries} tries"
         status = "" if failure.status is None else f" (status {failure.status})"
         reason = shorten(f"{flight.call.model.name}: {failure.kind}{status} after {count}: {failure}")
@@ -390,7 +382,7 @@ class ModelGateway:
         kind = "context_overflow" if failure.kind == "context_overflow" else "api_error"
         return CallFailed(kind, reason, last=failure)
 
-    def _tell(self, kind: EventKind, flight: _Flight, **fields: Any) -> None:
+    def _tell(self, kind: EventKind, flight: Flight, **fields: Any) -> None:
         model = flight.call.model
         self._emit(kind, model=model.name, endpoint=model.endpoint, label=flight.label, key=flight.key, **fields)
 
@@ -400,12 +392,6 @@ class ModelGateway:
 
     def _limit_changed(self, endpoint: str, limit: int, reason: str) -> None:
         self._emit("limit", endpoint=endpoint, limit=limit, reason=reason)
-
-
-def _report(result: ModelReply | TransportError) -> Report:
-    if not isinstance(result, TransportError):
-        return "ok"
-    return "limited" if result.kind == "rate_limit" and result.retryable else "failed"
 
 
 def _interrupted(call: ModelCall) -> Interrupted:

@@ -8,6 +8,7 @@ from dokimasia.domain.question import Aid
 from dokimasia.errors import CallFailed, DokimasiaError, Interrupted, StorageError, TransportError, Unreachable
 from dokimasia.gateway.gateway import ModelGateway
 from dokimasia.storage.home import Home
+from dokimasia.storage.runs import RunStatus
 
 FEW = 3
 """So many failed calls to a model, without an answer between them, say that it cannot be reached."""
@@ -20,10 +21,14 @@ _HOPELESS = frozenset(("auth", "connection"))
 
 
 class Stop:
-    """Lets someone ask a run to stop: finish the calls in flight, save, and raise `Interrupted`, or the given problem."""
+    """Lets someone ask a run to stop: finish the calls in flight, save, and raise `Interrupted`, or the given problem.
+
+    `leaves` is how the run stands then: `queued` where whoever asks goes on with it.
+    """
 
     def __init__(self) -> None:
         self._asked = asyncio.Event()
+        self.leaves: RunStatus = "interrupted"
         self.at_once = False
         self.problem: DokimasiaError | None = None
 

@@ -103,6 +103,10 @@ RunOrFile = Annotated[Path, Option(metavar="RUN|FILE", read=run_or_file)]
 """A file, or where there is none of the name, a run by the beginning of its id or as `last`."""
 
 
+PromptFolders = Annotated[tuple[Path, ...], Option(metavar="DIR", repeated=True, read=prompt_folders)]
+"""Folders whose prompts replace those of the same name, or the names of plug-ins that bring some."""
+
+
 class Invocation(Value):
     """What holds for one invocation and decides nothing of what a run is: limits, and what the run is called.
 
@@ -159,7 +163,7 @@ class RunRequest(Invocation):
     """What the command line calls it, such as `tree grow`."""
 
     seed: int = Field(default=0, ge=0, description=SHARED_HELP["seed"])
-    prompts: Annotated[tuple[Path, ...], Option(metavar="DIR", repeated=True, read=prompt_folders)] = Field(
+    prompts: PromptFolders = Field(
         default=(),
         description="A folder (or a plug-in's name) whose prompts replace those of the same name; its versions are "
         "recorded.",

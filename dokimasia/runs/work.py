@@ -13,6 +13,7 @@ from dokimasia.graphs import drive
 from dokimasia.graphs.context import Context, failed_update
 from dokimasia.graphs.drive import GraphFile
 from dokimasia.graphs.reasking import to_report
+from dokimasia.graphs.watched import at_item
 from dokimasia.log import logger
 from dokimasia.runs.concurrency import work_through
 from dokimasia.runs.observer import Observer, Progress
@@ -168,6 +169,10 @@ class Job(Generic[P]):
         if context is None:
             attempt = self.attempt(item)
             context = self.context.at_attempt(attempt) if attempt else self.context
+        with at_item(item):
+            return await self._walk(graph, inputs, item, context)
+
+    async def _walk(self, graph: GraphFile, inputs: Mapping[str, Any], item: str, context: Context) -> dict[str, Any]:
         if not (self._keep or getattr(graph, "CHECKPOINTED", False)):
             return await drive.run(self._compiled(graph, None), inputs, context=context)
         version = str(graph.VERSION)
@@ -181,7 +186,7 @@ class Job(Generic[P]):
     def _compiled(self, graph: GraphFile, saver: Any) -> Any:
         """Return a graph compiled; once for each run."""
         if graph.NAME not in self._graphs:
-            self._graphs[graph.NAME] = drive.compiled(graph, saver)
+            self._graphs[graph.NAME] = drive.compiled(graph, saver, steps=self.observer.steps)
         return self._graphs[graph.NAME]
 
     async def finish(self, *rows: ResultRow) -> None:
@@ -191,6 +196,7 @@ class Job(Generic[P]):
             self.progress.count(row.failure)
             if row.failure is not None:
                 logger(__name__).info("item failed", item=row.item, kind=row.failure, reason=row.reason)
+                self.observer.failed(row.item, row.model, row.failure, row.reason or "")
             await self.close(row.item)
 
     async def close(self, item: str) -> None:

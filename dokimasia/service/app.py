@@ -43,11 +43,12 @@ def create_app(service: Service) -> FastAPI:
 
 
 def _routers(package: str, path: list[str]) -> list[APIRouter]:
-    """Return the routers of a package's modules, in the order of their names."""
+    """Return the routers of a package's modules, in the order of their names; a module may make its own anew each time."""
     found: list[APIRouter] = []
     for one in sorted(pkgutil.iter_modules(path), key=lambda one: one.name):
         module = importlib.import_module(f"{package}.{one.name}")
-        router = getattr(module, "router", None)
+        make = getattr(module, "make_router", None)
+        router = getattr(module, "router", None) if make is None else make()
         if router is not None:
             found.append(router)
     return found

@@ -18,6 +18,7 @@ from dokimasia.runs.requests import PLAIN, Invocation, Option, option_of
 from dokimasia.service.paths import Places
 
 Q = TypeVar("Q", bound=Invocation)
+B = TypeVar("B", bound=BaseModel)
 
 NEVER: Mapping[str, str] = {
     "allow_fetch": "no image is fetched by its URL: upload the images with the data",
@@ -105,22 +106,24 @@ def read_asked(model: type[Q], sent: Any, places: Places) -> Q:
             given[name] = _given(name, field, value, put)
         except InputError as problem:
             faults.append(str(problem))
+        if not _exact(field.annotation, value):
+            faults.append(f"{name}: the value is of another type than the schema says")
     if faults:
         raise InputError("; ".join(faults))
-    asked = checked(model, given)
+    asked = checked(model, given, strict=False)
     _check_paths(asked, allowed)
     _check_models(asked)
     return asked
 
 
-def checked(model: type[Q] | type[BaseModel], value: Any) -> Any:
-    """Return plain JSON as a model, without turning one type into another.
+def checked(model: type[B], value: Any, *, strict: bool = True) -> B:
+    """Return plain JSON as a model, with `strict` without turning one type into another.
 
     Raises:
         InputError: naming each field that is wrong.
     """
     try:
-        return model.model_validate_json(orjson.dumps(value), strict=True)
+        return model.model_validate_json(orjson.dumps(value), strict=strict)
     except ValidationError as error:
         faults = (
             (".".join(map(str, one["loc"])) or "body", str(one["msg"]).removeprefix("Value error, "))
@@ -141,6 +144,25 @@ def _given(name: str, field: FieldInfo, value: Any, put: Put) -> Any:
     if not decided(field.annotation):
         raise InputError(f"{name}: cannot be given over HTTP: its type does not say whether it names a file")
     return _resolved(field.annotation, value, name, option_of(field), put)
+
+
+def _exact(kind: Any, value: Any) -> bool:
+    """Whether no number or truth value in plain JSON stands where another type is wanted, which would be taken for it."""
+    kind, _ = _bare(kind, PLAIN)
+    inside = [one for one in get_args(kind) if one is not Ellipsis]
+    if _is_union(kind):
+        return any(_exact(one, value) for one in inside)
+    if isinstance(value, list):
+        return not inside or all(any(_exact(one, each) for one in inside) for each in cast("list[Any]", value))
+    if isinstance(value, dict):
+        named = cast("dict[str, Any]", value)
+        if get_origin(kind) is not None:
+            return all(_exact(inside[-1], one) for one in named.values())
+        fields = kind.model_fields if isinstance(kind, type) and issubclass(kind, BaseModel) else {}
+        return all(_exact(fields[name].annotation, one) for name, one in named.items() if name in fields)
+    if kind is int and isinstance(value, float):
+        return value.is_integer()
+    return kind not in (bool, int, float) or type(value) is kind or (kind is float and type(value) is int)
 
 
 def _resolved(kind: Any, value: Any, where: str, how: Option, put: Put) -> Any:

@@ -51,10 +51,10 @@ def inlined(schema: Mapping[str, Any]) -> dict[str, Any]:
     return whole(dict(schema), ())
 
 
-def takes(schema: Mapping[str, Any] | type[BaseModel]) -> dict[str, Any]:
+def takes(schema: Mapping[str, Any] | type[BaseModel], *, required: bool = True) -> dict[str, Any]:
     """Return what the OpenAPI description says of a route that takes JSON of a schema, for its `openapi_extra`."""
     shown = inlined(schema.model_json_schema()) if isinstance(schema, type) else schema
-    return {"requestBody": {"required": True, "content": {"application/json": {"schema": shown}}}}
+    return {"requestBody": {"required": required, "content": {"application/json": {"schema": shown}}}}
 
 
 def example_of(method: Method[Any, Any]) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from fastapi.responses import JSONResponse, RedirectResponse, Response
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.exceptions import HTTPException
 
-from dokimasia.errors import DokimasiaError, HomeLocked, InputError, NotFound, Unreachable
+from dokimasia.errors import DecidedMeanwhile, DokimasiaError, HomeLocked, InputError, NotFound, Unreachable
 from dokimasia.log import Redactor, logger
 
 MEDIA_TYPE = "application/problem+json"
@@ -42,7 +42,7 @@ def status_of(error: DokimasiaError) -> int:
     """Return the HTTP status that an error of ours is answered with."""
     if isinstance(error, NotFound):
         return HTTPStatus.NOT_FOUND
-    if isinstance(error, HomeLocked):
+    if isinstance(error, HomeLocked | DecidedMeanwhile):
         return HTTPStatus.CONFLICT
     if isinstance(error, InputError):
         return HTTPStatus.UNPROCESSABLE_ENTITY

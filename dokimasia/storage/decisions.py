@@ -4,6 +4,7 @@ import os
 import sqlite3
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import orjson
@@ -168,6 +169,8 @@ def left_decisions(folder: Path) -> Iterator[tuple[Path, Left]]:
     for path in sorted((folder / _LEFT).glob("*.json")):
         try:
             yield path, Left.model_validate_json(path.read_bytes())
+        except FileNotFoundError:
+            continue  # another run has taken it in
         except (OSError, ValidationError) as error:
             logger(__name__).warning(
                 "a decision that was left cannot be read", file=path.name, problem=str(error)[:200]
@@ -191,7 +194,8 @@ async def take_in(home: Home) -> int:
             await record_decision(home, left)
         except InputError as error:
             logger(__name__).warning("a decision that was left is set aside", file=path.name, problem=str(error))
-            path.replace(path.with_suffix(".refused"))
+            with suppress(FileNotFoundError):  # another run has set it aside
+                path.replace(path.with_suffix(".refused"))
             continue
         path.unlink(missing_ok=True)
         taken += 1

@@ -18,8 +18,9 @@ from dokimasia.storage.schema.rows import change_row, insert_row, insert_rows, i
 from dokimasia.storage.values import as_stored, now, read_value, row_of, shelf_of
 
 V = TypeVar("V", bound=Value)
-RunStatus = Literal["running", "done", "interrupted", "failed", "waiting"]
-"""`waiting` waits for answers of people alone, and can be resumed; `failed` ended in an error, such as a model that cannot be reached; like an interrupted one it can be resumed."""
+RunStatus = Literal["queued", "running", "waiting", "done", "interrupted", "failed"]
+"""`queued` waits for its turn in the service; `waiting` waits for answers of people alone; `failed` ended in an error, such as
+a model that cannot be reached. All but `done` can be resumed."""
 
 RECENT_VALUES = 1024
 _CHUNK = 500

@@ -12,6 +12,15 @@ from dokimasia.report.figures import several
 if TYPE_CHECKING:
     from dokimasia.settings import Settings
 
+COLOURS = {
+    "queued": "cyan",
+    "running": "yellow",
+    "waiting": "magenta",
+    "done": "green",
+    "interrupted": "red",
+    "failed": "red",
+}
+
 
 @click.group(invoke_without_command=True)
 @click.option("--tag", "tags", multiple=True, metavar="TAG", help="Only runs that have this tag (each of several).")
@@ -44,9 +53,8 @@ def command(context: click.Context, settings: "Settings", tags: tuple[str, ...],
         return
     named = [name for name in ("name", "tags") if any(getattr(called.get(run.id, Label()), name) for run in runs)]
     table = grid("run", *named, "status", "started", "what")
-    colours = {"done": "green", "running": "yellow", "interrupted": "red", "failed": "red"}
     for run in runs:
-        colour = colours[run.status]
+        colour = COLOURS[run.status]
         status = f"[{colour}]{run.status}[/{colour}]"
         label = called.get(run.id, Label())
         labelled = {"name": label.name, "tags": ", ".join(label.tags)}

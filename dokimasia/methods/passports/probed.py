@@ -81,9 +81,9 @@ def probes_of_home(home: Home) -> list[Run]:
 
 
 def judges_probed(home: Home) -> dict[str, list[str]]:
-    """Return every judge that finished probes asked, by its shown name with what it was asked with, and in which runs."""
+    """Return the judges that finished probes asked, in alphabetical order, each with the ids of these, the newest first."""
     found: dict[str, list[str]] = {}
-    for run in probes_of_home(home):
+    for run in reversed(probes_of_home(home)):
         for arm in ProbePlan.model_validate(run.options["plan"]).arms:
             found.setdefault(arm.name, []).append(run.id)
     return dict(sorted(found.items()))

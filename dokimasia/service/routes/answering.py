@@ -68,17 +68,20 @@ def json_router(*tags: str | Enum) -> APIRouter:
     return APIRouter(tags=list(tags), route_class=_Redacted)
 
 
-async def json_sent(request: Request) -> Any:
-    """Return the body of a request as plain JSON.
+async def json_sent(request: Request, *, optional: bool = False) -> Any:
+    """Return the body of a request as plain JSON; with `optional` one without a body is an empty object.
 
     Raises:
         Refused: it is none, of another type, or holds a whole number that a home has no room for.
     """
+    body = await request.body()
+    if optional and not body:
+        return {}
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != JSON:
         raise Refused(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, f"the body is {kind[:80] or 'of no type'}: send it as {JSON}")
     try:
-        sent = orjson.loads(await request.body())
+        sent = orjson.loads(body)
     except orjson.JSONDecodeError as error:
         raise Refused(HTTPStatus.UNPROCESSABLE_ENTITY, f"the body is no JSON: {error}") from None
     if not all(-(2**63) <= one < 2**63 for one in _whole_numbers(sent)):

@@ -8,7 +8,7 @@ from http import HTTPStatus
 from typing import Annotated, Any, Literal, cast, get_args
 
 from fastapi import Query, Response
-from pydantic import BaseModel, Field
+from pydantic import BaseModel
 from rich.console import Console
 
 from dokimasia.runs.reading.export_formats import Format, encode

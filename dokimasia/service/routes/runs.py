@@ -6,24 +6,22 @@ from typing import Annotated, Any
 from fastapi import Query
 from pydantic import Field
 
+from dokimasia.errors import InputError, NotFound
 from dokimasia.runs.deleting import resting_on
 from dokimasia.runs.reading.comparing import compare_runs
 from dokimasia.runs.reading.listing import listed
 from dokimasia.runs.registry import method_of
 from dokimasia.runs.requests import Called
-from dokimasia.service.problems import Refused
 from dokimasia.service.describing import takes
+from dokimasia.service.problems import Refused
 from dokimasia.service.routes.answering import After, Body, Limit, json_router, page_of, sent_as
-from dokimasia.service.routes.replies import Links, RunShown, RunsListed, estimate_of, links_of, shown_run
+from dokimasia.service.routes.replies import AT_WORK, Links, RunShown, RunsListed, estimate_of, links_of, shown_run
 from dokimasia.service.state import Reader, Service, Starter, TheService
 from dokimasia.storage.deletion import Deleted, run_size
 from dokimasia.storage.naming import LAST, Label, labels, name_run, other_than, resolve_run, set_tags
 from dokimasia.storage.runs import Run, RunStatus
 
 router = json_router("runs")
-
-AT_WORK = frozenset({"running", "queued"})
-"""Statuses of runs that the queue works on."""
 
 
 class RunDetail(RunShown):
@@ -115,7 +113,12 @@ async def delete(
             f"what {ids} shows of run {found.id} goes with it: delete it all the same with ?force=true",
         )
     size = run_size(service.home, found.id)
-    await service.runner.delete(found)
+    try:
+        await service.runner.delete(found)
+    except NotFound:
+        raise
+    except InputError as needed:
+        raise Refused(HTTPStatus.CONFLICT, str(needed)) from None
     return size
 
 

@@ -37,6 +37,15 @@ def questions(db: "Database") -> None:
     db.execute("CREATE INDEX idx_questions_call_key ON questions (call_key)")
 
 
+def queue(db: "Database") -> None:
+    """Make the table of the runs that are in the queue of the service."""
+    db.execute(
+        "CREATE TABLE queue (id TEXT PRIMARY KEY REFERENCES runs(id), number INTEGER NOT NULL, before TEXT NOT NULL, "
+        "changes TEXT NOT NULL, retry TEXT NOT NULL, cost REAL NOT NULL, calls INTEGER NOT NULL, "
+        "tokens INTEGER NOT NULL, queued_at TEXT NOT NULL, row_digest TEXT NOT NULL)"
+    )
+
+
 def _make(db: "Database", name: str, columns: str, **options: Any) -> None:
     """Create one table of columns written as `name:type`; without a type a column is text.
 
