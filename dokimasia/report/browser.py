@@ -234,7 +234,7 @@ def _answers(view: Mapping[str, Any], criteria: Sequence[Mapping[str, Any]], cli
     title = "Answers, and their scores by criterion" if view["judge"] else "Answers"
     last = f'<th scope="col"{" class=number" if view["judge"] else ""}>{"score" if view["judge"] else "failure"}</th>'
     yield (
-        f'<h4>{title}</h4>\n<div class="scroll" tabindex="0" role="region" '
+        f'<h4>{title}</h4>\n<div class="scroll" tabindex="0" role="group" '
         'aria-label="Scores by criterion"><table class="matrix"><thead><tr><th scope="col">model</th>'
         f'<th scope="col">answer</th>{head}{last}</tr></thead>\n<tbody>\n{rows}\n'
         "</tbody></table></div>"

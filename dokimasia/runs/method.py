@@ -203,6 +203,11 @@ class Method(Generic[Q, P]):
             graphs = dict(self.graphs)
             object.__setattr__(self, "graphs_of", lambda plan: graphs)
 
+    @property
+    def unmeasured(self) -> tuple[str, ...]:
+        """The thresholds of a request that the figures of its runs cannot be held to."""
+        return tuple(f"min_{name}" for name in ("score", "accuracy") if name not in self.measures)
+
     def read(self, run: Run) -> tuple[P, Q]:
         """Return the plan and the request that a run was accepted with.
 

@@ -194,7 +194,7 @@ class Job(Generic[P]):
         await record_results(self.home, rows)
         for row in rows:
             self.progress.count(row.failure)
-            if row.failure is not None:
+            if row.failure is not None and row.failure != "waiting":
                 logger(__name__).info("item failed", item=row.item, kind=row.failure, reason=row.reason)
                 self.observer.failed(row.item, row.model, row.failure, row.reason or "")
             await self.close(row.item)

@@ -112,6 +112,11 @@ def list_runs(home: Home) -> list[Run]:
     return [_run(home, row) for row in home.rows(f"SELECT * FROM runs {NEWEST_FIRST}")]
 
 
+def count_runs(home: Home) -> dict[RunStatus, int]:
+    """Return how many runs there are by status; a status that none has is left out."""
+    return dict(home.all("SELECT status, count(*) FROM runs GROUP BY status"))
+
+
 async def add_samples(home: Home, run_id: str, samples: Iterable[Sample]) -> list[str]:
     """Keep a run's samples in their order and return their value ids; adding the same again changes nothing.
 

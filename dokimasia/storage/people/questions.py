@@ -98,6 +98,11 @@ def open_questions(home: Home, *, run: str | None = None, person: str | None = N
     return [OpenQuestion(*row) for row in home.all(sql, (run, run, person, person))]
 
 
+def count_questions(home: Home) -> int:
+    """Return how many questions wait for people."""
+    return home.all(f"SELECT count(*) {_JOINED} AND {_OPEN}")[0][0]
+
+
 def get_question(home: Home, item: str) -> Question:
     """Return a question whole.
 

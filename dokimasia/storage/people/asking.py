@@ -10,7 +10,7 @@ from dokimasia.errors import NotFound
 from dokimasia.storage.decisions import standing
 from dokimasia.storage.home import Home
 from dokimasia.storage.ledger import SqliteLedger
-from dokimasia.storage.questions import get_question, keep_question, mark_used, question_item, withdraw_others
+from dokimasia.storage.people.questions import get_question, keep_question, mark_used, question_item, withdraw_others
 
 
 class QueuedPeople:
