@@ -26,7 +26,7 @@ SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 TALLEST = 3_000
 """Pixels of a whole page that are kept."""
 
-FRONT = (1280, 860)
+FRONT = (1280, 1060)
 SHARP = 2
 """Pixels of the front picture for each of the page's."""
 

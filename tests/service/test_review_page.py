@@ -15,7 +15,7 @@ from dokimasia.service.app import create_app
 from dokimasia.service.state import WHO_COOKIE, Service
 from dokimasia.storage.decisions import draft_file
 from dokimasia.storage.home import Home
-from dokimasia.storage.questions import get_question
+from dokimasia.storage.people.questions import get_question
 from dokimasia.storage.runs import get_run
 from tests.service.conftest import service_over
 from tests.service.waiting import Waits
