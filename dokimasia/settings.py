@@ -6,7 +6,7 @@ import os
 import re
 import tomllib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar, cast
 from urllib.parse import urlsplit
@@ -176,33 +176,6 @@ def load_settings(
         server=env.get("DOKIMASIA_SERVER", "").strip(),
         server_token=env.get("DOKIMASIA_SERVER_TOKEN", "").strip(),
     )
-
-
-def server_settings(settings: Settings, server: str, token_file: Path | None) -> Settings:
-    """Return settings with another service, and its token from a file that others may not read.
-
-    Raises:
-        ConfigError: the address is none, or the file cannot be read, or others may read it; no message holds a token.
-    """
-    server = (server or settings.server).rstrip("/")
-    parts = urlsplit(server)
-    if server and (parts.scheme not in ("http", "https") or not parts.hostname or parts.username is not None):
-        raise ConfigError("--server is an address such as http://127.0.0.1:8181, without a user's name and password")
-    if token_file is None:
-        return replace(settings, server=server)
-    try:
-        token = token_file.read_text(encoding="utf-8").strip()
-        open_to = token_file.stat().st_mode & 0o077
-    except (OSError, UnicodeDecodeError) as problem:
-        reason = getattr(problem, "strerror", "no UTF-8 text")
-        raise ConfigError(f"--server-token-file {token_file} cannot be read: {reason}") from None
-    if open_to:
-        raise ConfigError(
-            f"--server-token-file {token_file}: other users of this machine may read it; run chmod 600 {token_file}"
-        )
-    if len(token.split()) != 1:
-        raise ConfigError(f"--server-token-file {token_file} holds the token alone, on one line")
-    return replace(settings, server=server, server_token=token, secrets=(*settings.secrets, token))
 
 
 def resolve_model(settings: Settings, name: str) -> ModelSpec:

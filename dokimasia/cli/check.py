@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 import click
 from rich.markup import escape
 
-from dokimasia.cli.shared import EXISTING_FILE, FILE, console, json_option, placed, print_json
+from dokimasia.cli.places.placing import placed
+from dokimasia.cli.shared import EXISTING_FILE, FILE, console, json_option, print_json
 from dokimasia.report.figures import several
 
 if TYPE_CHECKING:

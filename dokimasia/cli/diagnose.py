@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from dokimasia.cli.method_verb import run_verb
+from dokimasia.cli.places.placing import detachable, placed
 from dokimasia.cli.requests import made, request_options
-from dokimasia.cli.shared import detachable, json_option, placed, print_json
+from dokimasia.cli.shared import json_option, print_json
 from dokimasia.methods.diagnosis import WordsRequest
 from dokimasia.methods.fingerprints import FingerprintRequest
 from dokimasia.report.figures import several

@@ -4,8 +4,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from dokimasia.cli.places.placing import detachable, placed
 from dokimasia.cli.requests import made, request_options
-from dokimasia.cli.shared import detachable, json_option, placed, say
+from dokimasia.cli.shared import json_option, say
 from dokimasia.runs.method import Method
 
 if TYPE_CHECKING:

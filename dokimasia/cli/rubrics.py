@@ -5,8 +5,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from dokimasia.cli.method_verb import run_verb
+from dokimasia.cli.places.placing import detachable, placed
 from dokimasia.cli.requests import made, request_options
-from dokimasia.cli.shared import detachable, json_option, placed, print_json, reading
+from dokimasia.cli.shared import json_option, print_json, reading
 from dokimasia.methods.rubrics import METHOD, RubricRequest, schema, write_sets
 from dokimasia.storage.naming import of_method
 

@@ -74,7 +74,7 @@ def common(function: Callable[..., R]) -> Callable[..., R]:
     service, too, is `placed` in its place.
     """
 
-    @_shared
+    @shared
     @click.option("--server", hidden=True)
     @functools.wraps(function)
     def wrapped(*arguments: Any, settings: "Settings", server: str | None, given: bool, **options: Any) -> R:
@@ -88,53 +88,10 @@ def common(function: Callable[..., R]) -> Callable[..., R]:
 def configured(function: Callable[..., R]) -> Callable[..., R]:
     """Add the options of `common` to a verb for which it makes no difference whether there is a service."""
 
-    @_shared
+    @shared
     @functools.wraps(function)
     def wrapped(*arguments: Any, settings: "Settings", given: bool, **options: Any) -> R:
         return function(*arguments, settings=settings, **options)
-
-    return wrapped
-
-
-def placed(function: Callable[..., R]) -> Callable[..., R]:
-    """Add the options of `common` and those that name a service to a verb, which receives them as one `place`."""
-
-    @_shared
-    @click.option("--server", metavar="URL", help="Have the service at this address do it (DOKIMASIA_SERVER).")
-    @click.option("--server-token-file", type=FILE, help="The service's token, in a file (or DOKIMASIA_SERVER_TOKEN).")
-    @functools.wraps(function)
-    def wrapped(
-        *arguments: Any,
-        settings: "Settings",
-        server: str | None,
-        server_token_file: Path | None,
-        given: bool,
-        **options: Any,
-    ) -> R:
-        from dataclasses import replace
-
-        from dokimasia.cli.places import place_of
-        from dokimasia.settings import server_settings
-
-        if given and server:
-            raise click.UsageError("--home and --server are two places: name one")
-        settings = replace(settings, server="") if given else server_settings(settings, server or "", server_token_file)
-        if settings.server:
-            _redacting(settings)
-        return function(*arguments, place=place_of(settings), **options)
-
-    return wrapped
-
-
-def detachable(function: Callable[..., R]) -> Callable[..., R]:
-    """Add --detach to a `placed` verb that begins a run."""
-
-    @click.option("--detach", is_flag=True, help="With a service: print the run's id, and leave the run to it.")
-    @functools.wraps(function)
-    def wrapped(*arguments: Any, detach: bool, place: Any, **options: Any) -> R:
-        if detach:
-            place.detach()
-        return function(*arguments, place=place, **options)
 
     return wrapped
 
@@ -151,7 +108,7 @@ def refuse_remote(what: str) -> None:
     )
 
 
-def _shared(function: Callable[..., R]) -> Callable[..., R]:
+def shared(function: Callable[..., R]) -> Callable[..., R]:
     """Add the options that all verbs share; `given` says whether a home was named on the command line."""
 
     @click.option(
@@ -225,7 +182,7 @@ def reading(settings: "Settings", run: str, usable: "Usable | None" = None) -> "
         yield home, resolve_run(home, run, usable)
 
 
-def _redacting(settings: "Settings") -> None:
+def redacting(settings: "Settings") -> None:
     """Have nothing that is printed show the secrets of these settings."""
     global _redact
     from dokimasia.log import Redactor

@@ -172,14 +172,3 @@ class Place(Protocol):
     def delete(self, run: "Run") -> dict[str, Any]:
         """Delete a run, and return what went."""
         ...
-
-
-def place_of(settings: "Settings") -> Place:
-    """Return the service that the settings name, or else the home."""
-    if settings.server:
-        from dokimasia.cli.places.there import There
-
-        return There(settings)
-    from dokimasia.cli.places.here import Here
-
-    return Here(settings)

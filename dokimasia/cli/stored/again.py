@@ -4,8 +4,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from dokimasia.cli.places.placing import detachable, placed
 from dokimasia.cli.requests import made, request_options
-from dokimasia.cli.shared import console, detachable, grid, json_option, placed, print_json, say
+from dokimasia.cli.shared import console, grid, json_option, print_json, say
 from dokimasia.runs.requests import Invocation, RunRequest, prompt_folders
 
 if TYPE_CHECKING:

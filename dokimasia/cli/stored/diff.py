@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING
 import click
 
 from dokimasia.cli.drawing import print_blocks
-from dokimasia.cli.shared import json_option, placed, print_json, say
+from dokimasia.cli.places.placing import placed
+from dokimasia.cli.shared import json_option, print_json, say
 
 if TYPE_CHECKING:
     from dokimasia.cli.places import Place

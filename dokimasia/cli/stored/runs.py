@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 import click
 from rich.markup import escape
 
-from dokimasia.cli.shared import console, grid, json_option, placed, print_json, say
+from dokimasia.cli.places.placing import placed
+from dokimasia.cli.shared import console, grid, json_option, print_json, say
 from dokimasia.report.figures import several
 
 if TYPE_CHECKING:

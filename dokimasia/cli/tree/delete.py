@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from dokimasia.cli.shared import json_option, placed, print_json
+from dokimasia.cli.places.placing import placed
+from dokimasia.cli.shared import json_option, print_json
 from dokimasia.report.figures import several
 
 if TYPE_CHECKING:

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from dokimasia.cli.shared import json_option, placed, print_json
+from dokimasia.cli.places.placing import placed
+from dokimasia.cli.shared import json_option, print_json
 
 if TYPE_CHECKING:
     from dokimasia.cli.places import Place

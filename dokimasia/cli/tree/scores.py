@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 import click
 from rich.markup import escape
 
-from dokimasia.cli.shared import json_option, placed, print_json, redact
+from dokimasia.cli.places.placing import placed
+from dokimasia.cli.shared import json_option, print_json, redact
 from dokimasia.cli.tree.show import begun, counted, plain_table
 from dokimasia.report.figures import several
 

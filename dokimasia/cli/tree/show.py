@@ -9,7 +9,8 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
-from dokimasia.cli.shared import console, json_option, placed, print_json
+from dokimasia.cli.places.placing import placed
+from dokimasia.cli.shared import console, json_option, print_json
 from dokimasia.report.figures import several
 
 if TYPE_CHECKING:
