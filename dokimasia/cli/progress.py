@@ -51,6 +51,8 @@ class ProgressLine:
         cost = cost_text(estimate.cost, estimate.cost_known)
         models = ", ".join(f"{name} {one.calls}" for name, one in estimate.models.items())
         asked = f", about {several(estimate.calls, 'call')} ({models}), estimated cost {cost}" if models else ""
+        for name, count in estimate.people.items():
+            asked += f", at most {several(count, 'question')} to {name}"
         if estimate.answered:
             asked += (
                 f"; {several(estimate.answered, 'call')} of them answered already, at most about {estimate.left:,} left"
@@ -118,13 +120,14 @@ class ProgressLine:
     def _note(self, progress: Standing) -> str:
         stats = progress.stats
         rate, left = self._speed.of(progress)
-        undecided = progress.failures.get("undecided", 0)
-        failures = sum(progress.failures.values()) - undecided
+        undecided, waiting = (progress.failures.get(kind, 0) for kind in ("undecided", "waiting"))
+        failures = sum(progress.failures.values()) - undecided - waiting
         parts = [
             f"{rate:.1f} calls/s",
             f"{sum(stats.in_flight.values())} in flight",
             f"{failures} failed",
             *([f"{undecided} undecided"] if undecided else []),
+            *([f"{several(stats.waiting, 'question')} to people"] if stats.waiting else []),
             *([f"{several(stats.failed_tries, 'try', 'tries')} failed"] if stats.failed_tries else []),
             f"spent {_spent(stats)}",
             f"left {_clock(left)}",

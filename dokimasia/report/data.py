@@ -42,7 +42,7 @@ class RunFacts:
 
     `accepted_by` is the version of the package that accepted the run ("" where it was not recorded), `written_by` the
     one that writes the report. `graphs` has each graph's version, None where this program's are not those of the run.
-    `settings` are the run's other options, in words.
+    `settings` are the run's other options, in words, and `open_questions` those that wait for people.
     """
 
     run: str
@@ -57,6 +57,7 @@ class RunFacts:
     prompts: tuple[PromptFacts, ...]
     graphs: Mapping[str, int] | None
     settings: tuple[tuple[str, str], ...] = ()
+    open_questions: int = 0
 
 
 @dataclass(frozen=True, slots=True)

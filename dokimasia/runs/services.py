@@ -24,7 +24,7 @@ from dokimasia.settings import Settings, api_key, nearest
 from dokimasia.storage.decisions import take_in
 from dokimasia.storage.home import Home
 from dokimasia.storage.ledger import SqliteLedger
-from dokimasia.storage.people import QueuedPeople
+from dokimasia.storage.people.asking import QueuedPeople
 from dokimasia.storage.reduced import ReducedImages
 from dokimasia.storage.runs import SqliteRunStore
 from dokimasia.tools.reducing import reduce_image

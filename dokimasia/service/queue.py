@@ -22,7 +22,7 @@ from dokimasia.service.watching import Watch, left_of
 from dokimasia.settings import Settings
 from dokimasia.storage.decisions import take_in
 from dokimasia.storage.home import Home
-from dokimasia.storage.questions import has_answers, open_questions
+from dokimasia.storage.people.questions import has_answers, open_questions
 from dokimasia.storage.runs import Run, RunStatus, get_run, list_runs, set_status
 from dokimasia.storage.threads import Queued, enqueue, leave_queue, queue
 
@@ -255,7 +255,7 @@ class Queue:
                     home=self._home,
                 )
             end, why = str(result.end), result.why
-        except (Exception, asyncio.CancelledError) as problem:
+        except BaseException as problem:  # whatever it is, it is this run's end and no other's
             end, why = said_of(problem)
             if end == "failed":
                 logger(__name__).warning("a run failed", run=id, why=why)

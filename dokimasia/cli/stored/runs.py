@@ -1,6 +1,7 @@
 """`dokimasia runs`: list the runs of a home; `runs name`: call one otherwise; `runs delete`: remove one."""
 
 import sys
+from collections import Counter
 from typing import TYPE_CHECKING
 
 import click
@@ -36,17 +37,20 @@ def command(context: click.Context, settings: "Settings", tags: tuple[str, ...],
     from dokimasia.runs.figures import forked_from
     from dokimasia.storage.home import Home
     from dokimasia.storage.naming import Label, labels
+    from dokimasia.storage.people.questions import open_questions
     from dokimasia.storage.runs import list_runs
 
     with Home.open(settings.home, write=False) as home:
         called = labels(home)
         runs = [run for run in list_runs(home) if set(tags) <= set(called.get(run.id, Label()).tags)]
+        waiting = Counter(one.run for one in open_questions(home))
     if as_json:
         fields = {"id", "method", "command", "data_name", "seed", "fresh", "status", "created_at", "updated_at"}
         print_json(
             [
                 run.model_dump(mode="json", include=fields)
-                | {"forked_from": forked_from(run), **called.get(run.id, Label())._asdict()}
+                | {"forked_from": forked_from(run), "open_questions": waiting[run.id]}
+                | called.get(run.id, Label())._asdict()
                 for run in runs
             ]
         )
@@ -55,7 +59,8 @@ def command(context: click.Context, settings: "Settings", tags: tuple[str, ...],
     table = grid("run", *named, "status", "started", "what")
     for run in runs:
         colour = COLOURS[run.status]
-        status = f"[{colour}]{run.status}[/{colour}]"
+        asked = f" for {several(waiting[run.id], 'question')}" if run.status == "waiting" else ""
+        status = f"[{colour}]{run.status}[/{colour}]{asked}"
         label = called.get(run.id, Label())
         labelled = {"name": label.name, "tags": ", ".join(label.tags)}
         started = run.created_at[:19].replace("T", " ")

@@ -10,7 +10,7 @@ from dokimasia.methods.checks.checking import checked, decide, keep_decision
 from dokimasia.settings import Settings
 from dokimasia.storage.decisions import draft_file, take_in
 from dokimasia.storage.home import Home
-from dokimasia.storage.questions import OpenQuestion, get_question, has_answers, mark_shown, open_questions
+from dokimasia.storage.people.questions import OpenQuestion, get_question, has_answers, mark_shown, open_questions
 from dokimasia.storage.runs import get_run
 
 

@@ -15,6 +15,7 @@ from dokimasia.runs.reading.facts import facts_of
 from dokimasia.runs.reading.selection import choose
 from dokimasia.runs.registry import method_named, method_of
 from dokimasia.storage.home import Home
+from dokimasia.storage.people.questions import open_questions
 from dokimasia.storage.runs import Run
 
 SAMPLES = 60
@@ -46,7 +47,8 @@ def run_data(home: Home, run: Run, figures: Mapping[str, Any] | None = None) -> 
     """
     method = method_of(run)
     plan, _ = method.read(run)
-    facts = facts_of(run, plan, graphs=_graphs(run, method.graphs_of(plan)))
+    asked = len(open_questions(home, run=run.id))
+    facts = facts_of(run, plan, graphs=_graphs(run, method.graphs_of(plan)), open_questions=asked)
     summary = method.figures(home, run) if figures is None else figures
     items = list(method.items(home, run, None)) if method.items is not None and method.items_shown else []
     drawing = method.drawing()
