@@ -29,6 +29,9 @@ SAID: Mapping[str, str] = {
 """What is said of fields that the command line says by their place alone."""
 
 
+_COMMAS = ", separated by commas"
+
+
 @dataclass(frozen=True, slots=True)
 class Control:
     """A field of a form.
@@ -168,7 +171,7 @@ def _control(name: str, field: FieldInfo) -> Control:
         name=name,
         kind=shape,
         required=field.is_required(),
-        hint=field.description or SAID.get(name, ""),
+        hint=(field.description or SAID.get(name, "")).replace(_COMMAS, "" if shape == "several" else _COMMAS),
         flag=flag,
         choices=tuple(map(str, get_args(kind))) if shape == "choice" else (),
         low=bounds.get("ge", bounds.get("gt")),

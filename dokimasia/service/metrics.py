@@ -12,7 +12,7 @@ from prometheus_client.registry import Collector
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from dokimasia.service.state import Service
-from dokimasia.storage.questions import count_questions
+from dokimasia.storage.people.questions import count_questions
 from dokimasia.storage.runs import RunStatus, count_runs
 
 BUCKETS = (0.005, 0.02, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)

@@ -18,7 +18,7 @@ from dokimasia.storage.check_counts import check_counts
 from dokimasia.storage.decisions import left_decisions, standings
 from dokimasia.storage.home import Home
 from dokimasia.storage.lookup import find_values
-from dokimasia.storage.questions import get_question, withdrawn_items
+from dokimasia.storage.people.questions import get_question, withdrawn_items
 from dokimasia.storage.runs import Run, list_runs
 
 ANYBODY = ""

@@ -125,6 +125,7 @@ def _form(
         groups=groups,
         values=values,
         offers=offers_of(service),
+        data_root=service.data_root is not None,
         **known,
     )
 

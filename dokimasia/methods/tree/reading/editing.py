@@ -10,7 +10,7 @@ from dokimasia.algorithms.trees.checks import check_tree
 from dokimasia.algorithms.trees.places import in_order, leaf_mapping, place_of
 from dokimasia.domain.capability import LAYERS, ROOT, CapabilityPath
 from dokimasia.domain.identity import Value
-from dokimasia.errors import InputError
+from dokimasia.errors import DecidedMeanwhile, InputError
 from dokimasia.methods.tree.reading.files import keep_tree, refuse
 from dokimasia.methods.tree.reading.trees import load_tree
 from dokimasia.storage.home import Home
@@ -52,13 +52,14 @@ async def edit_tree(home: Home, tree: str, change: TreeChange, *, version: int, 
 
     Raises:
         NotFound: there is no such tree.
-        InputError: there is a newer version, no such node, or the change cannot be made.
+        DecidedMeanwhile: there is a newer version.
+        InputError: there is no such node, or the change cannot be made.
         DataError: the tree would be none any more; the message says why, as that of an edited file.
     """
     base = load_tree(home, tree)
     name = base.stored.tree
     if version != base.stored.position:
-        raise InputError(
+        raise DecidedMeanwhile(
             f"this is an edit of {name}@{version}, but {base.name} is newer, and would be undone: look at {base.name} and "
             "edit that. Nothing was changed."
         )

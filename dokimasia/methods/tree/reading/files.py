@@ -246,7 +246,8 @@ async def keep_tree(
         for one, leaf in held.items()
     ]
     rows += [known for one, known in said.items() if one not in held and known.leaf is None]
-    stored = await put_version(home, name, version, phase=phase, made_by=made_by, placements=sorted(rows))
+    after = base.stored.position if base else None
+    stored = await put_version(home, name, version, phase=phase, made_by=made_by, placements=sorted(rows), after=after)
     return _kept(stored, edits, new=True)
 
 
