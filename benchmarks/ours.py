@@ -17,12 +17,12 @@ from dokimasia.gateway.events import GatewayEvent
 from dokimasia.methods.evaluation import EvaluationRequest, evaluate, work
 from dokimasia.methods.evaluation.criteria_files import import_criteria
 from dokimasia.runs.estimate import Estimate
-from dokimasia.runs.observer import Progress
+from dokimasia.runs.observer import Progress, Silent
 from dokimasia.settings import load_settings
 from dokimasia.storage.home import Home
 
 
-class Watch:
+class Watch(Silent):
     """Remembers when the calls began, what was done, and how much memory was held on the way."""
 
     def __init__(self, look_every: int = 0) -> None:

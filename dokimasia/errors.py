@@ -4,11 +4,12 @@ DokimasiaError
 ├── InputError               the user's mistake: exit code 2
 │   ├── DataError            a data file: names file and line
 │   ├── ConfigError          dokimasia.toml, an option, a model's name
+│   ├── DecidedMeanwhile     somebody else decided on the same item first
 │   └── NotFound             a run, sample or file that is not there
 ├── UnparsableReply          a model's text does not say what was asked
 ├── ToolFailure              a tool cannot do what a model asked of it: the model is told
 ├── TransportError           one try brought no usable envelope
-├── CallFailed               a call has no answer after all tries, or may not be paid for
+├── CallFailed               a call has no answer after all tries, may not be paid for, or waits for a person
 ├── Unreachable              a model's first calls all fail for its key, its name or its address: the run stops
 ├── StorageError             the home folder: damaged, missing, full
 │   ├── HomeLocked           another process writes here: exit code 2
@@ -58,6 +59,10 @@ class ConfigError(InputError):
     """A configuration, option or model name that cannot be used."""
 
 
+class DecidedMeanwhile(InputError):
+    """Somebody decided on the same item while this decision was being made: nothing was written over."""
+
+
 class NotFound(InputError):
     """Something named is not there."""
 
@@ -101,20 +106,21 @@ class TransportError(DokimasiaError):
 
 
 class CallFailed(DokimasiaError):
-    """A call has no answer: after all tries (`api_error`), for its length (`context_overflow`), or for money (`budget`).
+    """A call has no answer: after all tries (`api_error`), for its length (`context_overflow`), for money (`budget`), or not
+    yet, since a person is asked (`waiting`).
 
     `last` is what its last try met, where one was made.
     """
 
     def __init__(
         self,
-        kind: Literal["api_error", "context_overflow", "budget"],
+        kind: Literal["api_error", "context_overflow", "budget", "waiting"],
         reason: str,
         *,
         last: TransportError | None = None,
     ) -> None:
         super().__init__(f"{kind}: {reason}")
-        self.kind: Literal["api_error", "context_overflow", "budget"] = kind
+        self.kind: Literal["api_error", "context_overflow", "budget", "waiting"] = kind
         self.reason = reason
         self.last = last
 
@@ -128,9 +134,16 @@ class StorageError(DokimasiaError):
 
 
 class HomeLocked(StorageError):
-    """Another process writes to this home; the message names it."""
+    """Another process writes to this home; the message names it.
+
+    `service` is the address of the service that does, empty where it is another command.
+    """
 
     exit_code = 2
+
+    def __init__(self, message: str, *, service: str = "") -> None:
+        super().__init__(message)
+        self.service = service
 
 
 class ImpossibleHome(StorageError):

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 from pydantic import ValidationError
 
-from dokimasia.domain.call import ModelRef, ModelSpec, Sampling
+from dokimasia.domain.call import PEOPLE, ModelRef, ModelSpec, Sampling
 from dokimasia.domain.identity import Value
 from dokimasia.errors import ConfigError
 
@@ -30,6 +30,7 @@ _SECRET_NAME = re.compile(r"(KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|CREDENT
 _ORDINARY = frozenset({"true", "false", "none", "null", "default", "disabled", "enabled", "unused", "dummy"})
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _NAME = re.compile(r"[^\s,#=]+")
+_PERSON = re.compile(r"[^\s,#=/]{1,80}")
 
 TEMPLATE = """\
 ## Models by name. Any LiteLLM name (openai/gpt-5, anthropic/..., ollama/...) works without being listed here.
@@ -90,6 +91,11 @@ TEMPLATE = """\
 # [models.local.sampling.extra]
 # top_k = 40
 
+## A person in the place of a model (human/ana works without being listed): what an hour of theirs costs in US dollars.
+# [models.expert]
+# model = "human/ana"
+# hourly_rate = 30.0
+
 ## An image model, which edits images: marked as one, with its price in US dollars an edited image.
 # [models.editor]
 # model = "openai/gpt-image-1.5"
@@ -113,6 +119,8 @@ class Settings:
         defaults: what holds for models that are not configured (`max_concurrency`, `start_concurrency`,
             `timeout`, `rpm`, `tpm`).
         secrets: values that no log, error or file may show.
+        server: the address of the service that does what is asked, empty where this process does it itself.
+        server_token: the token that the service is shown.
     """
 
     home: Path
@@ -121,6 +129,8 @@ class Settings:
     defaults: Mapping[str, int | float] = field(default_factory=dict)
     secrets: tuple[str, ...] = field(default=(), repr=False)
     keys: Mapping[str, str] = field(default_factory=dict, repr=False)
+    server: str = ""
+    server_token: str = field(default="", repr=False)
 
 
 def load_settings(
@@ -163,11 +173,13 @@ def load_settings(
         defaults=defaults,
         secrets=tuple(sorted({value for name, value in keys.items() if _may_be_secret(value, name in named)})),
         keys={name: value for name, value in keys.items() if name in named},
+        server=env.get("DOKIMASIA_SERVER", "").strip(),
+        server_token=env.get("DOKIMASIA_SERVER_TOKEN", "").strip(),
     )
 
 
 def resolve_model(settings: Settings, name: str) -> ModelSpec:
-    """Return how a named model is reached: a configured name, `sim/...`, or any LiteLLM name (`provider/model`).
+    """Return how a named model is reached: a configured name, `sim/...`, `human/NAME`, or any LiteLLM name (`provider/model`).
 
     Raises:
         ConfigError: the name is none of these; with the configured names that come close.
@@ -259,6 +271,8 @@ def _model(name: str, table: dict[str, Any], defaults: Mapping[str, int | float]
 
 def _ref(name: str, model: str, endpoint: str | None, api_base: str | None) -> ModelRef:
     fallback = "sim" if model.startswith("sim/") and api_base is None else api_base or "default"
+    if model.startswith(f"{PEOPLE}/"):
+        return ModelRef(name=name, model=model, endpoint=PEOPLE)
     return ModelRef(name=name, model=model, endpoint=endpoint or fallback)
 
 
@@ -270,9 +284,31 @@ def _sampling(table: dict[str, Any], place: str) -> Sampling:
 
 def _spec(values: dict[str, Any], place: str) -> ModelSpec:
     ref = cast("ModelRef", values["ref"])
+    if ref.model.startswith(f"{PEOPLE}/"):
+        values = {**values, **_of_person(ref, values, place)}
+    elif "hourly_rate" in values:
+        raise ConfigError(f"{place}: hourly_rate is of people, whose model is {PEOPLE}/NAME")
     if ref.endpoint == "sim" and ref.model.startswith("sim/") and values.get("transport", "auto") == "auto":
         values = {**values, "transport": "sim"}
     return _validated(ModelSpec, values, place)
+
+
+def _of_person(ref: ModelRef, values: Mapping[str, Any], place: str) -> dict[str, Any]:
+    """Return what holds of a person in the place of a model, and refuse what does not.
+
+    Raises:
+        ConfigError: the name is none, or something is said that only a model has.
+    """
+    if not _PERSON.fullmatch(ref.person):
+        raise ConfigError(
+            f"{place}: a person is called {PEOPLE}/NAME, with a NAME of at most 80 characters without spaces"
+        )
+    wrong = sorted(set(values) & {"api_base", "api_key_env", "transport", "input_price", "output_price", "image_price"})
+    if wrong:
+        raise ConfigError(
+            f"{place}: {wrong[0]} is of models, and {ref.model} is a person (who may have an hourly_rate)"
+        )
+    return {"transport": PEOPLE, "input_price": 0.0, "output_price": 0.0, "capabilities": ("vision",)}
 
 
 def _validated(type_: type[V], values: Mapping[str, Any], place: str) -> V:

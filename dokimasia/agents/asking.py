@@ -7,6 +7,7 @@ from typing import Generic, TypeVar
 
 from dokimasia.agents.calling import failure, look_and_reply
 from dokimasia.agents.looking import Looking
+from dokimasia.agents.readers import aid_of
 from dokimasia.agents.schemas import Structured, takes_schema
 from dokimasia.domain.call import Answer, ChatReply, ModelSpec
 from dokimasia.domain.judgement import Failed, FailureKind, Provenance, Rejected
@@ -45,7 +46,7 @@ class Ask(Generic[T]):
         take: in place of `parse`, for a reply that is taken as it stands and never sent back: a value or a failure.
         images: what the model sees.
         tools: whether it may be offered tools to look closer with, where it is shown an image.
-        count: how many numbered things the reply is about, where the prompt's form has a line for each.
+        count: how many numbered things the reply is about, where its form has a line for each.
         repeat: which independent draw.
     """
 
@@ -133,7 +134,7 @@ async def ask(
 
     Returns:
         The value, or the last failure: `refused`, `truncated`, `unparsable`, or the kind of a call without an answer.
-        A budget that is used up ends it at once.
+        A budget that is used up, or a person who has not answered yet, ends it at once.
     """
     done: Asked[T] | None = None
     for attempt in attempts:
@@ -143,7 +144,7 @@ async def ask(
         if asked.rejected is not None and rejected is None:
             asked = asked.then(await asking(rejected=asked.rejected), sent_back=asked.rejected)
         done = asked if done is None else done.then(asked)
-        if done.failed is None or done.failed.kind == "budget":
+        if done.failed is None or done.failed.open:
             break
     if done is None:
         raise ValueError("there is no attempt to make")
@@ -160,7 +161,7 @@ async def ask_once(
     looking: Looking | None = None,
 ) -> Asked[T]:
     """Ask what a role asks one time, as `ask` does; with `rejected` the request quotes it and names what is wrong."""
-    looking = looking if what.images and what.tools else None
+    looking = looking if what.images and what.tools and not model.ref.person else None
     rendered = render(what.prompt, what.inputs, images=what.images, count=what.count, library=library)
     if looking is not None:
         rendered = with_looking(rendered, looking.limit, library=library)
@@ -173,7 +174,13 @@ async def ask_once(
     if rejected is not None:
         rendered = with_repair(rendered, rejected.text, rejected.problem, library=library)
     answer, earlier, looks = await look_and_reply(
-        rendered, gateway=gateway, spec=model, repeat=what.repeat, output_schema=schema, looking=looking
+        rendered,
+        gateway=gateway,
+        spec=model,
+        repeat=what.repeat,
+        output_schema=schema,
+        looking=looking,
+        aid=aid_of(rendered, parse, what.count) if model.ref.person else None,
     )
     shown = (*what.shown, "tools") if looking is not None else tuple(what.shown)
     asked = _read(what, parse, answer, rendered, model, shown)

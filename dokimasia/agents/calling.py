@@ -9,6 +9,7 @@ from dokimasia.domain.call import Answer, Chat, ChatReply, Embedding, EmbeddingR
 from dokimasia.domain.judgement import Failed, FailureKind
 from dokimasia.domain.look import Look
 from dokimasia.domain.ports import Gateway
+from dokimasia.domain.question import Aid
 from dokimasia.errors import CallFailed
 from dokimasia.prompts import Rendered
 
@@ -38,8 +39,11 @@ async def look_and_reply(
     repeat: int,
     output_schema: dict[str, JsonValue] | None,
     looking: Looking | None,
+    aid: Aid | None = None,
 ) -> tuple[Answer | Failed, tuple[str, ...], tuple[Look, ...]]:
     """Ask, and carry out what the model asks of its tools, until it replies.
+
+    `aid` goes along to a person who is asked.
 
     Returns the last answer, the keys of the calls before it, and what was looked at in between.
 
@@ -59,7 +63,7 @@ async def look_and_reply(
     images = as_shown(rendered.messages)
     refused = False
     while True:
-        answer = await _answer(gateway, call, rendered.name)
+        answer = await _answer(gateway, call, rendered.name, aid)
         asking = _asking_to_look(answer)
         if looking is None or refused or isinstance(answer, Failed) or asking is None:
             return answer, tuple(earlier), tuple(looks)
@@ -73,10 +77,10 @@ async def look_and_reply(
         refused = len(asking.tool_calls[:MAX_CALLS]) > left
 
 
-async def _answer(gateway: Gateway, call: ModelCall, label: str) -> Answer | Failed:
+async def _answer(gateway: Gateway, call: ModelCall, label: str, aid: Aid | None = None) -> Answer | Failed:
     """Return a call's answer; a call without one comes back as the failure that it is."""
     try:
-        return await gateway.ask(call, label=label)
+        return await (gateway.ask(call, label=label) if aid is None else gateway.ask(call, label=label, aid=aid))
     except CallFailed as failed:
         return failure(failed.kind, failed.reason)
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import click
 from rich.markup import escape
 
+from dokimasia.cli import answering
 from dokimasia.cli.shared import console
-from dokimasia.domain.blindspots import Label
 from dokimasia.domain.decision import (
     Action,
     CheckItem,
@@ -23,30 +23,25 @@ from dokimasia.domain.decision import (
 )
 from dokimasia.domain.decision import difference as sentence_difference
 from dokimasia.errors import InputError
-from dokimasia.methods.checks import decide
-from dokimasia.methods.checks.perturbed import MEANINGS, Shown, shown_perturbations
+from dokimasia.methods.checks.perturbed import LABEL_KEYS, MEANINGS, Shown, shown_perturbations
 from dokimasia.report.blocks import Cell, Facts
 from dokimasia.report.differences import difference
 from dokimasia.report.terminal import draw_blocks
 from dokimasia.storage.decisions import clear_draft, draft_file
 from dokimasia.storage.home import Home
+from dokimasia.storage.people.questions import get_question
 from dokimasia.storage.runs import load_samples
 
 if TYPE_CHECKING:
+    from dokimasia.cli.places import Place
     from dokimasia.settings import Settings
 
-LABEL_KEYS: dict[str, Label] = {
-    "v": "valid",
-    "i": "score_invariant",
-    "x": "incorrect",
-    "n": "not_relevant",
-    "u": "not_sure",
-}
 _MOVES = "o open the image · s skip · b back · q stop"
 TEXT_KEYS = f"a accept · e edit · d 2,3 delete sentences · r reject · {_MOVES}"
 KEYS: dict[Kind, str] = {
     "caption": TEXT_KEYS,
     "rubric": TEXT_KEYS,
+    "question": answering.KEYS,
     "perturbation": " · ".join([*(f"{key} {label.replace('_', ' ')}" for key, label in LABEL_KEYS.items()), _MOVES]),
 }
 STEPS = {"s": 1, "b": -1, "q": None}
@@ -60,27 +55,35 @@ class _Aid(NamedTuple):
     shown: Shown | None = None
 
 
-def go_through(settings: "Settings", standings: Sequence[Standing], *, who: str, second: bool) -> int:
+def go_through(place: "Place", standings: Sequence[Standing], *, who: str, second: bool) -> int:
     """Show each item that waits and ask what to do with it, until there is none or the person stops; return how many.
 
     The home is held only while a decision is written, so that runs can go on beside. The end of the input, Ctrl-C and
     a closed terminal stop it; what was decided is kept, and so is an edit that the editor had saved.
     """
+    settings = place.settings
     items = [one for one in standings if _is_due(one, who, second)]
     out = console()
+    if others := answering.told_of_others(standings, who):
+        out.print(escape(others))
     if not items:
-        out.print("nothing waits" + (f" for a second opinion of {escape(who)}" if second else ""))
+        out.print("nothing waits" + (f" for a second opinion of {escape(who)}" if second else f" for {escape(who)}"))
         return 0
     decided = at = 0
-    out.print(f"[bold]{len(items)} to check as {escape(who)}[/bold] · {KEYS[items[0].item.kind]}")
+    kind = items[0].item.kind
+    out.print(f"[bold]{len(items)} to check as {escape(who)}[/bold] · {KEYS[kind]}")
     with TemporaryDirectory(prefix="dokimasia-check-") as folder:
         aids = _aids(settings, items, Path(folder))
         try:
             while at < len(items):
                 item = items[at].item
                 aid = aids.get(item.id, _Aid())
+                if item.kind != kind:
+                    kind = item.kind
+                    out.print(f"\n{KEYS[kind]}")
                 _show(item, at + 1, len(items), aid)
-                step, made = _ask(settings, item, who, aid.pictures)
+                shown = answering.show_question(settings, item).shown if item.kind == "question" else ""
+                step, made = _ask(place, item, who, aid.pictures, shown)
                 decided += made
                 at = max(0, at + step) if step is not None else len(items)
         except (click.Abort, EOFError, KeyboardInterrupt):
@@ -90,16 +93,21 @@ def go_through(settings: "Settings", standings: Sequence[Standing], *, who: str,
 
 
 def _is_due(one: Standing, who: str, second: bool) -> bool:
+    if one.item.kind == "question":
+        return one.item.person == who and one.state == "waiting" and not second
     if second:
-        return bool(one.decisions) and one.last_of(who) is None
+        return one.settled_by is not None and one.last_of(who) is None
     return one.state == "waiting"
 
 
 def _show(item: CheckItem, number: int, count: int, aid: _Aid) -> None:
     out = console()
-    out.print(f"\n[bold]{number} of {count}[/bold] · {item.kind} of {escape(item.sample_id)} · item {item.id}")
+    of = f"by the prompt {item.detail}" if item.kind == "question" else f"of {escape(item.sample_id)}"
+    out.print(f"\n[bold]{number} of {count}[/bold] · {item.kind} {of} · item {item.id}")
     for name, picture in aid.pictures:
         out.print(f"[dim]{name}: {escape(str(picture))}[/dim]", soft_wrap=True)
+    if item.kind == "question":
+        return
     if aid.shown is not None:
         _show_perturbation(aid.shown)
         return
@@ -125,10 +133,10 @@ def _show_perturbation(shown: Shown) -> None:
 
 
 def _ask(
-    settings: "Settings", item: CheckItem, who: str, pictures: Sequence[tuple[str, Path]]
+    place: "Place", item: CheckItem, who: str, pictures: Sequence[tuple[str, Path]], shown: str
 ) -> tuple[int | None, int]:
     """Ask until something is decided; return the step to the next item (None: stop) and how many decisions were made."""
-    out = console()
+    out, settings = console(), place.settings
     if draft_file(settings.home, item.id, who).exists():
         out.print("[yellow]an unfinished edit of yours is kept: e goes on with it[/yellow]")
     while True:
@@ -137,9 +145,17 @@ def _ask(
         if key in STEPS:
             return STEPS[key], 0
         try:
+            if item.kind == "question" and key in ("e", "r"):
+                text = answering.edited_reply(settings, item, who) if key == "e" else rest.strip()
+                if key == "r" and not text:
+                    raise answering.not_in_line(item)
+                if text:
+                    return 1, _said(place.decide(item, "reply", text=text, who=who, shown=shown))
+                out.print("nothing was written")
+                continue
             action = _action(item, key)
             if action is not None:
-                return 1, _said(decide(item, action, who=who, settings=settings))
+                return 1, _said(place.decide(item, action, who=who))
             if key == "d":
                 numbers = [int(number) for number in re.findall(r"\d{1,4}", rest)]
                 text = without_sentences(item.text, numbers)
@@ -153,7 +169,7 @@ def _ask(
                 _explain(item)
                 continue
             if text is not None:
-                return 1, _said(decide(item, "edit", text=text, who=who, settings=settings))
+                return 1, _said(place.decide(item, "edit", text=text, who=who))
             out.print("nothing was changed")
         except (InputError, ValueError) as problem:
             out.print(f"[red]{escape(str(problem))}[/red]")
@@ -166,10 +182,10 @@ def _action(item: CheckItem, key: str) -> Action | None:
         InputError: the key decides on a text, and a perturbation is labelled.
     """
     actions: dict[str, Action] = {"a": "accept", "r": "reject", "e": "edit", "d": "edit"}
-    if item.kind == "perturbation" and key in actions:
-        raise InputError(item.refusal(actions[key]))
-    alone: dict[str, Action] = {**LABEL_KEYS} if item.kind == "perturbation" else {"a": "accept", "r": "reject"}
-    return alone.get(key)
+    if key in actions and (refusal := item.refusal(actions[key])):
+        raise InputError(refusal)
+    alone: dict[Kind, dict[str, Action]] = {"perturbation": {**LABEL_KEYS}, "question": {"u": "undo"}}
+    return alone.get(item.kind, {"a": "accept", "r": "reject"}).get(key)
 
 
 def _explain(item: CheckItem) -> None:
@@ -219,6 +235,9 @@ def _aids(settings: "Settings", items: Sequence[Standing], folder: Path) -> dict
         for item in (one.item for one in items):
             shown = perturbed.get(item.subject)
             of_item = images.get(item.sample_id, []) if shown is None else shown.images
+            if item.kind == "question":
+                seen = [ref for message in get_question(home, item.id).call.messages for ref in message.images]
+                of_item = [(f"image {number}", ref) for number, ref in enumerate(seen, 1)]
             copies = [(name, _copied(home.blobs.file(ref.sha256), ref.media_type, folder)) for name, ref in of_item]
             found[item.id] = _Aid(copies, shown)
     return found

@@ -2,7 +2,7 @@
 
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 from rich.markup import escape
@@ -37,31 +37,17 @@ def check(data: Path, prompt: str | None, allow_fetch: bool, allow_outside: bool
     nothing is kept. The exit code is 2 if there is any problem.
     """
     from dokimasia.datasets import check as check_data
-    from dokimasia.datasets import format_of
+    from dokimasia.datasets import format_of, plain_report
     from dokimasia.runs.readers import bring_reader
 
     bring_reader(data)
     name = format_of(data).name
     report = check_data(data, allow_fetch=allow_fetch, allow_outside=allow_outside, prompt=prompt)
     if as_json:
-        print_json(_plain(data, name, report))
+        print_json(plain_report(data, name, report))
     else:
         _print(data, name, report)
     return BAD if report.problems else 0
-
-
-def _plain(data: Path, name: str, report: "DataReport") -> dict[str, Any]:
-    counts = report._asdict()
-    remarks = counts.pop("remarks")
-    return counts | {
-        "data": str(data),
-        "format": name,
-        "categories": dict(report.categories),
-        "bad_lines": report.bad_lines,
-        "problem_kinds": report.kinds,
-        "problems": [problem._asdict() for problem in report.problems],
-        "warnings": [remark._asdict() for remark in remarks],
-    }
 
 
 def _print(data: Path, name: str, report: "DataReport") -> None:

@@ -1,6 +1,6 @@
 """Data files to samples: a stream with every problem named by file and line, before anything is paid for."""
 
-from dokimasia.datasets.checking import DataReport, Remark, check
+from dokimasia.datasets.checking import DataReport, Remark, check, plain_report
 from dokimasia.datasets.formats import READERS, Reader, format_of, register_reader
 from dokimasia.datasets.images import MAX_PIXELS, read_image
 from dokimasia.datasets.lines import Problem, Row
@@ -25,6 +25,7 @@ __all__ = [
     "name_and_file",
     "named_file",
     "open_dataset",
+    "plain_report",
     "problems_text",
     "read_image",
     "read_jsonl",

@@ -98,6 +98,21 @@ def check(path: Path, **how: Unpack[Reading]) -> DataReport:
     )
 
 
+def plain_report(data: Path, name: str, report: DataReport) -> dict[str, Any]:
+    """Return what one pass over a data set of a format found, ready for JSON."""
+    counts = report._asdict()
+    remarks = counts.pop("remarks")
+    return counts | {
+        "data": str(data),
+        "format": name,
+        "categories": dict(report.categories),
+        "bad_lines": report.bad_lines,
+        "problem_kinds": report.kinds,
+        "problems": [problem._asdict() for problem in report.problems],
+        "warnings": [remark._asdict() for remark in remarks],
+    }
+
+
 def _remarks(sample: Sample) -> Iterator[Remark]:
     if len(set(sample.choices)) < len(sample.choices):
         yield Remark("equal-options", (sample.id,), f"sample {sample.id!r} has two options that are the same")

@@ -78,6 +78,7 @@ class ImageSource:
         if isinstance(value, Embedded):
             return self._keep(value.data, where, name=value.name)
         if isinstance(value, OnDisk):
+            self._check_inside(value.path, value.name, where)
             return self._once(str(value.path), lambda: self._from_file(value.path, value.name, where))
         return self._read_text(value.text if isinstance(value, Earlier) else value, where)
 
@@ -88,17 +89,20 @@ class ImageSource:
         if value[:8].lower().startswith(("http://", "https://")):
             return self._once(value, lambda: self._from_web(value, where))
         if path := self._file(value):
-            if not self._allow_outside and not path.resolve().is_relative_to(self._folder.resolve()):
-                raise Fault(
-                    "image-outside",
-                    f"{where}: image {_shown(value)} lies outside of {self._folder}, the folder of the data, and is not "
-                    "read; copy it into the folder, or allow it with --allow-outside",
-                )
+            self._check_inside(path, value, where)
             return self._once(str(path), lambda: self._from_file(path, value, where))
         data = _base64(value, where)
         if data is None:
             raise Fault("image-missing", f"{where}: there is no image file {_shown(value)} in {self._folder}")
         return self._keep(data, where)
+
+    def _check_inside(self, path: Path, value: str, where: str) -> None:
+        if not self._allow_outside and not path.resolve().is_relative_to(self._folder.resolve()):
+            raise Fault(
+                "image-outside",
+                f"{where}: image {_shown(value)} lies outside of {self._folder}, the folder of the data, and is not "
+                "read; copy it into the folder, or allow it with --allow-outside",
+            )
 
     def _once(self, key: str, read: Callable[[], ImageRef]) -> ImageRef:
         if key not in self._known:

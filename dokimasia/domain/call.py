@@ -18,12 +18,21 @@ FinishReason = Literal["stop", "length", "content_filter", "tool_calls", "unknow
 Capability = Literal["vision", "json_schema", "tools", "image_edit"]
 
 
+PEOPLE = "human"
+"""What stands before the name of a person who is asked as a model, and where people are reached."""
+
+
 class ModelRef(Value):
     """A model by identity: `model` is the resolved LiteLLM name, `endpoint` where it runs; `name` is how it is shown."""
 
     name: str = Field(min_length=1)
     model: str = Field(min_length=1)
     endpoint: str = "default"
+
+    @property
+    def person(self) -> str:
+        """The name of the person who answers in the place of a model (`human/NAME`); empty for a model."""
+        return self.model.removeprefix(f"{PEOPLE}/") if self.model.startswith(f"{PEOPLE}/") else ""
 
 
 Weights = Literal["open", "proprietary"]
@@ -41,7 +50,8 @@ class ModelSpec(Value):
     its key; the gateway begins with `start_concurrency` (or with `max_concurrency`, where that is less) and grows from
     there. `rpm` and `tpm` are requests and tokens per minute; `timeout` is in seconds a call. An image whose longer side
     has more than `max_image_side` pixels is sent as one made smaller; None sends every image as it is. `weights` and
-    `parameters`, such as 7B or 235B-A22B, are what tables group models by and say of them; None is not told.
+    `parameters`, such as 7B or 235B-A22B, are what tables group models by and say of them; None is not told. `hourly_rate`
+    is US dollars an hour of a person's time; without it a person's reply costs nothing.
     """
 
     ref: ModelRef
@@ -56,6 +66,7 @@ class ModelSpec(Value):
     input_price: float | None = Field(default=None, ge=0)
     output_price: float | None = Field(default=None, ge=0)
     image_price: float | None = Field(default=None, ge=0)
+    hourly_rate: float | None = Field(default=None, ge=0)
     capabilities: tuple[Capability, ...] = ()
     max_image_side: int | None = Field(default=None, ge=64)
     weights: Weights | None = None

@@ -11,40 +11,64 @@ from pydantic import Field, model_validator
 from dokimasia.domain.blindspots import LABELS, Label
 from dokimasia.domain.identity import Value, digest
 
-Kind = Literal["caption", "rubric", "perturbation"]
-"""What an item is: a golden caption, one rubric, or a gold answer with the same made worse."""
+Rating = Literal["pair", "response", "criterion"]
+"""What is rated blind, as it was handed out: two responses, one, or an atomic criterion."""
+
+Kind = Literal["caption", "rubric", "perturbation", "question"] | Rating
+"""What an item is: a golden caption, one rubric, a gold answer with the same made worse, a question to a person, or a rating."""
+
+RATED: tuple[Kind, ...] = get_args(Rating)
 
 TextAction = Literal["accept", "edit", "reject"]
 """What a person decides on a text. Deleting a sentence is an edit."""
 
-Action = TextAction | Label
-"""What a person decides: on a perturbation it is one of five labels."""
+ReplyAction = Literal["reply", "undo"]
+"""What a person does with a question: answers it, and takes the answer back while no run has used it."""
+
+Action = TextAction | Label | ReplyAction | Literal["rate"]
+"""What a person decides: on a perturbation it is one of five labels. Every decision can be taken back (`undo`)."""
 
 ACTIONS: dict[Kind, tuple[Action, ...]] = {
     "caption": get_args(TextAction),
     "rubric": get_args(TextAction),
     "perturbation": LABELS,
+    "question": get_args(ReplyAction),
+    **dict.fromkeys(RATED, ("rate",)),
 }
 """What can be decided, by what the item is."""
 
-State = Literal["waiting", "accepted", "edited", "rejected"] | Label
+State = Literal["waiting", "accepted", "edited", "rejected", "answered", "rated"] | Label
 """How an item stands; a perturbation stands as it was labelled."""
 
 STATES: dict[Action, State] = {
     "accept": "accepted",
     "edit": "edited",
     "reject": "rejected",
+    "reply": "answered",
+    "undo": "waiting",
+    "rate": "rated",
     **{label: label for label in LABELS},
 }
 
 _SENTENCE = re.compile(r"(?<=[.!?])(?:[\"'\u201d\u2019)])?\s+(?=\S)")
 
 
+_DONE: dict[Kind, str] = {
+    "caption": "not labelled",
+    "rubric": "not labelled",
+    "perturbation": "labelled, and not accepted, edited or rejected",
+    "question": "answered in words",
+    **dict.fromkeys(RATED, "rated"),
+}
+
+
 class CheckItem(Value):
     """Something that a person is to check: the text of a value (`subject`, its content id) that a run made.
 
     Of a perturbation the text is the changed answer, or what the editing model was told. `detail` is what helps to
-    decide, such as a rubric's stream and evidence. `position` orders the items of a run.
+    decide, such as a rubric's stream and evidence. `position` orders the items of a run. A question's text is its prompt's,
+    `subject` the key of its call, `detail` the prompt's name, and `person` who is asked. A rating's text is what `person` is
+    shown, and `detail` the key behind it, both as JSON.
     """
 
     run: str
@@ -54,6 +78,7 @@ class CheckItem(Value):
     text: str
     detail: str = ""
     position: int = Field(default=0, ge=0)
+    person: str | None = None
 
     @property
     def actions(self) -> tuple[Action, ...]:
@@ -62,10 +87,17 @@ class CheckItem(Value):
 
     def refusal(self, action: Action) -> str:
         """Return why something cannot be decided on it; empty where it can."""
-        if action in self.actions:
+        if action in self.actions or action == "undo":
             return ""
-        done = "labelled, and not accepted, edited or rejected" if self.kind == "perturbation" else "not labelled"
-        return f"item {self.id}: a {self.kind} is {done}: what can be decided is {', '.join(self.actions)}"
+        return f"item {self.id}: a {self.kind} is {_DONE[self.kind]}: what can be decided is {', '.join(self.actions)}"
+
+    def told(self, who: str) -> str:
+        """Return whose question it is, where it is not this person's; empty for every other item."""
+        if self.person is None or who == self.person:
+            return ""
+        if self.kind in RATED:
+            return f"item {self.id} was handed out to {self.person}, and {who} cannot rate it: --who {self.person}"
+        return f"item {self.id} is a question to {self.person}, and {who} cannot answer it: --who {self.person}"
 
     @property
     def id(self) -> str:
@@ -103,16 +135,27 @@ class Standing(Value):
     """An item with all decisions on it, in order, and how it stands by them.
 
     Whoever decided first settles the item, and may change their mind; what others decide is a second opinion, which is
-    kept and compared, and changes nothing.
+    kept and compared, and changes nothing. Who took a decision back has decided nothing.
     """
 
     item: CheckItem
     decisions: tuple[Decision, ...] = ()
 
     @property
+    def opinions(self) -> dict[str, Decision]:
+        """The last decision of each person who has not taken it back, in the order in which they first decided."""
+        found: dict[str, Decision] = {}
+        for one in self.decisions:
+            if one.action == "undo":
+                found.pop(one.who, None)
+            else:
+                found[one.who] = one
+        return found
+
+    @property
     def settled_by(self) -> Decision | None:
         """The decision that counts: the last one of the person who decided first."""
-        return self.last_of(self.decisions[0].who) if self.decisions else None
+        return next(iter(self.opinions.values()), None)
 
     @property
     def state(self) -> State:
@@ -127,8 +170,8 @@ class Standing(Value):
         return self.item.text if settled is None else settled.text
 
     def last_of(self, who: str) -> Decision | None:
-        """Return a person's last decision on the item, or None."""
-        return next((one for one in reversed(self.decisions) if one.who == who), None)
+        """Return a person's last decision on the item; None without one, or where they took it back."""
+        return self.opinions.get(who)
 
 
 def sentences_of(text: str) -> list[str]:

@@ -13,10 +13,15 @@ FailureKind = Literal[
     "context_overflow",
     "api_error",
     "budget",
+    "waiting",
     "reference_contradicted",
     "undecided",
 ]
 """`undecided`: no rule could say whether a final answer is right, and no judge was there to be asked."""
+
+OPEN_KINDS: tuple[FailureKind, ...] = ("budget", "waiting")
+"""Failures that are none of a model's: the budget was used up, or a person has not answered yet. What failed so is open, and
+every resume takes it up; where both hold of one thing, the first counts."""
 
 Flag = Literal["refused", "truncated"]
 
@@ -27,6 +32,11 @@ class Failed(Value):
     outcome: Literal["failed"] = "failed"
     kind: FailureKind
     reason: str = Field(max_length=500)
+
+    @property
+    def open(self) -> bool:
+        """Whether nothing is decided by it yet, since a resume takes it up."""
+        return self.kind in OPEN_KINDS
 
 
 class Scored(Value):

@@ -2,8 +2,9 @@
 
 from typing import Protocol, TypeVar
 
-from dokimasia.domain.call import Answer, ModelCall, ModelReply, ModelSpec
+from dokimasia.domain.call import Answer, Chat, ModelCall, ModelReply, ModelSpec
 from dokimasia.domain.identity import Value
+from dokimasia.domain.question import Aid
 from dokimasia.domain.sample import ImageRef
 
 V = TypeVar("V", bound=Value)
@@ -96,14 +97,26 @@ class Ledger(Protocol):
         ...
 
 
+class People(Protocol):
+    """Where questions to people are kept until they are answered."""
+
+    async def ask(self, key: str, call: Chat, *, label: str, aid: Aid) -> Answer | None:
+        """Return what the person has answered, once it is in the ledger; without an answer keep the question, durably,
+        and return None."""
+        ...
+
+
 class Gateway(Protocol):
     """The one way to a model."""
 
-    async def ask(self, call: ModelCall, *, label: str = "") -> Answer:
+    async def ask(self, call: ModelCall, *, label: str = "", aid: Aid | None = None) -> Answer:
         """Return the call's answer, from the ledger where it has one; `label` says who asks (an agent's name).
 
+        `aid` goes along with a call to a person, and with no other.
+
         Raises:
-            CallFailed: no reply could be had (`api_error`, `context_overflow`) or may be paid for (`budget`).
+            CallFailed: no reply could be had (`api_error`, `context_overflow`), may be paid for (`budget`), or is there
+                yet, since a person is asked (`waiting`).
         """
         ...
 

@@ -10,7 +10,7 @@ from typing import Literal
 from pydantic import Field
 
 from dokimasia.domain.identity import Value
-from dokimasia.domain.judgement import FailureKind, Flag, Provenance
+from dokimasia.domain.judgement import OPEN_KINDS, FailureKind, Flag, Provenance
 from dokimasia.domain.options import GraphOptions
 
 MAX_CYCLES = 2
@@ -35,7 +35,7 @@ Verdict = Literal["accepted", "discarded", "incomplete"]
 Part = Literal["describe", "compare", "vote"]
 """What a member does in its turn: a draft, a comparison in a cycle, a vote after it."""
 
-NOT_HEARD: tuple[FailureKind, ...] = ("api_error", "budget")
+NOT_HEARD: tuple[FailureKind, ...] = ("api_error", *OPEN_KINDS)
 """Failures to which asking again may bring a reply: the review waits for it, and goes on without any other reply."""
 
 

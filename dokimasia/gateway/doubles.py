@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, Iterable
 
 from dokimasia.domain.call import Answer, ChatReply, ModelCall, ModelReply, ModelSpec, call_key
 from dokimasia.domain.ports import BlobStore, Transport
+from dokimasia.domain.question import Aid
 from dokimasia.errors import CallFailed
 
 Reply = str | ModelReply | CallFailed
@@ -38,7 +39,7 @@ class FunctionGateway:
         self.calls: list[ModelCall] = []
         self.labels: list[str] = []
 
-    async def ask(self, call: ModelCall, *, label: str = "") -> Answer:
+    async def ask(self, call: ModelCall, *, label: str = "", aid: Aid | None = None) -> Answer:
         """Return what the function says to the call.
 
         Raises:

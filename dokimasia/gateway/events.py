@@ -6,7 +6,7 @@ from pydantic import Field
 
 from dokimasia.domain.identity import Value
 
-EventKind = Literal["cached", "sent", "answered", "failed_try", "gave_up", "limit", "draining"]
+EventKind = Literal["cached", "sent", "answered", "failed_try", "gave_up", "limit", "draining", "waiting"]
 
 
 class GatewayEvent(Value):
@@ -15,7 +15,7 @@ class GatewayEvent(Value):
     `kind` is one of: `cached` (the ledger answered), `sent` (a request left), `answered` (a reply is committed),
     `failed_try` (a request brought no reply; `delay` seconds until the next one, None if there is none),
     `gave_up` (the call failed for good), `limit` (the concurrency of an endpoint changed to `limit`, for `reason`),
-    `draining` (no new call is started).
+    `draining` (no new call is started), `waiting` (a question waits for a person).
     """
 
     kind: EventKind
@@ -33,14 +33,15 @@ class GatewayStats(Value):
     """A snapshot of what the gateway did since it was made.
 
     `sent` counts requests (each try is one), `answered` the replies paid for and committed, `cached` the answers that
-    the ledger gave. `cost` is the US dollars of the answers whose cost is known; `cost_unknown` counts the others.
-    `in_flight` and `limits` go by endpoint.
+    the ledger gave. `waiting` counts the questions that wait for people. `cost` is the US dollars of the answers whose
+    cost is known; `cost_unknown` counts the others. `in_flight` and `limits` go by endpoint.
     """
 
     sent: int = 0
     answered: int = 0
     cached: int = 0
     failed_tries: int = 0
+    waiting: int = 0
     input_tokens: int = 0
     output_tokens: int = 0
     usage_unknown: int = 0

@@ -4,13 +4,13 @@ import asyncio
 import functools
 import random
 import time
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
 from dokimasia.domain.call import Answer, Chat, ModelCall, ModelReply, ModelSpec, call_key
-from dokimasia.domain.ports import BlobStore, Ledger, Reducer, Transport
+from dokimasia.domain.ports import BlobStore, Ledger, People, Reducer, Transport
+from dokimasia.domain.question import Aid
 from dokimasia.errors import CallFailed, ConfigError, Interrupted, ToolFailure, TransportError
 from dokimasia.gateway.breaker import REFUSALS
 from dokimasia.gateway.budget import Budget, Reservation
@@ -21,25 +21,8 @@ from dokimasia.gateway.limiter import Clock, Report, Sleep
 from dokimasia.gateway.pricing import cost_of_reply, estimate_usage, forecast_cost
 from dokimasia.gateway.retry import PERHAPS_PAID, RetryPolicy
 from dokimasia.gateway.routes import Route, Routes
-from dokimasia.gateway.sending import send_once
-
-
-@dataclass
-class _Flight:
-    """One call on its way for everyone who asks for it.
-
-    `idle`: nothing is being paid or written, it may be dropped. `route`: its way to the model, once the ledger had no answer.
-    `refused`: why it is dropped, if its model's endpoint refuses everything.
-    """
-
-    call: ModelCall
-    key: str
-    label: str
-    waiters: int = 0
-    idle: bool = True
-    route: Route | None = None
-    refused: str = ""
-    task: "asyncio.Task[Answer | CallFailed | Interrupted]" = field(init=False)
+from dokimasia.gateway.sending import report_of, send_once
+from dokimasia.gateway.traffic import Flight, Traffic
 
 
 class ModelGateway:
@@ -49,6 +32,9 @@ class ModelGateway:
     returned. The same call asked for twice at once is one request, and so is a call whose asker went away after it had
     left: it is being paid for, so it is finished and committed. Keys are taken out of every text on its way to the
     ledger, to errors and to events.
+
+    Gateways that are handed one `traffic`, such as those of several runs, share limits, pace and breakers, and send a call
+    that both are asked at once once; budget, counts, events and the end are each one's own.
 
     Use it in one event loop, and `aclose` it at the end.
     """
@@ -63,12 +49,14 @@ class ModelGateway:
         api_keys: Mapping[str, str] | None = None,
         reduce: Reducer | None = None,
         budget: Budget | None = None,
+        people: People | None = None,
         redact: Callable[[str], str] = str,
         seed: int = 0,
         on_event: Callable[[GatewayEvent], None] | None = None,
         policy: RetryPolicy | None = None,
         sleep: Sleep = asyncio.sleep,
         clock: Clock = time.monotonic,
+        traffic: Traffic | None = None,
     ) -> None:
         """Make a gateway.
 
@@ -80,12 +68,14 @@ class ModelGateway:
             api_keys: keys by `ModelRef.name`; a model without one is called without one.
             reduce: makes images smaller for the models that have a `max_image_side`.
             budget: limits on what is spent; none by default.
+            people: where questions to people are kept; without it nobody can be asked.
             redact: takes secrets out of a text, on top of the keys above.
             seed: of the jitter between tries.
             on_event: told what happens, at once and in order; it must not raise.
             policy: when and how often a failed request is sent again.
             sleep: waits that many seconds (replaced in tests).
             clock: monotonic seconds (replaced in tests).
+            traffic: what it shares with other gateways on the same ledger; by default it shares nothing.
 
         Raises:
             ConfigError: a model has a `max_image_side` and there is no `reduce`.
@@ -101,20 +91,21 @@ class ModelGateway:
             )
         self._transports = dict(transports)
         self._budget = budget or Budget()
+        self._people = people
         self._clean = redactor(keys.values(), redact)
         self._rng = random.Random(seed)
         self._on_event = on_event
         self._policy = policy or RetryPolicy()
         self._sleep = sleep
         self._clock = clock
-        self._routes = Routes(
-            specs, transports=self._transports, api_keys=keys, clock=clock, sleep=sleep, on_limit=self._limit_changed
-        )
-        self._flights: dict[str, _Flight] = {}
+        self._traffic = traffic or Traffic(clock=clock, sleep=sleep)
+        self._traffic.join(self._limit_changed)
+        self._routes = Routes(specs, transports=self._transports, api_keys=keys, traffic=self._traffic)
+        self._flights: dict[str, Flight] = {}
         self._tally: defaultdict[str, Any] = defaultdict(int)  # the counts of GatewayStats by name
         self._draining = False
 
-    async def ask(self, call: ModelCall, *, label: str = "") -> Answer:
+    async def ask(self, call: ModelCall, *, label: str = "", aid: Aid | None = None) -> Answer:
         """Return the call's answer, from the ledger where it has one.
 
         An asker that joins a request already under way gets its answer as `cached`: it was paid for once.
@@ -122,10 +113,11 @@ class ModelGateway:
         Args:
             call: what is asked.
             label: who asks (an agent's name), kept beside the ledger's entry.
+            aid: what helps a person to answer, where one is asked.
 
         Raises:
-            CallFailed: no reply could be had (`api_error`, `context_overflow`) or may be paid for (`budget`), or an image
-                cannot be made smaller.
+            CallFailed: no reply could be had (`api_error`, `context_overflow`) or may be paid for (`budget`), a person has
+                not answered yet (`waiting`), or an image cannot be made smaller.
             ConfigError: the call's model is not configured, or its transport does not exist.
             Interrupted: the gateway is being drained.
             StorageError: the ledger or a blob cannot be read or written.
@@ -134,10 +126,12 @@ class ModelGateway:
         if self._draining:
             raise _interrupted(call)
         key = call_key(call)
+        if call.model.person:
+            return await self._ask_person(key, call, label, aid or Aid())
         flight = self._flights.get(key)
         joined = flight is not None
         if flight is None:
-            flight = self._flights[key] = _Flight(call=call, key=key, label=label)
+            flight = self._flights[key] = Flight(call=call, key=key, label=label)
             flight.task = asyncio.create_task(self._fly(flight), name=f"call {key}")
             flight.task.add_done_callback(functools.partial(self._landed, flight))
         flight.waiters += 1
@@ -157,6 +151,31 @@ class ModelGateway:
         if isinstance(outcome, Interrupted):
             raise _interrupted(call)
         return outcome.model_copy(update={"cached": True}) if joined and not outcome.cached else outcome
+
+    async def _ask_person(self, key: str, call: ModelCall, label: str, aid: Aid) -> Answer:
+        """Return what a person has answered; a question takes no place, no pace and no try, and waits outside of the run."""
+        name = call.model.name
+        if self._people is None:
+            raise ConfigError(f"{name}: nobody can be asked here: give ModelGateway where questions wait (people=...)")
+        if not isinstance(call, Chat):
+            raise CallFailed(
+                "api_error", f"{name}: a person answers questions, and cannot be asked for this: {call.kind}"
+            )
+        answer = await self._people.ask(key, call, label=label, aid=aid)
+        told: dict[str, Any] = {"model": name, "endpoint": call.model.endpoint, "label": label, "key": key}
+        if answer is None:
+            self._tally["waiting"] += 1
+            self._emit("waiting", **told, reason="the question waits")
+            raise CallFailed("waiting", f"{name}: the question waits for an answer")
+        if answer.cached:
+            self._tally["cached"] += 1
+        else:
+            self._budget.cost += answer.cost or 0.0
+            self._tally["answered"] += 1
+            self._tally["cost"] += answer.cost or 0.0
+            self._tally["cost_unknown"] += answer.cost is None
+        self._emit("cached" if answer.cached else "answered", **told)
+        return answer
 
     async def drain(self) -> None:
         """Start no new request; return when the requests under way are answered and committed.
@@ -180,6 +199,7 @@ class ModelGateway:
                 flight.task.cancel()
         if flights:
             await asyncio.wait([flight.task for flight in flights])
+        self._traffic.leave(self._limit_changed)
 
     async def aclose(self) -> None:
         """Drain, then close every transport. The gateway is not used again."""
@@ -189,7 +209,9 @@ class ModelGateway:
 
     def stats(self) -> GatewayStats:
         """Return what was done so far and what is under way."""
-        return GatewayStats(**self._tally, in_flight=self._routes.in_flight(), limits=self._routes.limits())
+        limits = self._routes.limits()
+        under_way = Counter(each.call.model.endpoint for each in self._flights.values() if not each.idle)
+        return GatewayStats(**self._tally, in_flight={name: under_way[name] for name in limits}, limits=limits)
 
     def uneven(self, models: Iterable[str]) -> bool:
         """Whether one of these models could take more requests at once while those to another have to wait.
@@ -198,11 +220,12 @@ class ModelGateway:
         """
         return self._routes.uneven(models)
 
-    def _forget(self, flight: _Flight) -> None:
-        if self._flights.get(flight.key) is flight:
-            del self._flights[flight.key]
+    def _forget(self, flight: Flight) -> None:
+        for flights in (self._flights, self._traffic.flights):
+            if flights.get(flight.key) is flight:
+                del flights[flight.key]
 
-    def _landed(self, flight: _Flight, task: "asyncio.Task[Answer | CallFailed | Interrupted]") -> None:
+    def _landed(self, flight: Flight, task: "asyncio.Task[Answer | CallFailed | Interrupted]") -> None:
         self._forget(flight)
         if not task.cancelled():
             task.exception()  # seen here, so that a flight nobody waits for any more leaves no complaint
@@ -217,7 +240,10 @@ class ModelGateway:
         except ToolFailure as problem:
             raise CallFailed("api_error", f"{call.model.name}: an image cannot be made smaller: {problem}") from problem
 
-    async def _fly(self, flight: _Flight) -> Answer | CallFailed | Interrupted:
+    async def _fly(self, flight: Flight) -> Answer | CallFailed | Interrupted:
+        if (failed := await self._traffic.turn_of(flight)) is not None:
+            self._tell("gave_up", flight, reason=failed.reason)
+            return failed
         committed = await self._ledger.get(flight.key)
         if committed is not None:
             self._tally["cached"] += 1
@@ -231,7 +257,7 @@ class ModelGateway:
                 raise
             return self._refuse(flight, flight.refused)
 
-    async def _until_answered(self, flight: _Flight, route: Route) -> Answer | CallFailed | Interrupted:
+    async def _until_answered(self, flight: Flight, route: Route) -> Answer | CallFailed | Interrupted:
         waited = 0.0
         tries = 0
         while True:
@@ -246,13 +272,14 @@ class ModelGateway:
             delay = self._policy.next_delay(tries, outcome, waited=waited, rng=self._rng)
             self._tell("failed_try", flight, reason=str(outcome), number=tries, delay=delay)
             if delay is None or flight.waiters == 0:
+                flight.left = delay is not None
                 return self._give_up(flight, outcome, tries)
             if self._draining:
                 return _interrupted(flight.call)
             waited += delay
             await self._sleep(delay)
 
-    async def _try(self, flight: _Flight, route: Route, number: int) -> Answer | CallFailed | TransportError:
+    async def _try(self, flight: Flight, route: Route, number: int) -> Answer | CallFailed | TransportError:
         """Send the call once, within budget and limits, and commit its reply or record its failure."""
         tokens, cost = self._forecast(flight.call, route)
         try:
@@ -271,7 +298,7 @@ class ModelGateway:
             started = self._clock()
             result = await send_once(flight.call, route, blobs=self._blobs, clean=self._clean)
             latency = self._clock() - started
-            report = _report(result)
+            report = report_of(result)
             if route.limiter.release(slot, report):
                 route.pacing.refused()
             elif report == "ok":
@@ -296,7 +323,7 @@ class ModelGateway:
         forecast = estimate_usage(call)
         return (forecast.input_tokens or 0) + (forecast.output_tokens or 0), forecast_cost(call, forecast, route.price)
 
-    async def _record(self, flight: _Flight, failure: TransportError) -> TransportError:
+    async def _record(self, flight: Flight, failure: TransportError) -> TransportError:
         self._tally["failed_tries"] += 1
         await self._ledger.attempt(
             flight.key,
@@ -309,7 +336,7 @@ class ModelGateway:
         return failure
 
     async def _commit(
-        self, flight: _Flight, route: Route, reply: ModelReply, reservation: Reservation, latency: float
+        self, flight: Flight, route: Route, reply: ModelReply, reservation: Reservation, latency: float
     ) -> Answer:
         usage = reply.usage
         cost = cost_of_reply(reply, route.price)
@@ -328,29 +355,26 @@ class ModelGateway:
         self._tell("answered", flight)
         return Answer(key=flight.key, reply=reply, cost=cost)
 
-    def _watch(self, flight: _Flight, route: Route, result: ModelReply | TransportError) -> None:
+    def _watch(self, flight: Flight, route: Route, result: ModelReply | TransportError) -> None:
         """Tell the breaker how a request went; where that opens it, give up all that waits to be sent the same way."""
         if not isinstance(result, TransportError) or result.kind not in REFUSALS:
             if route.breaker.reached():
-                self._limit_changed(
+                self._traffic.tell(
                     route.spec.ref.endpoint, route.limiter.limit, f"{route.spec.ref.name}: it is asked again"
                 )
             return
         if not route.breaker.refused(result):
             return
         reason = route.breaker.refusal()
-        self._limit_changed(route.spec.ref.endpoint, 0, f"{route.spec.ref.name}: {reason}")
-        for other in self._flights.values():
-            if other is not flight and other.route is route and other.idle:
-                other.refused = reason
-                other.task.cancel()
+        self._traffic.tell(route.spec.ref.endpoint, 0, f"{route.spec.ref.name}: {reason}")
+        self._traffic.refuse(route.breaker, reason)
 
-    def _refuse(self, flight: _Flight, reason: str) -> CallFailed:
+    def _refuse(self, flight: Flight, reason: str) -> CallFailed:
         reason = shorten(f"{flight.call.model.name}: {reason}")
         self._tell("gave_up", flight, reason=reason)
         return CallFailed("api_error", reason)
 
-    def _give_up(self, flight: _Flight, failure: TransportError, tries: int) -> CallFailed:
+    def _give_up(self, flight: Flight, failure: TransportError, tries: int) -> CallFailed:
         count = "1 try" if tries == 1 else f"{tries} tries"
         status = "" if failure.status is None else f" (status {failure.status})"
         reason = shorten(f"{flight.call.model.name}: {failure.kind}{status} after {count}: {failure}")
@@ -358,7 +382,7 @@ class ModelGateway:
         kind = "context_overflow" if failure.kind == "context_overflow" else "api_error"
         return CallFailed(kind, reason, last=failure)
 
-    def _tell(self, kind: EventKind, flight: _Flight, **fields: Any) -> None:
+    def _tell(self, kind: EventKind, flight: Flight, **fields: Any) -> None:
         model = flight.call.model
         self._emit(kind, model=model.name, endpoint=model.endpoint, label=flight.label, key=flight.key, **fields)
 
@@ -368,12 +392,6 @@ class ModelGateway:
 
     def _limit_changed(self, endpoint: str, limit: int, reason: str) -> None:
         self._emit("limit", endpoint=endpoint, limit=limit, reason=reason)
-
-
-def _report(result: ModelReply | TransportError) -> Report:
-    if not isinstance(result, TransportError):
-        return "ok"
-    return "limited" if result.kind == "rate_limit" and result.retryable else "failed"
 
 
 def _interrupted(call: ModelCall) -> Interrupted:

@@ -64,6 +64,10 @@ class AdaptiveLimiter:
         """How many wait for a permit."""
         return len(self._queue)
 
+    def widen(self, most: int) -> None:
+        """Allow so much, where it was less: another model at the endpoint may be asked more at once."""
+        self.most = max(self.most, most)
+
     async def acquire(self) -> Slot:
         """Wait for a permit; it must be given back by `release`. Being cancelled while waiting costs no permit."""
         if self._queue or self.in_use >= self.limit:

@@ -1,35 +1,31 @@
 """From a model's configuration to what a request needs on its way: transport, key, limits and price."""
 
-import functools
-import hashlib
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-from dokimasia.domain.call import ModelSpec
+from dokimasia.domain.call import PEOPLE, ModelSpec
 from dokimasia.domain.ports import Transport
 from dokimasia.errors import ConfigError
 from dokimasia.gateway.breaker import Breaker
 from dokimasia.gateway.direct.requests import NATIVE_PREFIXES, OLLAMA_PREFIXES
 from dokimasia.gateway.image_edits import OPENAI_HOSTS
-from dokimasia.gateway.limiter import AdaptiveLimiter, Clock, Sleep, Slot
+from dokimasia.gateway.limiter import AdaptiveLimiter, Slot
 from dokimasia.gateway.pace import Pacing
 from dokimasia.gateway.pricing import Price, known_price
+from dokimasia.gateway.traffic import Lane, Traffic, lane_of
 
 DEFAULT_TRANSPORT = "litellm"
 DIRECT = "direct"
 
 _OPENAI_REASONING = re.compile(r"o\d|gpt-5")
 
-LimitListener = Callable[[str, int, str], None]
-"""Told an endpoint, its new limit and the reason."""
-
 
 @dataclass(frozen=True)
 class Route:
-    """The way to one model. `limiter` is shared by all models on one endpoint under one key; pacing and breaker are its
-    own."""
+    """The way to one model. `limiter` is shared by all models on one endpoint under one key; pacing and breaker are the
+    model's own there, whatever it is called."""
 
     spec: ModelSpec
     transport: Transport
@@ -71,6 +67,8 @@ def chosen_transport_name(spec: ModelSpec, available: Collection[str]) -> str:
        that LiteLLM knows how to rename;
     3. `litellm`, or else the only one there is.
 
+    A person goes by none; what is returned then says that it is people who are asked.
+
     Replies are kept without the transport's name, so a model may change it and is asked nothing twice.
 
     Args:
@@ -80,6 +78,8 @@ def chosen_transport_name(spec: ModelSpec, available: Collection[str]) -> str:
     Raises:
         ConfigError: there is none of that name, or it is `direct` and the model has no `api_base`.
     """
+    if spec.ref.person:
+        return PEOPLE
     name = _automatic_name(spec, available) if spec.transport == "auto" else spec.transport
     if name not in available:
         known = ", ".join(sorted(available)) or "none"
@@ -114,7 +114,7 @@ def _speaks_openai(model: str, api_base: str) -> bool:
 
 
 class Routes:
-    """All ways to the configured models; limiters are shared where endpoint and key are the same."""
+    """All ways to the models that one gateway is configured with; limits, pace and breakers are those of the traffic."""
 
     def __init__(
         self,
@@ -122,17 +122,13 @@ class Routes:
         *,
         transports: Mapping[str, Transport],
         api_keys: Mapping[str, str],
-        clock: Clock,
-        sleep: Sleep,
-        on_limit: LimitListener,
+        traffic: Traffic,
     ) -> None:
         self._specs = dict(specs)
         self._transports = transports
         self._api_keys = dict(api_keys)
-        self._clock = clock
-        self._sleep = sleep
-        self._on_limit = on_limit
-        self._limiters: dict[tuple[str, str], AdaptiveLimiter] = {}
+        self._traffic = traffic
+        self._limiters: dict[Lane, AdaptiveLimiter] = {}
         self._routes: dict[str, Route] = {}
 
     def to(self, name: str) -> Route:
@@ -148,56 +144,36 @@ class Routes:
             self._routes[name] = self._route(self._specs[name])
         return self._routes[name]
 
-    def in_flight(self) -> dict[str, int]:
-        """Return the requests under way by endpoint."""
-        return self._by_endpoint(lambda limiter: limiter.in_use)
-
     def limits(self) -> dict[str, int]:
         """Return the current concurrency limits by endpoint, those of several keys added up."""
-        return self._by_endpoint(lambda limiter: limiter.limit)
+        totals: dict[str, int] = {}
+        for (endpoint, _), limiter in sorted(self._limiters.items(), key=lambda item: item[0]):
+            totals[endpoint] = totals.get(endpoint, 0) + limiter.limit
+        return totals
 
     def uneven(self, names: Iterable[str]) -> bool:
         """Whether one of these models' lanes has half its room to spare while requests to another's have to wait."""
-        routes = [self.to(name) for name in names]
+        routes = [self.to(name) for name in names if name not in self._specs or not self._specs[name].ref.person]
         waiting = {id(route.limiter) for route in routes if route.limiter.waiting or route.pacing.waiting}
         return bool(waiting) and any(
             id(route.limiter) not in waiting and 2 * route.limiter.in_use <= route.limiter.limit for route in routes
         )
 
-    def _by_endpoint(self, figure: Callable[[AdaptiveLimiter], int]) -> dict[str, int]:
-        totals: dict[str, int] = {}
-        for (endpoint, _), limiter in sorted(self._limiters.items(), key=lambda item: item[0]):
-            totals[endpoint] = totals.get(endpoint, 0) + figure(limiter)
-        return totals
-
     def _route(self, spec: ModelSpec) -> Route:
+        lane = self._lane(spec)
+        if lane not in self._limiters:
+            sharing = [other for other in self._specs.values() if self._lane(other) == lane]
+            self._limiters[lane] = self._traffic.limiter(lane, sharing)
+        pacing, breaker = self._traffic.manner(lane, spec)
         return Route(
             spec=spec,
             transport=self._transports[chosen_transport_name(spec, self._transports)],
             api_key=self._api_keys.get(spec.ref.name),
-            limiter=self._limiter(spec),
-            pacing=Pacing(
-                rpm=spec.rpm,
-                tpm=spec.tpm,
-                clock=self._clock,
-                sleep=self._sleep,
-                on_change=lambda limit, reason: self._on_limit(spec.ref.endpoint, limit, f"{spec.ref.name}: {reason}"),
-            ),
-            breaker=Breaker(clock=self._clock),
+            limiter=self._limiters[lane],
+            pacing=pacing,
+            breaker=breaker,
             price=known_price(spec),
         )
 
-    def _lane(self, spec: ModelSpec) -> tuple[str, str]:
-        key = self._api_keys.get(spec.ref.name)
-        identity = spec.api_key_env or "" if key is None else hashlib.sha256(key.encode()).hexdigest()[:12]
-        return spec.ref.endpoint, identity
-
-    def _limiter(self, spec: ModelSpec) -> AdaptiveLimiter:
-        lane = self._lane(spec)
-        if lane not in self._limiters:
-            changed = functools.partial(self._on_limit, spec.ref.endpoint)
-            sharing = [other for other in self._specs.values() if self._lane(other) == lane]
-            most = max(other.max_concurrency for other in sharing)
-            start = min(most, max(other.start_concurrency for other in sharing))
-            self._limiters[lane] = AdaptiveLimiter(most, start=start, clock=self._clock, on_change=changed)
-        return self._limiters[lane]
+    def _lane(self, spec: ModelSpec) -> Lane:
+        return lane_of(spec, self._api_keys.get(spec.ref.name))

@@ -7,6 +7,7 @@ from dokimasia.domain.ports import BlobStore
 from dokimasia.errors import DokimasiaError, TransportError
 from dokimasia.gateway.allowance import listening
 from dokimasia.gateway.envelope import Redact, check_envelope, clean_reply, shorten
+from dokimasia.gateway.limiter import Report
 from dokimasia.gateway.reported import storable
 from dokimasia.gateway.routes import Route
 
@@ -45,3 +46,10 @@ async def send_once(call: ModelCall, route: Route, *, blobs: BlobStore, clean: R
         status=failure.status,
         retry_after=failure.retry_after,
     )
+
+
+def report_of(result: ModelReply | TransportError) -> Report:
+    """Return what the limiter is told of a request's outcome."""
+    if not isinstance(result, TransportError):
+        return "ok"
+    return "limited" if result.kind == "rate_limit" and result.retryable else "failed"

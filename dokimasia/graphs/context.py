@@ -22,7 +22,7 @@ class Context:
 
     `prompts` replaces the package's own prompts where it is given. `blobs` is where images lie, and where those that a
     tool makes are put; it is needed where the options offer tools. `attempt` counts how often the item was taken up
-    anew after it had failed (see `at_attempt`). `refused` takes in what the budget refused, where a list is given.
+    anew after it had failed (see `at_attempt`). `refused` takes in what was left open, where a list is given.
     """
 
     gateway: Gateway
@@ -61,7 +61,7 @@ class Context:
             library=self.prompts,
             looking=self.looking if what.tools else None,
         )
-        if self.refused is not None and asked.value is None and asked.failure.kind == "budget":
+        if self.refused is not None and asked.value is None and asked.failure.open:
             self.refused.append(asked.failure)
         return asked
 

@@ -10,6 +10,8 @@ from langgraph.graph.state import CompiledStateGraph
 
 from dokimasia.graphs.context import Context
 from dokimasia.graphs.evaluation import checkpoint_scoring, cognitive_replay
+from dokimasia.graphs.steps import Steps
+from dokimasia.graphs.watched import picture, watch
 
 RECURSION_LIMIT = 60
 """Steps that one thread may take; every cycle of ours is bounded far below it."""
@@ -41,9 +43,21 @@ GRAPHS: dict[str, GraphFile] = {
 }
 
 
-def compiled(graph: GraphFile, saver: BaseCheckpointSaver[str] | None = None) -> CompiledStateGraph[Any, Context]:
-    """Return any graph file's graph compiled, such as a plug-in's; with a saver its threads can be resumed."""
-    return graph.build().compile(checkpointer=saver, name=graph.NAME)
+def compiled(
+    graph: GraphFile, saver: BaseCheckpointSaver[str] | None = None, *, steps: Steps | None = None
+) -> CompiledStateGraph[Any, Context]:
+    """Return any graph file's graph compiled, such as a plug-in's.
+
+    With a saver its threads can be resumed. Each step is told to `steps`, and the picture before; without it the graph is
+    exactly what its file builds.
+    """
+    built = graph.build()
+    if steps is None:
+        return built.compile(checkpointer=saver, name=graph.NAME)
+    watch(built, graph.NAME, steps)
+    made = built.compile(checkpointer=saver, name=graph.NAME)
+    steps.drawn(picture(made))
+    return made
 
 
 async def run(

@@ -5,11 +5,16 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import TypeVar, cast
 
 from dokimasia.agents import Asked
-from dokimasia.domain.judgement import Failed
+from dokimasia.domain.judgement import OPEN_KINDS, Failed, FailureKind
 from dokimasia.errors import CallFailed, Interrupted
 
 T = TypeVar("T")
 S = TypeVar("S")
+
+_OPEN: dict[FailureKind, str] = {
+    "budget": "the judge may not be paid for any more",
+    "waiting": "a person has not answered yet",
+}
 
 
 async def gathered(asks: Iterable[Awaitable[T]]) -> list[T]:
@@ -35,9 +40,13 @@ async def together(first: Awaitable[T], second: Awaitable[S]) -> tuple[T, S]:
 
 
 def raise_worst(problems: Sequence[BaseException]) -> None:
-    """Raise the first problem that is no interruption, else the first, else nothing."""
+    """Raise the first problem that is no interruption, else the first, else nothing; one that waits for a person comes last."""
     if problems:
-        raise next((one for one in problems if not isinstance(one, Interrupted)), problems[0])
+        raise min(problems, key=lambda one: isinstance(one, Interrupted) + 2 * _waits(one))
+
+
+def _waits(problem: BaseException) -> bool:
+    return isinstance(problem, CallFailed) and problem.kind == "waiting"
 
 
 async def each(items: Iterable[T], do: Callable[[T], Awaitable[T]], wanted: Callable[[T], bool]) -> list[T]:
@@ -50,16 +59,36 @@ async def each(items: Iterable[T], do: Callable[[T], Awaitable[T]], wanted: Call
 
 
 def within_budget(asked: Asked[T]) -> Asked[T]:
-    """Return what came of asking, unless the budget was used up: the step stays open, so that a resume does it whole.
+    """Return what came of asking, unless it is open: then the step stays open, too, so that a resume does it whole.
 
     Raises:
-        CallFailed: the budget is used up.
+        CallFailed: the budget is used up, or a person has not answered yet.
     """
-    if asked.failed is not None and asked.failed.kind == "budget":
-        raise CallFailed("budget", asked.failed.reason)
+    raise_open(asked.failed)
     return asked
 
 
 def to_report(failures: Sequence[Failed]) -> Failed:
-    """Return the failure that stands for several of an item: what the budget refused and a resume asks, else the first."""
-    return next((one for one in failures if one.kind == "budget"), failures[0])
+    """Return the failure that stands for several of an item: what is open and a resume asks, else the first."""
+    return first_open(failures) or failures[0]
+
+
+def first_open(failures: Iterable[Failed | None]) -> Failed | None:
+    """Return the failure by which something is open as a whole: for want of budget before waiting; None where nothing is."""
+    found = [one for one in failures if one is not None and one.open]
+    return min(found, key=lambda one: OPEN_KINDS.index(one.kind), default=None)
+
+
+def still_open(kind: FailureKind | None) -> Failed | None:
+    """Return the failure of an item whose judge left a verdict open by a failure of this kind; None for any other kind."""
+    return None if kind is None or kind not in _OPEN else Failed(kind=kind, reason=_OPEN[kind])
+
+
+def raise_open(failed: Failed | None) -> None:
+    """Raise a failure that leaves things open as what ends a step; return for any other.
+
+    Raises:
+        CallFailed: the budget is used up, or a person has not answered yet.
+    """
+    if failed is not None and (failed.kind == "budget" or failed.kind == "waiting"):
+        raise CallFailed(failed.kind, failed.reason)

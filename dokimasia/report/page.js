@@ -13,8 +13,7 @@
   if (told === "light" || told === "dark") root.dataset.theme = told;
 
   // Charts take their colours from the page, so that they follow the theme.
-  const figuresOf = (id) => JSON.parse(document.getElementById(id).textContent);
-  const charts = figuresOf("charts");
+  const charts = JSON.parse(document.getElementById("charts")?.textContent ?? "{}");
   const colours = () => {
     const probe = document.createElement("span");
     document.body.append(probe);
@@ -71,7 +70,8 @@
   open(location.hash.slice(1));
 
   // Tables whose columns can be sorted: by number where the cells have one, else by text; empty cells last.
-  for (const table of all("table.sortable")) {
+  const sortable = (within) => all("table.sortable:not([data-sorts])", within).forEach((table) => {
+    table.dataset.sorts = "";
     const body = table.tBodies[0];
     const rows = Array.from(body.rows);
     const keyOf = (row, at) => { const cell = row.cells[at]; return cell.dataset.sort === undefined ? cell.textContent.trim() : Number(cell.dataset.sort); };
@@ -91,10 +91,12 @@
           || sign * (typeof a === "number" ? a - b : String(a).localeCompare(String(b)))).map(([, row]) => row));
       });
     });
-  }
+  });
+  sortable(document);
+  document.addEventListener("htmx:load", (event) => sortable(event.detail.elt.parentElement ?? document));  // what a page of the service loads later
 
   // The menu marks the section that is being read.
-  const links = new Map(all(".top nav a").map((link) => [link.hash.slice(1), link]));
+  const links = new Map(all('nav[aria-label="Sections"] a').map((link) => [link.hash.slice(1), link]));
   const mark = () => {
     let current = null;
     for (const id of links.keys()) { if (document.getElementById(id).getBoundingClientRect().top < 140) current = id; }
@@ -117,7 +119,7 @@
 
   // The browser of samples: one card at a time, moved through by keys.
   const list = document.querySelector(".list");
-  if (!list) return;
+  if (!list || !document.getElementById("order")) return;
   root.classList.add("scripted");
   const items = all("li", list);
   const filter = document.getElementById("filter");

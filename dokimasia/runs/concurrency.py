@@ -19,6 +19,9 @@ TICK = 0.5
 COLLECTOR = (50_000, 10, 10)
 """Thresholds of the garbage collector while a run is under way."""
 
+_thresholds: list[tuple[int, int, int]] = []
+"""What they were when each stage under way began."""
+
 
 async def work_through(
     samples: Iterator[Sample],
@@ -79,16 +82,20 @@ def _seldom_collecting() -> Iterator[None]:
     """Look for cyclic garbage seldom, and not among what was loaded before.
 
     A run makes hundreds of small values a call, nearly all of which go by reference counts; with Python's own
-    thresholds a quarter of a run's time goes into walking over the modules and schemas that stay anyway.
+    thresholds a quarter of a run's time goes into walking over the modules and schemas that stay anyway. The last of several
+    runs that are at work at once puts the thresholds back.
     """
-    thresholds = gc.get_threshold()
-    gc.freeze()
+    if not _thresholds:
+        gc.freeze()
+    _thresholds.append(gc.get_threshold())
     gc.set_threshold(*COLLECTOR)
     try:
         yield
     finally:
-        gc.set_threshold(*thresholds)
-        gc.unfreeze()
+        before = _thresholds.pop()
+        if not _thresholds:
+            gc.set_threshold(*before)
+            gc.unfreeze()
 
 
 @asynccontextmanager

@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from typing import Any, cast
 
 from dokimasia.errors import InputError
-from dokimasia.storage.checkpoints import open_saver, sweep_orphans
+from dokimasia.runs.services import is_at_work, sharing
+from dokimasia.storage.checkpoints import sweep_orphans
 from dokimasia.storage.deletion import Deleted, delete_run
 from dokimasia.storage.home import Home
 from dokimasia.storage.runs import Run, list_runs
@@ -17,10 +18,12 @@ async def delete_whole_run(home: Home, run_id: str) -> Deleted:
     Killed between the two steps, it leaves checkpoints that belong to nothing, which the next run sweeps.
 
     Raises:
-        InputError: an unfinished run still needs it, such as a fork that takes outcomes over.
+        InputError: it is at work, or an unfinished run still needs it, such as a fork that takes outcomes over.
         NotFound: there is no such run.
         StorageError: it could not be written.
     """
+    if is_at_work(home, run_id):
+        raise InputError(f"run {run_id} is at work; stop it first, then delete it")
     # a finished run holds all that it took from others
     waiting = sorted(run.id for run in list_runs(home) if run.status != "done" and run_id in _needs(run))
     if waiting:
@@ -29,8 +32,8 @@ async def delete_whole_run(home: Home, run_id: str) -> Deleted:
         )
     deleted = await delete_run(home, run_id)
     if home.checkpoints.is_file():
-        async with open_saver(home) as saver:
-            await sweep_orphans(saver, live_threads(home))
+        async with sharing(home) as shared:
+            await sweep_orphans(await shared.saver(), live_threads(home))
     return deleted
 
 

@@ -1,19 +1,29 @@
 """How a run ended, held against what was wanted of it: how many items may fail, and what its models have to reach."""
 
+import asyncio
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, Literal
 
-from dokimasia.errors import ConfigError
+from dokimasia.domain.call import PEOPLE
+from dokimasia.errors import ConfigError, DokimasiaError, Interrupted
+from dokimasia.log import Redactor
 from dokimasia.report.figures import several
 from dokimasia.runs.method import Method
 from dokimasia.runs.requests import Invocation
 from dokimasia.runs.retrying import RETRYABLE
+from dokimasia.settings import Settings
 from dokimasia.storage.home import Home
-from dokimasia.storage.results import failed_by_model, result_failures
+from dokimasia.storage.people.questions import open_questions
+from dokimasia.storage.results import events, failed_by_model, record_event, result_failures
 from dokimasia.storage.runs import Run
 
-End = Literal["complete", "failures", "spending", "below"]
-"""`failures`: more items failed than may; `spending`: a limit left items open; `below`: a model misses what was asked."""
+End = Literal["complete", "failures", "spending", "below", "waiting"]
+"""`failures`: more items failed than may; `spending`: a limit left items open; `below`: a model misses what was asked;
+`waiting`: people have to answer."""
+
+ENDED = "ended"
+"""The kind of the event that keeps how a run ended each time, and why."""
 
 SPENT = "the limit on spending is reached and some items are open"
 BLIND = "#blind"
@@ -47,6 +57,40 @@ def judge(
         if value is None or value < least
     ]
     return ("below", "; ".join(low)) if low else ("complete", "")
+
+
+async def note_end(home: Home, run: Run, end: str, why: str, settings: Settings) -> None:
+    """Keep with a run how it ended this time, and the sentence that says why, without any key.
+
+    Raises:
+        StorageError: it could not be written.
+    """
+    await record_event(home, run.id, ENDED, {"end": end, "why": Redactor(settings.secrets)(why)})
+
+
+def said_of(problem: BaseException) -> tuple[str, str]:
+    """Return how a run ends that a problem ends, and the sentence that says so; none for one that was stopped."""
+    if isinstance(problem, Interrupted | asyncio.CancelledError):
+        return "interrupted", ""
+    known = isinstance(problem, DokimasiaError)
+    return "failed", str(problem) if known else f"internal error: {type(problem).__name__}: {problem}"
+
+
+def why_ended(home: Home, run: Run) -> str:
+    """Return in a sentence why a run ended as it did the last time, where that is not as it was wanted; empty meanwhile."""
+    ends = [] if run.status in ("queued", "running") else events(home, run.id, kind=ENDED)
+    return str(ends[-1].data["why"]) if ends else ""
+
+
+def waited_for(home: Home, run: Run) -> str:
+    """Return who is waited for in a run, with how many questions, and the command by which they answer."""
+    asked = Counter(one.person for one in open_questions(home, run=run.id))
+    told = [
+        f"{several(count, 'question')} {'waits' if count == 1 else 'wait'} for {PEOPLE}/{person}: "
+        f"`dokimasia check {run.id} --who {person}`"
+        for person, count in sorted(asked.items())
+    ]
+    return "; ".join(told) or f"people have answered: `dokimasia resume {run.id}` goes on"
 
 
 def _ways_out(method: Method[Any, Any], run: Run, failures: Collection[str]) -> Iterator[str]:

@@ -1,20 +1,20 @@
 """A run done again with another judge, model or prompt, as a run of its own: what did not change is not asked again."""
 
 from collections.abc import Collection, Mapping
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from pydantic import Field
 
 from dokimasia.domain.ports import Transport
 from dokimasia.errors import ConfigError, InputError
-from dokimasia.runs.lifecycle import RunResult, carry_out, keep_accepted
+from dokimasia.runs.keeping import keep_accepted
+from dokimasia.runs.lifecycle import RunResult, at_home, carry_out
 from dokimasia.runs.method import Accepted, Method
 from dokimasia.runs.observer import Observer
 from dokimasia.runs.plans import run_id
 from dokimasia.runs.preview import expected
 from dokimasia.runs.registry import method_of
-from dokimasia.runs.requests import Invocation, RunRequest, option_of
+from dokimasia.runs.requests import Invocation, PromptFolders, RunRequest, option_of
 from dokimasia.runs.services import Stop
 from dokimasia.runs.session import Session
 from dokimasia.settings import Settings
@@ -35,7 +35,7 @@ class ForkRequest(Invocation):
     node: str | None = None
     judge: str | None = None
     models: dict[str, str] = Field(default_factory=dict)
-    prompts: tuple[Path, ...] = ()
+    prompts: PromptFolders = ()
 
     @property
     def names_nothing(self) -> bool:
@@ -71,27 +71,22 @@ async def fork(
     stop: Stop | None = None,
     transports: Mapping[str, Transport] | None = None,
     given: Any = None,
+    home: Home | None = None,
 ) -> RunResult:
     """Do a finished run again with something changed, as a run of its own that can be interrupted and resumed like any.
 
-    The data file is not needed. Calls that the change does not touch are answered by the ledger.
+    The data file is not needed. Calls that the change does not touch are answered by the ledger. A `home` that is handed in
+    is kept; see `dokimasia.runs.lifecycle.run`.
 
     Raises:
         InputError: nothing changes, the run is unfinished, or runs of its kind are not forked.
         Interrupted: the run was asked to stop; what is finished is kept.
     """
-    with Home.open(settings.home, write=True, create=False) as home:
+    async with at_home(settings, home, transports, create=False) as opened:
         prepared = await prepare_fork(
-            home, parent, request, settings=settings, given=given, transports=tuple(transports or ())
+            opened, parent, request, settings=settings, given=given, transports=tuple(transports or ())
         )
-        row, new = await keep_accepted(
-            prepared.method,
-            home,
-            prepared.request,
-            prepared.accepted,
-            command=f"fork {parent.id} {request.command}",
-            forked_from={"run": parent.id, "node": request.node},
-        )
+        row, new = await keep_fork(opened, parent, request, prepared)
         return await carry_out(
             prepared.method,
             prepared.session,
@@ -102,6 +97,18 @@ async def fork(
             transports=transports,
             new=new,
         )
+
+
+async def keep_fork(home: Home, parent: Run, request: ForkRequest, prepared: Prepared) -> tuple[Run, bool]:
+    """Keep a fork that was worked out; return its row, and whether it is new."""
+    return await keep_accepted(
+        prepared.method,
+        home,
+        prepared.request,
+        prepared.accepted,
+        command=f"fork {parent.id} {request.command}",
+        forked_from={"run": parent.id, "node": request.node},
+    )
 
 
 async def prepare_fork(

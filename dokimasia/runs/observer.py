@@ -1,9 +1,12 @@
 """Who watches a run: told what it is, what it will cost, how far it is, and how it ended."""
 
+import time
+from collections import deque
 from dataclasses import dataclass, field
 from typing import Protocol
 
 from dokimasia.gateway.events import GatewayEvent, GatewayStats
+from dokimasia.graphs.steps import Steps
 from dokimasia.runs.estimate import Estimate
 
 
@@ -26,8 +29,44 @@ class Progress:
             self.failures[failure] = self.failures.get(failure, 0) + 1
 
 
+RATE_WINDOW = 20.0
+"""Seconds over which a rate is taken."""
+
+
+class Speed:
+    """How fast a run goes, and how long it will go on."""
+
+    def __init__(self) -> None:
+        """Begin to count the time."""
+        self._started = time.monotonic()
+        self._marks: deque[tuple[float, int]] = deque()
+
+    def mark(self, progress: Progress) -> None:
+        """Take down where it stands."""
+        now = time.monotonic()
+        self._marks.append((now, progress.stats.answered + progress.stats.cached))
+        while len(self._marks) > 2 and self._marks[0][0] < now - RATE_WINDOW:
+            self._marks.popleft()
+
+    def of(self, progress: Progress) -> tuple[float, float | None]:
+        """Return calls a second of late, and the seconds that are left, None where nothing is done yet."""
+        (since, before), (now, after) = self._marks[0], self._marks[-1]
+        rate = (after - before) / (now - since) if now > since else 0.0
+        new = progress.done - progress.restored
+        return rate, (progress.items - progress.done) * (now - self._started) / new if new > 0 else None
+
+
 class Observer(Protocol):
-    """Watches one run; none of its methods may raise."""
+    """Watches one run; none of its methods may raise.
+
+    A queue of runs makes one for each run that it accepts (`Callable[[Run], Observer]`), tells it whenever the run's
+    status changed (`became`), and hands it to the life-cycle, which tells the rest.
+    """
+
+    @property
+    def steps(self) -> Steps | None:
+        """What is told each step of the run's graphs; None where nobody listens, which costs nothing."""
+        ...
 
     def planned(self, run_id: str, estimate: Estimate) -> None:
         """The run is known and its estimate made, with what is answered already; nothing was sent yet by this invocation."""
@@ -41,9 +80,24 @@ class Observer(Protocol):
         """Something worth a line of log happened in the gateway."""
         ...
 
+    def failed(self, item: str, model: str, kind: str, reason: str) -> None:
+        """An item's result is committed, and it is a failure; `model` is empty for an item of no one model."""
+        ...
+
+    def became(self, status: str, *, end: str = "", why: str = "") -> None:
+        """The run's stored status is another now, such as `queued`, `running` or `done`.
+
+        Told by whoever holds the queue, after it is stored. `end` says how a run ended that came to its end
+        (`RunResult.end`), and `why` is the sentence that the command line would print where it is not as it was wanted: an
+        error's, or that of a run that was stopped.
+        """
+        ...
+
 
 class Silent:
     """Watches and says nothing."""
+
+    steps: Steps | None = None
 
     def planned(self, run_id: str, estimate: Estimate) -> None:
         """Say nothing."""
@@ -52,4 +106,10 @@ class Silent:
         """Say nothing."""
 
     def happened(self, event: GatewayEvent) -> None:
+        """Say nothing."""
+
+    def failed(self, item: str, model: str, kind: str, reason: str) -> None:
+        """Say nothing."""
+
+    def became(self, status: str, *, end: str = "", why: str = "") -> None:
         """Say nothing."""

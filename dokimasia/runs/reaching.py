@@ -4,9 +4,11 @@ import asyncio
 from typing import Any
 
 from dokimasia.domain.call import Answer, ModelCall
+from dokimasia.domain.question import Aid
 from dokimasia.errors import CallFailed, DokimasiaError, Interrupted, StorageError, TransportError, Unreachable
 from dokimasia.gateway.gateway import ModelGateway
 from dokimasia.storage.home import Home
+from dokimasia.storage.runs import RunStatus
 
 FEW = 3
 """So many failed calls to a model, without an answer between them, say that it cannot be reached."""
@@ -19,10 +21,14 @@ _HOPELESS = frozenset(("auth", "connection"))
 
 
 class Stop:
-    """Lets someone ask a run to stop: finish the calls in flight, save, and raise `Interrupted`, or the given problem."""
+    """Lets someone ask a run to stop: finish the calls in flight, save, and raise `Interrupted`, or the given problem.
+
+    `leaves` is how the run stands then: `queued` where whoever asks goes on with it.
+    """
 
     def __init__(self) -> None:
         self._asked = asyncio.Event()
+        self.leaves: RunStatus = "interrupted"
         self.at_once = False
         self.problem: DokimasiaError | None = None
 
@@ -62,7 +68,7 @@ class ReachingGateway(ModelGateway):
         self._answered: set[str] = set()
         self._held: dict[str, list[asyncio.Future[None]]] = {}
 
-    async def ask(self, call: ModelCall, *, label: str = "") -> Answer:
+    async def ask(self, call: ModelCall, *, label: str = "", aid: Aid | None = None) -> Answer:
         """Return the call's answer as `ModelGateway.ask` does.
 
         Raises:
@@ -72,7 +78,7 @@ class ReachingGateway(ModelGateway):
         self._asking += 1
         self._asked += 1
         try:
-            answer = await super().ask(call, label=label)
+            answer = await super().ask(call, label=label, aid=aid)
             if not answer.cached:
                 self._answered.add(name)
                 self._release(name)

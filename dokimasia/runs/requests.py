@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, Field, WithJsonSchema
 from pydantic.fields import FieldInfo
 
 from dokimasia.domain.identity import Value
@@ -36,6 +36,7 @@ class Option:
         metavar: what stands for its value in the help.
         repeated: it is given once for every value; otherwise several values are separated by commas.
         exists: the path has to be there; `file` says that it has to be a file.
+        written: the path is written to and not read, so that it cannot be given over HTTP.
         models: its values are names of models, in which a fork may put one in another's place.
         read: turns what was given into the field's value.
         label: it says what the run is called, which may change, and which the stored command does not repeat.
@@ -48,6 +49,7 @@ class Option:
     repeated: bool = False
     exists: bool = False
     file: bool = False
+    written: bool = False
     models: bool = False
     read: Callable[[Any], Any] | None = None
     label: bool = False
@@ -65,7 +67,7 @@ def called(text: str) -> str:
     return text
 
 
-Called = Annotated[str, AfterValidator(called)]
+Called = Annotated[str, AfterValidator(called), WithJsonSchema({"type": "string", "pattern": f"^{_NAME.pattern}$"})]
 """A name or a tag of a run."""
 
 NOBODY = "none"
@@ -99,6 +101,10 @@ def run_or_file(given: Path) -> Path:
 
 RunOrFile = Annotated[Path, Option(metavar="RUN|FILE", read=run_or_file)]
 """A file, or where there is none of the name, a run by the beginning of its id or as `last`."""
+
+
+PromptFolders = Annotated[tuple[Path, ...], Option(metavar="DIR", repeated=True, read=prompt_folders)]
+"""Folders whose prompts replace those of the same name, or the names of plug-ins that bring some."""
 
 
 class Invocation(Value):
@@ -157,7 +163,7 @@ class RunRequest(Invocation):
     """What the command line calls it, such as `tree grow`."""
 
     seed: int = Field(default=0, ge=0, description=SHARED_HELP["seed"])
-    prompts: Annotated[tuple[Path, ...], Option(metavar="DIR", repeated=True, read=prompt_folders)] = Field(
+    prompts: PromptFolders = Field(
         default=(),
         description="A folder (or a plug-in's name) whose prompts replace those of the same name; its versions are "
         "recorded.",

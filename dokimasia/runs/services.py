@@ -2,9 +2,10 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 from dokimasia.agents import PromptLibrary
 from dokimasia.domain.call import ModelSpec
@@ -14,13 +15,16 @@ from dokimasia.gateway.budget import Budget
 from dokimasia.gateway.gateway import ModelGateway
 from dokimasia.gateway.litellm.transport import LiteLLMTransport
 from dokimasia.gateway.pricing import known_price
+from dokimasia.gateway.traffic import Traffic
 from dokimasia.log import Redactor
 from dokimasia.plugins import transports_for
 from dokimasia.runs.observer import Observer
 from dokimasia.runs.reaching import ReachingGateway, Stop, gone, watch_home
 from dokimasia.settings import Settings, api_key, nearest
 from dokimasia.storage.decisions import take_in
+from dokimasia.storage.home import Home
 from dokimasia.storage.ledger import SqliteLedger
+from dokimasia.storage.people.asking import QueuedPeople
 from dokimasia.storage.reduced import ReducedImages
 from dokimasia.storage.runs import SqliteRunStore
 from dokimasia.tools.reducing import reduce_image
@@ -40,6 +44,7 @@ class Services:
     store: SqliteRunStore
     saver: "Saver"
     specs: Mapping[str, ModelSpec]
+    people: QueuedPeople
 
 
 def default_transports(prompts: PromptLibrary | None = None) -> dict[str, Transport]:
@@ -65,7 +70,8 @@ def transports_for_models(specs: Mapping[str, ModelSpec], prompts: PromptLibrary
         ConfigError: a plug-in's transport that a model names cannot be loaded.
     """
     own = default_transports(prompts)
-    named = {spec.ref.model.split("/", 1)[0] if spec.transport == "auto" else spec.transport for spec in specs.values()}
+    models = [spec for spec in specs.values() if not spec.ref.person]
+    named = {spec.ref.model.split("/", 1)[0] if spec.transport == "auto" else spec.transport for spec in models}
     return {**dict(transports_for(named - set(own))), **own}
 
 
@@ -132,9 +138,68 @@ def keys_of(settings: Settings, specs: Mapping[str, ModelSpec]) -> dict[str, str
     return keys
 
 
+@dataclass(eq=False)
+class Shared:
+    """What the runs that are at work over one open home at the same time have in common.
+
+    Attributes:
+        traffic: the calls on their way, and the limits of endpoints.
+        at_work: what comes of each run that is at work, by its id.
+        users: how many hold it.
+    """
+
+    home: Home
+    traffic: Traffic = field(default_factory=Traffic)
+    at_work: "dict[str, asyncio.Future[Any]]" = field(default_factory=dict[str, Any])
+    users: int = 0
+    _saver: "Saver | None" = None
+    _stack: AsyncExitStack = field(default_factory=AsyncExitStack)
+
+    async def saver(self) -> "Saver":
+        """Return where all graphs keep their steps, opened for the first who asks.
+
+        Raises:
+            StorageError: the checkpoints are damaged or cannot be written.
+        """
+        from dokimasia.storage.checkpoints import open_saver
+
+        if self._saver is None:
+            self._saver = await self._stack.enter_async_context(open_saver(self.home))
+        return self._saver
+
+    async def aclose(self) -> None:
+        """Close what was opened."""
+        self._saver = None
+        await self._stack.aclose()
+
+
+_SHARED: WeakKeyDictionary[Home, Shared] = WeakKeyDictionary()
+
+
+@asynccontextmanager
+async def sharing(home: Home) -> AsyncIterator[Shared]:
+    """Give what the runs over an open home share; the last who holds it closes it. For one event loop."""
+    shared = _SHARED.setdefault(home, Shared(home))
+    shared.users += 1
+    try:
+        yield shared
+    finally:
+        shared.users -= 1
+        if not shared.users:
+            del _SHARED[home]
+            await shared.aclose()
+
+
+def is_at_work(home: Home, run_id: str) -> bool:
+    """Whether a run is at work in this process over this open home."""
+    shared = _SHARED.get(home)
+    return shared is not None and run_id in shared.at_work
+
+
 @asynccontextmanager
 async def open_services(
     session: "Session",
+    run: str,
     specs: Mapping[str, ModelSpec],
     *,
     budget: Budget,
@@ -144,23 +209,25 @@ async def open_services(
     transports: Mapping[str, Transport] | None = None,
     goes_on: bool = False,
 ) -> AsyncIterator[Services]:
-    """Open everything a run works with; at the end the calls in flight are finished and committed.
+    """Open everything that a run (its id) works with; at the end the calls in flight are finished and committed.
 
     Decisions that people left as files while the home was held are taken in at both ends. With `goes_on` also a model that
-    cannot be reached stops nothing.
+    cannot be reached stops nothing. `transports` that are handed in stay open.
 
     Raises:
         ConfigError: the key of a model is not in the environment.
         Unreachable: a model cannot be asked at all.
         StorageError: the home was deleted or moved.
     """
-    from dokimasia.storage.checkpoints import open_saver
+    from dokimasia.storage.checkpoints import keeping_steps
 
     home, settings = session.opened, session.settings
     keys = keys_of(settings, specs)
     redact = Redactor((*settings.secrets, *keys.values()), patterns=False)
     await take_in(home)
-    async with open_saver(home) as saver:
+    people = QueuedPeople(home, run, specs)
+    async with sharing(home) as shared:
+        saver = await shared.saver()
         gateway = ReachingGateway(
             stop,
             goes_on=goes_on,
@@ -171,9 +238,11 @@ async def open_services(
             api_keys=keys,
             reduce=ReducedImages(home.blobs, reduce_image, home=home),
             budget=budget,
+            people=people,
             redact=redact,
             seed=seed,
             on_event=observer.happened,
+            traffic=shared.traffic,
         )
 
         async def drain_when_asked() -> None:
@@ -182,7 +251,8 @@ async def open_services(
 
         helpers = [asyncio.create_task(drain_when_asked()), asyncio.create_task(watch_home(home, stop))]
         try:
-            yield Services(gateway=gateway, store=SqliteRunStore(home), saver=saver, specs=specs)
+            with keeping_steps(home):
+                yield Services(gateway=gateway, store=SqliteRunStore(home), saver=saver, specs=specs, people=people)
             if not home.in_place:
                 raise gone(home)
         except Exception as error:
@@ -195,6 +265,6 @@ async def open_services(
                 one.cancel()
             if stop.at_once:
                 await gateway.abort()
-            await gateway.aclose()
+            await (gateway.drain() if transports else gateway.aclose())
             if home.in_place:
                 await take_in(home)

@@ -6,12 +6,14 @@ from functools import cached_property
 from typing import Any, Generic, TypeVar, get_args
 
 from dokimasia.domain.identity import value_id
-from dokimasia.domain.judgement import Failed, FailureKind
+from dokimasia.domain.judgement import OPEN_KINDS, Failed, FailureKind
 from dokimasia.domain.sample import Sample
 from dokimasia.errors import CallFailed, ConfigError, DokimasiaError
 from dokimasia.graphs import drive
 from dokimasia.graphs.context import Context, failed_update
 from dokimasia.graphs.drive import GraphFile
+from dokimasia.graphs.reasking import to_report
+from dokimasia.graphs.watched import at_item
 from dokimasia.log import logger
 from dokimasia.runs.concurrency import work_through
 from dokimasia.runs.observer import Observer, Progress
@@ -21,7 +23,7 @@ from dokimasia.runs.session import Session
 from dokimasia.storage.checkpoints import delete_thread
 from dokimasia.storage.results import ResultRow, get_result, has_results, record_results, result_failures
 from dokimasia.storage.retries import Retry, retries
-from dokimasia.storage.runs import Run, load_samples, run_samples
+from dokimasia.storage.runs import Run, count_samples, load_samples
 from dokimasia.storage.threads import Thread, close_thread, open_thread
 
 P = TypeVar("P", bound=RunPlan)
@@ -97,7 +99,7 @@ class Job(Generic[P]):
     def __post_init__(self) -> None:
         """Take up the run."""
         self.home, self.given = self.session.opened, self.session.given
-        self.progress = Progress(samples=len(run_samples(self.home, self.run.id)))
+        self.progress = Progress(samples=count_samples(self.home, self.run.id))
         self.retries: dict[str, Retry] = retries(self.home, self.run.id)
         self._begun = has_results(self.home, self.run.id)
         self._threads: dict[str, str] = {}
@@ -117,9 +119,9 @@ class Job(Generic[P]):
         return max((spec.max_concurrency for spec in self.plan.models.values()), default=1)
 
     @property
-    def out_of_budget(self) -> bool:
-        """Whether items are open since the budget was used up."""
-        return bool(result_failures(self.home, self.run.id).get("budget"))
+    def left_open(self) -> bool:
+        """Whether items are open, since the budget was used up or people have not answered yet."""
+        return any(kind in OPEN_KINDS for kind in result_failures(self.home, self.run.id))
 
     def samples(self) -> Iterator[Sample]:
         """Yield the run's samples, in order."""
@@ -167,6 +169,10 @@ class Job(Generic[P]):
         if context is None:
             attempt = self.attempt(item)
             context = self.context.at_attempt(attempt) if attempt else self.context
+        with at_item(item):
+            return await self._walk(graph, inputs, item, context)
+
+    async def _walk(self, graph: GraphFile, inputs: Mapping[str, Any], item: str, context: Context) -> dict[str, Any]:
         if not (self._keep or getattr(graph, "CHECKPOINTED", False)):
             return await drive.run(self._compiled(graph, None), inputs, context=context)
         version = str(graph.VERSION)
@@ -180,7 +186,7 @@ class Job(Generic[P]):
     def _compiled(self, graph: GraphFile, saver: Any) -> Any:
         """Return a graph compiled; once for each run."""
         if graph.NAME not in self._graphs:
-            self._graphs[graph.NAME] = drive.compiled(graph, saver)
+            self._graphs[graph.NAME] = drive.compiled(graph, saver, steps=self.observer.steps)
         return self._graphs[graph.NAME]
 
     async def finish(self, *rows: ResultRow) -> None:
@@ -188,8 +194,9 @@ class Job(Generic[P]):
         await record_results(self.home, rows)
         for row in rows:
             self.progress.count(row.failure)
-            if row.failure is not None:
+            if row.failure is not None and row.failure != "waiting":
                 logger(__name__).info("item failed", item=row.item, kind=row.failure, reason=row.reason)
+                self.observer.failed(row.item, row.model, row.failure, row.reason or "")
             await self.close(row.item)
 
     async def close(self, item: str) -> None:
@@ -226,8 +233,8 @@ class Job(Generic[P]):
         context = replace(self.context.at_attempt(self.attempt(item.name)), refused=refused)
         try:
             state = await self.walk(graph, {"sample": value_id(sample), **item.inputs}, item.name, context=context)
-            if refused and not state.get("failed"):  # made without what was still to be asked: open, and no result
-                state = {"calls": state.get("calls"), **failed_update(refused[0])}
+            if refused and state.get("failed") not in OPEN_KINDS:  # made without what was still to be asked: no result
+                state = {"calls": state.get("calls"), **failed_update(to_report(refused))}
         except CallFailed as failed:
             state = {"failed": failed.kind, "reason": failed.reason}
         except DokimasiaError:

@@ -10,7 +10,9 @@ from starlette.staticfiles import StaticFiles
 
 from dokimasia import __version__
 from dokimasia.service import pages, routes
+from dokimasia.service.drawing import error_page
 from dokimasia.service.guarding.requests import Guard
+from dokimasia.service.metrics import Measured, Metrics
 from dokimasia.service.problems import PROBLEMS, handle_problems
 from dokimasia.service.state import Service
 
@@ -20,6 +22,7 @@ and decisions of people. Errors are `application/problem+json` with the sentence
 
 def create_app(service: Service) -> FastAPI:
     """Return the application of a service; each module of `routes` and `pages` that has a `router` is part of it."""
+    metrics = Metrics(service)
     app = FastAPI(
         title="Dokimasia",
         version=__version__,
@@ -28,10 +31,13 @@ def create_app(service: Service) -> FastAPI:
         docs_url=None,
         redoc_url=None,
         responses=PROBLEMS,
-        middleware=[Middleware(Guard, hosts=tuple(service.hosts), limits=service.limits)],
+        middleware=[
+            Middleware(Measured, metrics=metrics),
+            Middleware(Guard, hosts=tuple(service.hosts), limits=service.limits),
+        ],
     )
-    app.state.service = service
-    handle_problems(app, service.redact)
+    app.state.service, app.state.metrics = service, metrics
+    handle_problems(app, service.redact, error_page=error_page)
     for router in _routers(routes.__name__, list(routes.__path__)):
         app.include_router(router, prefix="/api")
     for router in _routers(pages.__name__, list(pages.__path__)):
@@ -42,11 +48,12 @@ def create_app(service: Service) -> FastAPI:
 
 
 def _routers(package: str, path: list[str]) -> list[APIRouter]:
-    """Return the routers of a package's modules, in the order of their names."""
+    """Return the routers of a package's modules, in the order of their names; a module may make its own anew each time."""
     found: list[APIRouter] = []
     for one in sorted(pkgutil.iter_modules(path), key=lambda one: one.name):
         module = importlib.import_module(f"{package}.{one.name}")
-        router = getattr(module, "router", None)
+        make = getattr(module, "make_router", None)
+        router = getattr(module, "router", None) if make is None else make()
         if router is not None:
             found.append(router)
     return found

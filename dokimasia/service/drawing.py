@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from functools import cache
+from http import HTTPStatus
 from typing import Any
 
 from fastapi import Request
@@ -12,7 +13,9 @@ from markupsafe import Markup
 from dokimasia import __version__
 from dokimasia.report.blocks import Block
 from dokimasia.report.drawing import Charts, draw_blocks
-from dokimasia.service.state import person_of, service_of
+from dokimasia.report.page import embedded
+from dokimasia.service.problems import Refused
+from dokimasia.service.state import Person, person_of, service_of
 
 MENU = (
     ("/", "Runs"),
@@ -38,19 +41,36 @@ def templates() -> Environment:
     )
 
 
-def page(request: Request, template: str, *, status: int = 200, **values: Any) -> HTMLResponse:
+def page(
+    request: Request, template: str, *, status: int = 200, charts: Charts | None = None, **values: Any
+) -> HTMLResponse:
     """Return a page drawn from a template of `templates/`.
 
-    Every template is given `path`, `menu`, `person` and `version` beside its own values.
+    Every template is given `path`, `menu`, `person` (None: not known) and `version` beside its own values; `charts` are
+    those that `drawn` took in.
     """
+    figures = {} if charts is None else charts.figures
     shared = {
         "path": request.url.path,
         "menu": MENU,
-        "person": person_of(request),
+        "person": _known(request),
         "version": __version__,
         "tokens": service_of(request).tokens.needed,
+        "charts": Markup(embedded(figures)) if figures else "",
     }
     return HTMLResponse(templates().get_template(template).render(**shared, **values), status)
+
+
+def error_page(request: Request, status: int, detail: str) -> HTMLResponse:
+    """Return the page that says what went wrong."""
+    return page(request, "error.html", status=status, title=HTTPStatus(status).phrase, code=status, detail=detail)
+
+
+def _known(request: Request) -> Person | None:
+    try:
+        return person_of(request)
+    except Refused:
+        return None
 
 
 def drawn(blocks: Sequence[Block], charts: Charts) -> Markup:

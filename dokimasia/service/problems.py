@@ -1,19 +1,23 @@
-"""Errors as `application/problem+json` (RFC 9457), with the sentence that the command line would print."""
+"""Errors as `application/problem+json` (RFC 9457), or for a browser as a page, with the sentence that the command line prints."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from http import HTTPStatus
 from typing import Any
+from urllib.parse import quote
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
-from fastapi.responses import JSONResponse
+from fastapi.responses import JSONResponse, RedirectResponse, Response
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.exceptions import HTTPException
+from starlette.routing import Match
 
-from dokimasia.errors import DokimasiaError, HomeLocked, InputError, NotFound, Unreachable
+from dokimasia.errors import DecidedMeanwhile, DokimasiaError, HomeLocked, InputError, NotFound, Unreachable
 from dokimasia.log import Redactor, logger
 
 MEDIA_TYPE = "application/problem+json"
+ERROR_HEADER = "dokimasia-error"
+"""The header that says of which class of Python an error of ours is, so that a client raises the same."""
 
 
 class Problem(BaseModel):
@@ -41,7 +45,7 @@ def status_of(error: DokimasiaError) -> int:
     """Return the HTTP status that an error of ours is answered with."""
     if isinstance(error, NotFound):
         return HTTPStatus.NOT_FOUND
-    if isinstance(error, HomeLocked):
+    if isinstance(error, HomeLocked | DecidedMeanwhile):
         return HTTPStatus.CONFLICT
     if isinstance(error, InputError):
         return HTTPStatus.UNPROCESSABLE_ENTITY
@@ -56,34 +60,77 @@ def problem(status: int, detail: str, *, request: str = "", headers: Mapping[str
     return JSONResponse(told.model_dump(), status, media_type=MEDIA_TYPE, headers=dict(headers or {}))
 
 
-def handle_problems(app: FastAPI, redact: Redactor) -> None:
-    """Have an app answer every error as a problem; no text of one holds a secret."""
+ErrorPage = Callable[[Request, int, str], Response]
+"""Draws an error for a person: what was asked, the status, and the sentence."""
 
-    def told(request: Request, status: int, detail: str, headers: Mapping[str, str] | None = None) -> JSONResponse:
-        return problem(status, redact(detail), request=getattr(request.state, "id", ""), headers=headers)
+
+def for_a_browser(request: Request) -> bool:
+    """Whether a person in a browser opens a page, and no program or script asks for data."""
+    fragment = request.headers.get("hx-request") is not None
+    return not fragment and not _for_programs(request) and "text/html" in request.headers.get("accept", "")
+
+
+def login_for(request: Request) -> str:
+    """Return the address at which a browser gives its token, and from which it comes back to what it opened."""
+    target = request.url.path + (f"?{request.url.query}" if request.url.query else "")
+    return f"/login?next={quote(target if request.method == 'GET' else '/', safe='/')}"
+
+
+def _for_programs(request: Request) -> bool:
+    return request.url.path.startswith(("/api/", "/static/"))
+
+
+def handle_problems(app: FastAPI, redact: Redactor, *, error_page: ErrorPage) -> None:
+    """Have an app answer every error as a problem, to a browser as a page; no text of one holds a secret.
+
+    A browser without a token is led to where it can give one.
+    """
+
+    def told(request: Request, status: int, detail: str, headers: Mapping[str, str] | None = None) -> Response:
+        if status == HTTPStatus.UNAUTHORIZED and for_a_browser(request):
+            return RedirectResponse(login_for(request), HTTPStatus.SEE_OTHER)
+        if for_a_browser(request):
+            return error_page(request, status, redact(detail))
+        more = dict(headers or {})
+        if status == HTTPStatus.UNAUTHORIZED and not _for_programs(request):
+            more["hx-redirect"] = "/login"
+        return problem(status, redact(detail), request=getattr(request.state, "id", ""), headers=more)
 
     @app.exception_handler(DokimasiaError)
-    async def ours(request: Request, error: DokimasiaError) -> JSONResponse:  # pyright: ignore[reportUnusedFunction]
-        return told(request, status_of(error), str(error))
+    async def ours(request: Request, error: DokimasiaError) -> Response:  # pyright: ignore[reportUnusedFunction]
+        return told(request, status_of(error), str(error), {ERROR_HEADER: type(error).__name__})
 
     @app.exception_handler(Refused)
-    async def refused(request: Request, error: Refused) -> JSONResponse:  # pyright: ignore[reportUnusedFunction]
+    async def refused(request: Request, error: Refused) -> Response:  # pyright: ignore[reportUnusedFunction]
         return told(request, error.status, error.detail, error.headers)
 
     @app.exception_handler(HTTPException)
-    async def http(request: Request, error: HTTPException) -> JSONResponse:  # pyright: ignore[reportUnusedFunction]
-        return told(request, error.status_code, str(error.detail), error.headers)
+    async def http(request: Request, error: HTTPException) -> Response:  # pyright: ignore[reportUnusedFunction]
+        more = error.headers
+        if error.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
+            more = {"allow": ", ".join(_methods(app, request))}
+        return told(request, error.status_code, str(error.detail), more)
 
     @app.exception_handler(RequestValidationError)
     async def invalid(  # pyright: ignore[reportUnusedFunction]
         request: Request, error: RequestValidationError
-    ) -> JSONResponse:
+    ) -> Response:
         return told(request, HTTPStatus.UNPROCESSABLE_ENTITY, "; ".join(map(_fault, error.errors())))
 
     @app.exception_handler(Exception)
-    async def unforeseen(request: Request, error: Exception) -> JSONResponse:  # pyright: ignore[reportUnusedFunction]
+    async def unforeseen(request: Request, error: Exception) -> Response:  # pyright: ignore[reportUnusedFunction]
         logger(__name__).error("internal error", path=request.url.path, exc_info=error)
         return told(request, HTTPStatus.INTERNAL_SERVER_ERROR, f"internal error: {type(error).__name__}")
+
+
+def _methods(app: FastAPI, request: Request) -> list[str]:
+    """Return the methods that a path takes, of all routes that have it."""
+    scopes = {method: {**request.scope, "method": method} for method in ("GET", "POST", "PUT", "PATCH", "DELETE")}
+    return [
+        method
+        for method, scope in scopes.items()
+        if any(route.matches(scope)[0] is Match.FULL for route in app.routes)
+    ]
 
 
 def _fault(fault: Mapping[str, Any]) -> str:
@@ -91,8 +138,11 @@ def _fault(fault: Mapping[str, Any]) -> str:
     return f"{where}: {str(fault['msg']).removeprefix('Value error, ')}"
 
 
-PROBLEMS: dict[int | str, dict[str, Any]] = {
-    status: {"model": Problem, "description": HTTPStatus(status).phrase, "content": {MEDIA_TYPE: {}}}
-    for status in (400, 401, 403, 404, 409, 413, 415, 422, 429)
-}
-"""What every route may answer beside its own reply, for the OpenAPI description."""
+def may_answer(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    """Return how the OpenAPI description says that a route may answer with these errors."""
+    content = {MEDIA_TYPE: {"schema": Problem.model_json_schema()}}
+    return {int(one): {"description": HTTPStatus(one).phrase, "content": content} for one in statuses}
+
+
+PROBLEMS = may_answer(400, 401, 403, 404, 409, 413, 415, 421, 422, 429)
+"""What every route may answer beside its own reply."""

@@ -6,15 +6,18 @@ from dataclasses import dataclass, field
 from http import HTTPStatus
 from pathlib import Path
 from typing import Annotated, Any, Protocol
+from urllib.parse import unquote
 
 from fastapi import Depends, Request
 
 from dokimasia.log import Redactor
 from dokimasia.runs.forking import ForkRequest
 from dokimasia.runs.requests import RunRequest
+from dokimasia.service.events.registry import Events
 from dokimasia.service.guarding.limits import Limits
 from dokimasia.service.guarding.tokens import SCOPES, Person, Scope, Tokens
 from dokimasia.service.problems import Refused
+from dokimasia.service.remembering import Remembered
 from dokimasia.settings import Settings
 from dokimasia.storage.home import Home
 from dokimasia.storage.naming import resolve_run
@@ -68,6 +71,8 @@ class Service:
         data_root: the folder below which requests may name files, beside uploads; None: uploads only.
         hosts: names by which it is reached, beside this machine's own.
         redact: applied to every text that leaves.
+        remembered: figures and pages that were worked out.
+        events: what happens in the runs; whoever makes the queue has it make its observers (`events.observing`).
     """
 
     settings: Settings
@@ -78,6 +83,13 @@ class Service:
     data_root: Path | None = None
     hosts: Sequence[str] = ()
     redact: Redactor = field(default_factory=Redactor, repr=False)
+    remembered: Remembered = field(default_factory=Remembered, repr=False)
+    events: Events = None  # pyright: ignore[reportAssignmentType]  # made below where it is not given
+
+    def __post_init__(self) -> None:
+        """Make the logs of events where the queue has none."""
+        if self.events is None:  # pyright: ignore[reportUnnecessaryComparison]
+            object.__setattr__(self, "events", Events(self.home, self.redact))
 
     def run(self, name: str) -> Run:
         """Return a run by its name, the beginning of its id, or `last`.
@@ -102,9 +114,11 @@ def person_of(request: Request) -> Person:
     """
     service = service_of(request)
     if not service.tokens.needed:
-        return Person(request.cookies.get(WHO_COOKIE) or _user(), frozenset(SCOPES))
+        return Person(_named(request), frozenset(SCOPES))
     kind, _, token = request.headers.get("authorization", "").partition(" ")
     given = token.strip() if kind.lower() == "bearer" else request.cookies.get(COOKIE, "")
+    if given and service.tokens.is_own(given):
+        return Person(_named(request), frozenset(SCOPES))
     person = service.tokens.holder(given) if given else None
     if person is None:
         raise Refused(
@@ -140,6 +154,11 @@ TheService = Annotated[Service, Depends(service_of)]
 Reader = Annotated[Person, Depends(Needs("read"))]
 Starter = Annotated[Person, Depends(Needs("run"))]
 Reviewer = Annotated[Person, Depends(Needs("review"))]
+
+
+def _named(request: Request) -> str:
+    """Return who sits at a browser or a terminal, where no token says it."""
+    return unquote(request.cookies.get(WHO_COOKIE, "")) or _user()
 
 
 def _user() -> str:

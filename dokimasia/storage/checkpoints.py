@@ -2,7 +2,7 @@
 
 import sqlite3
 from collections.abc import AsyncIterator, Collection, Iterator, Sequence
-from contextlib import asynccontextmanager, closing, contextmanager
+from contextlib import ExitStack, asynccontextmanager, closing, contextmanager
 from typing import Any
 
 from langchain_core.runnables import RunnableConfig
@@ -79,16 +79,24 @@ async def open_saver(home: Home) -> AsyncIterator[Saver]:
     """
     if not home.is_writing:
         raise StorageError(f"{home.path} is open for reading only: checkpoints need it open with write=True.")
-    doing = "opening the checkpoints"
-    try:
-        with closing(sqlite3.connect(home.checkpoints, timeout=BUSY_TIMEOUT, check_same_thread=False)) as connection:
+    with ExitStack() as stack:
+        with keeping_steps(home, doing="opening the checkpoints"):
+            connection = sqlite3.connect(home.checkpoints, timeout=BUSY_TIMEOUT, check_same_thread=False)
+            stack.callback(connection.close)
             for pragma in ("journal_mode=WAL", *SAFE_AND_SMALL):
                 connection.execute(f"PRAGMA {pragma}").fetchall()
             saver = Saver(connection, serde=JsonPlusSerializer(allowed_msgpack_modules=None))
             saver.setup()
-            doing = "keeping the steps of unfinished items"
+        with keeping_steps(home):
             yield saver
-    except sqlite3.Error as error:  # raised inside LangGraph; the home's own reads and writes raise StorageError
+
+
+@contextmanager
+def keeping_steps(home: Home, *, doing: str = "keeping the steps of unfinished items") -> Iterator[None]:
+    """Raise what SQLite says inside LangGraph as a StorageError; the home's own reads and writes raise theirs."""
+    try:
+        yield
+    except sqlite3.Error as error:
         raise checkpoints_error(error, path=home.checkpoints, doing=doing) from error
 
 

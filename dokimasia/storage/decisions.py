@@ -4,6 +4,7 @@ import os
 import sqlite3
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import orjson
@@ -11,28 +12,34 @@ from pydantic import Field, ValidationError
 
 from dokimasia.domain.decision import STATES, Action, CheckItem, Decision, Kind, Standing, difference
 from dokimasia.domain.identity import Value, digest
-from dokimasia.errors import InputError, NotFound
+from dokimasia.errors import DecidedMeanwhile, InputError, NotFound
 from dokimasia.log import logger
 from dokimasia.storage.connection import rows_of
 from dokimasia.storage.faults import told
 from dokimasia.storage.home import Home
+from dokimasia.storage.people.questions import item_row, note_shown, refusal_of, with_the_same
 from dokimasia.storage.schema.rows import change_row, insert_row, insert_rows
-from dokimasia.storage.values import now
 
 _LEFT = "decisions"
 _DRAFTS = "drafts"
-_ITEM = "run_id AS run, kind, sample_id, subject, text, detail, position"
+_ITEM = "run_id AS run, kind, sample_id, subject, text, detail, position, person"
 _DECISION = "d.item, d.number, d.who, d.at, d.action, d.text, d.difference"
 
 
 class Left(Value):
-    """A decision as a person made it, before it has a place among the others on its item; `text` is that of an edit."""
+    """A decision as a person made it, before it has a place among the others on its item; `text` is that of an edit or a reply.
+
+    `shown` is when the person was first shown a question, where that is known and could not be kept with it. `seen` is how
+    many decisions on the item the person knew of; where there are more by then, nothing is kept.
+    """
 
     item: CheckItem
     who: str = Field(min_length=1, max_length=100)
     at: str
     action: Action
     text: str = ""
+    shown: str = ""
+    seen: int | None = None
 
 
 async def keep_items(home: Home, items: Iterable[CheckItem]) -> int:
@@ -41,7 +48,7 @@ async def keep_items(home: Home, items: Iterable[CheckItem]) -> int:
     Raises:
         StorageError: they could not be written, or there is no such run.
     """
-    rows = [_item_row(item) for item in items]
+    rows = [item_row(item) for item in items]
 
     def insert(connection: sqlite3.Connection) -> int:
         return insert_rows(connection, "check_items", rows)
@@ -53,36 +60,62 @@ async def record_decision(home: Home, left: Left) -> Decision:
     """Keep a decision, durably on return; the same decision of the same person again is the one there is.
 
     Raises:
-        InputError: what cannot be decided on such an item, or an edit that changes nothing or leaves nothing.
+        InputError: what cannot be decided on such an item, or an edit that changes nothing or leaves nothing; a question
+            that is another's, is answered already, or is not asked any more.
+        DecidedMeanwhile: there are decisions of which the person did not know.
         StorageError: it could not be written.
     """
     item = left.item
-    if refusal := item.refusal(left.action):
+    if refusal := item.refusal(left.action) or item.told(left.who):
         raise InputError(refusal)
-    text = left.text.strip() if left.action == "edit" else item.text
+    text = left.text.strip() if left.action in ("edit", "reply", "rate") else item.text
     changed = difference(item.text, text) if left.action == "edit" else ""
     if left.action == "edit" and not text:
         raise InputError(f"item {item.id}: an edit to nothing: reject the text instead")
+    if left.action == "reply" and not text:
+        raise InputError(f"item {item.id}: the reply is empty")
     if left.action == "edit" and not changed:
         raise InputError(f"item {item.id}: the edit changes nothing: accept the text instead")
-    row = _item_row(item)
 
     def insert(connection: sqlite3.Connection) -> Decision:
-        insert_row(connection, "check_items", row)
-        sql = f"SELECT {_DECISION} FROM decisions d WHERE item = ? ORDER BY number"
-        earlier = [Decision.model_validate(one) for one in rows_of(connection.execute(sql, (item.id,)))]
-        mine = next((one for one in reversed(earlier) if one.who == left.who), None)
-        if mine is not None and (mine.action, mine.text) == (left.action, text):
-            return mine
-        made = left.model_dump(include={"who", "at", "action"})
-        decision = Decision(item=item.id, number=len(earlier) + 1, text=text, difference=changed, **made)
-        values = {"id": decision.id, **decision.model_dump(mode="json")}
-        insert_row(connection, "decisions", values)
-        settled = Standing(item=item, decisions=(*earlier, decision)).settled_by or decision
-        change_row(connection, "check_items", item.id, {"state": STATES[settled.action]})
-        return decision
+        if item.kind != "question":
+            insert_row(connection, "check_items", item_row(item))
+            return _decided(connection, left, text, changed)
+        alike = with_the_same(connection, item, left.action)
+        made = [_decided(connection, left.model_copy(update={"item": one}), text, "") for one in alike]
+        return made[0]
 
     return await home.write(insert)
+
+
+def _decided(connection: sqlite3.Connection, left: Left, text: str, changed: str) -> Decision:
+    """Insert a decision after those that there are on its item, unless it is the last one of its person again."""
+    item = left.item
+    sql = f"SELECT {_DECISION} FROM decisions d WHERE item = ? ORDER BY number"
+    earlier = [Decision.model_validate(one) for one in rows_of(connection.execute(sql, (item.id,)))]
+    mine = next((one for one in reversed(earlier) if one.who == left.who), None)
+    if mine is not None and (mine.action, mine.text) == (left.action, text):
+        return mine
+    if left.seen is not None and (newer := earlier[left.seen :]):
+        raise _meanwhile(item, newer[-1], left.who)
+    if left.action == "undo" and (mine is None or mine.action == "undo"):
+        raise InputError(f"item {item.id}: there is no decision of {left.who} that could be taken back")
+    if item.kind == "question":
+        if refusal := refusal_of(connection, item, left.action, mine):
+            raise InputError(refusal)
+        note_shown(connection, [item.id], left.shown or None)
+    made = left.model_dump(include={"who", "at", "action"})
+    decision = Decision(item=item.id, number=len(earlier) + 1, text=text, difference=changed, **made)
+    insert_row(connection, "decisions", {"id": decision.id, **decision.model_dump(mode="json")})
+    settled = Standing(item=item, decisions=(*earlier, decision)).settled_by or decision
+    change_row(connection, "check_items", item.id, {"state": STATES[settled.action]})
+    return decision
+
+
+def _meanwhile(item: CheckItem, newer: Decision, who: str) -> DecidedMeanwhile:
+    whose = "you, in another place," if newer.who == who else newer.who
+    done = "took a decision back" if newer.action == "undo" else f"decided: {STATES[newer.action].replace('_', ' ')}"
+    return DecidedMeanwhile(f"item {item.id}: meanwhile {whose} {done} (at {newer.at}); nothing was written over")
 
 
 def standings(home: Home, run_id: str, *, kind: Kind | None = None) -> list[Standing]:
@@ -137,6 +170,8 @@ def left_decisions(folder: Path) -> Iterator[tuple[Path, Left]]:
     for path in sorted((folder / _LEFT).glob("*.json")):
         try:
             yield path, Left.model_validate_json(path.read_bytes())
+        except FileNotFoundError:
+            continue  # another run has taken it in
         except (OSError, ValidationError) as error:
             logger(__name__).warning(
                 "a decision that was left cannot be read", file=path.name, problem=str(error)[:200]
@@ -160,7 +195,8 @@ async def take_in(home: Home) -> int:
             await record_decision(home, left)
         except InputError as error:
             logger(__name__).warning("a decision that was left is set aside", file=path.name, problem=str(error))
-            path.replace(path.with_suffix(".refused"))
+            with suppress(FileNotFoundError):  # another run has set it aside
+                path.replace(path.with_suffix(".refused"))
             continue
         path.unlink(missing_ok=True)
         taken += 1
@@ -175,13 +211,3 @@ def draft_file(folder: Path, item_id: str, who: str) -> Path:
 def clear_draft(folder: Path, item_id: str, who: str) -> None:
     """Remove a person's unfinished edit, once it is decided; one that is not there is no error."""
     draft_file(folder, item_id, who).unlink(missing_ok=True)
-
-
-def _item_row(item: CheckItem) -> dict[str, object]:
-    return {
-        "id": item.id,
-        "run_id": item.run,
-        **item.model_dump(mode="json", exclude={"run"}),
-        "state": "waiting",
-        "opened_at": now(),
-    }

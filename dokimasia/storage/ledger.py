@@ -74,8 +74,11 @@ class SqliteLedger:
         cost: float | None,
         label: str,
         latency: float | None = None,
+        at: str = "",
     ) -> None:
         """Return once the reply is durable; a key that is already there stays as it is.
+
+        `at` is when the reply was given, by default now.
 
         Raises:
             StorageError: it could not be written.
@@ -95,7 +98,7 @@ class SqliteLedger:
             **_reported(reply),
             "cost": cost,
             "latency": None if latency is None else round(latency, 3),
-            "created_at": now("milliseconds"),
+            "created_at": at or now("milliseconds"),
         }
         new = [text for text in texts.items() if text[0] not in self._recent]
 

@@ -40,6 +40,18 @@ async def name_run(home: Home, run_id: str, name: str | None, tags: Sequence[str
             )
 
 
+async def set_tags(home: Home, run_id: str, tags: Sequence[str]) -> None:
+    """Give a run these tags and take all others off it.
+
+    Raises:
+        StorageError: it could not be written, or there is no such run.
+    """
+    had = set(labels(home).get(run_id, Label()).tags)
+    if had != set(tags):
+        given = {"name": "", "tags": sorted(set(tags) - had), "without": sorted(had - set(tags))}
+        await record_event(home, run_id, NAMED, given)
+
+
 def labels(home: Home) -> Mapping[str, Label]:
     """Return name and tags of every run that has any, by the run's id; a name is the run's that was given it last."""
     found: dict[str, Label] = {}
@@ -49,7 +61,8 @@ def labels(home: Home) -> Mapping[str, Label]:
         for other, label in found.items():
             if name and label.name == name:
                 found[other] = label._replace(name="")
-        found[run_id] = Label(name or had.name, tuple(sorted({*had.tags, *given["tags"]})))
+        tags = {*had.tags, *given["tags"]}.difference(given.get("without", ()))
+        found[run_id] = Label(name or had.name, tuple(sorted(tags)))
     return found
 
 

@@ -42,8 +42,8 @@ def golden_captions(home: Home, run_id: str) -> list[GoldenRow]:
     return [GoldenRow(*made, caption) for made, caption in made_values(home, run_id, GoldenCaption)]
 
 
-def made_values(home: Home, run_id: str, type_: type[V]) -> list[tuple[Made, V]]:
-    """Return all values of a type that a run's results name, by sample and in the order in which they were made.
+def made_values(home: Home, run_id: str, type_: type[V], *, id: str | None = None) -> list[tuple[Made, V]]:
+    """Return all values of a type that a run's results name, or the one of an id, by sample and in the order of their making.
 
     Raises:
         StorageError: a row is damaged.
@@ -54,8 +54,8 @@ def made_values(home: Home, run_id: str, type_: type[V]) -> list[tuple[Made, V]]
         "SELECT o.id, s.sample_id, s.sample, s.cluster, o.body FROM results r "
         "JOIN run_samples s ON s.run_id = r.run_id AND s.sample_id = r.sample_id "
         "JOIN json_each(r.value_ids) v JOIN objects o ON o.id = v.value "
-        "WHERE r.run_id = ? AND o.type = ? ORDER BY s.position, r.item, v.key",
-        (run_id, type_.__name__),
+        "WHERE r.run_id = ? AND o.type = ? AND (? IS NULL OR o.id = ?) ORDER BY s.position, r.item, v.key",
+        (run_id, type_.__name__, id, id),
     )
     return [(Made(*(row[name] for name in Made._fields)), _read(home, type_, row)) for row in rows]
 

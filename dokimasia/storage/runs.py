@@ -18,8 +18,9 @@ from dokimasia.storage.schema.rows import change_row, insert_row, insert_rows, i
 from dokimasia.storage.values import as_stored, now, read_value, row_of, shelf_of
 
 V = TypeVar("V", bound=Value)
-RunStatus = Literal["running", "done", "interrupted", "failed"]
-"""`failed` ended in an error, such as a model that cannot be reached; like an interrupted one it can be resumed."""
+RunStatus = Literal["queued", "running", "waiting", "done", "interrupted", "failed"]
+"""`queued` waits for its turn in the service; `waiting` waits for answers of people alone; `failed` ended in an error, such as
+a model that cannot be reached. All but `done` can be resumed."""
 
 RECENT_VALUES = 1024
 _CHUNK = 500
@@ -111,6 +112,11 @@ def list_runs(home: Home) -> list[Run]:
     return [_run(home, row) for row in home.rows(f"SELECT * FROM runs {NEWEST_FIRST}")]
 
 
+def count_runs(home: Home) -> dict[RunStatus, int]:
+    """Return how many runs there are by status; a status that none has is left out."""
+    return dict(home.all("SELECT status, count(*) FROM runs GROUP BY status"))
+
+
 async def add_samples(home: Home, run_id: str, samples: Iterable[Sample]) -> list[str]:
     """Keep a run's samples in their order and return their value ids; adding the same again changes nothing.
 
@@ -174,6 +180,11 @@ def run_samples(home: Home, run_id: str) -> list[RunSample]:
         "SELECT position, sample, sample_id, sample_digest, cluster FROM run_samples WHERE run_id = ? ORDER BY position"
     )
     return [RunSample(*row) for row in home.all(sql, (run_id,))]
+
+
+def count_samples(home: Home, run_id: str) -> int:
+    """Return how many samples a run has."""
+    return home.all("SELECT count(*) FROM run_samples WHERE run_id = ?", (run_id,))[0][0]
 
 
 def load_samples(home: Home, run_id: str) -> Iterator[Sample]:

@@ -1,10 +1,19 @@
-"""Which graph thread works on which item of which run, and in which version of its graph."""
+"""What is under way: which graph thread works on which item of which run, and which runs are in the queue of the service."""
 
 import sqlite3
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Literal
 
-from dokimasia.domain.identity import Value
+import orjson
+from pydantic import Field, JsonValue
+
+from dokimasia.domain.identity import Value, canonical_json
+from dokimasia.domain.judgement import FailureKind
+from dokimasia.errors import StorageError
 from dokimasia.storage.home import Home
-from dokimasia.storage.schema.rows import insert_row
+from dokimasia.storage.runs import RunStatus
+from dokimasia.storage.schema.rows import change_row, insert_row, next_number, unsealed
 from dokimasia.storage.values import now
 
 
@@ -41,3 +50,82 @@ async def close_thread(home: Home, thread_id: str) -> None:
 def live_threads(home: Home) -> set[str]:
     """Return the ids of all threads that are still at work or were when their process died."""
     return {id for (id,) in home.all("SELECT thread_id FROM threads")}
+
+
+class Queued(Value):
+    """A run in the queue of the service, which goes on with it also after a restart.
+
+    Attributes:
+        id: the run's id.
+        number: its place: the queue goes by these.
+        changes: fields of its request that hold until it leaves the queue, such as limits.
+        retry: kinds of failure that are asked anew when it begins.
+        cost: US dollars that it has spent since it is in the queue.
+        calls: requests that it has sent.
+        tokens: tokens that it has used.
+        before: how the run stood before; empty for a new one.
+        queued_at: since when it is there.
+    """
+
+    id: str
+    number: int = 0
+    before: RunStatus | Literal[""] = ""
+    changes: dict[str, JsonValue] = Field(default_factory=dict)
+    retry: tuple[FailureKind, ...] = ()
+    cost: float = 0.0
+    calls: int = 0
+    tokens: int = 0
+    queued_at: str = ""
+
+
+async def enqueue(home: Home, queued: Queued) -> None:
+    """Put a run at the end of the queue, durably, and say so in its row; one that is there is put there anew.
+
+    Raises:
+        StorageError: it could not be written, or there is no such run.
+    """
+    row = queued.model_dump(mode="json") | {"queued_at": now()}
+    row |= {name: canonical_json(row[name]).decode() for name in ("changes", "retry")}
+
+    def insert(connection: sqlite3.Connection) -> None:
+        connection.execute("DELETE FROM queue WHERE id = ?", (queued.id,))
+        insert_row(connection, "queue", row | {"number": next_number(connection, "queue", "number")})
+        change_row(connection, "runs", queued.id, {"status": "queued", "updated_at": now()})
+
+    await home.write(insert)
+
+
+async def leave_queue(home: Home, run_id: str, *, status: RunStatus | None = None) -> None:
+    """Take a run out of the queue, durably, and with `status` say in its row how far it is then.
+
+    Raises:
+        StorageError: it could not be written.
+    """
+
+    def remove(connection: sqlite3.Connection) -> None:
+        connection.execute("DELETE FROM queue WHERE id = ?", (run_id,))
+        if status is not None:
+            change_row(connection, "runs", run_id, {"status": status, "updated_at": now()})
+
+    await home.write(remove)
+
+
+def queue(home: Home) -> list[Queued]:
+    """Return the runs in the queue, in order."""
+    rows = home.rows("SELECT * FROM queue ORDER BY number")
+    lists = [{name: orjson.loads(row[name]) for name in ("changes", "retry")} for row in rows]
+    return [Queued.model_validate(unsealed(row) | more) for row, more in zip(rows, lists, strict=True)]
+
+
+def note_in_queue(home: Home, queued: Queued, *changed: str) -> None:
+    """Have what changed of a run in the queue written, without waiting; nothing where the run or the home is gone."""
+    row = queued.model_dump(mode="json", include=set(changed))
+    row |= {name: canonical_json(row[name]).decode() for name in ("changes", "retry") if name in row}
+    with suppress(StorageError):
+        home.writer.submit(lambda connection: change_row(connection, "queue", queued.id, row))
+
+
+def left_behind(home: Home, known: Sequence[str]) -> list[str]:
+    """Return the runs, but for those that are known, whose rows say that they are queued or at work."""
+    found = home.all("SELECT id FROM runs WHERE status IN ('queued', 'running') ORDER BY rowid")
+    return [id for (id,) in found if id not in known]

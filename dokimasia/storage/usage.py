@@ -1,6 +1,6 @@
 """What a run used and how its answers came out, computed by the database, so that memory holds no row of a large run twice."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from dokimasia.domain.call import MOST_TOKENS
@@ -97,6 +97,34 @@ def count_calls(home: Home, run_id: str) -> int:
     sql = "SELECT count(DISTINCT call.value) FROM results r, json_each(r.calls) call WHERE r.run_id = ?"
     [(calls,)] = home.all(sql, (run_id,))
     return calls
+
+
+class Reached(NamedTuple):
+    """How far runs came: their samples, how many of these have a result, results in all, and how many of these failed."""
+
+    samples: int = 0
+    begun: int = 0
+    results: int = 0
+    failed: int = 0
+
+
+def how_far(home: Home, run_ids: Iterable[str]) -> dict[str, Reached]:
+    """Return how far each of several runs came, by its id."""
+    ids = list(run_ids)
+    samples = home.rows_among(
+        "SELECT run_id, count(*) AS samples FROM run_samples WHERE run_id IN ({marks}) GROUP BY run_id", ids
+    )
+    rows = home.rows_among(
+        "SELECT run_id, count(DISTINCT sample_id) AS begun, count(*) AS results, sum(failure IS NOT NULL) AS failed "
+        "FROM results WHERE run_id IN ({marks}) GROUP BY run_id",
+        ids,
+    )
+    found = {row["run_id"]: Reached(samples=row["samples"]) for row in samples}
+    for row in rows:
+        found[row["run_id"]] = found.get(row["run_id"], Reached())._replace(
+            begun=row["begun"], results=row["results"], failed=row["failed"]
+        )
+    return found
 
 
 def count_items(home: Home, run_id: str) -> tuple[int, int]:

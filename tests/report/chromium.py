@@ -1,15 +1,16 @@
-"""A real browser for a page: Debian's Chromium at laptop size, which is told of nothing but the file."""
+"""A real browser for a page: Debian's Chromium at any size, which is told of nothing but the file, or one service."""
 
 import asyncio
 import os
 import shutil
 from asyncio import events
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Literal
+from urllib.parse import urlsplit
 
 import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
@@ -51,18 +52,31 @@ def browser() -> tuple[Browser, asyncio.AbstractEventLoop]:
     return started, asyncio.get_running_loop()
 
 
-@contextmanager
-def opened(path: Path, *, scheme: Literal["light", "dark"] = "light", scripts: bool = True) -> Iterator[Seen]:
-    """Open a page at 1280x800 in a profile of its own, and let it finish.
+Scheme = Literal["light", "dark"]
 
-    Playwright's loop counts as running from its start on, so that no test could run one of its own: it is set aside while
-    no page is open.
+
+@contextmanager
+def opened(
+    target: Path | str,
+    *,
+    scheme: Scheme = "light",
+    scripts: bool = True,
+    size: tuple[int, int] = (1280, 800),
+    cookies: Mapping[str, str] | None = None,
+) -> Iterator[Seen]:
+    """Open a page, a file or one of a service, in a profile of its own, and let it finish.
+
+    A service's page may ask its own service. Playwright's loop counts as running from its start on, so that no test could run
+    one of its own: it is set aside while no page is open.
     """
     chromium, loop = browser()
     events._set_running_loop(loop)
     context = chromium.new_context(
-        viewport={"width": 1280, "height": 800}, color_scheme=scheme, java_script_enabled=scripts
+        viewport={"width": size[0], "height": size[1]}, color_scheme=scheme, java_script_enabled=scripts
     )
+    url = target if isinstance(target, str) else target.resolve().as_uri()
+    own = LOCAL if isinstance(target, Path) else (*LOCAL, origin_of(url))
+    context.add_cookies([{"name": name, "value": value, "url": url} for name, value in (cookies or {}).items()])
     try:
         seen = Seen(context.new_page())
         seen.page.on(
@@ -70,10 +84,16 @@ def opened(path: Path, *, scheme: Literal["light", "dark"] = "light", scripts: b
         )
         seen.page.on("pageerror", lambda error: seen.errors.append(str(error)))
         seen.page.on("dialog", lambda dialog: seen.errors.append(f"dialog: {dialog.message}"))
-        seen.page.on("request", lambda asked: None if asked.url.startswith(LOCAL) else seen.requests.append(asked.url))
-        seen.page.goto(path.resolve().as_uri())
+        seen.page.on("request", lambda asked: None if asked.url.startswith(own) else seen.requests.append(asked.url))
+        seen.page.goto(url)
         seen.page.wait_for_load_state("load")
         yield seen
     finally:
         context.close()
         events._set_running_loop(None)
+
+
+def origin_of(url: str) -> str:
+    """The beginning of every URL of the same service."""
+    parts = urlsplit(url)
+    return f"{parts.scheme}://{parts.netloc}/"

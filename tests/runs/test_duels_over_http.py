@@ -6,7 +6,7 @@ from pathlib import Path
 import orjson
 
 from dokimasia.methods.duel import METHOD, DuelRequest
-from dokimasia.runs.sync import run_sync
+from dokimasia.runs.lifecycle import run_sync
 from dokimasia.settings import load_settings
 from dokimasia.simulation.serving.server import running_server
 from dokimasia.simulation.world import write_creative

@@ -9,7 +9,7 @@ import pytest
 from dokimasia.domain.blindspots import NEUTRAL
 from dokimasia.methods.perturb import METHOD, PerturbRequest, perturbed_items
 from dokimasia.prompts.dimensions import error_dimensions
-from dokimasia.runs.sync import run_sync
+from dokimasia.runs.lifecycle import run_sync
 from dokimasia.settings import load_settings
 from dokimasia.simulation.blindspots.images import faults_of
 from dokimasia.simulation.serving.server import running_server

@@ -82,14 +82,14 @@ async def edit(state: State, runtime: Runtime[Context]) -> State:
         calls += edited.calls
         if edited.image is None:
             failed = edited.failed or failed
-            if failed.kind == "budget":
+            if failed.open:
                 break
             continue
         changed, check, problem, asked_of = await _looked_at(context, options, blobs, gold, edited.image, told)
         calls += asked_of
         if problem is not None:
             failed = problem
-            if failed.kind == "budget":
+            if failed.open:
                 break
             continue
         made = Perturbed(

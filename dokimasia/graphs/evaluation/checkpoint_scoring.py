@@ -27,7 +27,7 @@ from dokimasia.graphs.answering import Item, answered, unjudged, with_calls
 from dokimasia.graphs.context import Context, failed_update, keep_looks
 from dokimasia.graphs.evaluation.final_answer import by_judge, by_nobody, by_rule
 from dokimasia.graphs.evaluation.judgements import judgement_of
-from dokimasia.graphs.reasking import each, together
+from dokimasia.graphs.reasking import each, still_open, together
 from dokimasia.graphs.versions import CHECKPOINT_SCORING, VERSIONS
 
 NAME = CHECKPOINT_SCORING
@@ -108,8 +108,8 @@ async def score(state: State, runtime: Runtime[Context]) -> State:
         if final is not None:
             ended = with_calls(ended, final.calls)
             ended["final"] = await context.store.put(final)
-            if final.failure == "budget":
-                return {**ended, **failed_update(failure("budget", "the judge may not be paid for any more"))}
+            if (left := still_open(final.failure)) is not None:
+                return {**ended, **failed_update(left)}
         if asked is None:
             return ended
         judgement = judgement_of(asked, item["response"], state["criteria"], criteria)

@@ -19,7 +19,7 @@ NODE = "judge_criteria"
 
 
 class LookedAt(NamedTuple):
-    """What came of a second look: the set, or why none can be had at present (the budget is used up); and its calls."""
+    """What came of a second look: the set, or why none can be had at present (it is open); and its calls."""
 
     criteria: CriteriaSet | None
     calls: list[str]
@@ -38,11 +38,11 @@ class LookedAt(NamedTuple):
 
 
 class _Found(NamedTuple):
-    """What a look found: faults, None where it failed; and whether the budget was used up."""
+    """What a look found: faults, None where it failed; and why it is open, if it is."""
 
     faults: list[Fault] | None
     calls: list[str]
-    unpaid: Failed | None = None
+    left_open: Failed | None = None
 
 
 async def look_again(
@@ -50,8 +50,8 @@ async def look_again(
 ) -> LookedAt:
     """Return a set of criteria as it is after a second look, with all that was found on record."""
     first = await _look(sample, chain, drawn, context, attempt)
-    if first.unpaid is not None or first.faults is None:
-        return LookedAt(None if first.unpaid else drawn, first.calls, first.unpaid)
+    if first.left_open is not None or first.faults is None:
+        return LookedAt(None if first.left_open else drawn, first.calls, first.left_open)
     if not to_send_back(first.faults):
         return LookedAt(_settled(sample, chain, drawn, first.faults, context), first.calls)
     count = context.options.criteria_count
@@ -64,15 +64,15 @@ async def look_again(
     what = evaluation.extract_criteria(sample, chain, count=counted(count))
     asked = await context.ask(what, node=NODE, attempt=attempt, rejected=back)
     calls = [*first.calls, *asked.calls]
-    if asked.value is None and asked.failure.kind == "budget":
+    if asked.value is None and asked.failure.open:
         return LookedAt(None, calls, asked.failure)
     mended = None if asked.value is None else accepted(asked.value, sample.prompt, chain.answer, count=count)
     if mended is None:
         return LookedAt(_settled(sample, chain, drawn, first.faults, context), calls)
     second = await _look(sample, chain, mended, context, attempt)
     calls += second.calls
-    if second.unpaid is not None:
-        return LookedAt(None, calls, second.unpaid)
+    if second.left_open is not None:
+        return LookedAt(None, calls, second.left_open)
     later = second.faults or []
     history = sent_back(drawn.criteria, first.faults, mended.criteria, later)
     known = with_final(mended.criteria, chain.answer, sample.choices)
@@ -91,7 +91,7 @@ async def _look(
 ) -> _Found:
     asked = await context.ask(evaluation.examine_criteria(sample, chain, criteria.criteria), node=NODE, attempt=attempt)
     if asked.value is None:
-        return _Found(None, asked.calls, asked.failure if asked.failure.kind == "budget" else None)
+        return _Found(None, asked.calls, asked.failure if asked.failure.open else None)
     most = context.options.criteria_count[1]
     return _Found(faults_found(criteria.criteria, asked.value, most=most), asked.calls)
 

@@ -11,7 +11,7 @@ from dokimasia.domain.judgement import Failed, Response
 from dokimasia.domain.refinement import Feedback, FoundLeak, Point, UnusedAtom, Wording
 from dokimasia.domain.sample import Sample
 from dokimasia.graphs.context import Context
-from dokimasia.graphs.reasking import gathered
+from dokimasia.graphs.reasking import first_open, gathered
 from dokimasia.graphs.refinement.leak_checking import Secrets, check_by_judge, leaks_by_rule, together
 
 
@@ -25,7 +25,7 @@ class Usable(NamedTuple):
 
 
 class Done(NamedTuple):
-    """The points after a step, the ledger keys of its calls, and a failure that ends the work (budget)."""
+    """The points after a step, the ledger keys of its calls, and a failure that leaves the work open."""
 
     points: tuple[Point, ...]
     calls: list[str]
@@ -111,8 +111,9 @@ async def ask_hints(
     for places, asked in zip(groups.values(), heard, strict=True):
         for at, hint in zip(places, asked.value or [""] * len(places), strict=True):
             done[at] = _hinted(points[at], hint, asked.call or "", anew=anew)
-    spent = (asked.failed for asked in heard if asked.failed is not None and asked.failed.kind == "budget")
-    return Done(tuple(done), [key for asked in heard for key in asked.calls], next(spent, None))
+    return Done(
+        tuple(done), [key for asked in heard for key in asked.calls], first_open(asked.failed for asked in heard)
+    )
 
 
 async def check(points: Sequence[Point], reader: Reader, context: Context, *, judge: bool) -> Done:

@@ -36,7 +36,7 @@ class Secrets(NamedTuple):
 
 
 class Checked(NamedTuple):
-    """What a text was found to give away, the calls of the judge, and a failure that ends the work (budget).
+    """What a text was found to give away, the calls of the judge, and a failure that leaves the work open.
 
     `unjudged` says that the judge was asked and gave no verdict that could be read.
     """
@@ -98,7 +98,7 @@ async def check_by_judge(text: str, sample: Sample, secrets: Secrets, context: C
     if not secrets.all:
         return Checked()
     asked = await context.ask(judge_leaks(sample, text, secrets.all), node="leak_check")
-    if asked.failed is not None and asked.failed.kind == "budget":
+    if asked.failed is not None and asked.failed.open:
         return Checked(calls=tuple(asked.calls), failed=asked.failed)
     return Checked(tuple(asked.value or ()), tuple(asked.calls), unjudged=asked.value is None)
 

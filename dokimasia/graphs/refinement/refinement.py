@@ -26,7 +26,7 @@ from dokimasia.domain.sample import Sample
 from dokimasia.graphs.context import Context, failed_update
 from dokimasia.graphs.evaluation.final_answer import by_judge, by_rule
 from dokimasia.graphs.evaluation.judgements import judgement_of
-from dokimasia.graphs.reasking import gathered
+from dokimasia.graphs.reasking import first_open, gathered, still_open
 from dokimasia.graphs.refinement.feeding_back import (
     after_hints,
     begin_round,
@@ -83,8 +83,8 @@ async def judge_answer(state: State, runtime: Runtime[Context]) -> State:
     response = await context.store.get(Response, state["response"])
     final = await by_judge(sample, response, state["response"], context, node="judge_answer")
     update: State = {"calls": [*state.get("calls", []), *final.calls], "answered": final.verdict}
-    if final.failure == "budget":
-        return {**update, "failed": "budget", "reason": "the judge may not be paid for any more"}
+    if (left := still_open(final.failure)) is not None:
+        return {**update, **failed_update(left)}
     return {**update, "final": await context.store.put(final)}
 
 
@@ -122,7 +122,7 @@ async def score_again(state: State, runtime: Runtime[Context]) -> State:
         "decided": ids[-1] if deciding else "",
         "calls": [*state.get("calls", []), *(key for one in asked for key in one.calls)],
     }
-    spent = next((one.failed for one in asked if one.failed is not None and one.failed.kind == "budget"), None)
+    spent = first_open(one.failed for one in asked)
     if spent is not None or (not judged and round):
         return {**update, **failed_update(spent or asked[0].failure)}
     if deciding and not ids[-1]:

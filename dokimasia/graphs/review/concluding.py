@@ -7,7 +7,7 @@ from typing import Literal, TypedDict
 from langgraph.runtime import Runtime
 
 from dokimasia.algorithms.text.descent import Text, trace_sentences
-from dokimasia.domain.judgement import FailureKind
+from dokimasia.domain.judgement import OPEN_KINDS, FailureKind
 from dokimasia.domain.review import (
     NOT_HEARD,
     Candidate,
@@ -109,9 +109,9 @@ async def conclude(state: State, runtime: Runtime[Context]) -> State:
 
 
 def _missing(lost: Sequence[LostTurn]) -> list[LostTurn]:
-    """Return the turns for want of which a review is incomplete: those that were lost last, the unheard ones first."""
+    """Return the turns for want of which a review is incomplete: those that were lost last, first open and then unheard ones."""
     last = [one for one in lost if (one.cycle, one.part) == (lost[-1].cycle, lost[-1].part)]
-    return sorted(last, key=lambda one: one.failure not in NOT_HEARD)
+    return sorted(last, key=lambda one: (one.failure not in OPEN_KINDS, one.failure not in NOT_HEARD))
 
 
 def _supporters(state: State) -> int:

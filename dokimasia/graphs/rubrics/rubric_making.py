@@ -31,7 +31,7 @@ from dokimasia.domain.rubric import (
 from dokimasia.domain.sample import Sample
 from dokimasia.errors import ConfigError
 from dokimasia.graphs.context import Context, Failure, failed_update, own_options
-from dokimasia.graphs.reasking import gathered
+from dokimasia.graphs.reasking import first_open, gathered
 from dokimasia.graphs.rubrics import trying
 from dokimasia.graphs.rubrics.settling import as_rubric, faults, kept_by_rules, mended, settled
 from dokimasia.graphs.versions import VERSIONS
@@ -109,7 +109,7 @@ async def answer_pool(state: State, runtime: Runtime[Context]) -> State:
     calls = [call for one in asked for call in one.calls]
     answered = [(name, one.value) for name, one in zip(options.pool, asked, strict=True) if one.value is not None]
     failures = [one.failure for one in asked if one.failed is not None]
-    spent = next((failure for failure in failures if failure.kind == "budget"), None)
+    spent = first_open(failures)
     if spent is not None or not answered:
         return {"calls": calls, **failed_update(spent or failures[0])}
     return {
@@ -188,7 +188,7 @@ async def repair(state: State, runtime: Runtime[Context]) -> State:
     )
     asked = await context.ask(what, node="repair")
     if asked.value is None:
-        if asked.failure.kind == "budget":
+        if asked.failure.open:
             return {"calls": asked.calls, **failed_update(asked.failure)}
         return {"mended": True, "calls": asked.calls}
     draft = mended(draft, texts, asked.value, list(half))
@@ -206,7 +206,7 @@ async def cross_check(state: State, runtime: Runtime[Context]) -> State:
     what = rubrics.cross_check(draft.rubrics, source.caption)
     asked = await gathered(context.ask(what, model=name) for name in panel)
     calls = [call for one in asked for call in one.calls]
-    spent = next((one.failed for one in asked if one.failed is not None and one.failed.kind == "budget"), None)
+    spent = first_open(one.failed for one in asked)
     if spent is not None:
         return {"calls": calls, **failed_update(spent)}
     heard = {name: one.value for name, one in zip(panel, asked, strict=True) if one.value is not None}

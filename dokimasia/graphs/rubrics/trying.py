@@ -27,7 +27,7 @@ from dokimasia.domain.rubric import (
 )
 from dokimasia.domain.sample import Sample
 from dokimasia.graphs.context import Context
-from dokimasia.graphs.reasking import gathered
+from dokimasia.graphs.reasking import first_open, gathered
 
 
 class Heard(NamedTuple):
@@ -141,7 +141,7 @@ def _told(changes: Sequence[Change]) -> str:
 
 
 def _spent(asked: Sequence[Asked[Any]]) -> Failed | None:
-    return next((one.failed for one in asked if one.failed is not None and one.failed.kind == "budget"), None)
+    return first_open(one.failed for one in asked)
 
 
 def _heard(asked: Sequence[Asked[Any]]) -> Heard:

@@ -15,8 +15,7 @@ from dokimasia.algorithms.trees.places import members_below, place_of
 from dokimasia.domain.capability import ROOT, Proposal
 from dokimasia.domain.growth import FailedBatch, Phase, Placement, Rejection, TreeCriterion
 from dokimasia.domain.judgement import Failed, Provenance
-from dokimasia.errors import CallFailed
-from dokimasia.graphs.reasking import within_budget
+from dokimasia.graphs.reasking import raise_open, within_budget
 from dokimasia.graphs.tree.growth_context import A, B, GrowthContext
 
 LISTED = 200
@@ -149,7 +148,7 @@ async def vectors_of(context: GrowthContext, names: Sequence[str], tally: Tally)
     """Return an embedding of each name, or None where a call brought none (which the tally then says).
 
     Raises:
-        CallFailed: the budget is used up.
+        CallFailed: the budget is used up, or a person has not answered yet.
     """
     model = context.options.spec(context.growth.embedding)
     chunks = _batches(names, EMBEDDED)
@@ -161,8 +160,7 @@ async def vectors_of(context: GrowthContext, names: Sequence[str], tally: Tally)
     for chunk, vectors in zip(chunks, await context.each("merge", chunks, one), strict=True):
         tally.calls += 1
         if isinstance(vectors, Failed):
-            if vectors.kind == "budget":
-                raise CallFailed("budget", vectors.reason)
+            raise_open(vectors)
             tally.failures.append(FailedBatch(kind=vectors.kind, reason=vectors.reason, size=len(chunk)))
             continue
         found.update(zip(chunk, vectors, strict=True))

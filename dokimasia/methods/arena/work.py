@@ -21,7 +21,7 @@ async def stages(job: Job[ArenaPlan]) -> AsyncIterator[Stage[Sample]]:
         if not any(drawn.halves):
             return
         yield _round(job, drawn, half_of)
-        if job.out_of_budget:
+        if job.left_open:
             return
 
 

@@ -3,9 +3,32 @@
 from typing import TYPE_CHECKING, Any
 
 from dokimasia.methods.checks.blocks import label_blocks
-from dokimasia.methods.checks.checking import decide, open_for_people, pending_checks
+from dokimasia.methods.checks.checking import checked, decide, keep_decision, open_for_people, pending_checks
 from dokimasia.methods.checks.labels import label_figures, labelled
 from dokimasia.methods.checks.probes import Probes, probes_of
+from dokimasia.methods.checks.questions import (
+    Given,
+    answer,
+    answer_all,
+    answered_since,
+    draft_of,
+    keep_draft,
+    show_question,
+    take_in_answers,
+    undo,
+    waiting_questions,
+)
+from dokimasia.methods.checks.queue import (
+    Waiting,
+    is_due,
+    item_of,
+    last_decision,
+    next_due,
+    review_items,
+    review_queue,
+    shown_item,
+    take_back,
+)
 from dokimasia.methods.checks.shape import LabelFigures
 from dokimasia.methods.checks.standings import all_standings, checked_texts
 from dokimasia.methods.checks.written import perturbation_files
@@ -22,17 +45,38 @@ async def open_checks(job: "Job[Any]") -> None:
 
 
 __all__ = [
+    "Given",
     "LabelFigures",
     "Probes",
+    "Waiting",
     "all_standings",
+    "answer",
+    "answer_all",
+    "answered_since",
+    "checked",
     "checked_texts",
     "decide",
+    "draft_of",
+    "is_due",
+    "item_of",
+    "keep_decision",
+    "keep_draft",
     "label_blocks",
     "label_figures",
     "labelled",
+    "last_decision",
+    "next_due",
     "open_checks",
     "open_for_people",
     "pending_checks",
     "perturbation_files",
     "probes_of",
+    "review_items",
+    "review_queue",
+    "show_question",
+    "shown_item",
+    "take_back",
+    "take_in_answers",
+    "undo",
+    "waiting_questions",
 ]

@@ -5,6 +5,7 @@ from collections.abc import Coroutine, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
+from dokimasia.agents.readers import faults_of
 from dokimasia.domain.decision import Action, CheckItem, Decision, Standing, difference, without_sentences
 from dokimasia.errors import ConfigError, HomeLocked, InputError, NotFound
 from dokimasia.methods.checks.standings import PERTURB, all_standings
@@ -12,14 +13,15 @@ from dokimasia.settings import Settings, load_settings
 from dokimasia.storage.decisions import Left, clear_draft, leave, record_decision, standing, take_in
 from dokimasia.storage.home import Home
 from dokimasia.storage.naming import resolve_run
+from dokimasia.storage.people.questions import get_question
 from dokimasia.storage.runs import Run, now
 
 T = TypeVar("T")
 
 
 def _waits(run: Run) -> bool:
-    """Whether a run has captions, rubrics or perturbations to check."""
-    return run.method in {"review", "rubrics", PERTURB}
+    """Whether a run has captions, rubrics or perturbations to check, or questions to people."""
+    return run.status == "waiting" or run.method in {"review", "rubrics", PERTURB}
 
 
 def pending_checks(
@@ -43,7 +45,7 @@ def pending_checks(
     with Home.open(settings.home, write=False) as home:
         every = all_standings(home, resolve_run(home, run, _waits).id)
     if second and who:
-        return [one for one in every if one.decisions and one.last_of(who) is None]
+        return [one for one in every if one.settled_by is not None and one.last_of(who) is None]
     return [one for one in every if one.state == "waiting"]
 
 
@@ -55,17 +57,20 @@ def decide(
     text: str = "",
     delete: Sequence[int] = (),
     at: str = "",
+    shown: str = "",
     settings: Settings | None = None,
 ) -> Decision | None:
     """Keep a person's decision, durably on return, and let what waited for it go on.
 
     Args:
         item: what is decided on, or its id.
-        action: accept, edit (with `text` or `delete`) or reject; of a perturbation one of the five labels.
+        action: accept, edit (with `text` or `delete`) or reject; of a perturbation one of the five labels; of a question
+            `reply` and of a rating `rate` (with `text`); of all of them `undo`, as long as nothing was made from it.
         who: the person.
-        text: the text after an edit.
+        text: the text after an edit, or the reply.
         delete: instead of a text, the numbers of sentences to leave out, from 1.
         at: when it was decided, in UTC and ISO form; now by default.
+        shown: when the person was first shown the question, in the same form, where that is known.
         settings: home and configuration; read from the environment by default.
 
     Returns:
@@ -75,25 +80,13 @@ def decide(
     Raises:
         NotFound: there is no such item.
         InputError: what cannot be decided on such an item; an edit that changes nothing or leaves nothing, or that deletes
-            what is not there.
+            what is not there; a question that is another's, that is answered already or not asked any more, and a reply
+            that does not have the form that is asked for.
     """
     settings = settings or load_settings()
-    if isinstance(item, str):
-        with Home.open(settings.home, write=False) as home:
-            item = standing(home, item).item
-    who = who.strip()[:100]
-    if not who:
-        raise InputError("a decision needs the name of who made it")
-    if refusal := item.refusal(action):
-        raise InputError(refusal)
-    if delete:
-        try:
-            text = without_sentences(item.text, delete)
-        except ValueError as error:
-            raise InputError(f"item {item.id}: {error}") from None
-    left = Left(item=item, who=who, at=at or now(), action=action, text=text)
-    if action == "edit" and not difference(item.text, text.strip()):
-        raise InputError(f"item {item.id}: the edit changes nothing: accept the text instead")
+    with Home.open(settings.home, write=False) as home:
+        left = checked(home, item, action, who=who, text=text, delete=delete, at=at, shown=shown)
+    item, who = left.item, left.who
     try:
         home = Home.open(settings.home, write=True, create=False, command="dokimasia check")
     except HomeLocked:
@@ -101,8 +94,68 @@ def decide(
         clear_draft(settings.home, item.id, who)
         return None
     with home:
-        decision = _finish(_decided(home, left))
-    clear_draft(settings.home, item.id, who)
+        return _finish(keep_decision(home, left))
+
+
+def checked(
+    home: Home,
+    item: CheckItem | str,
+    action: Action,
+    *,
+    who: str,
+    text: str = "",
+    delete: Sequence[int] = (),
+    at: str = "",
+    shown: str = "",
+    seen: int | None = None,
+) -> Left:
+    """Return a decision that can be kept; arguments and errors are those of `decide`.
+
+    `seen` is how many decisions on the item the person knew of: `keep_decision` refuses where there are more by then
+    (`DecidedMeanwhile`), so that nobody decides on what somebody else has settled without being told.
+    """
+    if isinstance(item, str):
+        item = standing(home, item).item
+    who = who.strip()[:100]
+    if not who:
+        raise InputError("a decision needs the name of who made it")
+    if refusal := item.refusal(action) or item.told(who):
+        raise InputError(refusal)
+    if delete:
+        try:
+            text = without_sentences(item.text, delete)
+        except ValueError as error:
+            raise InputError(f"item {item.id}: {error}") from None
+    if action == "edit" and not difference(item.text, text.strip()):
+        raise InputError(f"item {item.id}: the edit changes nothing: accept the text instead")
+    if action == "reply" and (faults := faults_of(get_question(home, item.id).aid, text)):
+        raise InputError(f"question {item.id}: this reply cannot be used: {faults}")
+    if action == "undo" and item.kind != "question":
+        _refuse_undo(home, item, who)
+    return Left(item=item, who=who, at=at or now(), action=action, text=text, shown=shown, seen=seen)
+
+
+def _refuse_undo(home: Home, item: CheckItem, who: str) -> None:
+    """Raise where something was made from what a run's items said while a person's decision stood."""
+    from dokimasia.runs.deleting import resting_on
+
+    mine = next((one.last_of(who) for one in all_standings(home, item.run) if one.item.id == item.id), None)
+    made = [run for run in resting_on(home, item.run) if mine is not None and run.created_at >= mine.at]
+    if made:
+        raise InputError(
+            f"item {item.id}: run {made[-1].id} ({made[-1].method}) was made from run {item.run} after this was decided, "
+            "and rests on it: decide anew instead of taking it back; what was made stays as it is"
+        )
+
+
+async def keep_decision(home: Home, left: Left) -> Decision:
+    """Keep a decision in a home that is open for writing, durably, and let what waited for it go on.
+
+    Raises:
+        InputError: as `decide`, where something has changed since it was checked.
+    """
+    decision = await _decided(home, left)
+    clear_draft(home.path, left.item.id, left.who)
     return decision
 
 
@@ -126,7 +179,7 @@ def open_for_people(settings: Settings, run: str) -> list[Standing]:
     if not every:
         raise NotFound(
             f"run {found} has nothing to check: captions come from `dokimasia review`, rubrics from `dokimasia rubrics`, "
-            "perturbations from `dokimasia perturb`"
+            "perturbations from `dokimasia perturb`, questions from a run that has human/NAME in the place of a model"
         )
     return every
 

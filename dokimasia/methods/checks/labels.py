@@ -49,11 +49,7 @@ def labelled(home: Home, run: str, standings: Sequence[Standing] | None = None) 
     found: list[Labelled] = []
     for made, item in made_values(home, run, Perturbed):
         standing = by_subject.get(made.id)
-        people = dict.fromkeys(one.who for one in standing.decisions) if standing is not None else {}
-        said: dict[str, Label] = {}
-        for who in people:
-            label = None if standing is None else _label(standing, who)
-            said |= {} if label is None else {who: label}
+        said = {} if standing is None else labels_of(standing)
         first: Label | None = next(iter(said.values()), None)
         found.append(Labelled(item, made.cluster, first, said))
     return found
@@ -84,10 +80,9 @@ def label_figures(items: Sequence[Labelled]) -> dict[str, Any]:
     }
 
 
-def _label(standing: Standing, who: str) -> Label | None:
-    last = standing.last_of(who)
-    found: Label | None = next((label for label in LABELS if last is not None and label == last.action), None)
-    return found
+def labels_of(standing: Standing) -> dict[str, Label]:
+    """Return everybody's own label of an item, by name, in the order in which they first gave one."""
+    return {who: label for who, one in standing.opinions.items() for label in LABELS if label == one.action}
 
 
 def _counted(labels: Any) -> dict[str, int]:

@@ -7,9 +7,11 @@ from typing import NamedTuple
 from dokimasia.algorithms.text.word_difference import Piece, word_difference
 from dokimasia.domain.blindspots import Label, Perturbed
 from dokimasia.domain.perturbation import ChangeCheck, EditRecord
-from dokimasia.domain.sample import ImageRef
+from dokimasia.domain.sample import ImageRef, Sample
+from dokimasia.errors import NotFound
 from dokimasia.prompts.dimensions import error_dimensions
 from dokimasia.storage.home import Home
+from dokimasia.storage.lookup import find_values
 from dokimasia.storage.reviews import made_values
 from dokimasia.storage.runs import load_samples
 
@@ -23,6 +25,9 @@ MEANINGS: Mapping[Label, str] = MappingProxyType(
     }
 )
 """What each label says of a perturbation (FOCUS, appendix B, in our words)."""
+
+LABEL_KEYS: Mapping[str, Label] = MappingProxyType(dict(zip("vixnu", MEANINGS, strict=True)))
+"""The key that gives each label, in the terminal and in the browser."""
 
 
 class Shown(NamedTuple):
@@ -51,23 +56,38 @@ def shown_perturbations(home: Home, run: str) -> dict[str, Shown]:
     """Return the perturbations of a run as people see them, by content id (`CheckItem.subject`), in the run's order."""
     samples = {sample.id: sample for sample in load_samples(home, run)}
     doubts = _doubts(home, run)
-    found: dict[str, Shown] = {}
-    for made, item in made_values(home, run, Perturbed):
-        sample = samples[made.sample_id]
-        dimension = error_dimensions(item.task).get(item.dimension)
-        images = [("image", ref) for ref in sample.images]
-        if item.gold_image is not None and item.perturbed_image is not None:
-            images = [("gold image", item.gold_image), ("changed image", item.perturbed_image)]
-        found[made.id] = Shown(
-            item,
-            sample.prompt,
-            tuple(images),
-            word_difference(item.gold, item.perturbed) if item.gold else (),
-            dimension.title if dimension is not None else item.dimension,
-            dimension.definition if dimension is not None else "",
-            doubts.get(made.id, lambda item: "")(item),
-        )
-    return found
+    return {
+        made.id: _shown(item, samples[made.sample_id], doubts.get(made.id))
+        for made, item in made_values(home, run, Perturbed)
+    }
+
+
+def shown_perturbation(home: Home, run: str, id: str) -> Shown:
+    """Return one perturbation of a run as people see it, by content id.
+
+    Raises:
+        NotFound: the run has none of that id.
+    """
+    for made, item in made_values(home, run, Perturbed, id=id):
+        sample = find_values(home, Sample, [made.sample])[made.sample]
+        return _shown(item, sample, _doubts(home, run).get(id))
+    raise NotFound(f"run {run} has no perturbation {id}")
+
+
+def _shown(item: Perturbed, sample: Sample, doubt: Callable[[Perturbed], str] | None) -> Shown:
+    dimension = error_dimensions(item.task).get(item.dimension)
+    images = [("image", ref) for ref in sample.images]
+    if item.gold_image is not None and item.perturbed_image is not None:
+        images = [("gold image", item.gold_image), ("changed image", item.perturbed_image)]
+    return Shown(
+        item,
+        sample.prompt,
+        tuple(images),
+        word_difference(item.gold, item.perturbed) if item.gold else (),
+        dimension.title if dimension is not None else item.dimension,
+        dimension.definition if dimension is not None else "",
+        doubt(item) if doubt is not None else "",
+    )
 
 
 def _doubts(home: Home, run: str) -> dict[str, Callable[[Perturbed], str]]:

@@ -3,10 +3,11 @@
 from typing import Any
 
 from dokimasia.domain.blindspots import Perturbed
-from dokimasia.domain.decision import CheckItem, Decision, Standing, difference, rubric_subject
+from dokimasia.domain.decision import RATED, CheckItem, Decision, Standing, difference, rubric_subject
 from dokimasia.domain.rubric import RubricSet
 from dokimasia.storage.decisions import Left, left_decisions, standings
 from dokimasia.storage.home import Home
+from dokimasia.storage.people.questions import withdrawn_items
 from dokimasia.storage.reviews import golden_captions, made_values
 
 PERTURB = "perturb"
@@ -14,7 +15,11 @@ PERTURB = "perturb"
 
 
 def all_standings(home: Home, run_id: str) -> list[Standing]:
-    """Return how all items of a run stand: those with rows, those the run made since, and decisions left as files."""
+    """Return how all items of a run stand: those with rows, those the run made since, and decisions left as files.
+
+    Questions come first, since the run waits for them; those that it does not ask any more are left out. Ratings, which are
+    no check of what the run made, are `dokimasia.methods.people`'s.
+    """
     known = {one.item.id: one for one in standings(home, run_id)}
     for item in found_items(home, run_id):
         known.setdefault(item.id, Standing(item=item))
@@ -22,7 +27,9 @@ def all_standings(home: Home, run_id: str) -> list[Standing]:
         here = known.get(left.item.id)
         if here is not None:
             known[left.item.id] = _with(here, left)
-    return sorted(known.values(), key=lambda one: (one.item.position, one.item.id))
+    gone = withdrawn_items(home, run_id)
+    standing = [one for one in known.values() if one.item.id not in gone and one.item.kind not in RATED]
+    return sorted(standing, key=lambda one: (one.item.kind != "question", one.item.position, one.item.id))
 
 
 def found_items(home: Home, run_id: str) -> list[CheckItem]:
@@ -63,9 +70,12 @@ def checked_texts(home: Home, run_id: str) -> dict[str, Standing]:
 
 def _with(here: Standing, left: Left) -> Standing:
     """An item with a decision that is not yet a row."""
-    text = left.text.strip() if left.action == "edit" else here.item.text
+    text = left.text.strip() if left.action in ("edit", "reply") else here.item.text
     changed = difference(here.item.text, text) if left.action == "edit" else ""
-    if here.item.refusal(left.action) or (left.action == "edit" and not changed):
+    refused = here.item.refusal(left.action) or here.item.told(left.who)
+    if refused or (left.action == "edit" and not changed):
+        return here
+    if here.item.kind == "question" and (left.action == "reply") == (here.state == "answered"):
         return here
     decision = Decision(
         item=here.item.id,

@@ -5,9 +5,10 @@ from typing import Any
 
 import orjson
 
-from dokimasia.domain.blindspots import LABELS, Perturbed
+from dokimasia.domain.blindspots import Perturbed
 from dokimasia.domain.decision import Standing
 from dokimasia.domain.sample import ImageRef, Sample
+from dokimasia.methods.checks.labels import labels_of
 from dokimasia.methods.checks.standings import checked_texts
 from dokimasia.storage.home import Home
 from dokimasia.storage.reviews import made_values
@@ -63,14 +64,8 @@ def _row(id: str, item: Perturbed, sample: Sample, standing: Standing | None) ->
 
 
 def _labels(standing: Standing | None) -> list[dict[str, str]]:
-    people = () if standing is None else dict.fromkeys(one.who for one in standing.decisions)
-    lasts = [(who, standing.last_of(who)) for who in people] if standing is not None else []
-    return [
-        {"annotator": who, "label": label}
-        for who, last in lasts
-        for label in LABELS
-        if last is not None and label == last.action
-    ]
+    said = {} if standing is None else labels_of(standing)
+    return [{"annotator": who, "label": label} for who, label in said.items()]
 
 
 def _file(ref: ImageRef) -> str:

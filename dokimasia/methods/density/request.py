@@ -82,7 +82,7 @@ class FilterRequest(DataRequest):
         default_factory=dict,
         description="Keep a domain's images from complexity X and informativeness Y on (1 to 10); all=X,Y for the rest.",
     )
-    output: Annotated[Path | None, Option(flags=("-o", "--output"), metavar="FILE")] = Field(
+    output: Annotated[Path | None, Option(flags=("-o", "--output"), metavar="FILE", written=True)] = Field(
         default=None, description="Write what is kept as a data file."
     )
 

@@ -16,6 +16,7 @@ from dokimasia.algorithms.pairwise import (
 from dokimasia.algorithms.statistics import Interval
 from dokimasia.algorithms.statistics.paired import sign_flip_test
 from dokimasia.domain.duel import HIGHEST, LOWEST, PLACES, REWARD, Place
+from dokimasia.domain.judgement import OPEN_KINDS
 from dokimasia.runs.figures import counted
 from dokimasia.runs.reading.lengths import adjust, length_and_score
 from dokimasia.runs.reading.rates import bounds, limits, mean, mean_interval, rounded
@@ -110,7 +111,7 @@ def part_figures(rows: Sequence[DuelRow], *, seed: int) -> dict[str, Any]:
 
 def unasked(rows: Iterable[DuelRow]) -> int:
     """Return how many verdicts are missing for want of budget: a resume asks for them."""
-    return sum(one is None for row in rows if row.failure == "budget" for one in row.verdicts.values())
+    return sum(one is None for row in rows if row.failure in OPEN_KINDS for one in row.verdicts.values())
 
 
 def verdict_figures(verdicts: Sequence[tuple[int | None, str]], *, seed: int, unasked: int = 0) -> dict[str, Any]:
@@ -167,7 +168,7 @@ def places(rows: Sequence[DuelRow], *, seed: int) -> dict[str, Any] | None:
 def one_order(rows: Sequence[DuelRow], place: Place, *, seed: int) -> dict[str, Any] | None:
     """Return what one order alone says: the figures of its verdicts; None where it was not asked."""
     verdicts = [(row.verdicts[place], row.cluster) for row in rows if place in row.verdicts]
-    open_ = sum(row.verdicts[place] is None for row in rows if place in row.verdicts and row.failure == "budget")
+    open_ = sum(row.verdicts[place] is None for row in rows if place in row.verdicts and row.failure in OPEN_KINDS)
     return verdict_figures(verdicts, seed=seed, unasked=open_) if verdicts else None
 
 

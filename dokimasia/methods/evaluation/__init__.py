@@ -8,11 +8,10 @@ from dokimasia.methods.evaluation.figures import COLUMNS, cells, summary_of
 from dokimasia.methods.evaluation.plan import EvaluationPlan, graphs_of
 from dokimasia.methods.evaluation.request import EvaluationRequest
 from dokimasia.methods.evaluation.taken_over import reached
-from dokimasia.runs.lifecycle import RunResult
+from dokimasia.runs.lifecycle import RunResult, run_sync
 from dokimasia.runs.lifecycle import run as run_method
 from dokimasia.runs.method import Method, later, lazily
 from dokimasia.runs.reading.sides import ATOMS
-from dokimasia.runs.sync import run_sync
 
 METHOD: Method[EvaluationRequest, EvaluationPlan] = Method(
     name="evaluate",

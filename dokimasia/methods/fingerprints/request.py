@@ -30,7 +30,7 @@ class FingerprintRequest(WordsRequest):
     by_hand: bool = Field(
         default=False, description="--fingerprint: the judge only writes; a person matches what --export wrote."
     )
-    export: Annotated[Path | None, Option(metavar="DIR")] = Field(
+    export: Annotated[Path | None, Option(metavar="DIR", written=True)] = Field(
         default=None, description="Write all as CSV and PNG, and of --fingerprint the trials for a person."
     )
 

@@ -37,7 +37,7 @@ class ModesRequest(RunRequest):
     modes: Annotated[Path | None, Option(metavar="FILE", exists=True, file=True)] = Field(
         default=None, description="Take the modes of this file (YAML or JSON, see --export) and make none."
     )
-    export: Annotated[Path | None, Option(metavar="FILE")] = Field(
+    export: Annotated[Path | None, Option(metavar="FILE", written=True)] = Field(
         default=None, description="Also write the modes as YAML (or JSON), to be edited and given to --modes."
     )
     limit: int = Field(default=300, ge=1, description="Failed atoms of each half that are read, at most.")

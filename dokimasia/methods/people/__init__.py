@@ -12,6 +12,14 @@ from dokimasia.methods.people.comparing import compare
 from dokimasia.methods.people.forms import form_page, image_name, read_forms
 from dokimasia.methods.people.groups import By, groups_of
 from dokimasia.methods.people.key import read_key
+from dokimasia.methods.people.queued import (
+    asked_of,
+    hand_out_here,
+    queued,
+    rateable,
+    rating_text,
+    ratings_of,
+)
 from dokimasia.methods.people.rated import put_together
 from dokimasia.methods.people.subjects import (
     Subject,
@@ -30,6 +38,7 @@ __all__ = [
     "adjudicate",
     "answers_of_file",
     "answers_of_run",
+    "asked_of",
     "compare",
     "criteria_of",
     "disagreements",
@@ -37,9 +46,14 @@ __all__ = [
     "form_page",
     "groups_of",
     "hand_out",
+    "hand_out_here",
     "image_name",
     "pairs_of_run",
     "put_together",
+    "queued",
+    "rateable",
+    "rating_text",
+    "ratings_of",
     "read_forms",
     "read_key",
     "responses_of",

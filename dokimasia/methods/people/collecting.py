@@ -67,11 +67,7 @@ def hand_out(
     Raises:
         InputError: a name cannot be a folder's, the key would lie where annotators see it, or a file cannot be written.
     """
-    for name in annotators:
-        if not _NAME.fullmatch(name):
-            raise ConfigError(f"--annotators: {name!r} is no name: take letters, digits, dots, dashes and underscores")
-    if not annotators or len({name.casefold() for name in annotators}) < len(annotators):
-        raise ConfigError("--annotators needs the names of who annotates, separated by commas, each once")
+    check_names(annotators)
     key = key or folder.with_name(f"{folder.name}.key.jsonl")
     if folder.resolve() in key.resolve().parents:
         raise ConfigError(f"--key {key}: the key says who is whom and cannot lie in the folder that annotators see")
@@ -93,6 +89,15 @@ def hand_out(
     write_whole(key, b"".join(key_lines(head, placed)))
     shown = {(one.unit.id, one.unit.criterion) for one in drawn}
     return Drawn(len(shown), len(drawn), key, _naming(drawn))
+
+
+def check_names(annotators: Sequence[str]) -> None:
+    """Raise if names of annotators are none, or one stands twice."""
+    for name in annotators:
+        if not _NAME.fullmatch(name):
+            raise ConfigError(f"--annotators: {name!r} is no name: take letters, digits, dots, dashes and underscores")
+    if not annotators or len({name.casefold() for name in annotators}) < len(annotators):
+        raise ConfigError("--annotators needs the names of who annotates, separated by commas, each once")
 
 
 def _uri(blobs: BlobStore, ref: ImageRef) -> str:

@@ -79,7 +79,7 @@ def form_files(
         image: returns an image as a data URI.
     """
     measures = MEASURES[head.kind]
-    rows = [_material(head, one) for one in placed]
+    rows = [shown_of(head, one) for one in placed]
     refs = {ref.sha256: ref for one in placed for ref in one.subject.sample.images}
     yield PAGE, _page(head, who, rows, {sha: image(ref) for sha, ref in sorted(refs.items())}).encode()
     yield (
@@ -142,25 +142,25 @@ def _chosen(
     options = options_of(measure, head.scale)
     if text not in options:
         return f"{measure} is {str(said)[:40]!r}, and has to be one of: {', '.join(options)}"
-    value = SIDES[text] * (-1 if item.swapped else 1) if measure == VERDICT else int(text)
-    comment = str(fields.get("comment") or "")
-    unit = item.unit(measure)
-    found.append(
-        Annotation(
-            unit,
-            item.annotator,
-            value,
-            category=item.category,
-            cluster=item.cluster,
-            comment=comment,
-            line=line,
-            response_sha256=item.response_sha256,
-        )
-    )
+    found.append(rating_of(item, measure, text, str(fields.get("comment") or ""), line=line))
     return None
 
 
-def _material(head: KeyHead, placed: Placed) -> dict[str, Any]:
+def rating_of(item: KeyItem, measure: str, text: str, comment: str = "", *, line: int = 0) -> Annotation:
+    """Return what was chosen for an item as a rating of what is behind it; a verdict is turned to the model's side."""
+    return Annotation(
+        item.unit(measure),
+        item.annotator,
+        SIDES[text] * (-1 if item.swapped else 1) if measure == VERDICT else int(text),
+        category=item.category,
+        cluster=item.cluster,
+        comment=comment,
+        line=line,
+        response_sha256=item.response_sha256,
+    )
+
+
+def shown_of(head: KeyHead, placed: Placed) -> dict[str, Any]:
     """Return what an annotator is shown of an item; nothing of it says whose response it is."""
     item, subject = placed
     sample, texts = subject.sample, subject.texts

@@ -120,7 +120,7 @@ class Bases:
                 return {"outcome": "made", "value_ids": (await context.store.put(made.image),), "calls": tuple(calls)}
             unchanged = failure("unparsable", f"{context.options.judge}: the image came back as it was")
             failed = made.failed or unchanged
-            if failed.kind == "budget":
+            if failed.open:
                 break
         return {"outcome": "failed", "failure": failed.kind, "reason": failed.reason, "calls": tuple(calls)}
 

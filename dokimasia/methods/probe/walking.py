@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, cast
 from dokimasia.agents.candidate import stated_answer
 from dokimasia.domain.blindspots import PUBLISHED, Evaluator
 from dokimasia.domain.identity import digest, value_id
-from dokimasia.domain.judgement import Response
+from dokimasia.domain.judgement import OPEN_KINDS, Response
 from dokimasia.domain.sample import Sample
 from dokimasia.graphs.answering import Item
 from dokimasia.graphs.blindspots import deciding, probing
@@ -110,9 +110,8 @@ def _apart(units: Sequence[Unit], calls: Sequence[Any]) -> list[Sequence[Any]]:
 def _together(calls: Sequence[Any], made: str, failure: str = "") -> Ended:
     """Return what came of the calls of one item; one that failed fails the item."""
     ends = [call.get(failure, {}) if failure else call for call in calls]
-    failed = next((one for one in ends if one.get("failed") == "budget"), None) or next(
-        (one for one in ends if one.get("failed")), {}
-    )
+    failures = [one for one in ends if one.get("failed")]
+    failed = min(failures, key=lambda one: (*OPEN_KINDS, one["failed"]).index(one["failed"]), default={})
     return Ended(
         tuple(call[made] for call in calls if call.get(made)),
         tuple(look for call in calls for look in call.get("looks", ())),

@@ -34,7 +34,7 @@ async def stages(job: Job[RefinementPlan]) -> AsyncIterator[Stage[Sample]]:
     answers = [answer for answer in source.answers if answer.model in names]
     of_first = {"withhold": plan.withhold, "needs_points": plan.names_points}
     yield _stage(job, {answer: of_first | {"final": answer.final} for answer in answers}, ["original"], {})
-    if job.out_of_budget:
+    if job.left_open:
         return
     shown: dict[SourceAnswer, Sequence[int]] = {}
     taken: Given = {}

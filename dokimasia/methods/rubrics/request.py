@@ -49,7 +49,7 @@ class RubricRequest(DataRequest):
         default="ours",
         description="published: as in the paper, without this project's departures (see docs/departures.md).",
     )
-    export: Annotated[Path | None, Option(metavar="FILE", file=True)] = Field(
+    export: Annotated[Path | None, Option(metavar="FILE", file=True, written=True)] = Field(
         default=None, description="Also write the rubrics to this file, as JSON lines."
     )
 

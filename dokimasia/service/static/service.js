@@ -1,0 +1,46 @@
+"use strict";
+// What every page of the service does: its menu folds, errors of later requests are told, and dangerous buttons ask first.
+(() => {
+  const menu = document.getElementById("menu");
+  const fold = (open) => {
+    menu.setAttribute("aria-expanded", String(open));
+    document.getElementById("pages").classList.toggle("open", open);
+  };
+  menu.addEventListener("click", () => fold(menu.getAttribute("aria-expanded") !== "true"));
+
+  // One place for what went wrong or well; `dokimasiaTell(text, "bad" | "good" | "")` for scripts of single pages.
+  const told = document.getElementById("told");
+  let timer = 0;
+  window.dokimasiaTell = (text, tone = "") => {
+    clearTimeout(timer);
+    told.textContent = text;
+    told.className = `told ${tone}`;
+    if (text && tone !== "bad") timer = setTimeout(() => { told.textContent = ""; }, 6000);
+  };
+  const sentence = (request) => {
+    try { return JSON.parse(request.responseText).detail; } catch { return `the service answered ${request.status}`; }
+  };
+  document.addEventListener("htmx:responseError", (event) => window.dokimasiaTell(sentence(event.detail.xhr), "bad"));
+  document.addEventListener("htmx:sendError", () => window.dokimasiaTell("The service does not answer. It may have been stopped; this page goes on when it is back.", "bad"));
+  document.addEventListener("htmx:afterOnLoad", () => { if (told.classList.contains("bad")) window.dokimasiaTell(""); });
+
+  // A form or button with data-confirm asks before it is sent.
+  document.addEventListener("submit", (event) => {
+    const asks = event.submitter?.dataset.confirm ?? event.target.dataset.confirm;
+    if (asks && !confirm(asks)) event.preventDefault();
+  });
+  // A select or box with data-submits sends its form when it changes.
+  document.addEventListener("change", (event) => {
+    if (event.target.dataset?.submits !== undefined) event.target.form.requestSubmit();
+  });
+  document.addEventListener("keydown", (event) => {
+    if (event.key === "Escape") {
+      if (menu.getAttribute("aria-expanded") === "true") { fold(false); menu.focus(); }
+      else if (told.textContent) window.dokimasiaTell("");
+    }
+    if (event.key === "/" && !event.ctrlKey && !event.metaKey && !event.altKey && !event.target.matches("input, select, textarea")) {
+      const search = document.querySelector("input[type=search]");
+      if (search && !event.defaultPrevented) { event.preventDefault(); search.focus(); search.select(); }
+    }
+  });
+})();

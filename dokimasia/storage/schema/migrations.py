@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from dokimasia.errors import NewerHome, OlderHome
 from dokimasia.storage.connection import transaction
-from dokimasia.storage.schema.tables import first_tables
+from dokimasia.storage.schema.tables import first_tables, questions, queue
 
 if TYPE_CHECKING:
     from sqlite_utils import Database
@@ -16,7 +16,11 @@ if TYPE_CHECKING:
 FIRST = 9
 """The number of the first migration; homes of earlier numbers were made before any release and are not read any more."""
 
-MIGRATIONS: tuple[tuple[str, "Callable[[Database], None]"], ...] = (("first_tables", first_tables),)
+MIGRATIONS: tuple[tuple[str, "Callable[[Database], None]"], ...] = (
+    ("first_tables", first_tables),
+    ("questions", questions),
+    ("queue", queue),
+)
 """In order, from number `FIRST` on. A migration that was released is never changed; a new one is added at the end."""
 
 SCHEMA_VERSION = FIRST + len(MIGRATIONS) - 1

@@ -26,6 +26,26 @@ def first_tables(db: "Database") -> None:
     _make_checks(db)
 
 
+def questions(db: "Database") -> None:
+    """Make the table of questions to people, and say of an item to be checked whose it is."""
+    db.execute("ALTER TABLE check_items ADD COLUMN person TEXT")
+    db.execute(
+        "CREATE TABLE questions (id TEXT PRIMARY KEY REFERENCES check_items(id), call_key TEXT NOT NULL, "
+        "model_name TEXT NOT NULL, request TEXT NOT NULL, form TEXT NOT NULL, reader TEXT NOT NULL, asked_at TEXT NOT NULL, "
+        "shown_at TEXT, used_at TEXT, withdrawn_at TEXT, row_digest TEXT NOT NULL)"
+    )
+    db.execute("CREATE INDEX idx_questions_call_key ON questions (call_key)")
+
+
+def queue(db: "Database") -> None:
+    """Make the table of the runs that are in the queue of the service."""
+    db.execute(
+        "CREATE TABLE queue (id TEXT PRIMARY KEY REFERENCES runs(id), number INTEGER NOT NULL, before TEXT NOT NULL, "
+        "changes TEXT NOT NULL, retry TEXT NOT NULL, cost REAL NOT NULL, calls INTEGER NOT NULL, "
+        "tokens INTEGER NOT NULL, queued_at TEXT NOT NULL, row_digest TEXT NOT NULL)"
+    )
+
+
 def _make(db: "Database", name: str, columns: str, **options: Any) -> None:
     """Create one table of columns written as `name:type`; without a type a column is text.
 

@@ -10,7 +10,7 @@ import orjson
 from dokimasia.domain.capability import TreeVersion
 from dokimasia.domain.growth import Phase, Placement, TreeCriterion
 from dokimasia.domain.identity import canonical_json
-from dokimasia.errors import ConfigError, NotFound, StorageError
+from dokimasia.errors import ConfigError, DecidedMeanwhile, NotFound, StorageError
 from dokimasia.storage.faults import in_brief
 from dokimasia.storage.home import Home
 from dokimasia.storage.schema.rows import insert_row, insert_rows, insert_statement, next_number
@@ -102,12 +102,14 @@ async def put_version(
     made_by: str = "person",
     report: dict[str, Any] | None = None,
     placements: Iterable[Placement] = (),
+    after: int | None = None,
 ) -> StoredVersion:
     """Keep a version as the tree's newest, with where its criteria are mapped, all or nothing.
 
     A version that the tree has already changes nothing, so that a phase which is done again after a crash adds nothing.
 
     Raises:
+        DecidedMeanwhile: `after` is given, and the tree has got a version since that one.
         StorageError: it could not be written, or there is no such tree.
     """
     body = row_of(version)
@@ -121,6 +123,11 @@ async def put_version(
             return
         connection.execute(insert_statement("objects", body), body)
         position = next_number(connection, "tree_versions", "position", tree=tree)
+        if after is not None and position != after + 1:
+            raise DecidedMeanwhile(
+                f"the tree {tree!r} has got version {position - 1} meanwhile, which would be undone: look at that and "
+                "edit it. Nothing was changed."
+            )
         place = {"tree": tree, "position": position, "version_id": id, "phase": phase, "run_id": run_id}
         kept = {**place, "made_by": made_by, "report": details, "created_at": now()}
         insert_row(connection, "tree_versions", kept)

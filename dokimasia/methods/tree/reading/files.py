@@ -112,14 +112,12 @@ async def import_tree(home: Home, path: Path, *, tree: str | None = None, new: b
             f"{several(len(changed), 'criterion', 'criteria')} with another text than was asked: "
             f"{', '.join(changed[:MOST_NAMED])}"
         )
-    if problems:
-        more = f"; and {len(problems) - MOST_NAMED} more" if len(problems) > MOST_NAMED else ""
-        raise DataError(f"{path} holds no valid tree: {'; '.join(problems[:MOST_NAMED])}{more}. Nothing was changed.")
+    refuse(str(path), problems)
     if base is None:
         await create_tree(home, name, source="")
         own = (known.get(one) or TreeCriterion(one, texts.get(one, ""), one) for one in sorted(members))
         await keep_criteria(home, name, own)
-        return await _keep(home, name, graph, base, (), phase="import")
+        return await keep_tree(home, name, graph, base, (), phase="import")
     edits = edits_by_hand(base.tree, graph, reason=f"edited by hand in {path.name}")
     newest = base.stored.position
     if edits and name == said and version not in (0, newest):
@@ -127,7 +125,14 @@ async def import_tree(home: Home, path: Path, *, tree: str | None = None, new: b
             f"{path} is an edit of {name}@{version}, but {base.name} is newer, and would be undone: export that and edit "
             f"it, or write `version: {newest}` in the file if it is to stand in its place. Nothing was changed."
         )
-    return await _keep(home, name, with_absorbed(graph, edits, base.tree), base, edits, phase="import")
+    return await keep_tree(home, name, with_absorbed(graph, edits, base.tree), base, edits, phase="import")
+
+
+def refuse(source: str, problems: Sequence[str]) -> None:
+    """Raise if a tree has problems; the message says where it is from and what is wrong with it."""
+    if problems:
+        more = f"; and {len(problems) - MOST_NAMED} more" if len(problems) > MOST_NAMED else ""
+        raise DataError(f"{source} holds no valid tree: {'; '.join(problems[:MOST_NAMED])}{more}. Nothing was changed.")
 
 
 def _check_name(home: Home, path: Path, name: str, *, new: bool) -> None:
@@ -145,8 +150,8 @@ def _check_name(home: Home, path: Path, name: str, *, new: bool) -> None:
         )
 
 
-async def restore_version(home: Home, text: str) -> dict[str, Any]:
-    """Make an earlier version the newest of its tree again; what lies between stays in the history.
+async def restore_version(home: Home, text: str, *, who: str = "person") -> dict[str, Any]:
+    """Make an earlier version the newest of its tree again, by a person; what lies between stays in the history.
 
     Returns:
         tree, position, version, new, edits, and restored (the version that was restored).
@@ -163,8 +168,15 @@ async def restore_version(home: Home, text: str) -> dict[str, Any]:
             f"{wanted.stored.tree}@1 names the first"
         )
     edits = edits_by_hand(newest.tree, wanted.tree, reason=f"restored version {wanted.stored.position}")
-    kept = await _keep(
-        home, wanted.stored.tree, wanted.tree, newest, edits, phase="restore", placements=wanted.placements
+    kept = await keep_tree(
+        home,
+        wanted.stored.tree,
+        wanted.tree,
+        newest,
+        edits,
+        phase="restore",
+        made_by=who,
+        placements=wanted.placements,
     )
     return {**kept, "restored": wanted.stored.position}
 
@@ -212,7 +224,7 @@ def mapping_from(home: Home, text: str) -> tuple[str, dict[str, str | None], dic
     return loaded.name, mapping, {key: one.cluster or one.sample_id for key, one in loaded.criteria.items()}
 
 
-async def _keep(
+async def keep_tree(
     home: Home,
     name: str,
     graph: Any,
@@ -220,6 +232,7 @@ async def _keep(
     edits: Sequence[TreeEdit],
     *,
     phase: Phase,
+    made_by: str = "person",
     placements: Sequence[Placement] | None = None,
 ) -> dict[str, Any]:
     """Keep a tree as a version, with its placements: those of the base where they are the same, else a person's."""
@@ -233,7 +246,8 @@ async def _keep(
         for one, leaf in held.items()
     ]
     rows += [known for one, known in said.items() if one not in held and known.leaf is None]
-    stored = await put_version(home, name, version, phase=phase, placements=sorted(rows))
+    after = base.stored.position if base else None
+    stored = await put_version(home, name, version, phase=phase, made_by=made_by, placements=sorted(rows), after=after)
     return _kept(stored, edits, new=True)
 
 

@@ -1,0 +1,114 @@
+"""What goes along with a question to a person: the empty form of the reply, and what reads it, kept as text."""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from importlib import import_module
+from itertools import chain
+from typing import Any, cast
+
+import orjson
+
+from dokimasia.domain.identity import canonical_json
+from dokimasia.domain.question import Aid
+from dokimasia.errors import UnparsableReply
+from dokimasia.prompts import Rendered
+
+_OURS = "dokimasia."
+"""Only functions of this package are called by a name that lies in a home."""
+
+
+_NUMBER = re.compile(r"(?:NUMBER|N|<number>|<point>)(?= \|)")
+_PLACES = ("[", "<", "{", "|")
+
+
+def aid_of(rendered: Rendered, parse: Callable[[str], Any] | None, count: int) -> Aid:
+    """Return what helps a person to answer: the reader and the empty form, without the words that introduce it.
+
+    Of a prompt without a form it is what its instructions end with behind a colon, where that has places to be filled in; a line
+    with a number stands there for each of the numbered things.
+    """
+    if rendered.form:
+        form = rendered.form.partition("\n\n")[2] or rendered.form
+    else:
+        system = "".join(message.text for message in rendered.messages if message.role == "system")
+        form = system.rpartition(":\n\n")[2].partition("\n\n")[0] if ":\n\n" in system else ""
+        form = form if any(place in form for place in _PLACES) else ""
+        lines = ([_NUMBER.sub(str(n), line, count=1) for n in range(1, count + 1)] for line in form.splitlines())
+        form = "\n".join(dict.fromkeys(chain.from_iterable(lines)))
+    return Aid(form=form, reader=kept_reader(parse))
+
+
+def kept_reader(parse: Callable[[str], Any] | None) -> str:
+    """Return a role's reader as text: a function of this package with plain arguments; empty for any other."""
+    try:
+        return "" if parse is None else canonical_json(_kept(parse)).decode()
+    except ValueError:
+        return ""
+
+
+def faults_of(aid: Aid, text: str) -> str:
+    """Return what is wrong with a reply as its role would read it; empty where it will do, or where only the run can say.
+
+    Examples:
+        >>> from dokimasia.parsing.verdicts import parse_equivalence
+        >>> aid = Aid(form="Verdict: [[same or different]]", reader=kept_reader(parse_equivalence))
+        >>> faults_of(aid, "The same words. Verdict: [[same]]"), faults_of(aid, "perhaps") != "", faults_of(Aid(), "perhaps")
+        ('', True, '')
+        >>> faults_of(aid, "Verdict: [[same or different]]")
+        'the form is not filled in'
+    """
+    if not text.strip():
+        return "the reply is empty"
+    if text.strip() == aid.form.strip():
+        return "the form is not filled in"
+    read: Callable[[str], Any] | None = _loaded(orjson.loads(aid.reader)) if aid.reader else None
+    try:
+        if read is not None:
+            read(text)
+    except UnparsableReply as problem:
+        return problem.reason
+    return ""
+
+
+def _kept(value: Any) -> Any:
+    """Return a value as JSON: what JSON has no form for as an object with one name, which says what it is."""
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    if isinstance(value, partial):
+        made = cast("partial[Any]", value)
+        return {"call": _kept(made.func), "args": _kept(list(made.args)), "named": _kept(dict(made.keywords))}
+    if isinstance(value, Mapping):
+        pairs = cast("Mapping[Any, Any]", value)
+        return {"map": [[_kept(key), _kept(one)] for key, one in pairs.items()]}
+    if isinstance(value, set | frozenset):
+        return {"set": sorted((_kept(one) for one in cast("set[Any]", value)), key=canonical_json)}
+    if isinstance(value, Sequence) and not isinstance(value, bytes):
+        return {
+            "list": [_kept(one) for one in cast("Sequence[Any]", value)],
+            "of": type(cast("object", value)).__name__,
+        }
+    module, name = getattr(value, "__module__", ""), getattr(value, "__qualname__", "")
+    if callable(value) and module.startswith(_OURS) and name.isidentifier():
+        return {"function": f"{module}:{name}"}
+    raise ValueError(f"{type(value).__name__} cannot be kept")
+
+
+def _loaded(kept: Any) -> Any:
+    """Return what `_kept` was given; a list for a list, a tuple for every other sequence."""
+    if not isinstance(kept, dict):
+        return kept
+    found = cast("dict[str, Any]", kept)
+    if "function" in found:
+        module, _, name = str(found["function"]).partition(":")
+        if not module.startswith(_OURS):
+            raise ValueError(f"{module} is no module of this package")
+        return getattr(import_module(module), name)
+    if "call" in found:
+        return partial(_loaded(found["call"]), *_loaded(found["args"]), **_loaded(found["named"]))
+    if "map" in found:
+        return {_loaded(key): _loaded(one) for key, one in found["map"]}
+    if "set" in found:
+        return frozenset(_loaded(one) for one in found["set"])
+    items = [_loaded(one) for one in found["list"]]
+    return items if found["of"] == "list" else tuple(items)

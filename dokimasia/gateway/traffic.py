@@ -1,0 +1,139 @@
+"""What the gateways of one process share: the calls on their way, and limits, pace and breakers by endpoint and key."""
+
+import asyncio
+import hashlib
+import time
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from dokimasia.domain.call import Answer, ModelCall, ModelSpec
+from dokimasia.errors import CallFailed, Interrupted
+from dokimasia.gateway.breaker import Breaker
+from dokimasia.gateway.limiter import AdaptiveLimiter, Clock, Sleep
+from dokimasia.gateway.pace import Pacing
+
+if TYPE_CHECKING:
+    from dokimasia.gateway.routes import Route
+
+LimitListener = Callable[[str, int, str], None]
+"""Told an endpoint, its new limit and the reason."""
+
+Lane = tuple[str, str]
+"""An endpoint, and what tells the key that it is asked under from others."""
+
+
+@dataclass(eq=False)
+class Flight:
+    """One call on its way for everyone who asks one gateway for it.
+
+    `idle`: nothing is being paid or written, it may be dropped. `route`: its way to the model, once the ledger had no answer.
+    `refused`: why it is dropped, if its model's endpoint refuses everything. `left`: its askers went away before its tries
+    were over, so its failure says nothing to others.
+    """
+
+    call: ModelCall
+    key: str
+    label: str
+    waiters: int = 0
+    idle: bool = True
+    route: "Route | None" = None
+    refused: str = ""
+    left: bool = False
+    task: "asyncio.Task[Answer | CallFailed | Interrupted]" = field(init=False)
+
+    @property
+    def failure(self) -> CallFailed | None:
+        """How the ended flight failed, if whoever asks the same would meet the same: not for want of one run's money."""
+        if self.left or self.task.cancelled() or self.task.exception() is not None:
+            return None
+        outcome = self.task.result()
+        return outcome if isinstance(outcome, CallFailed) and outcome.kind != "budget" else None
+
+
+class Traffic:
+    """What gateways have in common that are at work at the same time in one event loop, each for a run of its own.
+
+    A call that two of them are asked at once is sent by one, under its money, and the other takes the answer from the
+    ledger; where the first gives it up for a reason of its own, the other sends it. Money, counts, events and the end are
+    each gateway's own. What no gateway uses any more is forgotten, and the next begins anew.
+
+    Attributes:
+        flights: the calls that may be sent, by their keys: whoever asks one of them waits for it.
+    """
+
+    def __init__(self, *, clock: Clock = time.monotonic, sleep: Sleep = asyncio.sleep) -> None:
+        """Begin with nothing on its way; `clock` and `sleep` are replaced in tests."""
+        self.flights: dict[str, Flight] = {}
+        self._clock = clock
+        self._sleep = sleep
+        self._listeners: list[LimitListener] = []
+        self._limiters: dict[Lane, AdaptiveLimiter] = {}
+        self._manners: dict[tuple[Lane, str, float | None, float | None], tuple[Pacing, Breaker]] = {}
+
+    def join(self, listener: LimitListener) -> None:
+        """Begin to use it; the listener is told every change of a limit."""
+        self._listeners.append(listener)
+
+    def leave(self, listener: LimitListener) -> None:
+        """Use it no more; leaving twice is harmless."""
+        if listener in self._listeners:
+            self._listeners.remove(listener)
+        if not self._listeners:
+            self._limiters.clear()
+            self._manners.clear()
+
+    def tell(self, endpoint: str, limit: int, reason: str) -> None:
+        """Tell everyone that the limit of an endpoint changed."""
+        for listener in tuple(self._listeners):
+            listener(endpoint, limit, reason)
+
+    async def turn_of(self, flight: Flight) -> CallFailed | None:
+        """Return once nobody else is on the way with the same call: whatever came of it is in the ledger then.
+
+        Where another's try failed in a way that this one would meet, too, its failure is returned at once.
+        """
+        while (other := self.flights.setdefault(flight.key, flight)) is not flight:
+            await asyncio.wait([other.task])
+            if (failed := other.failure) is not None:
+                return failed
+        return None
+
+    def refuse(self, breaker: Breaker, reason: str) -> None:
+        """Give up all that waits to be sent past a breaker that has opened."""
+        for flight in self.flights.values():
+            if flight.idle and flight.route is not None and flight.route.breaker is breaker:
+                flight.refused = reason
+                flight.task.cancel()
+
+    def limiter(self, lane: Lane, sharing: Collection[ModelSpec]) -> AdaptiveLimiter:
+        """Return the limiter of an endpoint and key, with the largest limits of all models that share it."""
+        most = max(spec.max_concurrency for spec in sharing)
+        start = min(most, max(spec.start_concurrency for spec in sharing))
+        if lane not in self._limiters:
+            self._limiters[lane] = AdaptiveLimiter(
+                most, start=start, clock=self._clock, on_change=lambda limit, why: self.tell(lane[0], limit, why)
+            )
+        limiter = self._limiters[lane]
+        limiter.widen(most)
+        return limiter
+
+    def manner(self, lane: Lane, spec: ModelSpec) -> tuple[Pacing, Breaker]:
+        """Return pace and breaker of a model at an endpoint and under a key."""
+        place = (lane, spec.ref.model, spec.rpm, spec.tpm)
+        if place not in self._manners:
+            pacing = Pacing(
+                rpm=spec.rpm,
+                tpm=spec.tpm,
+                clock=self._clock,
+                sleep=self._sleep,
+                on_change=lambda limit, why: self.tell(lane[0], limit, f"{spec.ref.name}: {why}"),
+            )
+            self._manners[place] = pacing, Breaker(clock=self._clock)
+        return self._manners[place]
+
+
+def lane_of(spec: ModelSpec, key: str | None) -> Lane:
+    """Return the endpoint of a model, and what tells its key from others without giving it away."""
+    identity = spec.api_key_env or "" if key is None else hashlib.sha256(key.encode()).hexdigest()[:12]
+    return spec.ref.endpoint, identity

@@ -1,0 +1,83 @@
+"""A graph whose steps are told: each node is wrapped before it is compiled, and only where somebody listens."""
+
+import asyncio
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any, cast
+
+from langchain_core.runnables import Runnable, RunnableConfig
+from langgraph.errors import GraphBubbleUp
+from langgraph.graph import StateGraph
+from langgraph.graph.state import CompiledStateGraph
+
+from dokimasia.errors import Interrupted
+from dokimasia.graphs.context import Context
+from dokimasia.graphs.steps import Edge, Picture, Step, Steps
+
+_ITEM: ContextVar[str] = ContextVar("item", default="")
+_STOPS = (Interrupted, asyncio.CancelledError, GraphBubbleUp)
+
+
+class _Watched(Runnable[Any, Any]):
+    """A node that says when it begins and how it ends, and does what the node does."""
+
+    def __init__(self, node: Runnable[Any, Any], graph: str, name: str, steps: Steps) -> None:
+        self._node = node
+        self._graph = graph
+        self.name = name
+        self._steps = steps
+
+    def invoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:
+        """Do what the node does."""
+        with self._telling() as ended:
+            ended.append(self._node.invoke(input, config, **kwargs))
+        return ended[0]
+
+    async def ainvoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:
+        """Do what the node does."""
+        with self._telling() as ended:
+            ended.append(await self._node.ainvoke(input, config, **kwargs))
+        return ended[0]
+
+    @contextmanager
+    def _telling(self) -> Iterator[list[Any]]:
+        ended: list[Any] = []
+        what: Step = "failed"
+        self._tell("began")
+        try:
+            yield ended
+            update = ended[0]
+            says_so = isinstance(update, Mapping) and cast("Mapping[str, Any]", update).get("failed")
+            what = "failed" if says_so else "ended"
+        except _STOPS:
+            what = "stopped"
+            raise
+        finally:
+            self._tell(what)
+
+    def _tell(self, what: Step) -> None:
+        self._steps.stepped(self._graph, self.name or "", _ITEM.get(), what)
+
+
+def watch(graph: StateGraph[Any, Context], name: str, steps: Steps) -> None:
+    """Have the steps of a graph that is not compiled yet told under its name."""
+    for node, spec in graph.nodes.items():
+        spec.runnable = cast("Any", _Watched(cast("Runnable[Any, Any]", spec.runnable), name, node, steps))
+
+
+@contextmanager
+def at_item(item: str) -> Iterator[None]:
+    """Say which item the steps belong to that are taken inside."""
+    token = _ITEM.set(item)
+    try:
+        yield
+    finally:
+        _ITEM.reset(token)
+
+
+def picture(graph: CompiledStateGraph[Any, Context]) -> Picture:
+    """Return a graph's nodes and edges."""
+    drawing = graph.get_graph()
+    edges = (Edge(source=one.source, target=one.target, taken_if=one.conditional) for one in drawing.edges)
+    return Picture(name=graph.name or "", nodes=tuple(drawing.nodes), edges=tuple(dict.fromkeys(edges)))

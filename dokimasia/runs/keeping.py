@@ -1,0 +1,121 @@
+"""What is kept of a run when it is accepted: its row with plan and request, its samples, and what else belongs to it."""
+
+import asyncio
+from typing import Any, TypeVar
+
+import orjson
+
+from dokimasia import __version__
+from dokimasia.domain.identity import Value, value_id
+from dokimasia.errors import InputError, NotFound
+from dokimasia.runs.method import Accepted, Method
+from dokimasia.runs.plans import RunPlan, run_id
+from dokimasia.runs.requests import DataRequest, RunRequest
+from dokimasia.runs.services import check_prices
+from dokimasia.runs.session import hash_of
+from dokimasia.storage.home import Home
+from dokimasia.storage.runs import (
+    Run,
+    SqliteRunStore,
+    add_samples,
+    count_samples,
+    create_run,
+    get_run,
+    place_samples,
+    run_samples,
+)
+
+Q = TypeVar("Q", bound=RunRequest)
+P = TypeVar("P", bound=RunPlan)
+
+
+async def keep_accepted(
+    method: Method[Q, P], home: Home, request: Q, accepted: Accepted[P], *, command: str = "", **more: Any
+) -> tuple[Run, bool]:
+    """Keep what was accepted: the run's row with plan and request, its samples, and what else belongs to it.
+
+    Returns the row, and whether it is a new run.
+
+    Args:
+        method: the method.
+        home: open for writing.
+        request: what was asked.
+        accepted: what it came to.
+        command: the command that repeats it, by default the request's.
+        more: further notes, kept in the run's row.
+
+    Raises:
+        ConfigError: `max_cost` is given and a model's price is unknown.
+    """
+    plan = accepted.plan
+    check_prices({name: plan.models[name] for name in accepted.estimate.models}, max_cost=request.max_cost)
+    store = SqliteRunStore(home)
+    for value in accepted.values:
+        await store.put(value)
+    while True:
+        plan = next_fresh(method, home, plan) if request.fresh else plan
+        made = await asyncio.to_thread(run_row, method, plan, request, accepted, command=command, **more)
+        row, new = await create_run(home, made)
+        if new or not request.fresh:
+            break  # otherwise the number was taken by another that was asked at the same time
+    count = len(accepted.samples) or len(accepted.places)
+    if new or count_samples(home, row.id) != count:
+        await add_samples(home, row.id, accepted.samples)
+        await place_samples(home, row.id, accepted.places)
+    if accepted.keep is not None:
+        await accepted.keep(home, row)
+        row = get_run(home, row.id)
+    return row, new
+
+
+def run_row(method: Method[Q, P], plan: P, request: Q, accepted: Accepted[P], *, command: str = "", **more: Any) -> Run:
+    """Return the row of an accepted run; plan and request, from which it can go on, are among its options."""
+    places = [(one.sample_id, one.sample) for one in accepted.places]
+    asked = accepted.request or request
+    kept: dict[str, Any] = {
+        "plan": plan,
+        "request": asked,
+        "estimate": accepted.estimate.model_dump(mode="json", exclude={"answered"}),
+        "samples": hash_of(places or [(one.id, value_id(one)) for one in accepted.samples]),
+        "versions": {"method": method.version, **method.graphs_of(plan)},
+        "skipped": list(accepted.skipped),
+        "needs": list(accepted.needs),
+        **accepted.notes,
+        **more,
+    }
+    shown = {name: one.model_dump(mode="json") if isinstance(one, Value) else one for name, one in kept.items()}
+    return Run(
+        id=run_id(method, plan),
+        method=method.name,
+        command=command or asked.command,
+        data_name=accepted.data_name or (asked.data.name if isinstance(asked, DataRequest) else ""),
+        data_hash=accepted.data_hash or getattr(accepted.plan, "data", ""),
+        options=orjson.loads(orjson.dumps(shown)),
+        seed=plan.seed,
+        fresh=plan.fresh,
+        version=__version__,
+    )
+
+
+def next_fresh(method: Method[Any, P], home: Home, plan: P) -> P:
+    """Return the plan as a new run: counted on until the home has no such run."""
+    while True:
+        plan = plan.model_copy(update={"fresh": plan.fresh + 1})
+        try:
+            get_run(home, run_id(method, plan))
+        except NotFound:
+            return plan
+
+
+def check_samples(home: Home, run: Run) -> None:
+    """Refuse to go on with a run whose process died while its samples were being kept.
+
+    Raises:
+        InputError: the samples that are there are not all that the run was accepted with.
+    """
+    kept = [(place.sample_id, place.sample) for place in run_samples(home, run.id)]
+    if hash_of(kept) != run.options["samples"]:
+        raise InputError(
+            f"run {run.id} was stopped before all of its samples were kept ({len(kept)} are): give the command that began "
+            "it once more, with the data file"
+        )

@@ -1,0 +1,337 @@
+"""The queue of the service: accepted runs over one open home, a bounded number at work at once, kept over restarts."""
+
+import asyncio
+import importlib
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, field
+from typing import Any
+
+from pydantic import ValidationError
+
+from dokimasia.domain.ports import Transport
+from dokimasia.errors import InputError, Interrupted, NotFound, StorageError
+from dokimasia.log import bound, logger
+from dokimasia.runs.ending import note_end, said_of, why_ended
+from dokimasia.runs.lifecycle import resume
+from dokimasia.runs.observer import Observer
+from dokimasia.runs.reaching import gone
+from dokimasia.runs.registry import method_of
+from dokimasia.runs.requests import Invocation, RunRequest
+from dokimasia.runs.services import Stop, default_transports, sharing
+from dokimasia.service.watching import Watch, left_of
+from dokimasia.settings import Settings
+from dokimasia.storage.decisions import take_in
+from dokimasia.storage.home import Home
+from dokimasia.storage.people.questions import has_answers, open_questions
+from dokimasia.storage.runs import Run, RunStatus, get_run, list_runs, set_status
+from dokimasia.storage.threads import Queued, enqueue, leave_queue, queue
+
+LOOK = 1.0
+"""Seconds between two looks at what people have answered."""
+
+QUIET = {False: 5.0, True: 60.0}
+"""Seconds without another answer after which a run that waits for people goes on: where all questions are answered, so that the
+last can still be taken back; and where others are open."""
+
+PATIENCE = 10.0
+"""Seconds for which `cancel` waits for the calls in flight."""
+
+
+@dataclass(eq=False)
+class _Entry:
+    """A run in the queue, at work once it has a task."""
+
+    watch: Watch
+    given: Any = None
+    stop: Stop = field(default_factory=Stop)
+    task: "asyncio.Task[None] | None" = None
+
+
+class Queue:
+    """Accepted runs, carried out in the order in which they were put there; for one event loop.
+
+    What is queued or at work goes on after a restart, by a table in the home; what a person cancelled, or a command line had
+    interrupted, does not. A run that waits for people goes on when they have answered. A run that fails keeps its sentence
+    and ends nothing but itself.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        home: Home,
+        *,
+        width: int,
+        observers: Callable[[Run], Observer],
+        transports: Mapping[str, Transport],
+    ) -> None:
+        self._settings = settings
+        self._home = home
+        self._width = width
+        self._observers = observers
+        self._transports = transports
+        self._entries: dict[str, _Entry] = {}
+        self._waiting: dict[str, tuple[int, float]] = {}
+        self._changing = asyncio.Lock()
+        self._closing = False
+        self._stack = AsyncExitStack()
+        self._looking: asyncio.Task[None] | None = None
+
+    def __contains__(self, run: object) -> bool:
+        return run in self._entries
+
+    @property
+    def at_work(self) -> list[str]:
+        """The runs at work."""
+        return [id for id, entry in self._entries.items() if entry.task is not None]
+
+    @property
+    def queued(self) -> list[str]:
+        """The runs that wait for their turn, in order."""
+        return [id for id, entry in self._entries.items() if entry.task is None]
+
+    async def start(self) -> None:
+        """Go on with what was queued or at work when the process before this one ended.
+
+        Nobody else writes to the home, so a run outside of the queue that calls itself running was left by a process that
+        died: it is interrupted.
+        """
+        await self._stack.enter_async_context(sharing(self._home))
+        runs = {run.id: run for run in list_runs(self._home)}
+        for one in queue(self._home):
+            if runs[one.id].status in ("queued", "running"):
+                await set_status(self._home, one.id, "queued")
+                self._enter(one, runs[one.id])
+            elif runs[one.id].status != "waiting":
+                await leave_queue(self._home, one.id)
+        for run in runs.values():
+            if run.status == "waiting":
+                self._waiting[run.id] = (-1, 0.0)
+            elif run.status in ("queued", "running") and run.id not in self._entries:
+                await set_status(self._home, run.id, "interrupted")
+        self._looking = asyncio.create_task(self._look())
+        self._begin()
+
+    def check(self) -> None:
+        """Refuse to take anything where the queue is being closed or its home is gone.
+
+        Raises:
+            Interrupted: it is being closed.
+            StorageError: the home was deleted or moved.
+        """
+        if self._closing:
+            raise Interrupted("the service is about to end; ask again when it is back")
+        if not self._home.in_place:
+            raise gone(self._home)
+
+    async def put(
+        self,
+        run: Run,
+        request: RunRequest,
+        *,
+        new: bool = False,
+        retry: Sequence[Any] = (),
+        also: Sequence[str] = (),
+        given: Any = None,
+    ) -> Run:
+        """Put an accepted run at the end, durably, unless it is in the queue; return its row.
+
+        Args:
+            run: the run.
+            request: its request; the limits hold until the run leaves the queue.
+            new: it was accepted just now.
+            retry: kinds of failure that are asked anew.
+            also: further fields of the request that hold as long.
+            given: what the method takes beside its request.
+
+        Raises:
+            InputError: it is being stopped.
+        """
+        limits = {name for name, one in request.invocation.items() if one is not None} - {"name", "tags"}
+        kept: Any = request.model_dump(mode="json", include={*limits, *also})
+        async with self._changing:
+            self.check()
+            entry = self._entries.get(run.id)
+            if entry is None:
+                before = "" if new else get_run(self._home, run.id).status
+                await self._take(Queued(id=run.id, before=before, changes=kept, retry=tuple(retry)), run, given=given)
+            elif entry.stop.asked:
+                raise InputError(f"run {run.id} is being stopped; ask again when it has ended")
+            return get_run(self._home, run.id)
+
+    async def cancel(self, run: str, *, at_once: bool = False) -> None:
+        """Take a run out of the queue; one at work is stopped, and waited for some seconds until it has ended."""
+        async with self._changing:
+            entry = self._entries.get(run)
+            if entry is None or entry.task is None:
+                await self._drop(run)
+                return
+            await leave_queue(self._home, run)
+            entry.stop.leaves = "interrupted"
+            entry.stop.ask(at_once=at_once)
+            if at_once:
+                entry.task.cancel()
+        await asyncio.wait([entry.task], timeout=PATIENCE)
+
+    def outside(self, run: str) -> None:
+        """Refuse a run that is in the queue.
+
+        Raises:
+            InputError: it is.
+        """
+        if run in self._entries:
+            raise InputError(
+                f"run {run} is {get_run(self._home, run).status}; cancel it first, or wait until it has ended"
+            )
+
+    async def ended(self, run: str) -> None:
+        """Return when a run is neither in the queue nor at work."""
+        while (entry := self._entries.get(run)) is not None:
+            await (asyncio.sleep(0.05) if entry.task is None else asyncio.wait([entry.task]))
+
+    async def close(self, *, patience: float | None = None) -> None:
+        """Have what is in flight answered and committed, and leave every run so that it goes on after a restart.
+
+        Args:
+            patience: seconds after which the calls in flight are given up; by default they are waited for.
+        """
+        self._closing = True
+        if self._looking is not None:
+            self._looking.cancel()
+            await asyncio.wait([self._looking])
+        working = {entry.task: entry for entry in self._entries.values() if entry.task is not None}
+        for entry in working.values():
+            entry.stop.leaves = "interrupted" if entry.stop.asked else "queued"
+            entry.stop.ask()
+        _, late = await asyncio.wait(working, timeout=patience) if working else (set(), set())
+        for task in late:
+            working[task].stop.ask(at_once=True)
+            task.cancel()
+        await asyncio.gather(*late, return_exceptions=True)
+        await self._stack.aclose()
+
+    async def _take(self, queued: Queued, run: Run, *, given: Any = None) -> None:
+        await enqueue(self._home, queued)
+        self._waiting.pop(run.id, None)
+        self._enter(queued, run, given=given)
+        self._begin()
+
+    def _enter(self, queued: Queued, run: Run, *, given: Any = None) -> None:
+        entry = self._entries[queued.id] = _Entry(Watch(self._home, queued, self._observers(run)), given)
+        entry.watch.became("queued")
+
+    async def _drop(self, run: str) -> None:
+        """Take a run that is not at work out of the queue: it stands as it stood before, or as interrupted."""
+        entry, waited = self._entries.pop(run, None), self._waiting.pop(run, None)
+        if entry is None and waited is None:
+            return
+        before = "" if entry is None else entry.watch.queued.before
+        status: RunStatus = before if before in ("done", "failed") else "interrupted"
+        await leave_queue(self._home, run, status=status)
+        if entry is not None:
+            entry.watch.became(status)
+
+    def _begin(self) -> None:
+        """Begin with runs that wait for their turn, as long as there is room."""
+        free = 0 if self._closing else max(0, self._width - len(self.at_work))
+        for run in self.queued[:free]:
+            entry = self._entries[run]
+            entry.task = asyncio.create_task(self._work(run, entry), name=f"run {run}")
+
+    async def _work(self, id: str, entry: _Entry) -> None:
+        """Carry out a run; whatever becomes of it, the queue goes on."""
+        queued = entry.watch.queued
+        try:
+            await asyncio.to_thread(_load)
+            with bound(run_id=id):
+                run = get_run(self._home, id)
+                result = await resume(
+                    run,
+                    settings=self._settings,
+                    changes=changed(run, queued.changes | left_of(queued)),
+                    observer=entry.watch,
+                    stop=entry.stop,
+                    transports=self._transports or None,
+                    retry=queued.retry,
+                    given=entry.given,
+                    home=self._home,
+                )
+            end, why = str(result.end), result.why
+        except BaseException as problem:  # whatever it is, it is this run's end and no other's
+            end, why = said_of(problem)
+            if end == "failed":
+                logger(__name__).warning("a run failed", run=id, why=why)
+        try:
+            await self._leave(id, entry, end, why)
+        except (StorageError, NotFound) as problem:
+            logger(__name__).error("the end of a run could not be kept", run=id, problem=str(problem))
+        finally:
+            del self._entries[id]
+            self._begin()
+
+    async def _leave(self, id: str, entry: _Entry, end: str, why: str) -> None:
+        """Keep how a run stands now that its work has ended, and whether it stays in the queue."""
+        run, before = get_run(self._home, id), entry.watch.queued.before
+        if run.status == "queued" and entry.stop.leaves != "queued":  # it never began, and stands as it stood before
+            status: RunStatus = before or ("failed" if end == "failed" else "interrupted")
+            await leave_queue(self._home, id, status=status)
+            await note_end(self._home, run, end, why, self._settings)
+        elif run.status not in ("queued", "waiting"):
+            await leave_queue(self._home, id)
+        run = get_run(self._home, id)
+        if run.status == "waiting":
+            self._waiting[id] = (-1, 0.0)
+        said = "" if end in ("failed", "interrupted") else end
+        entry.watch.became(run.status, end=said, why=why_ended(self._home, run))
+
+    async def _look(self) -> None:
+        """Take in what people left as files, and go on with runs whose questions they have answered."""
+        while True:
+            await asyncio.sleep(LOOK)
+            try:
+                await take_in(self._home)
+                for run in [id for id in self._waiting if self._answered(id)]:
+                    await self._take_up(run)
+            except Exception as problem:  # such as a file that another program damaged: the next look may do better
+                logger(__name__).error("what people answered could not be taken up", problem=str(problem))
+
+    def _answered(self, run: str) -> bool:
+        """Whether people have answered, and no answer came for a while."""
+        if not has_answers(self._home, run):
+            return False
+        now, left = asyncio.get_running_loop().time(), len(open_questions(self._home, run=run))
+        if self._waiting[run][0] != left:
+            self._waiting[run] = (left, now)
+        return now - self._waiting[run][1] >= QUIET[left > 0]
+
+    async def _take_up(self, id: str) -> None:
+        """Put a run that waited for people back into the queue, under the limits that it had."""
+        run = get_run(self._home, id)
+        known = next((one for one in queue(self._home) if one.id == id), None)
+        if known is None:
+            await self.put(run, method_of(run).read(run)[1])
+            return
+        async with self._changing:
+            if id in self._waiting:
+                await self._take(known, run)
+
+
+def _load() -> None:
+    """Load what only a run at work needs: for a second, at the first run of a process."""
+    importlib.import_module("dokimasia.runs.work")
+    default_transports()
+
+
+def changed(run: Run, changes: Mapping[str, Any]) -> dict[str, Any]:
+    """Return changes of a run's request, checked to be some.
+
+    Raises:
+        InputError: they are none; the message names the field.
+    """
+    request = method_of(run).read(run)[1]
+    try:
+        checked = type(request).model_validate({**request.model_dump(), **Invocation().invocation, **changes})
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise InputError(f"{'.'.join(map(str, first['loc']))}: {first['msg'].removeprefix('Value error, ')}") from None
+    return {name: getattr(checked, name) for name in changes}

@@ -1,0 +1,104 @@
+"""What there is to ask with: models with what was measured of them, and prompts."""
+
+from typing import Annotated, Any, Literal
+
+from fastapi import Query
+from pydantic import BaseModel, Field
+
+from dokimasia.endpoints.models import chosen_models, list_models
+from dokimasia.errors import NotFound
+from dokimasia.prompts import default_library
+from dokimasia.prompts.library import shipped_text
+from dokimasia.service.routes.answering import json_router
+from dokimasia.service.state import Reader, TheService
+
+router = json_router("models and prompts")
+
+
+class ModelShown(BaseModel):
+    """A model: what it is called and asked as, its limits, its price, and what its endpoint was measured to do."""
+
+    name: str
+    model: str
+    endpoint: str
+    transport: str | None = Field(description="null where there is no way to it")
+    problem: str | None = Field(description="why there is none")
+    key: Literal["set", "not set"] | None = Field(description="whether its key is there; null where it needs none")
+    max_concurrency: int
+    start_concurrency: int
+    rpm: int | None
+    tpm: int | None
+    timeout: float
+    max_image_side: int | None
+    price: dict[str, Any] = Field(
+        description="US dollars per million tokens and per edited image, and where they come from"
+    )
+    capabilities: list[str] = Field(description="as configured")
+    measured: dict[str, Any] | None = Field(description="what `dokimasia models --check` saw; null: never checked")
+    structured_output: bool = Field(description="whether it is held to JSON schemas")
+    about: str | None = Field(default=None, description="of a simulated model, what is planted in it")
+
+
+class Models(BaseModel):
+    """The models that are configured, and where asked for those that are simulated."""
+
+    models: list[ModelShown]
+
+
+class PromptShown(BaseModel):
+    """A prompt: name, version and hash, which stand beside every judgement, what it gives and takes, where it is from."""
+
+    name: str
+    version: int
+    output: str
+    inputs: dict[str, Any]
+    source: str
+    hash: str
+
+
+class PromptText(PromptShown):
+    """A prompt with its text."""
+
+    text: str = Field(description="as its file holds it")
+
+
+class Prompts(BaseModel):
+    """The prompts that ship with the package."""
+
+    prompts: list[PromptShown]
+
+
+@router.get("/models")
+def models(
+    service: TheService,
+    person: Reader,
+    simulated: Annotated[bool, Query(description="Also the simulated models that ship with the package.")] = False,
+) -> Models:
+    """List the configured models with prices and what was measured; nothing of a key but whether it is set."""
+    settings = service.settings
+    found = list_models(settings, chosen_models(settings, simulated=simulated))
+    return Models(models=[ModelShown.model_validate({**one, "key": _key(one["key"])}) for one in found])
+
+
+@router.get("/prompts")
+def prompts(person: Reader) -> Prompts:
+    """List the prompts that ship with the package."""
+    library = default_library()
+    return Prompts(prompts=[_shown(name) for name in library.names()])
+
+
+@router.get("/prompts/{name}")
+def one_prompt(person: Reader, name: str) -> PromptText:
+    """Show a prompt with its text."""
+    if name not in (names := default_library().names()):
+        raise NotFound(f"no prompt is called {name[:80]!r}; there are: {', '.join(names)}")
+    return PromptText(**_shown(name).model_dump(), text=shipped_text(name))
+
+
+def _shown(name: str) -> PromptShown:
+    prompt = default_library().get(name)
+    return PromptShown.model_validate(prompt.model_dump(include=set(PromptShown.model_fields)))
+
+
+def _key(key: dict[str, Any] | None) -> str | None:
+    return None if key is None else "set" if key["present"] else "not set"

@@ -1,0 +1,111 @@
+"""What several routes answer with: a run as lists show it, and where to go from it."""
+
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from dokimasia.runs.estimate import Estimate
+from dokimasia.runs.reading.listing import described
+from dokimasia.service.routes.answering import Listed
+from dokimasia.service.state import Service
+from dokimasia.storage.naming import Label, labels
+from dokimasia.storage.runs import Run, RunStatus
+
+AT_WORK = frozenset({"running", "queued"})
+"""Statuses of runs that the queue works on."""
+
+
+class Forked(BaseModel):
+    """The run that another was forked from, and the step where it has one."""
+
+    run: str
+    node: str | None = None
+
+
+class RunShown(BaseModel):
+    """A run as lists show it; `dokimasia runs --json` prints the same."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "examples": [
+                {
+                    "id": "2e235f0474c474b7",
+                    "method": "evaluate",
+                    "command": "evaluate questions.jsonl --judge judge --models strong,weak",
+                    "data_name": "questions.jsonl",
+                    "seed": 0,
+                    "fresh": 0,
+                    "status": "done",
+                    "created_at": "2026-11-23T08:00:00+00:00",
+                    "updated_at": "2026-11-23T08:10:00+00:00",
+                    "forked_from": None,
+                    "name": "first",
+                    "tags": ["colours"],
+                }
+            ]
+        }
+    )
+
+    id: str
+    method: str
+    command: str = Field(description="the command that asks for the same")
+    data_name: str
+    seed: int
+    fresh: int = Field(description="how often the same was asked to begin anew")
+    status: RunStatus
+    created_at: str
+    updated_at: str
+    forked_from: Forked | None
+    name: str = Field(description="what the run is called; empty without a name")
+    tags: list[str]
+    open_questions: int = Field(default=0, description="how many questions wait for people, in a list of runs")
+
+
+class RunsListed(Listed):
+    """A page of the list of runs, the newest first."""
+
+    runs: list[RunShown]
+
+
+class Links(BaseModel):
+    """Where what belongs to a run is found."""
+
+    self: str
+    page: str = Field(description="for people")
+    items: str
+    samples: str
+    report: str
+    export: str
+    events: str = Field(description="server-sent events")
+    cancel: str
+
+
+class RunBegun(RunShown):
+    """A run that was asked for, resumed or forked, with what it is expected to take."""
+
+    estimate: dict[str, Any] = Field(description="calls, tokens and cost by model, as `--dry-run` prints them")
+    links: Links
+
+
+def shown_run(run: Run, label: Label, *, asked: int = 0) -> RunShown:
+    """Return a run as lists show it."""
+    return RunShown.model_validate(described(run, label, asked=asked))
+
+
+def begun(service: Service, run: Run) -> RunBegun:
+    """Return a run with its estimate and links."""
+    label = labels(service.home).get(run.id, Label())
+    return RunBegun(**shown_run(run, label).model_dump(), estimate=estimate_of(run), links=links_of(run.id))
+
+
+def estimate_of(run: Run) -> dict[str, Any]:
+    """Return what a run was expected to ask and cost when it was accepted."""
+    kept = Estimate.model_validate(run.options["estimate"])
+    return {**kept.model_dump(mode="json", exclude={"answered"}), "calls": kept.calls, "cost": kept.cost}
+
+
+def links_of(run: str) -> Links:
+    """Return where what belongs to a run is found."""
+    at = f"/api/runs/{run}"
+    parts = {name: f"{at}/{name}" for name in ("items", "samples", "report", "export", "events", "cancel")}
+    return Links(self=at, page=f"/runs/{run}", **parts)

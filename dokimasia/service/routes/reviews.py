@@ -1,0 +1,314 @@
+"""What waits for people, item by item, decided by who is asked; how far they agree; things handed out to be rated."""
+
+import asyncio
+from http import HTTPStatus
+from pathlib import Path
+from typing import Annotated, Any
+
+from fastapi import Query, Response
+from pydantic import BaseModel, Field
+
+from dokimasia.agents.readers import faults_of
+from dokimasia.domain.decision import RATED, Action, Decision, Kind, Standing, State
+from dokimasia.errors import DecidedMeanwhile
+from dokimasia.methods.checks import (
+    all_standings,
+    checked,
+    is_due,
+    item_of,
+    keep_decision,
+    keep_draft,
+    review_items,
+    review_queue,
+    show_question,
+    shown_item,
+    take_back,
+)
+from dokimasia.methods.checks.standing import standing_figures
+from dokimasia.methods.people import asked_of, hand_out_here, queued, rating_text, ratings_of, written
+from dokimasia.runs.registry import method_of
+from dokimasia.service.describing import takes
+from dokimasia.service.problems import Refused, may_answer
+from dokimasia.service.routes.answering import (
+    After,
+    Body,
+    Limit,
+    Listed,
+    file_answer,
+    file_reply,
+    json_router,
+    page_of,
+    sent_as,
+)
+from dokimasia.service.state import Reader, Reviewer, Service, TheService
+from dokimasia.storage.people.questions import get_question, withdrawn_items
+from dokimasia.storage.runs import Run
+
+router = json_router("reviews")
+
+JSON_LINES = "application/x-ndjson"
+LONGEST = 500_000
+"""Characters of a text that a person writes."""
+
+Text = Annotated[str, Field(max_length=LONGEST)]
+
+
+class ReviewShown(BaseModel):
+    """A run with anything that people decide on: how many items wait, of which kinds, for whom, and since when."""
+
+    run: str
+    title: str
+    waiting: int
+    decided: int
+    kinds: dict[Kind, int]
+    people: dict[str, int] = Field(description="how many wait for whom; under an empty name, for anybody")
+    yours: int = Field(description="how many the one who asks can decide on")
+    oldest: str
+
+
+class Reviews(Listed):
+    """A page of these runs, those where something waits first, by their oldest item."""
+
+    reviews: list[ReviewShown]
+
+
+class ItemListed(BaseModel):
+    """An item as lists show it."""
+
+    item: str
+    kind: Kind
+    sample: str
+    person: str | None = Field(description="whose it is; null: anybody's")
+    state: State
+    decided: int = Field(description="how many decisions there are on it")
+    due: bool = Field(description="whether the one who asks can decide on it now")
+
+
+class ReviewItems(Listed):
+    """A page of a run's items, those that wait first."""
+
+    run: str
+    items: list[ItemListed]
+
+
+class ItemShown(BaseModel):
+    """An item whole: what a person is shown of it, and the decisions on it that they may see."""
+
+    shown: dict[str, Any]
+    decisions: list[Decision]
+    asked: list[dict[str, Any]] = Field(description="what is asked of an item that is rated, by measure")
+
+
+class Decided(Body):
+    """A person's decision on an item."""
+
+    action: Action = Field(examples=["accept"])
+    text: Text = Field(default="", description="the text after an edit, or the reply to a question")
+    delete: tuple[Annotated[int, Field(ge=1, lt=2**31)], ...] = Field(
+        default=(), max_length=10_000, description="instead of a text, the numbers of sentences to leave out"
+    )
+    ratings: dict[str, Annotated[str, Field(max_length=10_000)]] = Field(
+        default_factory=dict[str, str], description="of an item that is rated: the answer by measure, and `comment`"
+    )
+    second: bool = Field(default=False, description="a second opinion, where somebody has decided already")
+    seen: Annotated[int, Field(ge=0, lt=2**31)] | None = Field(
+        default=None, description="how many decisions on the item were seen; where there are more by now, 409"
+    )
+
+
+class Draft(Body):
+    """A text that is not decided on yet."""
+
+    text: Text
+
+
+class DraftKept(BaseModel):
+    """A draft is kept; what of a reply would not be understood."""
+
+    faults: str
+
+
+class HandOut(Body):
+    """What of a run is handed out to people to be rated, blind."""
+
+    kind: Kind = Field(examples=["rating"])
+    annotators: tuple[Annotated[str, Field(min_length=1, max_length=100)], ...] = Field(min_length=1, max_length=100)
+    per: Annotated[int, Field(ge=1, lt=2**31)] | None = Field(default=None, description="so many of each category")
+    seed: Annotated[int, Field(ge=0, lt=2**63)] = 0
+
+
+class HandedOut(BaseModel):
+    """How many items are new in the queue."""
+
+    new: int
+
+
+@router.get("/reviews")
+def reviews(service: TheService, person: Reader, limit: Limit = 50, after: After = None) -> Reviews:
+    """List the runs with anything that people decide on, those where something waits first."""
+    every = review_queue(service.home)
+    shown, later = page_of(every, lambda one: one.run.id, limit=limit, after=after)
+    found = [
+        ReviewShown(
+            run=one.run.id,
+            title=method_of(one.run).title,
+            waiting=one.waiting,
+            decided=one.decided,
+            kinds=dict(one.kinds),
+            people=dict(one.people),
+            yours=one.of(person.name),
+            oldest=one.oldest,
+        )
+        for one in shown
+    ]
+    return Reviews(total=len(every), next=later, reviews=found)
+
+
+@router.get("/reviews/{run}")
+def one_review(
+    service: TheService,
+    person: Reader,
+    run: str,
+    second: Annotated[
+        bool, Query(description="`due` are those on which others have decided, for a second opinion.")
+    ] = False,
+    due: Annotated[bool, Query(description="Only those on which the one who asks can decide now.")] = False,
+    limit: Limit = 50,
+    after: After = None,
+) -> ReviewItems:
+    """List a run's items, those that wait first."""
+    found = service.run(run)
+    every = [one for one in review_items(service.home, found) if not due or is_due(one, person.name, second=second)]
+    every.sort(key=lambda one: one.state != "waiting")
+    shown, later = page_of(every, lambda one: one.item.id, limit=limit, after=after)
+    items = [
+        ItemListed(
+            item=one.item.id,
+            kind=one.item.kind,
+            sample=one.item.sample_id,
+            person=one.item.person,
+            state=one.state,
+            decided=len(one.decisions),
+            due=is_due(one, person.name, second=second),
+        )
+        for one in shown
+    ]
+    return ReviewItems(total=len(every), next=later, run=found.id, items=items)
+
+
+@router.get("/reviews/{run}/agreement")
+def agreement(service: TheService, person: Reader, run: str) -> dict[str, Any]:
+    """Return how items stand and how far people agree; `dokimasia check RUN --json` prints the same."""
+    found = service.run(run)
+    return standing_figures(service.home, found.id, all_standings(service.home, found.id))
+
+
+@router.get("/reviews/{run}/ratings", responses=file_reply(JSON_LINES, description="the ratings, a line each"))
+def ratings(service: TheService, person: Reviewer, run: str) -> Response:
+    """Return what people said of what was handed out to them, as `dokimasia annotate agreement` reads it."""
+    found = service.run(run)
+    name = f"ratings-{found.id}.jsonl"
+    return file_answer(written(ratings_of(queued(service.home, found.id)), Path(name)), JSON_LINES, name)
+
+
+@router.post("/reviews/{run}/hand-out", status_code=HTTPStatus.CREATED, openapi_extra=takes(HandOut))
+def hand_out(service: TheService, person: Reviewer, run: str, body: Annotated[HandOut, sent_as(HandOut)]) -> HandedOut:
+    """Hand responses, pairs or criteria of a run out to people, blind, to each in an order of their own."""
+    found = service.run(run)
+    if body.kind not in RATED:
+        raise Refused(HTTPStatus.UNPROCESSABLE_ENTITY, f"kind: {body.kind} is not handed out; {', '.join(RATED)} are")
+    new = hand_out_here(service.home, found, body.kind, annotators=body.annotators, per=body.per, seed=body.seed)
+    return HandedOut(new=asyncio.run(new))
+
+
+@router.get("/reviews/{run}/{item}", responses=may_answer(410))
+def one_item(
+    service: TheService,
+    person: Reader,
+    run: str,
+    item: str,
+    second: Annotated[bool, Query(description="Without what others decided, for a second opinion.")] = False,
+) -> ItemShown:
+    """Show an item whole."""
+    found = service.run(run)
+    if _found(service, found, item).item.person == person.name:
+        _note_shown(service, found, item)
+    return _shown(service, _found(service, found, item), person.name, second=second)
+
+
+@router.post(
+    "/reviews/{run}/{item}", status_code=HTTPStatus.CREATED, openapi_extra=takes(Decided), responses=may_answer(410)
+)
+def decide(
+    service: TheService, person: Reviewer, run: str, item: str, body: Annotated[Decided, sent_as(Decided)]
+) -> ItemShown:
+    """Decide on an item; where somebody did so before, they are told of it and nothing is written over."""
+    found = service.run(run)
+    one = _found(service, found, item)
+    if body.action == "undo":
+        asyncio.run(take_back(service.home, item, who=person.name))
+        return _shown(service, _found(service, found, item), person.name)
+    text = rating_text(one.item, body.ratings) if one.item.kind in RATED and body.action == "rate" else body.text
+    left = checked(
+        service.home,
+        one.item,
+        body.action,
+        who=person.name,
+        text=text,
+        delete=body.delete,
+        seen=_seen(one, body, person.name),
+    )
+    try:
+        asyncio.run(keep_decision(service.home, left))
+    except DecidedMeanwhile as problem:
+        if text.strip():
+            keep_draft(service.home, item, person.name, text)
+        again = 'send it with "second": true to keep it as a second opinion'
+        raise Refused(HTTPStatus.CONFLICT, f"{problem}: {again}") from None
+    return _shown(service, _found(service, found, item), person.name)
+
+
+@router.put("/reviews/{run}/{item}/draft", openapi_extra=takes(Draft), responses=may_answer(410))
+def draft(
+    service: TheService, person: Reviewer, run: str, item: str, body: Annotated[Draft, sent_as(Draft)]
+) -> DraftKept:
+    """Keep a text that is not decided on yet, and say what of a reply would not be understood."""
+    one = _found(service, service.run(run), item)
+    keep_draft(service.home, one.item.id, person.name, body.text)
+    reader = get_question(service.home, item).aid.reader if one.item.kind == "question" else ""
+    return DraftKept(faults=faults_of(reader, body.text) if reader else "")
+
+
+def _found(service: Service, run: Run, id: str) -> Standing:
+    """Return an item of a run.
+
+    Raises:
+        Refused: it is a question that is not asked any more.
+        NotFound: there is none.
+    """
+    if id in withdrawn_items(service.home, run.id):
+        raise Refused(HTTPStatus.GONE, f"question {id} was withdrawn: run {run.id} does not ask it any more")
+    return item_of(review_items(service.home, run), id, run.id)
+
+
+def _note_shown(service: Service, run: Run, id: str) -> None:
+    """Keep when a question was first shown to its person."""
+    if _found(service, run, id).item.kind == "question":
+        asyncio.run(show_question(service.home, id))
+
+
+def _seen(one: Standing, body: Decided, who: str) -> int | None:
+    """Return how many decisions a person is taken to know of: without a word of theirs, none of somebody else's that settles."""
+    if body.seen is not None or body.second or one.item.kind == "question":
+        return body.seen
+    settled = one.settled_by
+    return len(one.decisions) if settled is None or settled.who == who else 0
+
+
+def _shown(service: Service, one: Standing, who: str, *, second: bool = False) -> ItemShown:
+    blind = one.item.kind in RATED or (second and who not in one.opinions)
+    return ItemShown(
+        shown=shown_item(service.home, one),
+        decisions=[each for each in one.decisions if each.who == who or not blind],
+        asked=asked_of(one.item) if one.item.kind in RATED else [],
+    )

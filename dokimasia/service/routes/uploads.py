@@ -1,0 +1,296 @@
+"""Data sets and images brought to the service: taken in as a stream, listed, looked through, deleted; no URL is fetched."""
+
+from collections.abc import Callable, Mapping
+from http import HTTPStatus
+from itertools import islice
+from pathlib import Path
+from typing import Annotated, Any
+
+import orjson
+from fastapi import Query, Request, Response
+from pydantic import BaseModel, Field
+from python_multipart.exceptions import FormParserError
+from python_multipart.multipart import MultipartParser, parse_options_header
+from starlette.concurrency import run_in_threadpool
+
+from dokimasia.datasets import Problem, check, format_of, open_dataset, plain_report
+from dokimasia.errors import InputError
+from dokimasia.runs.readers import bring_reader
+from dokimasia.service.paths import Places
+from dokimasia.service.problems import Refused, may_answer
+from dokimasia.service.routes.answering import After, Limit, Listed, json_router, page_of
+from dokimasia.service.state import Reader, Service, Starter, TheService
+from dokimasia.service.unpacking import is_archive, unpack
+from dokimasia.service.uploads import UPLOAD, FileKept, Incoming, Upload, Uploads, refused
+from dokimasia.storage.runs import list_runs
+
+router = json_router("uploads")
+
+MULTIPART = "multipart/form-data"
+NAME = "name"
+LONGEST = 200
+"""Characters of what an upload is called."""
+
+MANY = 200
+"""Problems and warnings of a data set that are listed."""
+
+SENT = {
+    "requestBody": {
+        "required": True,
+        "description": "A data file; several files with relative names; an image; or a ZIP of these, which is unpacked. "
+        "The field `name` says what to call it.",
+        "content": {
+            MULTIPART: {
+                "schema": {
+                    "type": "object",
+                    "properties": {
+                        NAME: {"type": "string", "maxLength": LONGEST},
+                        "file": {"type": "array", "items": {"type": "string", "format": "binary"}, "minItems": 1},
+                    },
+                    "required": ["file"],
+                }
+            }
+        },
+    }
+}
+
+
+class UploadShown(BaseModel):
+    """An upload: its id by content, its name, whose it is, and what names it in a request."""
+
+    id: str
+    name: str
+    created_at: str
+    by: str
+    files: int = Field(ge=1)
+    bytes: int
+    path: str = Field(
+        description="what stands for it where a request names a file", examples=["upload:questions.jsonl"]
+    )
+
+
+class UploadsListed(Listed):
+    """A page of the uploads, the newest first."""
+
+    uploads: list[UploadShown]
+
+
+class Preview(BaseModel):
+    """A data set looked through: what `dokimasia data check --json` prints, and its first samples."""
+
+    report: dict[str, Any] | None = Field(description="null where it is no data set")
+    problem: str = Field(description="why it is none; else empty")
+    samples: list[dict[str, Any]]
+
+
+class UploadDetail(UploadShown):
+    """An upload with its files and, where one of them or their folder is a data set, a preview."""
+
+    listed: list[FileKept]
+    preview: Preview
+
+
+@router.post(
+    "/uploads",
+    status_code=HTTPStatus.CREATED,
+    openapi_extra=SENT,
+    responses={200: {"model": UploadShown, "description": "it was there already"}, **may_answer(507)},
+)
+async def upload(service: TheService, person: Starter, request: Request, response: Response) -> UploadShown:
+    """Take in a data set or images; the same files once more are the same upload."""
+    with _uploads(service).incoming() as taking:
+        receiving = _Receiving(taking)
+        await receiving.read(request)
+        kept, new = await run_in_threadpool(_kept, taking, receiving.name, person.name)
+    response.status_code = HTTPStatus.CREATED if new else HTTPStatus.OK
+    return _shown(kept)
+
+
+@router.get("/uploads")
+def uploads(service: TheService, person: Reader, limit: Limit = 50, after: After = None) -> UploadsListed:
+    """List the uploads, the newest first."""
+    every = _uploads(service).all()
+    shown, later = page_of(every, lambda one: one.id, limit=limit, after=after)
+    return UploadsListed(total=len(every), next=later, uploads=[_shown(one) for one in shown])
+
+
+@router.get("/uploads/{id}")
+def one_upload(
+    service: TheService,
+    person: Reader,
+    id: str,
+    file: Annotated[
+        str, Query(max_length=4000, description="The file that is looked through; by default the data set.")
+    ] = "",
+    prompt: Annotated[
+        str | None, Query(max_length=10_000, description="The question of samples that have none of their own.")
+    ] = None,
+    samples: Annotated[int, Query(ge=0, le=100, description="How many samples are shown.")] = 5,
+) -> UploadDetail:
+    """Show an upload's files, and look through its data set: every fault by its line, and the first samples."""
+    places = Places(service.home, service.data_root)
+    found = places.uploads.get(id)
+    path = places.file(f"{UPLOAD}{found.id}{f'/{file}' if file else ''}", "file")
+    preview = _preview(path, places, prompt=prompt, samples=samples)
+    return UploadDetail(**_shown(found).model_dump(), listed=list(found.files), preview=preview)
+
+
+@router.delete("/uploads/{id}")
+def delete(
+    service: TheService,
+    person: Starter,
+    id: str,
+    force: Annotated[bool, Query(description="Also where an unfinished run was given it.")] = False,
+) -> UploadShown:
+    """Delete an upload; runs keep the samples and images that they were accepted with."""
+    kept = _uploads(service)
+    found = kept.get(id)
+    using = [run.id for run in list_runs(service.home) if run.status != "done" and _uses(run.options, found.id)]
+    if using and not force:
+        raise Refused(
+            HTTPStatus.CONFLICT,
+            f"the run {', '.join(using)} is not finished and was given it: delete it all the same with ?force=true",
+        )
+    kept.delete(found)
+    return _shown(found)
+
+
+class _Receiving:
+    """Reads a form with files as it comes, and puts each piece of a file on the disk."""
+
+    def __init__(self, taking: Incoming) -> None:
+        self.name = ""
+        self._taking = taking
+        self._todo: list[Callable[[], None]] = []
+        self._header = b""
+        self._value = b""
+        self._disposition = b""
+        self._field: bytearray | None = None
+        self._done = False
+
+    async def read(self, request: Request) -> None:
+        """Read a request's body to its end.
+
+        Raises:
+            Refused: it is no form with files, or is broken off, or what it brings is not taken.
+        """
+        kind, options = parse_options_header(request.headers.get("content-type", ""))
+        boundary = options.get(b"boundary", b"")
+        if kind != MULTIPART.encode() or not boundary:
+            raise Refused(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, f"an upload is sent as {MULTIPART} with a boundary")
+        try:
+            parser = MultipartParser(boundary, self._callbacks())
+            async for chunk in request.stream():
+                parser.write(chunk)
+                if self._todo:
+                    await run_in_threadpool(self._do)
+            parser.finalize()
+        except (FormParserError, KeyError, ValueError) as error:
+            raise refused(f"the form is broken ({str(error)[:100]})") from None
+        if not self._done:
+            raise refused("the form is broken off")
+
+    def _callbacks(self) -> Any:
+        return {
+            "on_part_begin": self._begin,
+            "on_header_field": lambda data, start, end: self._named(data[start:end]),
+            "on_header_value": lambda data, start, end: self._valued(data[start:end]),
+            "on_header_end": self._headed,
+            "on_headers_finished": self._headers,
+            "on_part_data": lambda data, start, end: self._data(data[start:end]),
+            "on_part_end": self._end,
+            "on_end": self._finish,
+        }
+
+    def _do(self) -> None:
+        todo, self._todo = self._todo, []
+        for one in todo:
+            one()
+
+    def _begin(self) -> None:
+        self._disposition, self._field = b"", None
+
+    def _named(self, data: bytes) -> None:
+        self._header += data
+
+    def _valued(self, data: bytes) -> None:
+        self._value += data
+
+    def _headed(self) -> None:
+        if self._header.lower() == b"content-disposition":
+            self._disposition = self._value
+        self._header = self._value = b""
+
+    def _headers(self) -> None:
+        _, options = parse_options_header(self._disposition)
+        file, field = options.get(b"filename"), options.get(b"name", b"")
+        if file is not None:
+            name = file.decode("utf-8", "surrogateescape")
+            self._todo.append(lambda: self._taking.begin(name))
+        elif field == NAME.encode():
+            self._field = bytearray()
+        else:
+            raise refused(f"there is no field {field.decode('utf-8', 'replace')[:80]!r}: send files, and {NAME!r}")
+
+    def _data(self, data: bytes) -> None:
+        if self._field is None:
+            self._todo.append(lambda: self._taking.write(data))
+        elif len(self._field) + len(data) > 4 * LONGEST:
+            raise refused(f"{NAME} has more than {LONGEST} characters")
+        else:
+            self._field += data
+
+    def _end(self) -> None:
+        if self._field is None:
+            self._todo.append(self._taking.close)
+            return
+        self.name = self._field.decode("utf-8", "replace").strip()
+        if len(self.name) > LONGEST or not self.name.isprintable():
+            raise refused(f"{NAME} has at most {LONGEST} characters, all of which can be printed")
+
+    def _finish(self) -> None:
+        self._done = True
+
+
+def _kept(taking: Incoming, name: str, by: str) -> tuple[Upload, bool]:
+    """Keep what was taken, a ZIP archive unpacked; without a name it is called as its one file, archive or folder is."""
+    files = taking.files
+    if len(files) == 1 and is_archive(files[0]):
+        name = name or files[0].stem
+        unpack(taking, files[0])
+    elif any(map(is_archive, files)):
+        raise refused("a ZIP archive comes alone")
+    tops = {one.relative_to(taking.part).parts[1] for one in taking.files}
+    return taking.keep(name=name or (tops.pop() if len(tops) == 1 else ""), by=by)
+
+
+def _preview(path: Path, places: Places, *, prompt: str | None, samples: int) -> Preview:
+    try:
+        bring_reader(path)
+        name = format_of(path).name
+        report = plain_report(path, name, check(path, prompt=prompt))
+        found = islice(open_dataset(path, prompt=prompt, limit=max(1, samples)), MANY)
+        shown = [one.model_dump(mode="json") for one in found if not isinstance(one, Problem)][:samples]
+    except InputError as problem:
+        return Preview(report=None, problem=places.shortened(str(problem)), samples=[])
+    report |= {part: report[part][:MANY] for part in ("problems", "warnings")}
+    told: dict[str, Any] = orjson.loads(places.shortened(orjson.dumps(report).decode()))
+    return Preview(report=told, problem="", samples=shown)
+
+
+def _uses(value: Any, id: str) -> bool:
+    """Whether what a run was accepted with names an upload anywhere."""
+    if isinstance(value, str):
+        return f"/{id}/" in value
+    if isinstance(value, Mapping):
+        return any(_uses(one, id) for one in value.values())
+    return isinstance(value, list) and any(_uses(one, id) for one in value)
+
+
+def _uploads(service: Service) -> Uploads:
+    return Places(service.home, service.data_root).uploads
+
+
+def _shown(one: Upload) -> UploadShown:
+    fields = one.model_dump(include={"id", "name", "created_at", "by"})
+    return UploadShown(**fields, files=len(one.files), bytes=one.bytes, path=f"{UPLOAD}{one.id}")

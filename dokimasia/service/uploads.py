@@ -1,0 +1,341 @@
+"""What was uploaded to a home: kept under a hash of its names and bytes, taken in under caps, whole or not at all."""
+
+import hashlib
+import os
+import re
+import secrets
+import shutil
+import unicodedata
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from http import HTTPStatus
+from pathlib import Path, PurePosixPath
+from typing import BinaryIO
+
+from pydantic import Field, ValidationError
+
+from dokimasia.datasets.formats import READERS
+from dokimasia.datasets.images import EXTENSIONS, MAX_BYTES, image_format, read_image
+from dokimasia.domain.identity import Value, digest
+from dokimasia.errors import InputError, NotFound
+from dokimasia.service.problems import Refused
+
+UPLOAD = "upload:"
+"""What stands before an upload's name or id where a request names a file."""
+
+FOLDER, FILES, ABOUT, PART = "uploads", "files", "about.json", ".part-"
+_ID = re.compile(r"[0-9a-f]{32}")
+_DRIVE = re.compile(r"[A-Za-z]:")
+PROMPT = ".md"
+"""How files of prompts end, which are named by their folder."""
+
+SYSTEM = frozenset({".ds_store", "thumbs.db", "desktop.ini"})
+"""What file managers leave behind, which is passed over."""
+
+
+@dataclass(frozen=True, slots=True)
+class Caps:
+    """How much is taken.
+
+    Attributes:
+        file: bytes of one file.
+        total: bytes of all files of one upload, unpacked.
+        kept: bytes of all uploads of a home.
+        files: how many files one upload has.
+        name: bytes of a file's name, and of that of each folder.
+        depth: how deep folders lie in each other.
+        ratio: how many times as large as its archive an unpacked ZIP may be, beyond `small` bytes.
+    """
+
+    file: int = 1_000_000_000
+    total: int = 2_000_000_000
+    kept: int = 100_000_000_000
+    files: int = 20_000
+    name: int = 200
+    depth: int = 16
+    ratio: int = 100
+    small: int = 20_000_000
+
+
+class FileKept(Value):
+    """A file of an upload: its name with slashes, its size in bytes, and the SHA-256 of its content."""
+
+    name: str
+    bytes: int = Field(ge=0)
+    sha256: str
+
+
+class Upload(Value):
+    """An upload: its id by content, what it is called, when it came (UTC, ISO form), whose it is, and its files by name.
+
+    `data` is the name of the one file of it that is a data set, empty where it is a folder or none is alone.
+    """
+
+    id: str
+    name: str
+    created_at: str
+    by: str
+    data: str = ""
+    files: tuple[FileKept, ...]
+
+    @property
+    def bytes(self) -> int:
+        """The size of all files."""
+        return sum(one.bytes for one in self.files)
+
+
+@dataclass(frozen=True, slots=True)
+class Uploads:
+    """The uploads of a home.
+
+    Attributes:
+        home: the home's folder.
+        caps: how much is taken.
+    """
+
+    home: Path
+    caps: Caps = Caps()
+
+    @property
+    def folder(self) -> Path:
+        """Where they lie."""
+        return self.home.resolve() / FOLDER
+
+    def all(self) -> list[Upload]:
+        """Return all uploads, the newest first; what cannot be read is none."""
+        found: list[Upload] = []
+        for path in self.folder.glob(f"*/{ABOUT}") if self.folder.is_dir() else ():
+            with suppress(OSError, ValidationError):
+                found.append(Upload.model_validate_json(path.read_bytes()))
+        return sorted(found, key=lambda one: (one.created_at, one.id), reverse=True)
+
+    def get(self, id: str) -> Upload:
+        """Return an upload by its id, or the newest of a name.
+
+        Raises:
+            NotFound: there is none.
+        """
+        if _ID.fullmatch(id):
+            with suppress(OSError, ValidationError):
+                return Upload.model_validate_json((self.folder / id / ABOUT).read_bytes())
+        named = next((one for one in self.all() if one.name == id), None)
+        if named is None:
+            raise NotFound(f"there is no upload {id[:80]!r}: GET /api/uploads lists them")
+        return named
+
+    def path(self, text: str, where: str) -> Path:
+        """Return what `upload:ID`, `upload:NAME` or either with `/FILE` means: its data set, or its folder.
+
+        Raises:
+            InputError: there is no such upload, or no such file in it.
+        """
+        named = text.removeprefix(UPLOAD)
+        try:
+            upload, inside = self.get(named), ""
+        except NotFound:
+            name, _, inside = named.partition("/")
+            try:
+                upload = self.get(name)
+            except NotFound as problem:
+                raise InputError(f"{where}: {problem}") from None
+        wanted = inside or upload.data
+        files = self.folder / upload.id / FILES
+        known = {one.name for one in upload.files}
+        if not wanted or (wanted not in known and any(name.startswith(f"{wanted}/") for name in known)):
+            return files / wanted
+        if wanted not in known:
+            raise InputError(f"{where}: the upload {upload.name!r} has no file {inside[:200]!r}")
+        return files / wanted
+
+    def holds(self, path: Path) -> bool:
+        """Whether a path lies in the files of an upload."""
+        parts = path.relative_to(self.folder).parts if path.is_relative_to(self.folder) else ()
+        return len(parts) > 1 and parts[1] == FILES and bool(_ID.fullmatch(parts[0]))
+
+    def shortened(self, text: str) -> str:
+        """Return a text in which files of uploads are called by their names there."""
+        return re.sub(rf"{re.escape(str(self.folder))}/[0-9a-f]{{32}}/{FILES}/?", "", text)
+
+    def delete(self, upload: Upload) -> None:
+        """Delete an upload."""
+        gone = self.folder / f"{PART}{os.getpid()}-{secrets.token_hex(4)}"
+        (self.folder / upload.id).rename(gone)
+        shutil.rmtree(gone, ignore_errors=True)
+
+    @contextmanager
+    def incoming(self) -> Iterator["Incoming"]:
+        """Take an upload in; what is not kept at the end, or was left behind by a process that died, is removed."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        for left in self.folder.glob(f"{PART}*"):
+            if not left.name.startswith(f"{PART}{os.getpid()}-"):
+                shutil.rmtree(left, ignore_errors=True)
+        part = self.folder / f"{PART}{os.getpid()}-{secrets.token_hex(8)}"
+        (part / FILES).mkdir(parents=True)
+        taking = Incoming(part, self.caps, room=self.caps.kept - sum(one.bytes for one in self.all()))
+        try:
+            yield taking
+        except OSError as error:
+            raise Refused(
+                HTTPStatus.INSUFFICIENT_STORAGE, f"the upload cannot be kept: {error.strerror or type(error).__name__}"
+            ) from error
+        finally:
+            taking.close()
+            shutil.rmtree(part, ignore_errors=True)
+
+
+@dataclass(slots=True)
+class Incoming:
+    """An upload on its way: files are begun, written and closed one after another, then all are kept together.
+
+    Attributes:
+        part: the folder in which it is put together.
+        caps: how much is taken.
+        room: bytes that the home has room for.
+    """
+
+    part: Path
+    caps: Caps
+    room: int
+    _names: dict[str, str] = field(default_factory=dict[str, str])
+    _open: BinaryIO | None = None
+    _size: int = 0
+    _total: int = 0
+
+    @property
+    def files(self) -> list[Path]:
+        """The files that were taken, in their order."""
+        return [self.part / FILES / name for name in self._names.values()]
+
+    def begin(self, name: str) -> None:
+        """Begin a file.
+
+        Raises:
+            Refused: there are too many, or the name cannot be one, or is that of another file.
+        """
+        self.close()
+        name = plain_name(name, self.caps)
+        if len(self._names) >= self.caps.files:
+            raise too_much(f"more than {self.caps.files:,} files")
+        if name.casefold() in self._names:
+            raise refused(f"two files are called {name!r}")
+        self._names[name.casefold()] = name
+        path = self.part / FILES / name
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._open = path.open("xb")
+        except (FileExistsError, NotADirectoryError, IsADirectoryError):
+            raise refused(f"{name!r} is a file and a folder at once") from None
+        self._size = 0
+
+    def write(self, data: bytes) -> None:
+        """Write on in the file that was begun last.
+
+        Raises:
+            Refused: it, or the whole upload, gets too large.
+        """
+        self._size += len(data)
+        self._total += len(data)
+        if self._size > self.caps.file:
+            raise too_much(f"a file of more than {self.caps.file:,} bytes")
+        if self._total > self.caps.total:
+            raise too_much(f"more than {self.caps.total:,} bytes in all")
+        if self._total > self.room:
+            raise Refused(HTTPStatus.INSUFFICIENT_STORAGE, "the uploads of this home have no room left: delete some")
+        if self._open is not None:
+            self._open.write(data)
+
+    def close(self) -> None:
+        """End the file that was begun last."""
+        if self._open is not None:
+            self._open.close()
+            self._open = None
+
+    def take_out(self, path: Path) -> Path:
+        """Take a file out of the upload again, and return where it lies now."""
+        name = path.relative_to(self.part / FILES).as_posix()
+        del self._names[name.casefold()]
+        self._total -= path.stat().st_size
+        return path.rename(self.part / "taken")
+
+    def keep(self, *, name: str, by: str) -> tuple[Upload, bool]:
+        """Check the images, and keep all files; return the upload, and whether it is new.
+
+        Raises:
+            Refused: there is no file, or an image cannot be used.
+        """
+        self.close()
+        if not self._names:
+            raise refused("no file came with it")
+        kept = tuple(self._checked(one) for one in sorted(self._names.values()))
+        id = digest("upload", [[one.name, one.sha256] for one in kept])[:32]
+        target = self.part.parent / id
+        if (target / ABOUT).is_file():
+            return Upload.model_validate_json((target / ABOUT).read_bytes()), False
+        sets = [one.name for one in kept if PurePosixPath(one.name).suffix.lower() in READERS]
+        alone = len(kept) == 1 and not _is_image(kept[0].name) and not kept[0].name.endswith(PROMPT)
+        data = kept[0].name if alone else sets[0] if len(sets) == 1 else ""
+        now = datetime.now(UTC).isoformat(timespec="milliseconds")
+        upload = Upload(id=id, name=name[:200] or kept[0].name, created_at=now, by=by, data=data, files=kept)
+        (self.part / ABOUT).write_bytes(upload.model_dump_json().encode())
+        (self.part / "taken").unlink(missing_ok=True)
+        self.part.rename(target)
+        return upload, True
+
+    def _checked(self, name: str) -> FileKept:
+        path = self.part / FILES / name
+        with path.open("rb") as file:
+            head = file.read(16)
+            if _is_image(name) or image_format(head):
+                data = head + file.read(MAX_BYTES + 1)
+                try:
+                    found = read_image(data, name, name=PurePosixPath(name).name).sha256
+                except InputError as problem:
+                    raise refused(str(problem)) from None
+                return FileKept(name=name, bytes=len(data), sha256=found)
+            file.seek(0)
+            return FileKept(
+                name=name, bytes=path.stat().st_size, sha256=hashlib.file_digest(file, "sha256").hexdigest()
+            )
+
+
+def plain_name(name: str, caps: Caps) -> str:
+    """Return the name of an uploaded file with slashes, in composed characters.
+
+    Raises:
+        Refused: it leads out of the upload, cannot be a name, or is too long.
+    """
+    shown = name[:100]
+    text = unicodedata.normalize("NFC", name.replace("\\", "/"))
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise refused(f"{shown!a} is no name of a file: it is no text") from None
+    parts = [part for part in text.split("/") if part not in ("", ".")]
+    if text.startswith("/") or ".." in parts or _DRIVE.match(text):
+        raise refused(f"{shown!r} leads out of the upload")
+    if not parts or any(not part.isprintable() or part != part.strip() or part.endswith(".") for part in parts):
+        raise refused(f"{shown!r} is no name of a file")
+    if len(parts) > caps.depth or any(len(part.encode()) > caps.name for part in parts):
+        raise refused(
+            f"{shown!r} is too long: a name has at most {caps.name} bytes, and lies {caps.depth} folders deep"
+        )
+    return "/".join(parts)
+
+
+def refused(why: str) -> Refused:
+    """Return the refusal of an upload for what it is."""
+    return Refused(HTTPStatus.UNPROCESSABLE_ENTITY, f"the upload cannot be taken: {why}. Nothing of it was kept")
+
+
+def too_much(what: str) -> Refused:
+    """Return the refusal of an upload for its size."""
+    return Refused(
+        HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
+        f"the upload has {what}, which is more than is taken. Nothing of it was kept",
+    )
+
+
+def _is_image(name: str) -> bool:
+    return PurePosixPath(name).suffix.lower() in EXTENSIONS

@@ -1,0 +1,27 @@
+"""How much waits for people in each run, counted without reading the items."""
+
+from typing import NamedTuple
+
+from dokimasia.domain.decision import Kind
+from dokimasia.storage.home import Home
+
+
+class CheckCount(NamedTuple):
+    """Items of a run that stand alike: their kind, whose they are (empty: anybody's), how many, and since when the oldest."""
+
+    run: str
+    kind: Kind
+    person: str
+    waiting: bool
+    items: int
+    oldest: str
+
+
+def check_counts(home: Home) -> list[CheckCount]:
+    """Return the numbers of all items that have rows, by run, kind, person and whether they wait; withdrawn ones are none."""
+    sql = (
+        "SELECT i.run_id, i.kind, coalesce(i.person, ''), i.state = 'waiting', count(*), min(i.opened_at) FROM check_items i "
+        "LEFT JOIN questions q ON q.id = i.id WHERE q.withdrawn_at IS NULL GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4"
+    )
+    rows = home.all(sql)
+    return [CheckCount(run, kind, person, bool(waits), n, since) for run, kind, person, waits, n, since in rows]

@@ -1,0 +1,79 @@
+"""People in the place of models: what they have answered enters the ledger, and what they have not waits in the queue."""
+
+from collections.abc import Mapping
+from datetime import datetime
+
+from dokimasia.domain.call import Answer, Chat, ChatReply, ModelSpec, Usage
+from dokimasia.domain.decision import Decision
+from dokimasia.domain.question import MOST_SECONDS, Aid
+from dokimasia.storage.decisions import standing
+from dokimasia.storage.home import Home
+from dokimasia.storage.ledger import SqliteLedger
+from dokimasia.storage.people.questions import (
+    answered_item,
+    get_question,
+    keep_question,
+    mark_used,
+    question_item,
+    withdraw_others,
+)
+
+
+class QueuedPeople:
+    """The `People` of a home, as one run asks them; `asked` are the items of all that it asked in this invocation."""
+
+    def __init__(self, home: Home, run_id: str, specs: Mapping[str, ModelSpec]) -> None:
+        self._home = home
+        self._run = run_id
+        self._ledger = SqliteLedger(home)
+        self._rates = {name: spec.hourly_rate for name, spec in specs.items()}
+        self.asked: set[str] = set()
+
+    async def ask(self, key: str, call: Chat, *, label: str, aid: Aid) -> Answer | None:
+        """Return the ledger's answer, or the one that the person has given, which enters the ledger first; else None.
+
+        Without an answer the question is kept, durably, unless it is there already.
+
+        Raises:
+            StorageError: what is kept is damaged, or could not be written.
+        """
+        item = question_item(self._run, key, call, label)
+        self.asked.add(item.id)
+        answer = await self._ledger.get(key)
+        if answer is None and (answered := answered_item(self._home, key)) is not None:
+            settled = standing(self._home, answered).settled_by
+            answer = None if settled is None else await self._entered(key, call, label, settled)
+        if answer is None:
+            await keep_question(self._home, item, call, aid)
+        else:
+            await mark_used(self._home, item.id)
+        return answer
+
+    async def withdraw_others(self) -> None:
+        """Withdraw what the run asked once and did not in this invocation, which came to its end."""
+        await withdraw_others(self._home, self._run, self.asked)
+
+    async def _entered(self, key: str, call: Chat, label: str, decision: Decision) -> Answer:
+        """Put a person's answer into the ledger: no tokens, the time that it took, and who gave it when."""
+        rate = self._rates.get(call.model.name)
+        seconds = _seconds(get_question(self._home, decision.item).shown_at, decision.at)
+        cost = 0.0 if not rate else None if seconds is None else rate * seconds / 3600
+        reply = ChatReply(
+            text=decision.text,
+            finish_reason="stop",
+            usage=Usage(input_tokens=0, output_tokens=0),
+            version=decision.who,
+        )
+        await self._ledger.commit(key, call, reply, cost=cost, label=label, latency=seconds, at=decision.at)
+        return Answer(key=key, reply=reply, cost=cost)
+
+
+def _seconds(shown: str, answered: str) -> float | None:
+    """Return the time that a reply is taken for, in seconds; None where it is not known when the question was shown."""
+    if not shown:
+        return None
+    try:
+        took = (datetime.fromisoformat(answered) - datetime.fromisoformat(shown)).total_seconds()
+    except (ValueError, TypeError):
+        return None
+    return min(MOST_SECONDS, max(0.0, took))

@@ -1,0 +1,244 @@
+"""Questions to people as rows: kept until they are answered, shown, taken up by their run, or withdrawn."""
+
+import sqlite3
+from collections.abc import Collection, Iterable
+from typing import NamedTuple
+
+import orjson
+
+from dokimasia.domain.call import Chat, Message, canonical_request
+from dokimasia.domain.decision import Action, CheckItem, Decision
+from dokimasia.domain.identity import canonical_json
+from dokimasia.domain.question import Aid, Question
+from dokimasia.errors import NotFound, StorageError
+from dokimasia.storage.connection import rows_of
+from dokimasia.storage.content.envelope import fold, read_call, unfold
+from dokimasia.storage.content.packing import pack, unpack
+from dokimasia.storage.faults import in_brief
+from dokimasia.storage.home import Home
+from dokimasia.storage.schema.rows import change_row, insert_row
+from dokimasia.storage.values import now
+
+_OPEN = "i.state = 'waiting' AND q.used_at IS NULL AND q.withdrawn_at IS NULL"
+_JOINED = "FROM check_items i JOIN questions q ON q.id = i.id WHERE i.kind = 'question'"
+_REPLY = "(SELECT d.text FROM decisions d WHERE d.item = i.id AND i.state = 'answered' ORDER BY d.number DESC LIMIT 1) AS reply"
+
+
+class OpenQuestion(NamedTuple):
+    """A question that waits: its item, whose it is, in which run, by which prompt, its place there, and since when."""
+
+    item: str
+    run: str
+    person: str
+    prompt: str
+    position: int
+    asked_at: str
+
+
+def item_row(item: CheckItem) -> dict[str, object]:
+    """Return an item that nobody has decided on as a row."""
+    return {
+        "id": item.id,
+        "run_id": item.run,
+        **item.model_dump(mode="json", exclude={"run"}),
+        "state": "waiting",
+        "opened_at": now(),
+    }
+
+
+def question_item(run: str, key: str, call: Chat, prompt: str) -> CheckItem:
+    """Return the item by which a call to a person waits in the queue of checks."""
+    return CheckItem(
+        run=run,
+        kind="question",
+        sample_id="",
+        subject=key,
+        text="\n\n".join(_said(message) for message in call.messages),
+        detail=prompt,
+        person=call.model.person,
+    )
+
+
+async def keep_question(home: Home, item: CheckItem, call: Chat, aid: Aid) -> None:
+    """Keep a question, durably; one that was withdrawn is asked again.
+
+    Raises:
+        StorageError: it could not be written, or there is no such run.
+    """
+    texts: dict[str, str] = {}
+    request = fold(canonical_request(call), texts)
+    row = {
+        "id": item.id,
+        "call_key": item.subject,
+        "model_name": call.model.name,
+        "request": canonical_json(request).decode(),
+        **aid.model_dump(),
+        "asked_at": now("milliseconds"),
+    }
+    kept = [(name, pack(text)) for name, text in texts.items()]
+
+    def insert(connection: sqlite3.Connection) -> None:
+        sql = "SELECT coalesce(max(position), -1) + 1 FROM check_items WHERE run_id = ? AND kind = 'question'"
+        place = connection.execute(sql, (item.run,)).fetchone()[0]
+        insert_row(connection, "check_items", item_row(item.model_copy(update={"position": place})))
+        if not insert_row(connection, "questions", row):
+            change_row(connection, "questions", item.id, {"withdrawn_at": None})
+        connection.executemany("INSERT INTO texts (hash, text) VALUES (?, ?) ON CONFLICT DO NOTHING", kept)
+
+    await home.write(insert)
+
+
+def open_questions(home: Home, *, run: str | None = None, person: str | None = None) -> list[OpenQuestion]:
+    """Return the questions that wait, of all runs or of one, to all people or to one, by run and place."""
+    sql = (
+        f"SELECT i.id, i.run_id, i.person, i.detail, i.position, q.asked_at {_JOINED} AND {_OPEN} "
+        "AND (? IS NULL OR i.run_id = ?) AND (? IS NULL OR i.person = ?) "
+        "ORDER BY (SELECT created_at FROM runs WHERE id = i.run_id), i.run_id, i.position"
+    )
+    return [OpenQuestion(*row) for row in home.all(sql, (run, run, person, person))]
+
+
+def count_questions(home: Home) -> int:
+    """Return how many questions wait for people."""
+    return home.all(f"SELECT count(*) {_JOINED} AND {_OPEN}")[0][0]
+
+
+def get_question(home: Home, item: str) -> Question:
+    """Return a question whole.
+
+    Raises:
+        NotFound: there is none; its run may have been deleted.
+        StorageError: its row is damaged.
+    """
+    sql = (
+        "SELECT i.id, i.run_id, i.person, i.subject, i.detail, i.position, q.request, q.model_name, q.form, q.reader, "
+        f"q.asked_at, q.shown_at, q.used_at, q.withdrawn_at, {_REPLY} {_JOINED} AND i.id = ?"
+    )
+    found = home.rows(sql, (item,))
+    if not found:
+        raise NotFound(f"{home.path} has no question {item}: the run that asked it may have been deleted")
+    row = found[0]
+    try:
+        call = read_call(
+            unfold(orjson.loads(row["request"]), lambda name: _text(home, name)), model_name=row["model_name"]
+        )
+        if not isinstance(call, Chat):
+            raise ValueError("it is no chat")
+    except (ValueError, KeyError, TypeError) as error:
+        raise StorageError(
+            f"{home.database}, question {item}: its request does not read as a call ({in_brief(error)}). Delete its row from "
+            "`questions` and resume: the run asks it again"
+        ) from error
+    return Question(
+        item=row["id"],
+        run=row["run_id"],
+        person=row["person"],
+        key=row["subject"],
+        call=call,
+        prompt=row["detail"],
+        aid=Aid(form=row["form"], reader=row["reader"]),
+        position=row["position"],
+        asked_at=row["asked_at"],
+        **{name: row[name] or "" for name in ("shown_at", "used_at", "withdrawn_at")},
+        reply=row["reply"],
+    )
+
+
+def answered_item(home: Home, key: str) -> str | None:
+    """Return an item, of whatever run, whose person has answered the question of that key; None without one."""
+    row = home.one(f"SELECT i.id {_JOINED} AND i.subject = ? AND i.state = 'answered' ORDER BY i.id LIMIT 1", (key,))
+    return None if row is None else row[0]
+
+
+def has_answers(home: Home, run: str) -> bool:
+    """Return whether people have answered questions of a run that it has not taken up."""
+    sql = (
+        f"SELECT 1 {_JOINED} AND i.run_id = ? AND i.state = 'answered' AND q.used_at IS NULL AND q.withdrawn_at IS NULL"
+    )
+    return home.one(f"{sql} LIMIT 1", (run,)) is not None
+
+
+def withdrawn_items(home: Home, run: str) -> set[str]:
+    """Return the items of questions that a run does not ask any more."""
+    sql = "SELECT q.id FROM questions q JOIN check_items i ON i.id = q.id WHERE i.run_id = ? AND q.withdrawn_at IS NOT NULL"
+    return {id for (id,) in home.all(sql, (run,))}
+
+
+async def mark_shown(home: Home, items: Iterable[str]) -> None:
+    """Say that questions were shown to their person; only the first time counts."""
+    which = list(items)
+    await home.write(lambda connection: note_shown(connection, which))
+
+
+async def mark_used(home: Home, item: str) -> None:
+    """Say that a run has taken up the reply to its question, which cannot be taken back from then on; once is enough."""
+    if home.one("SELECT 1 FROM questions WHERE id = ? AND used_at IS NULL", (item,)) is not None:
+        await home.write(lambda connection: change_row(connection, "questions", item, {"used_at": now("milliseconds")}))
+
+
+async def withdraw_others(home: Home, run: str, asked: Collection[str]) -> None:
+    """Withdraw the unused questions of a run that are not among those asked, since it came to its end without them."""
+    sql = f"SELECT i.id {_JOINED} AND i.run_id = ? AND q.used_at IS NULL AND q.withdrawn_at IS NULL"
+    gone = [id for (id,) in home.all(sql, (run,)) if id not in asked]
+
+    def withdraw(connection: sqlite3.Connection) -> None:
+        for id in gone:
+            change_row(connection, "questions", id, {"withdrawn_at": now("milliseconds")})
+
+    if gone:
+        await home.write(withdraw)
+
+
+def note_shown(connection: sqlite3.Connection, items: Iterable[str], at: str | None = "") -> None:
+    """Say inside a writing job when questions were first shown, by default now; None says nothing."""
+    for item in items if at is not None else ():
+        row = connection.execute("SELECT 1 FROM questions WHERE id = ? AND shown_at IS NULL", (item,)).fetchone()
+        if row is not None:
+            change_row(connection, "questions", item, {"shown_at": at or now("milliseconds")})
+
+
+def with_the_same(connection: sqlite3.Connection, item: CheckItem, action: Action) -> list[CheckItem]:
+    """Return, inside a writing job, a question, and the same questions of other runs on which one does the same with it."""
+    state = "waiting" if action == "reply" else "answered"
+    sql = (
+        f"SELECT i.id, i.run_id AS run, i.kind, i.sample_id, i.subject, i.text, i.detail, i.position, i.person {_JOINED} "
+        "AND i.subject = ? AND i.id <> ? AND i.state = ? AND q.used_at IS NULL AND q.withdrawn_at IS NULL ORDER BY i.id"
+    )
+    rows = rows_of(connection.execute(sql, (item.subject, item.id, state)))
+    return [item, *(CheckItem.model_validate({name: one for name, one in row.items() if name != "id"}) for row in rows)]
+
+
+def refusal_of(connection: sqlite3.Connection, item: CheckItem, action: Action, last: Decision | None) -> str:
+    """Return, inside a writing job, why a question cannot be answered, or its answer not be taken back; empty where it can.
+
+    Args:
+        connection: the writing one.
+        item: the question.
+        action: what is to be done.
+        last: what its person did last.
+    """
+    found = rows_of(connection.execute("SELECT used_at, withdrawn_at FROM questions WHERE id = ?", (item.id,)))
+    if not found:
+        return f"question {item.id} is not there any more: run {item.run}, which asked it, was deleted"
+    paid = connection.execute("SELECT 1 FROM calls WHERE key = ?", (item.subject,)).fetchone()
+    answered = last is not None and last.action == "reply"
+    if found[0]["used_at"] or paid:
+        return f"question {item.id} is answered, and a run rests on the answer already"
+    if found[0]["withdrawn_at"]:
+        return f"question {item.id} was withdrawn: run {item.run} does not ask it any more"
+    if action == "reply" and answered:
+        return f"question {item.id} was answered at {last.at if last else ''}: take that back first to answer otherwise"
+    if action == "undo" and not answered:
+        return f"question {item.id} has no answer that could be taken back"
+    return ""
+
+
+def _said(message: Message) -> str:
+    return f"Your earlier reply:\n{message.text}" if message.role == "assistant" else message.text
+
+
+def _text(home: Home, name: str) -> str:
+    row = home.one("SELECT text FROM texts WHERE hash = ?", (name,))
+    if row is None:
+        raise KeyError(f"text {name} is missing")
+    return unpack(row[0])

@@ -1,0 +1,85 @@
+"""A served page looked at as people see it: at two sizes, light and dark, by axe, and by what it asks and says."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page
+
+from tests.report.chromium import Scheme, Seen, opened
+
+WIDE, NARROW = (1280, 800), (400, 800)
+VIEWS: tuple[tuple[tuple[int, int], Scheme], ...] = (
+    (WIDE, "light"),
+    (WIDE, "dark"),
+    (NARROW, "light"),
+    (NARROW, "dark"),
+)
+"""The sizes and schemes at which every page is looked at."""
+
+
+@dataclass(frozen=True)
+class Site:
+    """A service at an address, and whose cookies a browser brings."""
+
+    url: str
+    cookies: tuple[tuple[str, str], ...] = ()
+
+    @contextmanager
+    def opened(self, path: str, **more: Any) -> Iterator[Seen]:
+        """A page of the service in a browser, and what it does that it should not."""
+        with opened(f"{self.url}{path}", cookies=dict(self.cookies), **more) as seen:
+            yield seen
+
+
+def settled(page: Page) -> Page:
+    """Wait until nothing is asked any more."""
+    page.wait_for_load_state("networkidle")
+    return page
+
+
+def assert_accessible(page: Page) -> None:
+    """Have axe find nothing wrong with a page."""
+    found: Any = Axe().run(page)
+    told = [
+        f"{one['id']}: {one['help']}\n    " + "\n    ".join(node["html"][:200] for node in one["nodes"][:4])
+        for one in found.response["violations"]
+    ]
+    assert not told, f"{page.url}:\n" + "\n".join(told)
+
+
+def assert_fits(page: Page) -> None:
+    """A page never scrolls sideways: what is wider scrolls in its own box."""
+    wide: Any = page.evaluate(
+        """() => {
+            const most = document.documentElement.clientWidth;
+            if (document.documentElement.scrollWidth <= most) return [];
+            const holds = (one) => ["auto", "scroll", "hidden"].includes(getComputedStyle(one).overflowX);
+            const boxed = (one) => one && (holds(one) || boxed(one.parentElement));
+            return [...document.body.querySelectorAll("*")].filter((one) => one.getBoundingClientRect().right > most + 1
+              && !boxed(one.parentElement)).map((one) => one.outerHTML.slice(0, 120)).slice(0, 5).concat(["(wider)"]);
+        }"""
+    )
+    assert not wide, f"{page.url} is wider than its window: {wide}"
+
+
+def assert_calm(seen: Seen) -> None:
+    """A page said nothing on the console, opened no dialog, and asked nobody but its service."""
+    assert not seen.errors, f"{seen.page.url}: {seen.errors}"
+    assert not seen.requests, f"{seen.page.url}: {seen.requests}"
+
+
+def look_over(site: Site, path: str, *, tolerates: str = "") -> None:
+    """Look at a page at both sizes, light and dark: calm, no wider than its window, and nothing wrong for axe.
+
+    `tolerates` is said by Chromium itself of a page that is an error, such as `404`.
+    """
+    for size, scheme in VIEWS:
+        with site.opened(path, size=size, scheme=scheme) as seen:
+            settled(seen.page)
+            seen.errors[:] = [one for one in seen.errors if not (tolerates and tolerates in one)]
+            assert_calm(seen)
+            assert_fits(seen.page)
+            assert_accessible(seen.page)

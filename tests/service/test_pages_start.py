@@ -1,0 +1,69 @@
+"""The first page: which runs it lists, what it says of each, and where ticks lead."""
+
+import json
+
+import httpx
+import pytest
+
+from tests.report.conftest import Finished
+from tests.service.conftest import asking, service_over
+
+BROWSER = {"accept": "text/html"}
+
+
+async def test_the_list_says_what_a_run_is(client: httpx.AsyncClient, small: Finished) -> None:
+    """A run's row names its method, data, models, status and how many samples it has."""
+    text = (await client.get("/", headers=BROWSER)).text
+    for said in (small.run, "evaluate", "world.jsonl", "sim/strong", "badge done", "21 samples"):
+        assert said in text
+
+
+async def test_figures_that_take_a_moment_come_with_the_row(client: httpx.AsyncClient, small: Finished) -> None:
+    """The list does not wait for figures: a row asked for alone has its best model and its cost, the next list too."""
+    row = (await client.get(f"/runs/{small.run}/row", headers=BROWSER)).text
+    assert "sim/strong: " in row
+    assert "accuracy" in row
+    assert "$0.00" in row
+    assert "hx-trigger" not in row
+    assert "sim/strong: " in (await client.get("/", headers=BROWSER)).text
+
+
+@pytest.mark.parametrize(
+    ("asked", "there"),
+    [
+        ({"status": "done"}, True),
+        ({"status": "failed"}, False),
+        ({"method": "evaluate"}, True),
+        ({"method": "audit"}, False),
+        ({"q": "WORLD"}, True),
+        ({"q": "nothing like it"}, False),
+        ({"tag": "absent"}, False),
+        ({"page": "9"}, False),
+    ],
+)
+async def test_runs_are_found(client: httpx.AsyncClient, small: Finished, asked: dict[str, str], there: bool) -> None:
+    """Status, method, tag and text choose which runs are listed."""
+    text = (await client.get("/", params=asked, headers=BROWSER)).text
+    assert (f'href="/runs/{small.run}"' in text) is there
+
+
+async def test_ticked_runs_lead_to_their_comparison(client: httpx.AsyncClient) -> None:
+    """Two ticks lead to the comparison without any script, one alone says what is missing."""
+    reply = await client.get("/", params={"compare": ["a1", "b2"]}, headers=BROWSER)
+    assert reply.status_code == 303
+    assert reply.headers["location"] == "/compare?runs=a1,b2"
+    assert "Tick two or more" in (await client.get("/", params={"compare": "a1"}, headers=BROWSER)).text
+
+
+async def test_a_browser_is_told_errors_as_a_page_and_a_program_as_json(small: Finished) -> None:
+    """The same sentence stands in a page for a browser and in a problem for a program."""
+    with service_over(small.home) as service:
+        async with asking(service) as client:
+            shown = await client.get("/runs/zzz/row", headers=BROWSER)
+            told = await client.get("/runs/zzz/row", headers={"accept": "application/json"})
+            fragment = await client.get("/runs/zzz/row", headers={**BROWSER, "hx-request": "true"})
+    assert shown.status_code == told.status_code == fragment.status_code == 404
+    assert shown.headers["content-type"].startswith("text/html")
+    assert told.headers["content-type"] == fragment.headers["content-type"] == "application/problem+json"
+    assert "no run of" in json.loads(told.text)["detail"]
+    assert "no run of" in shown.text
