@@ -30,7 +30,7 @@ from dokimasia.service.drawing import page
 from dokimasia.service.pages.reviewing import agreement_blocks, decide_here, item_values, withdrawn
 from dokimasia.service.state import Reader, Reviewer, Service, TheService
 from dokimasia.storage.naming import Label, labels
-from dokimasia.storage.questions import get_question
+from dokimasia.storage.people.questions import get_question
 from dokimasia.storage.runs import Run
 
 router = APIRouter()

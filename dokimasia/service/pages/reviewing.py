@@ -30,7 +30,7 @@ from dokimasia.report.drawing import Charts
 from dokimasia.service.drawing import drawn
 from dokimasia.storage.decisions import draft_file, standing
 from dokimasia.storage.home import Home
-from dokimasia.storage.questions import get_question, withdrawn_items
+from dokimasia.storage.people.questions import get_question, withdrawn_items
 from dokimasia.storage.runs import Run
 
 
