@@ -34,34 +34,22 @@ def command(context: click.Context, settings: "Settings", tags: tuple[str, ...],
         if any(context.params.values()):
             raise click.UsageError(f"write the options after {context.invoked_subcommand!r}", context)
         return
-    from dokimasia.runs.figures import forked_from
+    from dokimasia.runs.reading.listing import described, listed
     from dokimasia.storage.home import Home
-    from dokimasia.storage.naming import Label, labels
     from dokimasia.storage.people.questions import open_questions
-    from dokimasia.storage.runs import list_runs
 
     with Home.open(settings.home, write=False) as home:
-        called = labels(home)
-        runs = [run for run in list_runs(home) if set(tags) <= set(called.get(run.id, Label()).tags)]
+        runs = listed(home, tags=tags)
         waiting = Counter(one.run for one in open_questions(home))
     if as_json:
-        fields = {"id", "method", "command", "data_name", "seed", "fresh", "status", "created_at", "updated_at"}
-        print_json(
-            [
-                run.model_dump(mode="json", include=fields)
-                | {"forked_from": forked_from(run), "open_questions": waiting[run.id]}
-                | called.get(run.id, Label())._asdict()
-                for run in runs
-            ]
-        )
+        print_json([described(run, label) | {"open_questions": waiting[run.id]} for run, label in runs])
         return
-    named = [name for name in ("name", "tags") if any(getattr(called.get(run.id, Label()), name) for run in runs)]
+    named = [name for name in ("name", "tags") if any(getattr(label, name) for _, label in runs)]
     table = grid("run", *named, "status", "started", "what")
-    for run in runs:
+    for run, label in runs:
         colour = COLOURS[run.status]
         asked = f" for {several(waiting[run.id], 'question')}" if run.status == "waiting" else ""
         status = f"[{colour}]{run.status}[/{colour}]{asked}"
-        label = called.get(run.id, Label())
         labelled = {"name": label.name, "tags": ", ".join(label.tags)}
         started = run.created_at[:19].replace("T", " ")
         table.add_row(run.id, *(labelled[name] for name in named), status, started, escape(run.command))

@@ -15,6 +15,10 @@ from dokimasia.storage.reduced import originals_of, reduced_from
 from dokimasia.storage.runs import Run, run_samples
 
 
+_SHOWN = ("item", "kind", "model", "arm", "repeat", "outcome", "score", "verdict", "failure", "reason")
+"""What of a stored row is shown of an item whose method shows it in no other way."""
+
+
 async def sample_of_run(home: Home, run: Run, sample_id: str, *, raw: bool = False) -> dict[str, Any]:
     """Return everything that a run knows of one sample, ready for JSON; with `raw`, also its calls.
 
@@ -40,6 +44,19 @@ async def sample_of_run(home: Home, run: Run, sample_id: str, *, raw: bool = Fal
     if reduced:
         view = {**view, "reduced_images": reduced}
     return {**view, "calls": _calls(home, run, sample_id)} if raw else view
+
+
+def items_of_run(home: Home, run: Run, sample_id: str | None = None) -> Iterator[dict[str, Any]]:
+    """Yield each item of a run that has a result, ready for JSON, as its method shows it, or else as the rows are stored.
+
+    With a sample's name only that sample's.
+    """
+    method = method_of(run)
+    if method.items is not None:
+        yield from method.items(home, run, sample_id)
+        return
+    for row in rows_shown(home, run, sample_id):
+        yield {"sample": row.sample_id, **row.model_dump(mode="json", include=set(_SHOWN))}
 
 
 def _reduced(home: Home, run: Run, sample_id: str) -> list[dict[str, Any]]:

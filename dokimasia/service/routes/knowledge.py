@@ -6,6 +6,7 @@ from fastapi import Query
 from pydantic import BaseModel, Field
 
 from dokimasia.endpoints.models import chosen_models, list_models
+from dokimasia.errors import NotFound
 from dokimasia.prompts import default_library
 from dokimasia.prompts.library import shipped_text
 from dokimasia.service.routes.answering import json_router
@@ -89,6 +90,8 @@ def prompts(person: Reader) -> Prompts:
 @router.get("/prompts/{name}")
 def one_prompt(person: Reader, name: str) -> PromptText:
     """Show a prompt with its text."""
+    if name not in (names := default_library().names()):
+        raise NotFound(f"no prompt is called {name[:80]!r}; there are: {', '.join(names)}")
     return PromptText(**_shown(name).model_dump(), text=shipped_text(name))
 
 

@@ -13,7 +13,7 @@ from rich.console import Console
 
 from dokimasia.runs.reading.export_formats import Format, encode
 from dokimasia.runs.reading.exporting import export_rows
-from dokimasia.runs.reading.inspection import sample_of_run
+from dokimasia.runs.reading.inspection import items_of_run, sample_of_run
 from dokimasia.runs.reading.reporting import SAMPLES, render, report_data, run_data
 from dokimasia.runs.registry import method_of
 from dokimasia.service.problems import Refused
@@ -75,8 +75,7 @@ def items(
 ) -> Items:
     """List the items of a run that have a result, in the order of its data."""
     found = service.run(run)
-    method = method_of(found)
-    every = [] if method.items is None else list(method.items(service.home, found, sample))
+    every = list(items_of_run(service.home, found, sample))
     shown, later = counted_page(every, limit=limit, after=after)
     return Items(total=len(every), next=later, items=list(shown))
 
