@@ -202,12 +202,16 @@ class Drawing:
 
     Sections of a terminal are named where they are others than the page's. `sample` draws one sample whole from what
     `show RUN --sample ID --json` gives, long texts cut; None where there is none to show. What other methods add stands
-    after the section `added_after`. `counts` is what the figures' `samples`, or `n`, is a number of: one, and several.
+    after the section `added_after`. `asks` says that `sample` begins with what was asked; without it a page of one sample
+    says that itself. `card` draws on such a page in the place of `sample`: HTML from the view, its pictures by hash, and what
+    cuts long texts (`report.browser.Clip`). `counts` is what the figures' `samples`, or `n`, is a number of: one, and several.
     """
 
     name: str
     sections: tuple[Make, ...]
     terminal: tuple[Make, ...] | None = None
     sample: "Callable[[Views, Cut], Iterator[Block]] | None" = None
+    asks: bool = False
+    card: Callable[[Mapping[str, Any], Mapping[str, Picture], Any], str] | None = None
     added_after: Make | None = None
     counts: tuple[str, str] = ("sample", "samples")
