@@ -43,7 +43,7 @@ from dokimasia.service.routes.answering import (
     sent_as,
 )
 from dokimasia.service.state import Reader, Reviewer, Service, TheService
-from dokimasia.storage.questions import get_question, withdrawn_items
+from dokimasia.storage.people.questions import get_question, withdrawn_items
 from dokimasia.storage.runs import Run
 
 router = json_router("reviews")
