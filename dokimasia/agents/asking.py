@@ -7,7 +7,7 @@ from typing import Generic, TypeVar
 
 from dokimasia.agents.calling import failure, look_and_reply
 from dokimasia.agents.looking import Looking
-from dokimasia.agents.readers import kept_reader
+from dokimasia.agents.readers import aid_of
 from dokimasia.agents.schemas import Structured, takes_schema
 from dokimasia.domain.call import Answer, ChatReply, ModelSpec
 from dokimasia.domain.judgement import Failed, FailureKind, Provenance, Rejected
@@ -43,11 +43,10 @@ class Ask(Generic[T]):
         parse_again: reads the reply to a re-ask, where that one is read otherwise than the first.
         structured: the same reply as a JSON object, asked for and read in place of the text where the model's
             capabilities say that its endpoint takes a JSON schema.
-        take: in place of `parse`, for a reply that is taken as it stands and never sent back: a value or a failure; `parse`
-            beside it tells a person alone whether the reply will do.
+        take: in place of `parse`, for a reply that is taken as it stands and never sent back: a value or a failure.
         images: what the model sees.
         tools: whether it may be offered tools to look closer with, where it is shown an image.
-        count: how many numbered things the reply is about, where the prompt's form has a line for each.
+        count: how many numbered things the reply is about, where its form has a line for each.
         repeat: which independent draw.
     """
 
@@ -181,7 +180,7 @@ async def ask_once(
         repeat=what.repeat,
         output_schema=schema,
         looking=looking,
-        reader=kept_reader(parse) if model.ref.person else "",
+        aid=aid_of(rendered, parse, what.count) if model.ref.person else None,
     )
     shown = (*what.shown, "tools") if looking is not None else tuple(what.shown)
     asked = _read(what, parse, answer, rendered, model, shown)

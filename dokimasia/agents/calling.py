@@ -39,11 +39,11 @@ async def look_and_reply(
     repeat: int,
     output_schema: dict[str, JsonValue] | None,
     looking: Looking | None,
-    reader: str = "",
+    aid: Aid | None = None,
 ) -> tuple[Answer | Failed, tuple[str, ...], tuple[Look, ...]]:
     """Ask, and carry out what the model asks of its tools, until it replies.
 
-    `reader` names what reads the reply, for a person who is asked.
+    `aid` goes along to a person who is asked.
 
     Returns the last answer, the keys of the calls before it, and what was looked at in between.
 
@@ -58,7 +58,6 @@ async def look_and_reply(
         tools=() if looking is None else looking.specs,
         repeat=repeat,
     )
-    aid = Aid(form=rendered.form, reader=reader) if spec.ref.person else None
     earlier: list[str] = []
     looks: list[Look] = []
     images = as_shown(rendered.messages)

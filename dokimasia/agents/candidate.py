@@ -64,8 +64,7 @@ def describe_image(sample: Sample, request: str, *, repeat: int = 0) -> Ask[Resp
         except UnparsableReply as problem:
             return failure("unparsable", problem.reason)
 
-    inputs, shown = {"request": request}, ("image", "request")
-    return Ask("describe", inputs, shown, parse_description, take=take, images=sample.images, repeat=repeat)
+    return Ask("describe", {"request": request}, ("image", "request"), take=take, images=sample.images, repeat=repeat)
 
 
 def respond(

@@ -115,6 +115,7 @@ def examine_criteria(sample: Sample, chain: ReferenceChain, criteria: Sequence[C
         shown=("question", "chain", "criteria"),
         parse=partial(parse_criteria_check, expected=len(criteria)),
         structured=schemas.criteria_check(len(criteria)),
+        count=len(criteria),
     )
 
 
@@ -153,5 +154,6 @@ def score_checkpoints(
         structured=schemas.checkpoint_scores(expected, published=published),
         images=sample.images if show_image else (),
         tools=True,
+        count=expected,
         repeat=repeat,
     )

@@ -71,6 +71,7 @@ def score_compared(sample: Sample, criteria: ComparedCriteria, response: str, *,
         _seen(sample, "criteria", shown_as("response", response)),
         partial(parse_checkpoint_scores, expected=len(criteria.criteria)),
         images=sample.images,
+        count=len(criteria.criteria),
         repeat=repeat,
     )
 

@@ -1,17 +1,42 @@
-"""What reads a role's reply, kept as text beside a question to a person, who can so be told at once whether the reply will do."""
+"""What goes along with a question to a person: the empty form of the reply, and what reads it, kept as text."""
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from importlib import import_module
+from itertools import chain
 from typing import Any, cast
 
 import orjson
 
 from dokimasia.domain.identity import canonical_json
+from dokimasia.domain.question import Aid
 from dokimasia.errors import UnparsableReply
+from dokimasia.prompts import Rendered
 
 _OURS = "dokimasia."
 """Only functions of this package are called by a name that lies in a home."""
+
+
+_NUMBER = re.compile(r"(?:NUMBER|N|<number>|<point>)(?= \|)")
+_PLACES = ("[", "<", "{", "|")
+
+
+def aid_of(rendered: Rendered, parse: Callable[[str], Any] | None, count: int) -> Aid:
+    """Return what helps a person to answer: the reader and the empty form, without the words that introduce it.
+
+    Of a prompt without a form it is what its instructions end with behind a colon, where that has places to be filled in; a line
+    with a number stands there for each of the numbered things.
+    """
+    if rendered.form:
+        form = rendered.form.partition("\n\n")[2] or rendered.form
+    else:
+        system = "".join(message.text for message in rendered.messages if message.role == "system")
+        form = system.rpartition(":\n\n")[2].partition("\n\n")[0] if ":\n\n" in system else ""
+        form = form if any(place in form for place in _PLACES) else ""
+        lines = ([_NUMBER.sub(str(n), line, count=1) for n in range(1, count + 1)] for line in form.splitlines())
+        form = "\n".join(dict.fromkeys(chain.from_iterable(lines)))
+    return Aid(form=form, reader=kept_reader(parse))
 
 
 def kept_reader(parse: Callable[[str], Any] | None) -> str:
@@ -22,18 +47,22 @@ def kept_reader(parse: Callable[[str], Any] | None) -> str:
         return ""
 
 
-def faults_of(reader: str, text: str) -> str:
+def faults_of(aid: Aid, text: str) -> str:
     """Return what is wrong with a reply as its role would read it; empty where it will do, or where only the run can say.
 
     Examples:
         >>> from dokimasia.parsing.verdicts import parse_equivalence
-        >>> reader = kept_reader(parse_equivalence)
-        >>> faults_of(reader, "verdict: [same]"), bool(faults_of(reader, "perhaps")), faults_of("", "perhaps")
+        >>> aid = Aid(form="Verdict: [[same or different]]", reader=kept_reader(parse_equivalence))
+        >>> faults_of(aid, "The same words. Verdict: [[same]]"), faults_of(aid, "perhaps") != "", faults_of(Aid(), "perhaps")
         ('', True, '')
+        >>> faults_of(aid, "Verdict: [[same or different]]")
+        'the form is not filled in'
     """
     if not text.strip():
         return "the reply is empty"
-    read: Callable[[str], Any] | None = _loaded(orjson.loads(reader)) if reader else None
+    if text.strip() == aid.form.strip():
+        return "the form is not filled in"
+    read: Callable[[str], Any] | None = _loaded(orjson.loads(aid.reader)) if aid.reader else None
     try:
         if read is not None:
             read(text)

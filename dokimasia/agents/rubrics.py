@@ -93,6 +93,7 @@ def cross_check(rubrics: Sequence[Rubric], caption: str) -> Ask[Sequence[Checked
         {"caption": caption, "rubrics": rubrics_text(rubrics)},
         shown=("caption", "rubrics"),
         parse=partial(parse_cross_check, expected=len(rubrics)),
+        count=len(rubrics),
     )
 
 

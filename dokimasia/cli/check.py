@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from rich.markup import escape
 
 from dokimasia.cli.shared import EXISTING_FILE, FILE, common, console, json_option, print_json
 from dokimasia.report.figures import several
@@ -36,18 +37,21 @@ def command(
     import_: Path | None,
     as_json: bool,
 ) -> None:
-    """Check what RUN made: accept, edit or reject captions and rubrics, or label perturbations.
+    """Check what RUN made: accept, edit or reject captions and rubrics, or label perturbations; answer what it asks people.
 
     A perturbation is valid (worse), score-invariant (harmless), incorrect, not relevant, or one is not sure; judges are
     probed with the first two alone.
 
+    A question that a run puts to a person in the place of a model (human/NAME) is answered by that person alone (--who NAME).
+
     Every decision is kept at once, with who and when; whoever stops goes on later where they were. With --json nothing
     is asked: it prints how all items stand.
     """
-    from dokimasia.methods.checks import label_figures, labelled, open_for_people
+    from dokimasia.methods.checks import answered_since, label_figures, labelled, open_for_people
     from dokimasia.methods.checks.figures import check_figures
     from dokimasia.methods.checks.files import import_checks, write_checks
     from dokimasia.storage.home import Home
+    from dokimasia.storage.runs import get_run
 
     person = (who or _user()).strip()
     if import_ is not None:
@@ -61,16 +65,19 @@ def command(
     every = open_for_people(settings, run)
     if export is not None:
         beside = [path for path in write_checks(settings, every, export, who=person)[1:] if path.suffix == ".html"]
+        count = len(every) - sum(one.item.told(person) != "" for one in every)
         page = f", and a page for {person} to label them on to {beside[0]}" if beside else ""
         if page and not who:
             page += " (--who NAME makes it for another person)"
-        click.echo(f"wrote {several(len(every), 'item')} to {export}{page}", err=True)
+        click.echo(f"wrote {several(count, 'item')} to {export}{page}", err=True)
     if not as_json and export is None and import_ is None:
         from dokimasia.cli.checking import go_through
 
         go_through(settings, every, who=person, second=second)
         every = open_for_people(settings, run)
     figures: dict[str, Any] = {"run": every[0].item.run, **check_figures(every)}
+    with Home.open(settings.home, write=False) as home:
+        figures |= {"status": get_run(home, figures["run"]).status, "answered": answered_since(home, figures["run"])}
     if "perturbation" in figures["kinds"]:
         with Home.open(settings.home, write=False) as home:
             figures["labels"] = label_figures(labelled(home, figures["run"], every))
@@ -106,5 +113,14 @@ def _print(figures: dict[str, Any]) -> None:
             f"{' and '.join(pair['people'])} decided alike on {pair['share']:.0%} of {pair['n']} items "
             f"({pair['low']:.0%} to {pair['high']:.0%}{kappa}); the same text on {pair['same_text']}"
         )
-    if figures["states"]["waiting"]:
-        out.print(f"[dim]{figures['states']['waiting']} wait: dokimasia check {figures['run']}[/dim]")
+    if figures["answered"]:
+        out.print(f"[dim]the run goes on with the answers: dokimasia resume {figures['run']}[/dim]")
+    asked: dict[str, int] = figures["asked"]
+    for person, count in ((escape(one), count) for one, count in asked.items()):
+        out.print(
+            f"[dim]{several(count, 'question')} to {person}: dokimasia check {figures['run']} --who {person}[/dim]"
+        )
+    if figures["states"]["waiting"] > sum(asked.values()):
+        out.print(
+            f"[dim]{figures['states']['waiting'] - sum(asked.values())} wait: dokimasia check {figures['run']}[/dim]"
+        )

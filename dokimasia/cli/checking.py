@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import click
 from rich.markup import escape
 
+from dokimasia.cli import answering
 from dokimasia.cli.shared import console
 from dokimasia.domain.decision import (
     Action,
@@ -29,6 +30,7 @@ from dokimasia.report.differences import difference
 from dokimasia.report.terminal import draw_blocks
 from dokimasia.storage.decisions import clear_draft, draft_file
 from dokimasia.storage.home import Home
+from dokimasia.storage.people.questions import get_question
 from dokimasia.storage.runs import load_samples
 
 if TYPE_CHECKING:
@@ -39,6 +41,7 @@ TEXT_KEYS = f"a accept · e edit · d 2,3 delete sentences · r reject · {_MOVE
 KEYS: dict[Kind, str] = {
     "caption": TEXT_KEYS,
     "rubric": TEXT_KEYS,
+    "question": answering.KEYS,
     "perturbation": " · ".join([*(f"{key} {label.replace('_', ' ')}" for key, label in LABEL_KEYS.items()), _MOVES]),
 }
 STEPS = {"s": 1, "b": -1, "q": None}
@@ -60,19 +63,26 @@ def go_through(settings: "Settings", standings: Sequence[Standing], *, who: str,
     """
     items = [one for one in standings if _is_due(one, who, second)]
     out = console()
+    if others := answering.told_of_others(standings, who):
+        out.print(escape(others))
     if not items:
-        out.print("nothing waits" + (f" for a second opinion of {escape(who)}" if second else ""))
+        out.print("nothing waits" + (f" for a second opinion of {escape(who)}" if second else f" for {escape(who)}"))
         return 0
     decided = at = 0
-    out.print(f"[bold]{len(items)} to check as {escape(who)}[/bold] · {KEYS[items[0].item.kind]}")
+    kind = items[0].item.kind
+    out.print(f"[bold]{len(items)} to check as {escape(who)}[/bold] · {KEYS[kind]}")
     with TemporaryDirectory(prefix="dokimasia-check-") as folder:
         aids = _aids(settings, items, Path(folder))
         try:
             while at < len(items):
                 item = items[at].item
                 aid = aids.get(item.id, _Aid())
+                if item.kind != kind:
+                    kind = item.kind
+                    out.print(f"\n{KEYS[kind]}")
                 _show(item, at + 1, len(items), aid)
-                step, made = _ask(settings, item, who, aid.pictures)
+                shown = answering.show_question(settings, item).shown if item.kind == "question" else ""
+                step, made = _ask(settings, item, who, aid.pictures, shown)
                 decided += made
                 at = max(0, at + step) if step is not None else len(items)
         except (click.Abort, EOFError, KeyboardInterrupt):
@@ -82,6 +92,8 @@ def go_through(settings: "Settings", standings: Sequence[Standing], *, who: str,
 
 
 def _is_due(one: Standing, who: str, second: bool) -> bool:
+    if one.item.kind == "question":
+        return one.item.person == who and one.state == "waiting" and not second
     if second:
         return one.settled_by is not None and one.last_of(who) is None
     return one.state == "waiting"
@@ -89,9 +101,12 @@ def _is_due(one: Standing, who: str, second: bool) -> bool:
 
 def _show(item: CheckItem, number: int, count: int, aid: _Aid) -> None:
     out = console()
-    out.print(f"\n[bold]{number} of {count}[/bold] · {item.kind} of {escape(item.sample_id)} · item {item.id}")
+    of = f"by the prompt {item.detail}" if item.kind == "question" else f"of {escape(item.sample_id)}"
+    out.print(f"\n[bold]{number} of {count}[/bold] · {item.kind} {of} · item {item.id}")
     for name, picture in aid.pictures:
         out.print(f"[dim]{name}: {escape(str(picture))}[/dim]", soft_wrap=True)
+    if item.kind == "question":
+        return
     if aid.shown is not None:
         _show_perturbation(aid.shown)
         return
@@ -117,7 +132,7 @@ def _show_perturbation(shown: Shown) -> None:
 
 
 def _ask(
-    settings: "Settings", item: CheckItem, who: str, pictures: Sequence[tuple[str, Path]]
+    settings: "Settings", item: CheckItem, who: str, pictures: Sequence[tuple[str, Path]], shown: str
 ) -> tuple[int | None, int]:
     """Ask until something is decided; return the step to the next item (None: stop) and how many decisions were made."""
     out = console()
@@ -129,6 +144,14 @@ def _ask(
         if key in STEPS:
             return STEPS[key], 0
         try:
+            if item.kind == "question" and key in ("e", "r"):
+                text = answering.edited_reply(settings, item, who) if key == "e" else rest.strip()
+                if key == "r" and not text:
+                    raise answering.not_in_line(item)
+                if text:
+                    return 1, _said(decide(item, "reply", text=text, who=who, shown=shown, settings=settings))
+                out.print("nothing was written")
+                continue
             action = _action(item, key)
             if action is not None:
                 return 1, _said(decide(item, action, who=who, settings=settings))
@@ -158,10 +181,10 @@ def _action(item: CheckItem, key: str) -> Action | None:
         InputError: the key decides on a text, and a perturbation is labelled.
     """
     actions: dict[str, Action] = {"a": "accept", "r": "reject", "e": "edit", "d": "edit"}
-    if item.kind == "perturbation" and key in actions:
-        raise InputError(item.refusal(actions[key]))
-    alone: dict[str, Action] = {**LABEL_KEYS} if item.kind == "perturbation" else {"a": "accept", "r": "reject"}
-    return alone.get(key)
+    if key in actions and (refusal := item.refusal(actions[key])):
+        raise InputError(refusal)
+    alone: dict[Kind, dict[str, Action]] = {"perturbation": {**LABEL_KEYS}, "question": {"u": "undo"}}
+    return alone.get(item.kind, {"a": "accept", "r": "reject"}).get(key)
 
 
 def _explain(item: CheckItem) -> None:
@@ -211,6 +234,9 @@ def _aids(settings: "Settings", items: Sequence[Standing], folder: Path) -> dict
         for item in (one.item for one in items):
             shown = perturbed.get(item.subject)
             of_item = images.get(item.sample_id, []) if shown is None else shown.images
+            if item.kind == "question":
+                seen = [ref for message in get_question(home, item.id).call.messages for ref in message.images]
+                of_item = [(f"image {number}", ref) for number, ref in enumerate(seen, 1)]
             copies = [(name, _copied(home.blobs.file(ref.sha256), ref.media_type, folder)) for name, ref in of_item]
             found[item.id] = _Aid(copies, shown)
     return found

@@ -119,5 +119,7 @@ def print_cost(shown: Mapping[str, Any], *, style: str = "") -> None:
         side = shown.get("max_image_side", {}).get(name)
         reduced = "" if side is None else f", images made smaller above {side:,} pixels a side"
         out.print(f"  {name}: {model['calls']} calls, {tokens}, {cost_text(model['cost'])}{reduced}")
+    for name, count in shown.get("people", {}).items():
+        out.print(f"  {name}: {several(count, 'question')} to a person at most")
     for note in shown["notes"]:
         out.print(f"note: {note}", style="yellow", markup=False)

@@ -17,7 +17,7 @@ def verb_of(method: Method[Any, Any]) -> click.Command:
     """Return the command that asks for a run of a method, continues it, or prints what came of it."""
 
     @click.command(help=method.request.__doc__)
-    @request_options(method.request, leave_out=unmeasured(method))
+    @request_options(method.request, leave_out=method.unmeasured)
     @click.option("--dry-run", is_flag=True, help="Print the estimate and prompts; ask nothing.")
     @json_option
     @common
@@ -59,8 +59,3 @@ def run_verb(
             for line in method.after(home, get_run(home, result.run), request):
                 say(line)
     return exit_code(result, settings)
-
-
-def unmeasured(method: Method[Any, Any]) -> tuple[str, ...]:
-    """Return the thresholds that the figures of a method's runs cannot be held to."""
-    return tuple(f"min_{name}" for name in ("score", "accuracy") if name not in method.measures)

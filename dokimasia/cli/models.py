@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from dokimasia.endpoints.probing import Checked
     from dokimasia.settings import Settings
 
-SOURCES = {"configuration": "configured", "list": "LiteLLM list", "simulated": "simulated"}
+SOURCES = {"configuration": "configured", "list": "LiteLLM list", "simulated": "simulated", "person": "a person"}
 _ASKED: "tuple[Capability, ...]" = ("vision", "json_schema", "tools", "image_edit")
 MARKS = {"yes": "[green]yes[/green]", "no": "[red]no[/red]", "unknown": "[yellow]?[/yellow]"}
 
@@ -102,6 +102,11 @@ def _print_checked(checked: "list[Checked]", *, as_json: bool) -> None:
         table.add_row(f"[bold]{_plain(one.name)}[/bold]", one.transport or "–", reached, *_measured(one))
     out.print(table)
     for one in checked:
+        if one.person:
+            asked = (
+                f"{_plain(one.person)}, a person: no endpoint is asked; questions wait for `dokimasia check RUN --who"
+            )
+            out.print(f"[bold]{_plain(one.name)}[/bold]: {asked} {_plain(one.person)}`")
         if one.problem is not None:
             out.print(f"[bold]{_plain(one.name)}[/bold]: [red]{_plain(one.problem.kind)}[/red]: ", end="")
             out.print(_plain(one.problem.message))
@@ -141,7 +146,7 @@ def _named(one: dict[str, Any]) -> str:
     lines = [f"[bold]{_plain(one['name'])}[/bold]"]
     if one["model"] != one["name"]:
         lines.append(_plain(one["model"]))
-    if one["endpoint"] not in ("default", "sim"):
+    if one["endpoint"] not in ("default", "sim", "human"):
         lines.append(f"[dim]{_plain(one['endpoint'])}[/dim]")
     return "\n".join(lines)
 
@@ -153,6 +158,8 @@ def _key(key: dict[str, Any] | None) -> str:
 
 
 def _limits(one: dict[str, Any]) -> str:
+    if one["price"]["source"] == "person":
+        return "[dim]–[/dim]"
     limits = [f"{one['max_concurrency']} at once"]
     if one["start_concurrency"] < one["max_concurrency"]:
         limits.append(f"from {one['start_concurrency']}")
@@ -168,12 +175,16 @@ def _price(price: dict[str, Any]) -> str:
     shown = f"{figures[0]}, {figures[1]}"
     if price.get("image") is not None:
         shown = f"{price['image']:g} an image"
+    if "hour" in price:
+        shown = f"{price['hour'] or 0:g} an hour"
     return f"{shown}\n[dim]{SOURCES[price['source']]}[/dim]"
 
 
 def _capabilities(one: dict[str, Any]) -> str:
     lines = [*one["capabilities"], "[dim]configured[/dim]"] if one["capabilities"] else []
     measured = one["measured"]
+    if one["price"]["source"] == "person":
+        return "\n".join([*one["capabilities"], "[dim]a person[/dim]"])
     if measured is None:
         return "\n".join([*lines, "[dim]never checked[/dim]"])
     names = ("vision", "json_schema", "tools") if measured.get("image_edit") is None else ("image_edit",)

@@ -13,9 +13,9 @@ from dokimasia.report.console import PrintableConsole
 from dokimasia.report.figures import cost_text, several
 from dokimasia.runs.estimate import Estimate
 from dokimasia.runs.observer import Progress as Standing
+from dokimasia.runs.observer import Speed
 
 PLAIN_EVERY = 5.0
-RATE_WINDOW = 20.0
 BRIEF = 60
 """Characters of a failed try's reason that the line shows."""
 
@@ -31,7 +31,7 @@ class ProgressLine:
         self._live: Progress | None = None
         self._started = time.monotonic()
         self._last_line = self._started
-        self._marks: list[tuple[float, int]] = []
+        self._speed = Speed()
         self._limits: dict[str, str] = {}
         self._failing: dict[str, str] = {}
         self.run_id = ""
@@ -51,6 +51,8 @@ class ProgressLine:
         cost = cost_text(estimate.cost, estimate.cost_known)
         models = ", ".join(f"{name} {one.calls}" for name, one in estimate.models.items())
         asked = f", about {several(estimate.calls, 'call')} ({models}), estimated cost {cost}" if models else ""
+        for name, count in estimate.people.items():
+            asked += f", at most {several(count, 'question')} to {name}"
         if estimate.answered:
             asked += (
                 f"; {several(estimate.answered, 'call')} of them answered already, at most about {estimate.left:,} left"
@@ -75,10 +77,8 @@ class ProgressLine:
         """Show where the run stands."""
         self.standing = progress
         now = time.monotonic()
-        self._marks.append((now, progress.stats.answered + progress.stats.cached))
-        while len(self._marks) > 2 and self._marks[0][0] < now - RATE_WINDOW:
-            self._marks.pop(0)
-        note = self._note(progress, now)
+        self._speed.mark(progress)
+        note = self._note(progress)
         if self._live is not None:
             task = self._live.task_ids[0]
             self._live.update(task, completed=progress.done, total=progress.items, note=note)
@@ -117,20 +117,17 @@ class ProgressLine:
         tries = f", {several(stats.failed_tries, 'try', 'tries')} failed" if stats.failed_tries else ""
         return f"{sent}{tries}; paid now: {_spent(stats)} in {time.monotonic() - self._started:.1f} s"
 
-    def _note(self, progress: Standing, now: float) -> str:
+    def _note(self, progress: Standing) -> str:
         stats = progress.stats
-        (since, before), (_, after) = self._marks[0], self._marks[-1]
-        rate = (after - before) / (now - since) if now > since else 0.0
-        new = progress.done - progress.restored
-        elapsed = now - self._started
-        left = (progress.items - progress.done) * elapsed / new if new > 0 else None
-        undecided = progress.failures.get("undecided", 0)
-        failures = sum(progress.failures.values()) - undecided
+        rate, left = self._speed.of(progress)
+        undecided, waiting = (progress.failures.get(kind, 0) for kind in ("undecided", "waiting"))
+        failures = sum(progress.failures.values()) - undecided - waiting
         parts = [
             f"{rate:.1f} calls/s",
             f"{sum(stats.in_flight.values())} in flight",
             f"{failures} failed",
             *([f"{undecided} undecided"] if undecided else []),
+            *([f"{several(stats.waiting, 'question')} to people"] if stats.waiting else []),
             *([f"{several(stats.failed_tries, 'try', 'tries')} failed"] if stats.failed_tries else []),
             f"spent {_spent(stats)}",
             f"left {_clock(left)}",

@@ -102,5 +102,7 @@ def _price(spec: ModelSpec) -> dict[str, Any]:
         source = "configuration" if configured else "list"
         if _in_process(spec):
             source = "simulated"
+    if spec.ref.person:
+        return {"input": 0.0, "output": 0.0, "hour": spec.hourly_rate, "source": "person"}
     edited = {} if price.image is None else {"image": price.image}
     return {"input": price.input, "output": price.output, **edited, "source": source}

@@ -6,7 +6,7 @@ import time
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 
-from dokimasia.domain.call import Answer, Capability, ChatReply, ModelCall, ModelSpec, call_key
+from dokimasia.domain.call import PEOPLE, Answer, Capability, ChatReply, ModelCall, ModelSpec, call_key
 from dokimasia.domain.identity import Value
 from dokimasia.domain.ports import Transport
 from dokimasia.domain.profile import EndpointProfile, Finding
@@ -50,7 +50,7 @@ class Checked(Value):
 
     `problem` is set where it was not reached, `profile` where it was. `calls` counts the replies that were paid for,
     `cost` is their price in US dollars (None: unknown, which is not zero). Two names of one model at one endpoint, sampled
-    alike, are asked once.
+    alike, are asked once. `person` is the name of a person, whom no endpoint is asked for and who always can be reached.
     """
 
     name: str
@@ -62,6 +62,7 @@ class Checked(Value):
     profile: EndpointProfile | None = None
     calls: int = 0
     cost: float | None = None
+    person: str = ""
 
 
 async def check_models(
@@ -92,6 +93,8 @@ async def check_models(
     keys: dict[str, str] = {}
     refused: dict[str, Problem] = {}
     for spec in specs:
+        if spec.ref.person:
+            continue
         try:
             if transports is None:
                 ways = {**transports_for_models({spec.ref.name: spec}), **ways}
@@ -115,6 +118,9 @@ async def check_models(
         )
 
         async def check(spec: ModelSpec) -> Checked:
+            if spec.ref.person:
+                person = {**spec.ref.model_dump(), "person": spec.ref.person}
+                return Checked.model_validate({**person, "transport": PEOPLE, "reachable": True, "cost": 0.0})
             problem = refused.get(spec.ref.name)
             if problem is not None:
                 return _unreached(spec, None, problem)

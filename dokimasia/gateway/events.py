@@ -33,8 +33,8 @@ class GatewayStats(Value):
     """A snapshot of what the gateway did since it was made.
 
     `sent` counts requests (each try is one), `answered` the replies paid for and committed, `cached` the answers that
-    the ledger gave. `waiting` counts the questions that wait for people. `cost` is the US dollars of the answers whose cost is known; `cost_unknown` counts the others.
-    `in_flight` and `limits` go by endpoint.
+    the ledger gave. `waiting` counts the questions that wait for people. `cost` is the US dollars of the answers whose
+    cost is known; `cost_unknown` counts the others. `in_flight` and `limits` go by endpoint.
     """
 
     sent: int = 0

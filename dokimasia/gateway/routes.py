@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-from dokimasia.domain.call import ModelSpec
+from dokimasia.domain.call import PEOPLE, ModelSpec
 from dokimasia.domain.ports import Transport
 from dokimasia.errors import ConfigError
 from dokimasia.gateway.breaker import Breaker
@@ -67,6 +67,8 @@ def chosen_transport_name(spec: ModelSpec, available: Collection[str]) -> str:
        that LiteLLM knows how to rename;
     3. `litellm`, or else the only one there is.
 
+    A person goes by none; what is returned then says that it is people who are asked.
+
     Replies are kept without the transport's name, so a model may change it and is asked nothing twice.
 
     Args:
@@ -76,6 +78,8 @@ def chosen_transport_name(spec: ModelSpec, available: Collection[str]) -> str:
     Raises:
         ConfigError: there is none of that name, or it is `direct` and the model has no `api_base`.
     """
+    if spec.ref.person:
+        return PEOPLE
     name = _automatic_name(spec, available) if spec.transport == "auto" else spec.transport
     if name not in available:
         known = ", ".join(sorted(available)) or "none"

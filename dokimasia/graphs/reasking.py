@@ -11,7 +11,7 @@ from dokimasia.errors import CallFailed, Interrupted
 T = TypeVar("T")
 S = TypeVar("S")
 
-_OPEN: dict[FailureKind | None, str] = {
+_OPEN: dict[FailureKind, str] = {
     "budget": "the judge may not be paid for any more",
     "waiting": "a person has not answered yet",
 }
@@ -81,7 +81,7 @@ def first_open(failures: Iterable[Failed | None]) -> Failed | None:
 
 def still_open(kind: FailureKind | None) -> Failed | None:
     """Return the failure of an item whose judge left a verdict open by a failure of this kind; None for any other kind."""
-    return Failed(kind=kind, reason=_OPEN[kind]) if kind in _OPEN else None
+    return None if kind is None or kind not in _OPEN else Failed(kind=kind, reason=_OPEN[kind])
 
 
 def raise_open(failed: Failed | None) -> None:

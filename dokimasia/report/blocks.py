@@ -114,12 +114,14 @@ class Image:
     """A picture as a data URI; where it cannot be drawn `uri` is empty, and `about` says why. A document has `about`.
 
     `regions` are drawn on it, corners as fractions of its width and height; `ratio` is then its height by its width.
+    `sha256` is its hash in the home, by which a service that has the home at hand shows it where there is no `uri`.
     """
 
     uri: str
     about: str
     regions: Sequence[tuple[float, float, float, float]] = ()
     ratio: float = 1.0
+    sha256: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,6 @@
 """The browser of samples as HTML: a list to move through, and a card a sample with everything that is known of it."""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from dokimasia.report.data import Picture, ReportData
@@ -122,30 +122,56 @@ def _item(number: int, view: Mapping[str, Any], blind: Collection[str]) -> str:
 def _card(number: int, view: Mapping[str, Any], data: ReportData, most: int) -> str:
     sample = view["sample"]
     clip = Clip(data.facts.run, sample["id"], most)
-    criteria: Sequence[Mapping[str, Any]] = ((view["replay"] or {}).get("criteria") or {"criteria": []})["criteria"]
     chips = [f'<span class="chip">{escape(sample["category"])}</span>'] if sample["category"] else []
     chips += [f'<span class="chip bad">{escape(kind)}</span>' for kind in failures_of(view)]
-    pictures = "".join(_pictures(view, criteria, data.pictures))
-    words = "\n".join(_words(view, criteria, clip))
-    answers = "\n".join(_answers(view, criteria, clip))
-    alone = "" if pictures else " alone"
     return f"""<article class="card" id="s-{number}" tabindex="-1" aria-labelledby="s-{number}-title">
 <header><h3 id="s-{number}-title">{escape(sample["id"])}</h3>{"".join(chips)}
 <span class="place">{number} of {len(data.samples)}</span></header>
-<div class="halves{alone}">
-{f'<div class="pictures">{pictures}</div>' if pictures else ""}
-<div class="words">
-{words}
-</div></div>
-{answers}
+{draw_sample(view, data.pictures, clip)}
 </article>"""
 
 
+def draw_sample(view: Mapping[str, Any], pictures: Mapping[str, Picture], clip: Clip) -> str:
+    """Return all that is known of a sample: its images with the regions of its criteria, the question, the answers."""
+    criteria: Sequence[Mapping[str, Any]] = ((view["replay"] or {}).get("criteria") or {"criteria": []})["criteria"]
+    looks = [look for _, look in looks_of(view)]
+    drawn = _halves(
+        _pictures(view["sample"], criteria, looks, pictures), (*_asked(view, clip), *_words(view, criteria, clip))
+    )
+    return "\n".join((drawn, *_answers(view, criteria, clip)))
+
+
+def draw_asked(
+    view: Mapping[str, Any], pictures: Mapping[str, Picture], clip: Clip, *, rest: str, words: bool = True
+) -> str:
+    """Return a sample's images, with the regions of criteria and where judges looked, beside what was asked of it.
+
+    Args:
+        view: `sample` and `accepted` as an evaluation's view has them, and where they are known `criteria` and `looks`.
+        pictures: its images, by hash.
+        clip: cuts long texts.
+        rest: drawn HTML, which stands below the question.
+        words: whether the question is drawn, too.
+    """
+    shown = _pictures(view["sample"], view.get("criteria", ()), view.get("looks", ()), pictures)
+    return _halves(shown, (*(_asked(view, clip) if words else ()), rest), kind=" beside")
+
+
+def _halves(pictures: Iterable[str], words: Iterable[str], *, kind: str = "") -> str:
+    left, right = "".join(pictures), "\n".join(words)
+    shown = f'<div class="pictures">{left}</div>' if left else ""
+    said = f'<div class="words">\n{right}\n</div>' if right else ""
+    return f'<div class="halves{kind if left and right else " alone"}">\n{shown}\n{said}</div>'
+
+
 def _pictures(
-    view: Mapping[str, Any], criteria: Sequence[Mapping[str, Any]], pictures: Mapping[str, Picture]
+    sample: Mapping[str, Any],
+    criteria: Sequence[Mapping[str, Any]],
+    looked: Sequence[Mapping[str, Any]],
+    pictures: Mapping[str, Picture],
 ) -> Iterator[str]:
-    images = [image["sha256"] for image in view["sample"]["images"]]
-    regions, looks = regions_of(criteria, images), looks_at([look for _, look in looks_of(view)])
+    images = [image["sha256"] for image in sample["images"]]
+    regions, looks = regions_of(criteria, images), looks_at(looked)
     for number, sha256 in enumerate(images, start=1):
         name = f"image {number}" if len(images) > 1 else "image"
         yield draw_picture(pictures[sha256], [*regions.get(sha256, []), *looks.get(sha256, [])], name)
@@ -159,8 +185,9 @@ def looks_of(view: Mapping[str, Any]) -> list[tuple[str, Mapping[str, Any]]]:
     return looks
 
 
-def _words(view: Mapping[str, Any], criteria: Sequence[Mapping[str, Any]], clip: Clip) -> Iterator[str]:
-    sample, replay = view["sample"], view["replay"]
+def _asked(view: Mapping[str, Any], clip: Clip) -> Iterator[str]:
+    """Yield the question with its options and the reference."""
+    sample = view["sample"]
     yield f'<div class="text prompt">{_text(sample["prompt"], clip)}</div>'
     if sample["choices"]:
         options = "".join(
@@ -170,6 +197,11 @@ def _words(view: Mapping[str, Any], criteria: Sequence[Mapping[str, Any]], clip:
         yield f'<ul class="choices">{options}</ul>'
     if view["accepted"] is not None:
         yield f'<div class="text reference"><b>Reference</b> {_text(view["accepted"], clip)}</div>'
+
+
+def _words(view: Mapping[str, Any], criteria: Sequence[Mapping[str, Any]], clip: Clip) -> Iterator[str]:
+    """Yield the criteria, the reference chain, and where the judge looked closer."""
+    sample, replay = view["sample"], view["replay"]
     if replay is None and not view["judge"]:
         pass
     elif replay is None:
@@ -234,7 +266,7 @@ def _answers(view: Mapping[str, Any], criteria: Sequence[Mapping[str, Any]], cli
     title = "Answers, and their scores by criterion" if view["judge"] else "Answers"
     last = f'<th scope="col"{" class=number" if view["judge"] else ""}>{"score" if view["judge"] else "failure"}</th>'
     yield (
-        f'<h4>{title}</h4>\n<div class="scroll" tabindex="0" role="region" '
+        f'<h4>{title}</h4>\n<div class="scroll" tabindex="0" role="group" '
         'aria-label="Scores by criterion"><table class="matrix"><thead><tr><th scope="col">model</th>'
         f'<th scope="col">answer</th>{head}{last}</tr></thead>\n<tbody>\n{rows}\n'
         "</tbody></table></div>"

@@ -42,7 +42,7 @@ class RunFacts:
 
     `accepted_by` is the version of the package that accepted the run ("" where it was not recorded), `written_by` the
     one that writes the report. `graphs` has each graph's version, None where this program's are not those of the run.
-    `settings` are the run's other options, in words.
+    `settings` are the run's other options, in words, and `open_questions` those that wait for people.
     """
 
     run: str
@@ -57,6 +57,7 @@ class RunFacts:
     prompts: tuple[PromptFacts, ...]
     graphs: Mapping[str, int] | None
     settings: tuple[tuple[str, str], ...] = ()
+    open_questions: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,12 +202,16 @@ class Drawing:
 
     Sections of a terminal are named where they are others than the page's. `sample` draws one sample whole from what
     `show RUN --sample ID --json` gives, long texts cut; None where there is none to show. What other methods add stands
-    after the section `added_after`. `counts` is what the figures' `samples`, or `n`, is a number of: one, and several.
+    after the section `added_after`. `asks` says that `sample` begins with what was asked; without it a page of one sample
+    says that itself. `card` draws on such a page in the place of `sample`: HTML from the view, its pictures by hash, and what
+    cuts long texts (`report.browser.Clip`). `counts` is what the figures' `samples`, or `n`, is a number of: one, and several.
     """
 
     name: str
     sections: tuple[Make, ...]
     terminal: tuple[Make, ...] | None = None
     sample: "Callable[[Views, Cut], Iterator[Block]] | None" = None
+    asks: bool = False
+    card: Callable[[Mapping[str, Any], Mapping[str, Picture], Any], str] | None = None
     added_after: Make | None = None
     counts: tuple[str, str] = ("sample", "samples")

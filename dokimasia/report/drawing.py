@@ -74,7 +74,7 @@ class Charts:
         options = "".join(f'<option value="{escape(name)}">{escape(name)}</option>' for name in chart.variants)
         pick = f'<label class="pick" hidden>{escape(chart.picks)} <select data-chart="{id}">{options}</select></label>'
         return (
-            f'<figure class="chart">{pick if options else ""}<div class="plot" id="{id}" role="img" '
+            f'<figure class="chart">{pick if options else ""}<div class="plot" id="{id}" role="group" '
             f'aria-label="{escape(chart.about)}" style="height:{height}px"></div>'
             f"<figcaption>{escape(chart.about)}</figcaption></figure>"
         )
@@ -163,7 +163,7 @@ def _table(table: Table, *, titled: bool) -> str:
     kind = ' class="sortable"' if table.sortable else ""
     unseen = "" if titled else ' class="unseen"'
     return (
-        f'<div class="scroll" tabindex="0" role="region" aria-label="{escape(table.about)}"><table{kind}>'
+        f'<div class="scroll" tabindex="0" role="group" aria-label="{escape(table.about)}"><table{kind}>'
         f"<caption{unseen}>{escape(table.about)}</caption>"
         f"<thead><tr>{head}</tr></thead>\n<tbody>\n{rows}\n</tbody></table></div>"
     )

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from dokimasia.domain.judgement import OPEN_KINDS
 from dokimasia.report.blocks import Cell, Column, Span, Tone
 
 NOTHING = Span("–", "muted")
@@ -165,24 +166,27 @@ def counts(counted: Mapping[str, int], before: str = "") -> str:
 
 
 def kinds_of_failures(models: Mapping[str, Mapping[str, Any]], things: str) -> str:
-    """Return a sentence with the kinds of failures of each model, what is open for want of budget apart; empty without any."""
+    """Return a sentence with the kinds of failures of each model, what is open apart; empty without any."""
     failed = {
-        name: {kind: n for kind, n in one["failures"].items() if kind != "budget"} for name, one in models.items()
+        name: {kind: n for kind, n in one["failures"].items() if kind not in OPEN_KINDS} for name, one in models.items()
     }
-    waiting = {name: n for name, one in models.items() if (n := one["failures"].get("budget"))}
+    unpaid, unanswered = (
+        {name: n for name, one in models.items() if (n := one["failures"].get(kind))} for kind in OPEN_KINDS
+    )
     listed = "; ".join(f"{name} {counts(kinds)}" for name, kinds in failed.items() if kinds)
     said = [f"Failed {things}: {listed}."] if listed else []
-    left = "; ".join(f"{name} {n:,}" for name, n in waiting.items())
+    left, waiting = ("; ".join(f"{name} {n:,}" for name, n in some.items()) for some in (unpaid, unanswered))
     said += (
         [f"Open {things}, which the budget did not reach: {left}. A resume with a larger one asks for them."]
         if left
         else []
     )
+    said += [f"Open {things}, for which people have not answered yet: {waiting}."] if waiting else []
     return " ".join(said)
 
 
 def count_missing(verdicts: Mapping[str, int], place: str) -> tuple[Span, Span]:
-    """Counts of verdicts that failed and of those that are open for want of budget."""
+    """Counts of verdicts that failed and of those that are open."""
     failed = verdicts["failed"] - verdicts["open"]
     return (
         count(failed, "" if verdicts["open"] else f"{place}/verdicts/failed", tone="bad" if failed else ""),

@@ -59,7 +59,7 @@ def render_page(data: ReportData) -> str:
 <header class="top"><strong class="brand">Dokimasia</strong><nav aria-label="Sections">{menu}</nav>
 <button id="theme" type="button" hidden>Dark</button></header>
 <main id="content" tabindex="-1">
-<h1>{escape(_heading(data))}</h1>
+<h1>{escape(heading(data))}</h1>
 {body}
 </main>
 <script type="application/json" id="figures">{embedded(data.summary)}</script>
@@ -90,7 +90,8 @@ def script_hash(script: str) -> str:
     return f"'sha256-{base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()}'"
 
 
-def _heading(data: ReportData) -> str:
+def heading(data: ReportData) -> str:
+    """Return what a page of a run is headed by: how many models on which data, or what kind of run it is."""
     models = len({model.name for model in data.facts.models if model.role in {"candidate", "model"}})
     if not models:
         name = data.drawing.name

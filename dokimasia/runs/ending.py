@@ -14,7 +14,7 @@ from dokimasia.runs.requests import Invocation
 from dokimasia.runs.retrying import RETRYABLE
 from dokimasia.settings import Settings
 from dokimasia.storage.home import Home
-from dokimasia.storage.questions import open_questions
+from dokimasia.storage.people.questions import open_questions
 from dokimasia.storage.results import events, failed_by_model, record_event, result_failures
 from dokimasia.storage.runs import Run
 

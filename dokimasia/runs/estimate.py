@@ -1,7 +1,10 @@
 """What a run will ask and cost, said before it starts: upper bounds by counting, tokens and money by rule of thumb."""
 
+from collections import Counter
 from collections.abc import Iterable
 from typing import NamedTuple
+
+from pydantic import Field
 
 from dokimasia.domain.call import ModelSpec, Usage
 from dokimasia.domain.identity import Value
@@ -30,23 +33,24 @@ class ModelEstimate(Value):
 class Estimate(Value):
     """What a run will ask of each model, as a whole. Answers that the ledger already has are not subtracted.
 
-    `answered` counts the calls that its results rest on already, where it is gone on with; `notes` say what else should be
-    known before it starts.
+    `people` counts the questions to people at most, which cost time and no tokens. `answered` counts the calls that its
+    results rest on already, where it is gone on with; `notes` say what else should be known before it starts.
     """
 
     samples: int
     models: dict[str, ModelEstimate]
+    people: dict[str, int] = Field(default_factory=dict)
     notes: tuple[str, ...] = ()
     answered: int = 0
 
     @property
     def left(self) -> int:
         """How many calls are left at most."""
-        return max(0, self.calls - self.answered)
+        return max(0, self.calls + sum(self.people.values()) - self.answered)
 
     @property
     def calls(self) -> int:
-        """All calls together."""
+        """All calls of models together."""
         return sum(model.calls for model in self.models.values())
 
     @property
@@ -74,7 +78,11 @@ def added_up(asked: Iterable[Asking], samples: int) -> Estimate:
     """Return calls of several kinds as an estimate over so many samples."""
     specs: dict[str, ModelSpec] = {}
     totals: dict[str, list[int]] = {}
+    people: Counter[str] = Counter()
     for one in asked:
+        if one.spec.ref.person:
+            people[one.spec.ref.name] += one.calls
+            continue
         specs[one.spec.ref.name] = one.spec
         total = totals.setdefault(one.spec.ref.name, [0, 0, 0])
         for place, more in enumerate((one.calls, one.calls * one.sent, one.calls * one.received)):
@@ -85,7 +93,7 @@ def added_up(asked: Iterable[Asking], samples: int) -> Estimate:
         by_tokens = cost_of(Usage(input_tokens=sent, output_tokens=received), price)
         cost = by_tokens if price.image is None else calls * price.image
         models[name] = ModelEstimate(calls=calls, input_tokens=sent, output_tokens=received, cost=cost)
-    return Estimate(samples=samples, models=models)
+    return Estimate(samples=samples, models=models, people=dict(people))
 
 
 class SampleSize(NamedTuple):

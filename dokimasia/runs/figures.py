@@ -6,6 +6,7 @@ from typing import Any
 
 from dokimasia.domain.call import ModelSpec
 from dokimasia.runs.plans import RunPlan
+from dokimasia.storage.excerpts import rows_of
 from dokimasia.storage.home import Home
 from dokimasia.storage.ledger import SqliteLedger
 from dokimasia.storage.results import ResultRow, results
@@ -32,7 +33,7 @@ def heading(run: Run, plan: RunPlan) -> dict[str, Any]:
 
 def rows_shown(home: Home, run: Run, sample: str | None) -> list[ResultRow]:
     """Return the results of a run in its order; with a sample's name, only its."""
-    return [row for row in results(home, run.id) if sample is None or row.sample_id == sample]
+    return results(home, run.id) if sample is None else rows_of(home, run.id, [sample]).get(sample, [])
 
 
 def shown_name(model: str, arm: str) -> str:

@@ -93,11 +93,30 @@ def one_walk(graph: str) -> "Callable[[Job[Any]], AsyncIterator[Stage[Sample]]]"
     return stages
 
 
+class Group(NamedTuple):
+    """Some of a run's samples by what was found in them: a title, and how deep the group lies among those before it.
+
+    `members` are samples with the model whose answer it is about, "" where it is about the sample itself. `criteria` are the
+    criteria that it is about (`storage.trees.lookup.criterion_key`), none where it is about whole samples.
+    """
+
+    title: str
+    depth: int
+    members: frozenset[tuple[str, str]]
+    criteria: frozenset[str] = frozenset()
+
+
 class Addition(NamedTuple):
-    """What a method adds to the page of another's run: figures (None: nothing), and how the section that draws them is found."""
+    """What a method adds to the page of another's run: figures (None: nothing), and how the section that draws them is found.
+
+    `groups` are those that it sorts the run's samples into, by an id that stays the same, in the order in which they are
+    shown, none where it has nothing to say of the run; `grouping` is what one of them is called.
+    """
 
     figures: Callable[[Home, Run], Any]
     section: "Callable[[], Make]"
+    grouping: str = ""
+    groups: Callable[[Home, Run], Mapping[str, Group]] | None = None
 
 
 PLAIN = later("dokimasia.report.sections.plain", "DRAWING")
@@ -202,6 +221,11 @@ class Method(Generic[Q, P]):
         if self.graphs:
             graphs = dict(self.graphs)
             object.__setattr__(self, "graphs_of", lambda plan: graphs)
+
+    @property
+    def unmeasured(self) -> tuple[str, ...]:
+        """The thresholds of a request that the figures of its runs cannot be held to."""
+        return tuple(f"min_{name}" for name in ("score", "accuracy") if name not in self.measures)
 
     def read(self, run: Run) -> tuple[P, Q]:
         """Return the plan and the request that a run was accepted with.

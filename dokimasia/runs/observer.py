@@ -1,5 +1,7 @@
 """Who watches a run: told what it is, what it will cost, how far it is, and how it ended."""
 
+import time
+from collections import deque
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -25,6 +27,33 @@ class Progress:
         self.done += 1
         if failure is not None:
             self.failures[failure] = self.failures.get(failure, 0) + 1
+
+
+RATE_WINDOW = 20.0
+"""Seconds over which a rate is taken."""
+
+
+class Speed:
+    """How fast a run goes, and how long it will go on."""
+
+    def __init__(self) -> None:
+        """Begin to count the time."""
+        self._started = time.monotonic()
+        self._marks: deque[tuple[float, int]] = deque()
+
+    def mark(self, progress: Progress) -> None:
+        """Take down where it stands."""
+        now = time.monotonic()
+        self._marks.append((now, progress.stats.answered + progress.stats.cached))
+        while len(self._marks) > 2 and self._marks[0][0] < now - RATE_WINDOW:
+            self._marks.popleft()
+
+    def of(self, progress: Progress) -> tuple[float, float | None]:
+        """Return calls a second of late, and the seconds that are left, None where nothing is done yet."""
+        (since, before), (now, after) = self._marks[0], self._marks[-1]
+        rate = (after - before) / (now - since) if now > since else 0.0
+        new = progress.done - progress.restored
+        return rate, (progress.items - progress.done) * (now - self._started) / new if new > 0 else None
 
 
 class Observer(Protocol):

@@ -23,8 +23,9 @@ def retryable(names: str) -> tuple[FailureKind, ...]:
     wanted = [name.strip() for name in names.split(",") if name.strip()]
     for name in wanted:
         if name in OPEN_KINDS:
+            done = "asked" if name == "budget" else "answered"
             raise InputError(
-                f"what failed as {name} was never {'asked' if name == 'budget' else 'answered'}: every `dokimasia resume` takes it up, without --kinds"
+                f"what failed as {name} was never {done}: every `dokimasia resume` takes it up, without --kinds"
             )
         if name not in RETRYABLE:
             raise InputError(f"no failure is of kind {name!r}; there are: {', '.join(RETRYABLE)}")

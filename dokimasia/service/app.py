@@ -12,6 +12,7 @@ from dokimasia import __version__
 from dokimasia.service import pages, routes
 from dokimasia.service.drawing import error_page
 from dokimasia.service.guarding.requests import Guard
+from dokimasia.service.metrics import Measured, Metrics
 from dokimasia.service.problems import PROBLEMS, handle_problems
 from dokimasia.service.state import Service
 
@@ -21,6 +22,7 @@ and decisions of people. Errors are `application/problem+json` with the sentence
 
 def create_app(service: Service) -> FastAPI:
     """Return the application of a service; each module of `routes` and `pages` that has a `router` is part of it."""
+    metrics = Metrics(service)
     app = FastAPI(
         title="Dokimasia",
         version=__version__,
@@ -29,9 +31,12 @@ def create_app(service: Service) -> FastAPI:
         docs_url=None,
         redoc_url=None,
         responses=PROBLEMS,
-        middleware=[Middleware(Guard, hosts=tuple(service.hosts), limits=service.limits)],
+        middleware=[
+            Middleware(Measured, metrics=metrics),
+            Middleware(Guard, hosts=tuple(service.hosts), limits=service.limits),
+        ],
     )
-    app.state.service = service
+    app.state.service, app.state.metrics = service, metrics
     handle_problems(app, service.redact, error_page=error_page)
     for router in _routers(routes.__name__, list(routes.__path__)):
         app.include_router(router, prefix="/api")

@@ -3,41 +3,53 @@
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
-from typing import Any, TypeVar, cast
+from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import TimeoutError as NotYet
+from typing import Any, TypeVar, overload
 
 T = TypeVar("T")
 
 MOST = 400
 """Values that are remembered; the one not asked for longest is forgotten first."""
 
+AT_ONCE = 2
+"""Values that are worked out at once, so that pages leave the processor to the runs."""
+
 
 class Remembered:
-    """Values by their key, one worked out at a time, so that pages leave the processor to the runs."""
+    """Values by their key, each worked out once however many ask for it; one that fails is tried anew."""
 
     def __init__(self, most: int = MOST) -> None:
         """Begin with none."""
         self._most = most
-        self._known: OrderedDict[Hashable, Any] = OrderedDict()
+        self._known: OrderedDict[Hashable, Future[Any]] = OrderedDict()
         self._gate = threading.Lock()
-        self._one_at_a_time = threading.Lock()
+        self._workers = ThreadPoolExecutor(AT_ONCE, thread_name_prefix="figures")
 
     def known(self, key: Hashable) -> Any:
-        """Return the value of a key where there is one, else None."""
+        """Return the value of a key where it was worked out, else None."""
         with self._gate:
-            if key in self._known:
-                self._known.move_to_end(key)
-            return self._known.get(key)
+            found = self._known.get(key)
+        return found.result() if found is not None and found.done() and found.exception() is None else None
 
-    def of(self, key: Hashable, make: Callable[[], T]) -> T:
-        """Return the value of a key; the first who asks makes it, and others wait for it."""
-        if (found := self.known(key)) is not None:
-            return cast("T", found)
-        with self._one_at_a_time:
-            if (found := self.known(key)) is not None:
-                return cast("T", found)
-            made = make()
-            with self._gate:
-                self._known[key] = made
-                while len(self._known) > self._most:
-                    self._known.popitem(last=False)
-            return made
+    @overload
+    def of(self, key: Hashable, make: Callable[[], T]) -> T: ...
+
+    @overload
+    def of(self, key: Hashable, make: Callable[[], T], *, seconds: float | None) -> T | None: ...
+
+    def of(self, key: Hashable, make: Callable[[], T], *, seconds: float | None = None) -> T | None:
+        """Return the value of a key, worked out by the first who asks; None where that takes longer than `seconds`."""
+        with self._gate:
+            found = self._known.get(key)
+            if found is None or (found.done() and found.exception() is not None):
+                found = self._known[key] = self._workers.submit(make)
+            self._known.move_to_end(key)
+            while len(self._known) > self._most:
+                self._known.popitem(last=False)
+        try:
+            return found.result(seconds)
+        except NotYet:
+            if found.done():
+                raise
+            return None

@@ -94,6 +94,7 @@ async def serve(
 
     async def end() -> None:
         await stopping.wait()
+        service.events.drain()
         server.should_exit = True
 
     ending = asyncio.ensure_future(end())

@@ -13,6 +13,7 @@ from fastapi import Depends, Request
 from dokimasia.log import Redactor
 from dokimasia.runs.forking import ForkRequest
 from dokimasia.runs.requests import RunRequest
+from dokimasia.service.events.registry import Events
 from dokimasia.service.guarding.limits import Limits
 from dokimasia.service.guarding.tokens import SCOPES, Person, Scope, Tokens
 from dokimasia.service.problems import Refused
@@ -71,6 +72,7 @@ class Service:
         hosts: names by which it is reached, beside this machine's own.
         redact: applied to every text that leaves.
         remembered: figures and pages that were worked out.
+        events: what happens in the runs; whoever makes the queue has it make its observers (`events.observing`).
     """
 
     settings: Settings
@@ -82,6 +84,12 @@ class Service:
     hosts: Sequence[str] = ()
     redact: Redactor = field(default_factory=Redactor, repr=False)
     remembered: Remembered = field(default_factory=Remembered, repr=False)
+    events: Events = None  # pyright: ignore[reportAssignmentType]  # made below where it is not given
+
+    def __post_init__(self) -> None:
+        """Make the logs of events where the queue has none."""
+        if self.events is None:  # pyright: ignore[reportUnnecessaryComparison]
+            object.__setattr__(self, "events", Events(self.home, self.redact))
 
     def run(self, name: str) -> Run:
         """Return a run by its name, the beginning of its id, or `last`.

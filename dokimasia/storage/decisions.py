@@ -17,7 +17,7 @@ from dokimasia.log import logger
 from dokimasia.storage.connection import rows_of
 from dokimasia.storage.faults import told
 from dokimasia.storage.home import Home
-from dokimasia.storage.questions import item_row, note_shown, refusal_of, with_the_same
+from dokimasia.storage.people.questions import item_row, note_shown, refusal_of, with_the_same
 from dokimasia.storage.schema.rows import change_row, insert_row, insert_rows
 
 _LEFT = "decisions"
@@ -82,7 +82,8 @@ async def record_decision(home: Home, left: Left) -> Decision:
             insert_row(connection, "check_items", item_row(item))
             return _decided(connection, left, text, changed)
         alike = with_the_same(connection, item, left.action)
-        return [_decided(connection, left.model_copy(update={"item": one}), text, "") for one in alike][0]
+        made = [_decided(connection, left.model_copy(update={"item": one}), text, "") for one in alike]
+        return made[0]
 
     return await home.write(insert)
 

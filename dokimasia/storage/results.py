@@ -123,6 +123,15 @@ def failed_by_model(home: Home, run_id: str) -> dict[str, tuple[int, int]]:
     return {model: (failed, count) for model, failed, count in home.all(sql, (run_id,))}
 
 
+def last_failures(home: Home, run_id: str, last: int) -> dict[FailureKind, tuple[int, list[ResultRow]]]:
+    """Return by kind of failure how many of a run's items failed so, and the last few of them in the order of their names."""
+    sql = "SELECT * FROM results WHERE run_id = ? AND outcome = 'failed' AND failure = ? ORDER BY item DESC LIMIT ?"
+    return {
+        kind: (count, [read_result(row) for row in reversed(home.rows(sql, (run_id, kind, last)))])
+        for kind, count in result_failures(home, run_id).items()
+    }
+
+
 def counts_by_sample(home: Home, run_id: str) -> dict[str, tuple[int, int]]:
     """Return by sample how many results of a run it has, and how many of these failed; a sample without any is left out."""
     sql = "SELECT sample_id, count(*), sum(outcome = 'failed') FROM results WHERE run_id = ? GROUP BY sample_id"
@@ -203,3 +212,9 @@ def insert_event(connection: sqlite3.Connection, run_id: str, kind: str, data: d
     """Record, inside a writing job, that something happened in a run."""
     row = {"id": next_number(connection, "events"), "run_id": run_id, "at": now("milliseconds"), "kind": kind}
     insert_row(connection, "events", {**row, "data": canonical_json(data).decode()})
+
+
+def keep_event(connection: sqlite3.Connection, run_id: str, kind: str, data: dict[str, Any]) -> None:
+    """Record, inside a writing job, the only event of its kind: those before are forgotten."""
+    connection.execute("DELETE FROM events WHERE run_id = ? AND kind = ?", (run_id, kind))
+    insert_event(connection, run_id, kind, data)

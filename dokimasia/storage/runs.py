@@ -112,6 +112,11 @@ def list_runs(home: Home) -> list[Run]:
     return [_run(home, row) for row in home.rows(f"SELECT * FROM runs {NEWEST_FIRST}")]
 
 
+def count_runs(home: Home) -> dict[RunStatus, int]:
+    """Return how many runs there are by status; a status that none has is left out."""
+    return dict(home.all("SELECT status, count(*) FROM runs GROUP BY status"))
+
+
 async def add_samples(home: Home, run_id: str, samples: Iterable[Sample]) -> list[str]:
     """Keep a run's samples in their order and return their value ids; adding the same again changes nothing.
 
@@ -175,6 +180,11 @@ def run_samples(home: Home, run_id: str) -> list[RunSample]:
         "SELECT position, sample, sample_id, sample_digest, cluster FROM run_samples WHERE run_id = ? ORDER BY position"
     )
     return [RunSample(*row) for row in home.all(sql, (run_id,))]
+
+
+def count_samples(home: Home, run_id: str) -> int:
+    """Return how many samples a run has."""
+    return home.all("SELECT count(*) FROM run_samples WHERE run_id = ?", (run_id,))[0][0]
 
 
 def load_samples(home: Home, run_id: str) -> Iterator[Sample]:

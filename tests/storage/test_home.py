@@ -247,6 +247,7 @@ def test_a_home_from_before_the_first_release_is_refused(tmp_path: Path) -> None
     """A database of an earlier schema is neither read nor changed: one sentence says to use another home."""
     Home.open(tmp_path, write=True).close()
     connection = sqlite3.connect(tmp_path / "dokimasia.db")
+    connection.execute("DELETE FROM _migrations WHERE number > ?", (FIRST,))
     connection.execute("UPDATE _migrations SET number = ?", (FIRST - 1,))
     connection.commit()
     connection.close()

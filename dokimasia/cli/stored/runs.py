@@ -1,6 +1,7 @@
 """`dokimasia runs`: list the runs of a home; `runs name`: call one otherwise; `runs delete`: remove one."""
 
 import sys
+from collections import Counter
 from typing import TYPE_CHECKING
 
 import click
@@ -35,17 +36,20 @@ def command(context: click.Context, settings: "Settings", tags: tuple[str, ...],
         return
     from dokimasia.runs.reading.listing import described, listed
     from dokimasia.storage.home import Home
+    from dokimasia.storage.people.questions import open_questions
 
     with Home.open(settings.home, write=False) as home:
         runs = listed(home, tags=tags)
+        waiting = Counter(one.run for one in open_questions(home))
     if as_json:
-        print_json([described(run, label) for run, label in runs])
+        print_json([described(run, label) | {"open_questions": waiting[run.id]} for run, label in runs])
         return
     named = [name for name in ("name", "tags") if any(getattr(label, name) for _, label in runs)]
     table = grid("run", *named, "status", "started", "what")
     for run, label in runs:
         colour = COLOURS[run.status]
-        status = f"[{colour}]{run.status}[/{colour}]"
+        asked = f" for {several(waiting[run.id], 'question')}" if run.status == "waiting" else ""
+        status = f"[{colour}]{run.status}[/{colour}]{asked}"
         labelled = {"name": label.name, "tags": ", ".join(label.tags)}
         started = run.created_at[:19].replace("T", " ")
         table.add_row(run.id, *(labelled[name] for name in named), status, started, escape(run.command))

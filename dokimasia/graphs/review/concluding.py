@@ -109,7 +109,7 @@ async def conclude(state: State, runtime: Runtime[Context]) -> State:
 
 
 def _missing(lost: Sequence[LostTurn]) -> list[LostTurn]:
-    """Return the turns for want of which a review is incomplete: those that were lost last, what is open first, then the unheard ones."""
+    """Return the turns for want of which a review is incomplete: those that were lost last, first open and then unheard ones."""
     last = [one for one in lost if (one.cycle, one.part) == (lost[-1].cycle, lost[-1].part)]
     return sorted(last, key=lambda one: (one.failure not in OPEN_KINDS, one.failure not in NOT_HEARD))
 

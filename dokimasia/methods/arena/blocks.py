@@ -260,4 +260,5 @@ DRAWING = Drawing(
     "arena",
     (ratings, ranks, wins, places, elsewhere, case_section, skipped.section, provenance.section),
     sample=sample,
+    asks=True,
 )

@@ -14,7 +14,7 @@ from dokimasia.settings import Settings, load_settings
 from dokimasia.storage.decisions import Left, clear_draft, leave, record_decision, standing, take_in
 from dokimasia.storage.home import Home
 from dokimasia.storage.naming import resolve_run
-from dokimasia.storage.questions import get_question
+from dokimasia.storage.people.questions import get_question
 from dokimasia.storage.runs import Run, now
 
 T = TypeVar("T")
@@ -132,7 +132,7 @@ def checked(
             raise InputError(f"item {item.id}: {error}") from None
     if action == "edit" and not difference(item.text, text.strip()):
         raise InputError(f"item {item.id}: the edit changes nothing: accept the text instead")
-    if action == "reply" and (faults := faults_of(get_question(home, item.id).aid.reader, text)):
+    if action == "reply" and (faults := faults_of(get_question(home, item.id).aid, text)):
         raise InputError(f"question {item.id}: this reply cannot be used: {faults}")
     if action == "undo" and item.kind != "question":
         _refuse_undo(home, item, who)

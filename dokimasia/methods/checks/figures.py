@@ -15,7 +15,8 @@ def check_figures(standings: Sequence[Standing]) -> dict[str, Any]:
 
     `agreement` has an entry for each two people who decided on the same item: of `n` such items, the share on which
     they decided alike (accept, edit or reject), its 95 % interval with samples as clusters, Cohen's kappa (None where
-    both always decided the same, so that chance explains it), and on how many of them they left the same text.
+    both always decided the same, so that chance explains it), and on how many of them they left the same text. `asked`
+    counts the questions that wait, by person.
     """
     states = Counter(one.state for one in standings)
     kinds: list[Kind] = list(dict.fromkeys(one.item.kind for one in standings)) or ["caption"]
@@ -25,6 +26,9 @@ def check_figures(standings: Sequence[Standing]) -> dict[str, Any]:
         "items": len(standings),
         "kinds": dict(sorted(Counter(one.item.kind for one in standings).items())),
         "states": {state: states[state] for state in ("waiting", *(STATES[action] for action in actions))},
+        "asked": dict(
+            sorted(Counter(one.item.person for one in standings if one.item.person and one.state == "waiting").items())
+        ),
         "people": {who: sum(one.last_of(who) is not None for one in standings) for who in people},
         "agreement": [
             pair

@@ -7,7 +7,7 @@ from dokimasia.domain.decision import RATED, CheckItem, Decision, Standing, diff
 from dokimasia.domain.rubric import RubricSet
 from dokimasia.storage.decisions import Left, left_decisions, standings
 from dokimasia.storage.home import Home
-from dokimasia.storage.questions import withdrawn_items
+from dokimasia.storage.people.questions import withdrawn_items
 from dokimasia.storage.reviews import golden_captions, made_values
 
 PERTURB = "perturb"

@@ -325,4 +325,5 @@ DRAWING = Drawing(
     "duels",
     (duels, categories, places, sight, lengths, cases, skipped.section, provenance.section),
     sample=sample,
+    asks=True,
 )

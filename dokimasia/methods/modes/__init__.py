@@ -1,6 +1,6 @@
 """Failure modes: what goes wrong in failed atoms, made by open and axial coding, counted by structured coding."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import partial
 from typing import Any
 
@@ -13,7 +13,7 @@ from dokimasia.methods.modes.files import read_modes, write_modes
 from dokimasia.methods.modes.request import NAME, ModesPlan, ModesRequest
 from dokimasia.methods.modes.results import COLUMNS, cells, items, modes_figures
 from dokimasia.runs.lifecycle import run as run_method
-from dokimasia.runs.method import Addition, Method, later, lazily
+from dokimasia.runs.method import Addition, Group, Method, later, lazily
 from dokimasia.storage.home import Home
 from dokimasia.storage.runs import Run
 
@@ -34,6 +34,19 @@ def _of_evaluation(home: Home, run: Run) -> dict[str, Any] | None:
     return None if found is None else modes_figures(home, found)
 
 
+def modes_by_answer(home: Home, run: Run) -> Mapping[str, Group]:
+    """Return the failure modes of an analysis, or of the newest one of an evaluation, each with the answers that show it."""
+    found = run if run.method == NAME else latest_modes(home, run.id)
+    if found is None:
+        return {}
+    coded = coded_of(home, found)
+    shown: dict[str, set[tuple[str, str]]] = {}
+    for one in coded.atoms:
+        if one.mode is not None:
+            shown.setdefault(one.mode, set()).add((one.answer.sample_id, one.answer.model))
+    return {mode.name: Group(mode.name, 0, frozenset(shown[mode.name])) for mode in coded.modes if mode.name in shown}
+
+
 METHOD: Method[ModesRequest, ModesPlan] = Method(
     name=NAME,
     title="an analysis of failure modes",
@@ -43,7 +56,7 @@ METHOD: Method[ModesRequest, ModesPlan] = Method(
     stages=lazily("dokimasia.methods.modes.work", "stages"),
     drawing=later("dokimasia.methods.modes.blocks", "DRAWING"),
     report=lazily("dokimasia.methods.modes.report", "with_samples"),
-    adds=Addition(_of_evaluation, later("dokimasia.methods.modes.blocks", "section")),
+    adds=Addition(_of_evaluation, later("dokimasia.methods.modes.blocks", "section"), "failure mode", modes_by_answer),
     figures=modes_figures,
     shape=later("dokimasia.methods.modes.shape", "ModesFigures"),
     graphs=versions_of("mode_coding", "mode_making"),

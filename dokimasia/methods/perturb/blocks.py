@@ -94,7 +94,7 @@ def _images(item: Mapping[str, Any], pictures: Mapping[str, Any]) -> Iterator[Bl
         yield Facts([("instruction", item["instruction"])])
     for name, title in (("gold_image", "as it was"), ("perturbed_image", "as it was edited")):
         one = pictures.get(item[name])
-        yield Image(one.uri if one else "", f"{title}: image {item[name][:12]}")
+        yield Image(one.uri if one else "", f"{title}: image {item[name][:12]}", sha256=item[name])
 
 
 def _gold(item: Mapping[str, Any], cut: Cut) -> Iterator[Block]:

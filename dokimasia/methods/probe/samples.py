@@ -157,4 +157,4 @@ def _shortened(text: str) -> str:
     return text if len(text) <= SAID else f"{text[:SAID]} … ({len(text) - SAID:,} characters more)"
 
 
-DRAWING = replace(FIGURES, sections=(*FIGURES.sections[:-2], section, *FIGURES.sections[-2:]), sample=sample)
+DRAWING = replace(FIGURES, sections=(*FIGURES.sections[:-2], section, *FIGURES.sections[-2:]), sample=sample, asks=True)

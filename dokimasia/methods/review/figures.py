@@ -15,6 +15,7 @@ from dokimasia.algorithms.self_preference import (
 )
 from dokimasia.algorithms.statistics import Interval
 from dokimasia.algorithms.text.similarity import substance
+from dokimasia.domain.judgement import OPEN_KINDS
 from dokimasia.domain.review import (
     MIN_VOTES,
     Candidate,
@@ -130,8 +131,11 @@ def caption_states(home: Home, run_id: str) -> dict[str, str]:
 
 
 def _turns(home: Home, run_id: str, panel: Sequence[str]) -> dict[str, Any]:
-    """Return, by member and by what it was to do, how many turns it had and how many of them came to nothing."""
-    lost = [one for _, one in made_values(home, run_id, LostTurn)]
+    """Return, by member and by what it was to do, how many turns it had and how many of them came to nothing.
+
+    A turn that is still to come is none.
+    """
+    lost = [one for _, one in made_values(home, run_id, LostTurn) if one.failure not in OPEN_KINDS]
     missing = Counter((one.member, one.part) for one in lost)
     had = missing + Counter(
         [

@@ -132,7 +132,12 @@ METHOD: Method[GrowthRequest, GrowthPlan] = Method(
     accept=accept,
     stages=lazily("dokimasia.methods.tree.work", "stages"),
     drawing=later("dokimasia.methods.tree.blocks", "DRAWING"),
-    adds=Addition(of_evaluation, later("dokimasia.methods.tree.blocks.capabilities", "section")),
+    adds=Addition(
+        of_evaluation,
+        later("dokimasia.methods.tree.blocks.capabilities", "section"),
+        "capability",
+        lazily("dokimasia.methods.tree.reading.groups", "capabilities"),
+    ),
     figures=growth_summary,
     shape=later("dokimasia.methods.tree.shape", "TreeFigures"),
     graphs=versions_of("taxonomy_growth"),

@@ -13,6 +13,9 @@ def opening(data: ReportData, name: str) -> Iterator[Block]:
     yield Only("terminal", tuple(_heading(data, name)))
     status, waiting = data.facts.status, data.summary.get("open_items")
     this = "This run failed" if status == "failed" else f"This run is {status}"
+    asked = data.facts.open_questions
+    if asked:
+        yield Paragraph(f"{several(asked, 'question')} to people {'is' if asked == 1 else 'are'} open.", "warning")
     if status != "done" and waiting:
         text = " items have no result yet, and every figure here speaks of a part of the data only."
         yield Paragraph((f"{this}: ", figures.count(waiting, "/open_items"), text), "warning")

@@ -1,6 +1,6 @@
 """Two runs, or two models of one, compared sample by sample, and what differs between what the runs are."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -30,7 +30,14 @@ LISTED = 20
 
 
 def compare_runs(
-    home: Home, first: Run, second: Run, *, models: Models | None = None, top: int = 10, seed: int | None = None
+    home: Home,
+    first: Run,
+    second: Run,
+    *,
+    models: Models | None = None,
+    top: int = 10,
+    seed: int | None = None,
+    read: Callable[[Home, Run], Mapping[str, Side]] | None = None,
 ) -> dict[str, Any]:
     """Return the paired differences of two runs, second minus first, ready for JSON; equal rows give equal bytes.
 
@@ -44,6 +51,7 @@ def compare_runs(
             image); by default every model of the same name.
         top: how many of the samples that changed most are listed for each pair.
         seed: of the intervals and the tests; by default that of the first run.
+        read: gives each model's answers of a run, by default `sides_of`.
 
     Returns:
         first and second {run, status, judge}, simulated, seed, scored_by (`criteria` or `rubrics`), scale (of its scores),
@@ -69,11 +77,10 @@ def compare_runs(
     seed = first.seed if seed is None else seed
     versions = [{"versions": run.options["versions"]} for run in (first, second)]
     identities = [identity(plan) | version for plan, version in zip(plans, versions, strict=True)]
-    sides: dict[str, dict[str, Side]] = {}
+    sides: dict[str, Mapping[str, Side]] = {}
     scale = method.scale and (method.scale[0] * method.shown, method.scale[1] * method.shown)
     if scale:
-        for run, plan in zip((first, second), plans, strict=True):
-            sides[run.id] = _sides(home, run, rows[run.id], judged=bool(plan.judge_name))
+        sides = {run.id: (read or sides_of)(home, run) for run in {first.id: first, second.id: second}.values()}
     return {
         **{
             name: {"run": run.id, "status": run.status, "judge": plan.judge_name}
@@ -137,11 +144,13 @@ def _check(first: Run, second: Run, names: Sequence[Sequence[str]], models: Mode
         raise InputError(f"{models[0]} does not differ from itself in run {first.id}; name two models")
 
 
-def _sides(home: Home, run: Run, rows: Sequence[ResultRow], *, judged: bool) -> dict[str, Side]:
+def sides_of(home: Home, run: Run) -> dict[str, Side]:
+    """Return each model's answers with their scores, on the scale that the method's figures are shown in, by its shown name."""
     places, scores = _places(home, run), judgement_scores(home, run.id)
     stated, weights = judgement_stated(home, run.id), criteria_weights(home, run.id)
     texts = {id: digest("text", text) for id, text in response_texts(home, run.id)}
     method = method_of(run)
+    rows, judged = exported(method, results(home, run.id)), bool(method.read(run)[0].judge_name)
     rubrics = None if method.rubrics is None else method.rubrics(home, run)
     answers: dict[str, list[Answer]] = {}
     for row in rows:

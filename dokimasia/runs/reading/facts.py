@@ -63,12 +63,13 @@ SETTINGS: Mapping[str, tuple[str, str]] = {
 """By the field of a plan: what a reader is told of it, and how. What is not set is not told."""
 
 
-def facts_of(run: Run, plan: Value, *, graphs: Mapping[str, int] | None) -> RunFacts:
+def facts_of(run: Run, plan: Value, *, graphs: Mapping[str, int] | None, open_questions: int = 0) -> RunFacts:
     """Return what ran: models with their roles, prompts, and the other options in words.
 
     Args:
         run: the run as it was accepted.
         plan: its plan.
+        open_questions: how many questions to people are open.
         graphs: the graphs' versions; None where this program's are not those of the run.
     """
     fields: Mapping[str, Any] = dict(plan)
@@ -86,6 +87,7 @@ def facts_of(run: Run, plan: Value, *, graphs: Mapping[str, int] | None) -> RunF
         prompts=tuple(PromptFacts(name, *one.partition(":")[::2]) for name, one in sorted(prompts.items())),
         graphs=graphs,
         settings=tuple(_settings(plan)),
+        open_questions=open_questions,
     )
 
 

@@ -7,30 +7,33 @@ from typing import Any
 from dokimasia.errors import NotFound
 from dokimasia.runs.figures import rows_shown
 from dokimasia.runs.registry import method_of
+from dokimasia.storage.content.reduced import originals_of, reduced_from
 from dokimasia.storage.excerpts import samples_of
 from dokimasia.storage.home import Home
 from dokimasia.storage.ledger import SqliteLedger
 from dokimasia.storage.lookup import find_value
-from dokimasia.storage.reduced import originals_of, reduced_from
 from dokimasia.storage.runs import Run, run_samples
-
 
 _SHOWN = ("item", "kind", "model", "arm", "repeat", "outcome", "score", "verdict", "failure", "reason")
 """What of a stored row is shown of an item whose method shows it in no other way."""
 
 
-async def sample_of_run(home: Home, run: Run, sample_id: str, *, raw: bool = False) -> dict[str, Any]:
+async def sample_of_run(
+    home: Home, run: Run, sample_id: str, *, raw: bool = False, figures: bool = True
+) -> dict[str, Any]:
     """Return everything that a run knows of one sample, ready for JSON; with `raw`, also its calls.
+
+    Beside the items of a sample, for a method that has no more to say of it, stand the run's `figures`.
 
     Raises:
         NotFound: the run has no such sample, the message names near ones; or nothing of it is finished; or its method
             has no samples.
     """
     method = method_of(run)
-    known = [place.sample_id for place in run_samples(home, run.id)]
-    if not known:
-        raise NotFound(f"{method.title} has no samples to show: dokimasia show {run.id} shows it whole")
-    if sample_id not in known:
+    if sample_id not in samples_of(home, run.id, [sample_id]):
+        known = [place.sample_id for place in run_samples(home, run.id)]
+        if not known:
+            raise NotFound(f"{method.title} has no samples to show: dokimasia show {run.id} shows it whole")
         near = difflib.get_close_matches(sample_id, known, n=3) or known[:3]
         raise NotFound(f"run {run.id} has no sample {sample_id!r}; there are {len(known)}, such as {', '.join(near)}")
     if method.sample is not None:
@@ -39,11 +42,11 @@ async def sample_of_run(home: Home, run: Run, sample_id: str, *, raw: bool = Fal
         items = list((method.items or _items)(home, run, sample_id))
         if not items:
             raise NotFound(f"run {run.id} has no finished item of a sample {sample_id!r}")
-        view = {**method.figures(home, run), "items": items}
+        view = {**(method.figures(home, run) if figures else {}), "items": items}
     reduced = _reduced(home, run, sample_id)
     if reduced:
         view = {**view, "reduced_images": reduced}
-    return {**view, "calls": _calls(home, run, sample_id)} if raw else view
+    return {**view, "calls": calls_of_sample(home, run, sample_id)} if raw else view
 
 
 def items_of_run(home: Home, run: Run, sample_id: str | None = None) -> Iterator[dict[str, Any]]:
@@ -78,7 +81,7 @@ def _items(home: Home, run: Run, sample_id: str | None) -> Iterator[dict[str, An
         }
 
 
-def _calls(home: Home, run: Run, sample_id: str) -> list[dict[str, Any]]:
+def calls_of_sample(home: Home, run: Run, sample_id: str) -> list[dict[str, Any]]:
     """Return every call that a sample took, in order, each with its request and its reply."""
     ledger = SqliteLedger(home)
     keys = dict.fromkeys(key for row in rows_shown(home, run, sample_id) for key in row.calls)

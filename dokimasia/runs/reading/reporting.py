@@ -15,6 +15,7 @@ from dokimasia.runs.reading.facts import facts_of
 from dokimasia.runs.reading.selection import choose
 from dokimasia.runs.registry import method_named, method_of
 from dokimasia.storage.home import Home
+from dokimasia.storage.people.questions import open_questions
 from dokimasia.storage.runs import Run
 
 SAMPLES = 60
@@ -46,7 +47,8 @@ def run_data(home: Home, run: Run, figures: Mapping[str, Any] | None = None) -> 
     """
     method = method_of(run)
     plan, _ = method.read(run)
-    facts = facts_of(run, plan, graphs=_graphs(run, method.graphs_of(plan)))
+    asked = len(open_questions(home, run=run.id))
+    facts = facts_of(run, plan, graphs=_graphs(run, method.graphs_of(plan)), open_questions=asked)
     summary = method.figures(home, run) if figures is None else figures
     items = list(method.items(home, run, None)) if method.items is not None and method.items_shown else []
     drawing = method.drawing()
@@ -200,24 +202,24 @@ def _picture(home: Home, image: ImageRef, share: int) -> Picture:
     return picture(data, image.sha256, (image.width, image.height), share=share)
 
 
-def _redacted(value: Any, redact: Redact) -> Any:
+def redacted(value: Any, redact: Redact) -> Any:
     """Return plain JSON with every text redacted, names of members included."""
     if isinstance(value, str):
         return redact(value)
     if isinstance(value, Mapping):
-        return {redact(name) if isinstance(name, str) else name: _redacted(one, redact) for name, one in value.items()}
+        return {redact(name) if isinstance(name, str) else name: redacted(one, redact) for name, one in value.items()}
     if isinstance(value, Sequence):
-        return [_redacted(one, redact) for one in value]
+        return [redacted(one, redact) for one in value]
     return value
 
 
 def _redacted_data(data: ReportData, redact: Redact) -> ReportData:
     """Return a report's data with every text redacted."""
     fields = ("summary", "differences", "repeats", "reasons", "samples")
-    changed: dict[str, Any] = {name: _redacted(getattr(data, name), redact) for name in fields}
-    changed["added"] = {name: Added(_redacted(one.value, redact), one.section) for name, one in data.added.items()}
+    changed: dict[str, Any] = {name: redacted(getattr(data, name), redact) for name in fields}
+    changed["added"] = {name: Added(redacted(one.value, redact), one.section) for name, one in data.added.items()}
     models = tuple(
-        replace(model, endpoint=redact(model.endpoint), sampling=_redacted(model.sampling, redact))
+        replace(model, endpoint=redact(model.endpoint), sampling=redacted(model.sampling, redact))
         for model in data.facts.models
     )
     facts = replace(data.facts, command=redact(data.facts.command), models=models)

@@ -76,10 +76,9 @@ def _rows(service: Service, runs: Sequence[tuple[Run, Label]], *, wait: bool = F
 
 def _row(service: Service, run: Run, label: Label, far: Reached, *, wait: bool) -> dict[str, Any]:
     key = ("headline", run.id, run.status, run.updated_at, far)
-    if wait:
+    shown = service.remembered.known(key)
+    if shown is None and wait:
         shown = service.remembered.of(key, lambda: headline(service.home, run, far))
-    else:
-        shown = service.remembered.known(key)
     return {
         "run": run,
         "label": label,

@@ -5,7 +5,15 @@ from typing import NamedTuple
 
 from dokimasia.storage.home import Home
 
-__all__ = ["KEY_LENGTH", "CriteriaOfSample", "criteria_counts", "criteria_of_samples", "criterion_key", "knows_run"]
+__all__ = [
+    "KEY_LENGTH",
+    "CriteriaOfSample",
+    "criteria_by_sample",
+    "criteria_counts",
+    "criteria_of_samples",
+    "criterion_key",
+    "knows_run",
+]
 
 KEY_LENGTH = 16
 """Digits of a criteria set's id in the keys by which a tree knows criteria."""
@@ -37,6 +45,19 @@ def criteria_counts(home: Home, run_id: str) -> dict[str, int]:
         "WHERE r.run_id = ? ORDER BY c.id"
     )
     return dict(home.all(sql, (run_id,)))
+
+
+def criteria_by_sample(home: Home, run_id: str) -> dict[str, list[str]]:
+    """Return the samples of a run that have a criterion, by the criterion's key: several where they share their criteria."""
+    sql = (
+        "SELECT DISTINCT r.sample_id, c.id, c.criteria_count FROM results r JOIN criteria_sets c ON c.id = r.criteria_id "
+        "WHERE r.run_id = ? ORDER BY r.sample_id"
+    )
+    found: dict[str, list[str]] = {}
+    for sample, id, count in home.all(sql, (run_id,)):
+        for number in range(1, count + 1):
+            found.setdefault(criterion_key(id, number), []).append(sample)
+    return found
 
 
 def knows_run(home: Home, tree: str, run_id: str) -> bool:

@@ -12,6 +12,7 @@ from dokimasia.methods.evaluation.blocks import (
     scores,
     whole_sample,
 )
+from dokimasia.report.browser import draw_sample
 from dokimasia.report.data import Drawing
 from dokimasia.report.sections import provenance, skipped
 
@@ -33,5 +34,6 @@ DRAWING = Drawing(
     ),
     terminal=(scores.section, categories.section, blind.section, skipped.section),
     sample=lambda views, cut: whole_sample.sample(views[0], cut),
+    card=draw_sample,
     added_after=categories.section,
 )

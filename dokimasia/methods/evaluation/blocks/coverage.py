@@ -14,6 +14,7 @@ MEANINGS = {
     "context_overflow": "the request was longer than the model takes",
     "api_error": "no reply could be had after all tries",
     "budget": "the limit on spending was reached; resume takes it up",
+    "waiting": "a person has not answered yet; resume takes it up",
     "reference_contradicted": "the judge's own solution contradicts the reference answer",
     "undecided": "no rule says whether the answer is right, and no judge was named",
 }

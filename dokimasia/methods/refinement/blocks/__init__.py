@@ -8,4 +8,5 @@ DRAWING = Drawing(
     "refinement",
     (refinement.section, samples.section, provenance.section),
     sample=lambda views, cut: samples.sample(views[0], {}),
+    asks=True,
 )

@@ -62,7 +62,7 @@ def sample(view: Mapping[str, Any], pictures: Mapping[str, Picture]) -> Iterator
         picture = pictures.get(image["sha256"])
         about = f"image, {image['width']} × {image['height']}"
         problem = f": {picture.problem}" if picture and picture.problem else ""
-        yield Image(picture.uri if picture else "", f"{about}{problem}")
+        yield Image(picture.uri if picture else "", f"{about}{problem}", sha256=image["sha256"])
     yield Paragraph(Span(_cut(sample["prompt"]), "strong"))
     if sample["choices"]:
         yield Bullets([f"{chr(ord('A') + place)}. {_cut(choice)}" for place, choice in enumerate(sample["choices"])])

@@ -1,0 +1,129 @@
+"""What the service measures of itself, for Prometheus: requests as they are answered, all else when it is asked."""
+
+import time
+from collections import Counter as Tally
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, get_args
+
+from prometheus_client import CollectorRegistry, Histogram, generate_latest
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client.registry import Collector
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from dokimasia.service.state import Service
+from dokimasia.storage.people.questions import count_questions
+from dokimasia.storage.runs import RunStatus, count_runs
+
+BUCKETS = (0.005, 0.02, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
+"""Seconds of a request."""
+
+METHODS = frozenset(("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"))
+
+TOTALS = {
+    "sent": ("calls_sent", "Requests that left for models; each try is one."),
+    "answered": ("calls_answered", "Replies of models that were committed."),
+    "cached": ("calls_cached", "Answers that the ledger gave."),
+    "failed_tries": ("calls_failed_tries", "Requests to models that brought no reply."),
+    "input_tokens": ("input_tokens", "Tokens sent, as far as models said."),
+    "output_tokens": ("output_tokens", "Tokens received, as far as models said."),
+    "cost": ("cost_dollars", "US dollars paid, as far as prices are known."),
+}
+"""What runs of this process have sent and spent, by its name in `GatewayStats`."""
+
+
+class Metrics:
+    """The metrics of one service, in a registry of their own. No label holds what a user wrote, but for names of endpoints,
+    which the configuration bounds."""
+
+    def __init__(self, service: Service) -> None:
+        """Measure a service."""
+        self._registry = CollectorRegistry()
+        self.requests = Histogram(
+            "dokimasia_http_request_seconds",
+            "Requests by route and status, and the seconds until the last byte of the reply.",
+            ("method", "route", "status"),
+            buckets=BUCKETS,
+            registry=self._registry,
+        )
+        self._registry.register(_Now(service))
+
+    def text(self) -> bytes:
+        """Return all of them in Prometheus' text form; reads the home."""
+        return generate_latest(self._registry)
+
+
+class _Now(Collector):
+    """What is read when somebody asks: runs, calls, limits, streams, questions."""
+
+    def __init__(self, service: Service) -> None:
+        self._service = service
+
+    def describe(self) -> list[Metric]:
+        """Name nothing in advance, so that nothing is read before somebody asks."""
+        return []
+
+    def collect(self) -> Iterator[Metric]:
+        """Yield each metric as it stands."""
+        home, events = self._service.home, self._service.events
+        runs = count_runs(home)
+        yield _gauge(
+            "runs", "Runs by status.", "status", {status: runs.get(status, 0) for status in get_args(RunStatus)}
+        )
+        yield _gauge("queue_length", "Runs that wait for their turn.", value=runs.get("queued", 0))
+        yield _gauge("questions_waiting", "Questions that wait for people.", value=count_questions(home))
+        yield _gauge("event_streams", "Streams of events that are open.", value=events.streams)
+        for name, (metric, told) in TOTALS.items():
+            yield CounterMetricFamily(f"dokimasia_{metric}", told, value=events.totals[name])
+        in_flight, limits = Tally[str](), dict[str, int]()
+        for picture in events.standing():
+            progress: dict[str, Any] = picture["progress"] or {}
+            in_flight.update(progress.get("in_flight", {}))
+            limits |= progress.get("limits", {})
+        yield _gauge("calls_in_flight", "Requests on their way to models.", "endpoint", in_flight)
+        yield _gauge("call_limit", "Requests that an endpoint is sent at once at most.", "endpoint", limits)
+
+
+def _gauge(name: str, told: str, label: str = "", values: dict[str, int] | None = None, *, value: float = 0) -> Metric:
+    metric = GaugeMetricFamily(f"dokimasia_{name}", told, labels=[label] if label else [])
+    for key, one in sorted((values or {}).items()):
+        metric.add_metric([key], one)
+    if not label:
+        metric.add_metric([], value)
+    return metric
+
+
+@dataclass(slots=True)
+class Measured:
+    """Counts every request, the refused ones among them, with the route that answered it and how long that took."""
+
+    app: ASGIApp
+    metrics: Metrics = field(kw_only=True)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Have a request answered, and count it."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        began, status = time.monotonic(), 0
+
+        async def sending(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+            await send(message)
+
+        try:
+            await self.app(scope, receive, sending)
+        finally:
+            method = scope["method"] if scope["method"] in METHODS else "other"
+            observed = self.metrics.requests.labels(method, _route(scope), str(status or 500))
+            observed.observe(time.monotonic() - began)
+
+
+def _route(scope: Scope) -> str:
+    """Return the template of the route that answered, never the path that was asked."""
+    template = getattr(scope.get("route"), "path", None)
+    if template is None:
+        return "/static" if scope.get("root_path") == "/static" else "none"
+    return f"/api{template}" if scope["path"].startswith("/api/") and not template.startswith("/api/") else template

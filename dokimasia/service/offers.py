@@ -1,0 +1,66 @@
+"""What a form suggests for a field: models, runs, files, trees, graphs of plug-ins."""
+
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from dokimasia.endpoints.models import chosen_models
+from dokimasia.plugins import found
+from dokimasia.service.paths import Places
+from dokimasia.service.state import Service
+from dokimasia.storage.naming import Label, labels
+from dokimasia.storage.runs import list_runs
+from dokimasia.storage.trees.versions import list_trees
+
+MOST = 300
+"""Suggestions of a kind."""
+
+DEEP = 2
+"""Folders below the data root that are looked into."""
+
+
+def offers_of(service: Service) -> Mapping[str, list[tuple[str, str]]]:
+    """Return by the name of each list its suggestions: the value, and what is said of it."""
+    runs = list(_runs(service))
+    files = [*_uploads(service), *_below(service.data_root)]
+    return {
+        "models": [*models_of(service)],
+        "runs": runs,
+        "files": files,
+        "runs-and-files": [*files, *runs],
+        "trees": [(one.name, one.source) for one in list_trees(service.home)],
+        "graphs": [(name, "") for name in found("graphs")],
+    }
+
+
+def models_of(service: Service) -> Iterator[tuple[str, str]]:
+    """Yield the models that can be named without more: the configured ones, then the simulated."""
+    for spec in chosen_models(service.settings, simulated=True):
+        name = spec.ref.name
+        yield name, "" if name == spec.ref.model else spec.ref.model
+
+
+def _runs(service: Service) -> Iterator[tuple[str, str]]:
+    called = labels(service.home)
+    for run in list_runs(service.home)[:MOST]:
+        name = called.get(run.id, Label()).name
+        yield run.id, " · ".join(filter(None, (name, run.method, run.data_name, run.status)))
+
+
+def _uploads(service: Service) -> Iterator[tuple[str, str]]:
+    for one in Places(service.home, service.data_root).uploads.all()[:MOST]:
+        yield f"upload:{one.name or one.id}", f"{len(one.files)} files" if len(one.files) > 1 else "upload"
+
+
+def _below(root: Path | None) -> Iterator[tuple[str, str]]:
+    """Yield the files and folders below the data root, as paths below it, those above first."""
+    if root is None:
+        return
+    count = 0
+    for folder, folders, files in os.walk(root):
+        depth = len(Path(folder).relative_to(root).parts)
+        folders[:] = sorted(one for one in folders if not one.startswith(".")) if depth < DEEP else []
+        for name in sorted((*folders, *files)):
+            if not name.startswith(".") and count < MOST:
+                count += 1
+                yield str((Path(folder) / name).relative_to(root)), "folder" if name in folders else ""

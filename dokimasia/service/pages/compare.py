@@ -1,0 +1,320 @@
+"""Two runs, or two models of one, held against each other; several runs side by side."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
+from http import HTTPStatus
+from itertools import combinations
+from typing import Annotated, Any, NamedTuple
+from urllib.parse import urlencode
+
+from fastapi import APIRouter, Query, Request
+from fastapi.responses import Response
+
+from dokimasia.errors import InputError, NotFound
+from dokimasia.report import figures
+from dokimasia.report.blocks import Cell, Column, Span, Table
+from dokimasia.report.comparison import comparison_blocks, difference_cells
+from dokimasia.report.drawing import Charts
+from dokimasia.runs.registry import method_of
+from dokimasia.service.comparing import (
+    KINDS,
+    Pair,
+    answers_of,
+    apart,
+    compared,
+    criteria_listed,
+    listed,
+    models_of,
+    samples_shown,
+    state_of,
+)
+from dokimasia.service.drawing import drawn, page
+from dokimasia.service.pages.samples import BEGINNING, called, link
+from dokimasia.service.problems import Refused
+from dokimasia.service.showing import draw_sample, view_of
+from dokimasia.service.state import Reader, Service, TheService
+from dokimasia.storage.browsing import counted
+from dokimasia.storage.excerpts import samples_of
+from dokimasia.storage.home import Home
+from dokimasia.storage.runs import Run, get_run, list_runs
+
+router = APIRouter()
+
+PAGE = 25
+"""Samples of a list."""
+
+MOST = 12
+"""Runs that are shown side by side."""
+
+OFFERED = 100
+"""Runs to choose from, the newest first."""
+
+AT_ONCE = 20_000
+"""Results of both runs together up to which a page is made at once; of more its parts are loaded one after the other."""
+
+
+class Asked(NamedTuple):
+    """What an address asks for: runs, and models where two are named."""
+
+    runs: Sequence[Run]
+    models: tuple[str, str] | None
+
+    def query(self, **more: Any) -> str:
+        """Return the end of a link that asks for the same, and more."""
+        given = {"runs": ",".join(run.id for run in self.runs), "models": ",".join(self.models or ()), **more}
+        return "?" + urlencode({name: value for name, value in given.items() if value not in ("", None)})
+
+
+def _asked(service: Service, runs: Sequence[str], models: str) -> Asked:
+    """Return the runs and the models that an address names.
+
+    Raises:
+        NotFound: there is no such run.
+        Refused: models are named that are not two, or more runs than can be shown.
+    """
+    names = [name.strip() for text in runs for name in text.split(",") if name.strip()]
+    found = list({run.id: run for run in map(service.run, names)}.values())
+    if len(found) > MOST:
+        raise Refused(HTTPStatus.UNPROCESSABLE_ENTITY, f"runs: {len(found)} are named, and {MOST} are shown at most")
+    chosen = [name.strip() for name in models.split(",") if name.strip()]
+    if len(chosen) not in (0, 2):
+        raise Refused(HTTPStatus.UNPROCESSABLE_ENTITY, "models takes two names: A,B")
+    return Asked(found, (chosen[0], chosen[1]) if chosen else None)
+
+
+Runs = Annotated[list[str], Query(default_factory=list)]
+
+
+@router.get("/compare")
+def compare(
+    request: Request,
+    service: TheService,
+    person: Reader,
+    runs: Runs,
+    models: str = "",
+    one: Annotated[str, Query(alias="models-first")] = "",
+    other: Annotated[str, Query(alias="models-second")] = "",
+    show: str = "",
+    number: Annotated[int, Query(alias="page", ge=1, le=1_000_000)] = 1,
+    part: str = "",
+) -> Response:
+    """Return what sets two runs, or two models of one, apart; without any, what there is to choose from."""
+    home, asked = service.home, _asked(service, runs, models or (f"{one},{other}" if one or other else ""))
+    if show not in KINDS:
+        raise Refused(HTTPStatus.UNPROCESSABLE_ENTITY, f"show: there is no {show!r}; there are {', '.join(KINDS)}")
+    shared: dict[str, Any] = {
+        "asked": asked,
+        "names": [called(home, run) for run in asked.runs],
+        "offered": _offered(home),
+        "fault": "",
+        "chosen": {run.id for run in asked.runs},
+    }
+    if len(asked.runs) > 2:
+        return _several(request, service, asked, shared)
+    if not asked.runs:
+        return page(request, "compare_choose.html", **shared, models=[])
+    first, second = asked.runs[0], asked.runs[-1]
+    own = models_of(home, first) if first.id == second.id else []
+    if first.id == second.id and asked.models is None:
+        return page(request, "compare_choose.html", **shared, models=own)
+    try:
+        later = not part and counted(home, [run.id for run in {first.id: first, second.id: second}.values()]) > AT_ONCE
+        values = {} if later else _parts(service, asked, part or "all", show, number)
+    except (InputError, NotFound) as error:
+        shared["fault"] = service.redact(str(error))
+        return page(request, "compare_choose.html", status=HTTPStatus.UNPROCESSABLE_ENTITY, **shared, models=own)
+    blank = {"figures": None, "pairs": [], "pair": None, "apart": None, "criteria": [], "rows": None}
+    return page(
+        request,
+        "compare_part.html" if part else "compare.html",
+        **shared,
+        **{**blank, **values},
+        later=later,
+        show=show,
+        kinds=KINDS,
+        number=number,
+        size=PAGE,
+        own=own,
+    )
+
+
+@router.get("/compare/sample")
+def both(
+    request: Request, service: TheService, person: Reader, runs: Runs, sample: str, models: str = "", other: str = ""
+) -> Response:
+    """Return both answers to a sample beside each other, the words that one of them lacks marked."""
+    home, asked = service.home, _asked(service, runs, models)
+    if not asked.runs or asked.models is None:
+        raise Refused(HTTPStatus.UNPROCESSABLE_ENTITY, "name one run or two with runs, and two models with models")
+    pair = Pair(asked.runs[0], asked.runs[-1], asked.models)
+    names = (sample, other or sample)
+    values = [
+        samples_of(home, run.id, [name]).get(name) for run, name in zip((pair.first, pair.second), names, strict=True)
+    ]
+    for run, name, value in zip((pair.first, pair.second), names, values, strict=True):
+        if value is None:
+            raise NotFound(f"run {run.id} has no sample {name!r}")
+    answers = answers_of(home, pair, *names, service.redact)
+    bodies = []
+    if not answers:
+        bodies = [
+            draw_sample(service, run, value, view_of(home, run, value.id))
+            for run, value in zip((pair.first, pair.second), values, strict=True)
+            if value is not None
+        ]
+    return page(
+        request,
+        "compare_sample.html",
+        asked=asked,
+        part=request.headers.get("hx-request") == "true",
+        sample=values[0],
+        answers=answers,
+        bodies=bodies,
+        links=[link(run, name) for run, name in zip((pair.first, pair.second), names, strict=True)],
+        models=asked.models,
+        names=[called(home, run) for run in (pair.first, pair.second)],
+        same=pair.first.id == pair.second.id,
+        redact=service.redact,
+    )
+
+
+def _parts(service: Service, asked: Asked, part: str, show: str, number: int) -> dict[str, Any]:
+    """Return what the page, or the part of it that is asked for, shows."""
+    home, first, second = service.home, asked.runs[0], asked.runs[-1]
+    theirs = models_of(home, second)
+    pairs = [asked.models] if asked.models else [(name, name) for name in models_of(home, first) if name in theirs]
+    values: dict[str, Any] = {"pairs": pairs, "pair": None}
+    if part in ("all", "figures"):
+        found = compared(home, first, second, asked.models)
+        values["figures"] = drawn(list(comparison_blocks(found, changed=found["scale"] is None)), Charts())
+    if method_of(first).scale is None or not pairs:
+        return values
+    pair = Pair(first, second, pairs[0])
+    values["pair"] = pair.models
+    if part in ("all", "apart"):
+        values["apart"] = [(name, len(rows), drawn([_table(name, rows)], Charts())) for name, rows in apart(home, pair)]
+        values["criteria"] = [
+            {**one, "question": service.redact(one["question"]), "link": _both_link(pair, one["sample"], "")}
+            for one in criteria_listed(home, pair)
+        ]
+    if part in ("all", "samples"):
+        every = listed(home, pair, show)
+        here = every[(number - 1) * PAGE : number * PAGE]
+        samples = samples_shown(home, pair, here)
+        values |= {"total": len(every), "pages": max(1, -(-len(every) // PAGE))}
+        values["rows"] = [
+            {
+                "id": service.redact(one.first),
+                "other": "" if one.first == one.second else service.redact(one.second),
+                "question": service.redact(" ".join(samples[one.first].prompt.split()))[:BEGINNING],
+                "image": next((image.sha256 for image in samples[one.first].images), ""),
+                "sides": [_side(one, at) for at in (0, 1)],
+                "gap": one.gap,
+                "link": _both_link(pair, one.first, one.second),
+            }
+            for one in here
+        ]
+    return values
+
+
+def _side(one: Any, at: int) -> str:
+    """Return what came of one side of a sample in a few signs."""
+    score, right = one.scores[at], one.right[at]
+    parts = [f"{score:.2f}"] if score is not None else []
+    if right is not None:
+        parts.append("✓" if right == 1 else "✗" if right == 0 else f"✓ {right:.0%}")
+    return " ".join(parts) or one.failures[at].replace("_", " ") or "–"
+
+
+def _both_link(pair: Pair, sample: str, other: str) -> str:
+    asked = Asked([pair.first, pair.second] if pair.first.id != pair.second.id else [pair.first], pair.models)
+    return f"/compare/sample{asked.query(sample=sample, other='' if other == sample else other)}"
+
+
+def _table(called: str, rows: Sequence[Mapping[str, Any]]) -> Table:
+    """Return the parts of one kind, those with the largest differences on top where none lies within another."""
+    percent = rows[0]["measure"] == "right"
+    flat = not any(one["depth"] for one in rows)
+    ordered = sorted(rows, key=lambda one: -abs(one["difference"]["mean"])) if flat else rows
+    columns = [
+        Column(called, numeric=False),
+        Column("paired", meaning="samples with a value on both sides, of those that both have"),
+        *map(Column, ("first", "second", "difference", "95 % interval", "p")),
+        Column("adjusted p", meaning="Benjamini and Hochberg, over all rows of this table"),
+    ]
+    drawn_rows: list[list[Cell]] = [
+        [
+            Span(f"{'– ' * one['depth']}{one['title']}", "strong" if not one["depth"] else ""),
+            f"{one['n']:,}" if one["n"] == one["n_shared"] else f"{one['n']:,}/{one['n_shared']:,}",
+            *difference_cells(one, percent),
+            figures.p_value(one["adjusted"]),
+        ]
+        for one in ordered
+    ]
+    what = "Right answers" if percent else "Scores"
+    return Table(columns, drawn_rows, f"{what} by {called}, second minus first")
+
+
+def _offered(home: Home) -> list[tuple[Run, str]]:
+    """Return the newest runs that can be compared, each with what it is called."""
+    found = [run for run in list_runs(home) if _comparable(run)][:OFFERED]
+    return [(run, called(home, run)) for run in found]
+
+
+def _comparable(run: Run) -> bool:
+    try:
+        return method_of(run).diff is None
+    except NotFound:
+        return False
+
+
+@lru_cache(maxsize=32)
+def _figures(home: Home, run: str, changes: tuple[Any, ...]) -> dict[str, Any]:
+    found = get_run(home, run)
+    return method_of(found).figures(home, found)
+
+
+def _several(request: Request, service: Service, asked: Asked, shared: Mapping[str, Any]) -> Response:
+    """Return the headline figures of several runs side by side, with a link for every two of one kind."""
+    home = service.home
+    found = [_figures(home, run.id, state_of(home, run)) for run in asked.runs]
+    columns = [Column("model", numeric=False), Column("figure", numeric=False), *map(Column, shared["names"])]
+    table = Table(columns, list(_headlines(asked.runs, found)), "Headline figures of the runs")
+    links = [
+        (
+            f"{shared['names'][one]} and {shared['names'][other]}",
+            Asked([asked.runs[one], asked.runs[other]], None).query(),
+        )
+        for one, other in combinations(range(len(asked.runs)), 2)
+        if asked.runs[one].method == asked.runs[other].method and _comparable(asked.runs[one])
+    ]
+    return page(
+        request,
+        "compare_several.html",
+        **shared,
+        titles=[method_of(run).title for run in asked.runs],
+        judges=[service.redact(str(one.get("judge") or "")) for one in found],
+        table=drawn([table], Charts()) if table.rows else None,
+        links=links,
+    )
+
+
+def _headlines(runs: Sequence[Run], found: Sequence[Mapping[str, Any]]) -> Iterator[list[Cell]]:
+    """Yield a row for each model and figure that any of the runs has."""
+    per_run = [one["models"] if method_of(run).measures else {} for run, one in zip(runs, found, strict=True)]
+    for model in sorted({name for models in per_run for name in models}):
+        for measure in dict.fromkeys(name for run in runs for name in method_of(run).measures):
+            cells = [
+                _headline(models.get(model, {}), method_of(run).measures.get(measure, ()))
+                for run, models in zip(runs, per_run, strict=True)
+            ]
+            if any(cell != figures.NOTHING for cell in cells):
+                yield [Span(model, "strong"), measure, *cells]
+
+
+def _headline(model: Mapping[str, Any], path: Sequence[str]) -> Cell:
+    """Return a figure that a method is measured by, with its interval."""
+    value: Any = model.get(path[0]) if path else None
+    if not isinstance(value, Mapping):
+        return figures.NOTHING
+    return figures.right_of(value) if "share" in value else figures.measured(value)

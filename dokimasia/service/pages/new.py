@@ -1,0 +1,201 @@
+"""A new run: a method is chosen, its form filled in, its data looked at and its cost estimated, and it is begun."""
+
+from collections import Counter
+from collections.abc import Mapping
+from contextlib import suppress
+from itertools import islice
+from pathlib import Path
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query, Request
+from fastapi.responses import RedirectResponse, Response
+from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import FormData
+
+from dokimasia.datasets import Problem, open_dataset
+from dokimasia.errors import ConfigError, InputError, NotFound
+from dokimasia.plugins import found
+from dokimasia.report.figures import cost_text, several
+from dokimasia.report.thumbnails import SHARE, picture
+from dokimasia.runs.catalogue import OWN, plugin_methods
+from dokimasia.runs.method import Method
+from dokimasia.runs.preview import check_keys
+from dokimasia.runs.readers import bring_reader
+from dokimasia.runs.registry import method_named
+from dokimasia.service.asked import read_asked
+from dokimasia.service.drawing import page
+from dokimasia.service.forms import Group, defaults_of, groups_of, sent, split_faults, values_of, written
+from dokimasia.service.offers import offers_of
+from dokimasia.service.paths import Places
+from dokimasia.service.state import Reader, Service, Starter, TheService
+from dokimasia.storage.content.blobs import MemoryBlobs
+from dokimasia.storage.naming import resolve_run
+from dokimasia.storage.runs import list_runs
+
+router = APIRouter()
+
+SHOWN_SAMPLES = 6
+SHOWN_FAULTS = 50
+
+
+@router.get("/new")
+def choose(request: Request, service: TheService, person: Reader) -> Response:
+    """Offer the methods, the most used of this home first."""
+    used = Counter(run.method for run in list_runs(service.home))
+    methods: list[dict[str, Any]] = [
+        {"name": name, "help": entry.help, "verb": entry.verb, "used": used[name]} for name, entry in OWN.items()
+    ]
+    for name in plugin_methods():
+        about = "This plug-in cannot be used here."
+        with suppress(ConfigError):
+            about = (method_named(name).request.__doc__ or name).strip().splitlines()[0]
+        methods.append({"name": name, "help": about, "verb": name, "used": used[name]})
+    methods.sort(key=lambda one: -one["used"])
+    return page(request, "new.html", methods=methods)
+
+
+@router.get("/new/{method}")
+def blank(
+    request: Request,
+    service: TheService,
+    person: Starter,
+    method: str,
+    origin: Annotated[str, Query(alias="from", max_length=200)] = "",
+) -> Response:
+    """Show a method's form, as it is at first or, with `from`, as another run was asked for."""
+    known = _known(method)
+    groups = groups_of(known)
+    values = defaults_of(groups)
+    if origin:
+        run = resolve_run(service.home, origin)
+        asked: Any = run.options.get("request") or {}
+        shortened = Places(service.home, service.data_root).shortened
+        before = written(groups, asked)
+        values = {name: tuple(map(shortened, one)) for name, one in before.items()} | {"name": (), "fresh": ()}
+    given = {name: tuple(request.query_params.getlist(name)) for name in values if name in request.query_params}
+    return _form(request, service, known, groups, {**values, **given})
+
+
+@router.post("/new/{method}")
+async def filled(request: Request, service: TheService, person: Starter, method: str) -> Response:
+    """Look at the data, estimate, or begin, as the button said; what is wrong stands beside its field."""
+    known = _known(method)
+    groups = groups_of(known)
+    form = await request.form()
+    values = values_of(groups, _texts(form))
+    action = str(form.get("do", "start"))
+    asked, faults = sent(groups, values)
+    shown: dict[str, Any] = {"faults": faults}
+    places = Places(service.home, service.data_root)
+    if action == "data":
+        shown["data"] = await run_in_threadpool(_look, asked, places)
+        shown["faults"] = {name: fault for name, fault in faults.items() if values[name]}
+    elif not faults:
+        try:
+            wanted = await run_in_threadpool(read_asked, known.request, asked, places)
+            if action == "start":
+                run = await service.runner.submit(known.name, wanted)
+                return RedirectResponse(f"/runs/{run.id}", 303)
+            shown["estimate"] = _estimate(await service.runner.preview(known.name, wanted), service)
+            shown["command"] = places.shortened(wanted.command)
+        except InputError as problem:
+            sentence = service.redact(places.shortened(str(problem)))
+            shown["faults"], shown["problem"] = split_faults(groups, sentence)
+    return await run_in_threadpool(_form, request, service, known, groups, values, **shown)
+
+
+def _form(
+    request: Request,
+    service: Service,
+    method: Method[Any, Any],
+    groups: list[Group],
+    values: Mapping[str, tuple[str, ...]],
+    **shown: Any,
+) -> Response:
+    first, *more = (method.request.__doc__ or "").strip().split("\n\n")
+    known = {"faults": {}, "problem": "", "estimate": None, "command": "", "data": None, **shown}
+    wrong = bool(known["faults"] or known["problem"])
+    return page(
+        request,
+        "new_run.html",
+        status=422 if wrong else 200,
+        method=method,
+        about=" ".join(first.split()),
+        more=[" ".join(one.split()) for one in more],
+        groups=groups,
+        values=values,
+        offers=offers_of(service),
+        data_root=service.data_root is not None,
+        **known,
+    )
+
+
+def _known(name: str) -> Method[Any, Any]:
+    try:
+        return method_named(name)
+    except ConfigError as problem:
+        raise NotFound(f"no method {name[:80]!r}: {problem}" if name in found("methods") else _unknown(name)) from None
+
+
+def _unknown(name: str) -> str:
+    return f"no method {name[:80]!r}; there are {', '.join((*OWN, *plugin_methods()))}"
+
+
+def _texts(form: FormData) -> dict[str, list[str]]:
+    return {name: [one for one in form.getlist(name) if isinstance(one, str)] for name in form}
+
+
+def _look(asked: Mapping[str, Any], places: Places) -> dict[str, Any]:
+    """Return the first samples of the data that a form names, and what is wrong with its lines, or that it is no data set."""
+    blobs = MemoryBlobs()
+    named = str(asked.get("data") or "")
+    if not named:
+        return {"problem": "Name a data set first, or upload one.", "samples": [], "faults": []}
+    samples: list[dict[str, Any]] = []
+    faults: list[str] = []
+    try:
+        path: Path = places.file(named, "data")
+        bring_reader(path)
+        prompt = asked.get("prompt") or None
+        reading = open_dataset(path, blobs=blobs, need_prompt=False, prompt=prompt or "–", limit=SHOWN_SAMPLES)
+        for one in islice(reading, SHOWN_FAULTS):
+            if isinstance(one, Problem):
+                faults.append(places.shortened(str(one.message)))
+                continue
+            pictures = [
+                picture(blobs.get(image.sha256), image.sha256, (image.width, image.height), share=SHARE // 4)
+                for image in one.images[:3]
+            ]
+            prompt_shown = "" if one.prompt == "–" else one.prompt
+            samples.append({"sample": one, "pictures": pictures, "prompt": prompt_shown})
+    except InputError as problem:
+        return {"problem": places.shortened(str(problem)), "samples": samples, "faults": faults}
+    return {"problem": "", "samples": samples, "faults": faults}
+
+
+def _estimate(shown: Mapping[str, Any], service: Service) -> dict[str, Any]:
+    """Return what a run would ask and cost, put into words."""
+    models: Mapping[str, Any] = shown["models"]
+    known = sum(one["cost"] or 0.0 for one in models.values())
+    missing = ""
+    try:
+        check_keys(service.settings, shown)
+    except ConfigError as problem:
+        missing = str(problem)
+    answered = shown.get("answered", 0)
+    return {
+        "run": shown["run"],
+        "status": shown.get("status", ""),
+        "samples": several(shown["samples"], "sample"),
+        "calls": shown["calls"],
+        "cost": cost_text(shown["cost"], known),
+        "left": max(0, shown["calls"] - answered) if answered else None,
+        "answered": answered,
+        "models": [
+            {"name": name, **one, "cost": cost_text(one["cost"]), "person": name.startswith("human/")}
+            for name, one in models.items()
+        ],
+        "notes": list(shown["notes"]),
+        "prompts": shown["prompts"],
+        "missing": missing,
+    }

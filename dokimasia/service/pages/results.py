@@ -1,0 +1,98 @@
+"""A run's page: how it stands, what can be done with it, its results as its report draws them, or its live part."""
+
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query, Request
+from fastapi.responses import RedirectResponse, Response
+
+from dokimasia.report.data import SIMULATED_NOTE
+from dokimasia.runs.deleting import resting_on
+from dokimasia.runs.figures import forked_from
+from dokimasia.runs.method import Method
+from dokimasia.runs.registry import method_of
+from dokimasia.runs.requests import option_of
+from dokimasia.runs.retrying import RETRYABLE
+from dokimasia.service.drawing import page
+from dokimasia.service.results import results_of
+from dokimasia.service.state import Reader, Service, TheService
+from dokimasia.storage.naming import Label, labels
+from dokimasia.storage.people.counts import check_counts
+from dokimasia.storage.results import result_failures
+from dokimasia.storage.runs import Run
+from dokimasia.storage.usage import Reached, how_far
+
+router = APIRouter()
+
+AT_WORK = frozenset({"running", "queued"})
+"""Statuses of runs that the queue works on."""
+
+EXPORTS = ("jsonl", "csv", "parquet")
+
+
+@router.get("/runs/{run}")
+def one_run(
+    request: Request,
+    service: TheService,
+    person: Reader,
+    run: str,
+    wait: Annotated[bool, Query(description="Answer only once everything is drawn.")] = False,
+) -> Response:
+    """Show a run: at work its live part, else its results, or, while these are worked out, that they are."""
+    found = service.run(run)
+    if found.id != run:
+        return RedirectResponse(f"/runs/{found.id}", 303)
+    at_work = found.status in AT_WORK
+    drawn = None if at_work else results_of(service, found, wait=wait)
+    return page(
+        request,
+        "results.html",
+        charts=drawn.charts if drawn else None,
+        drawn=drawn,
+        at_work=at_work,
+        simulated=SIMULATED_NOTE if drawn and drawn.simulated else "",
+        may_run="run" in person.scopes,
+        **standing(service, found),
+    )
+
+
+@router.get("/runs/{run}/drawn")
+def drawn(service: TheService, person: Reader, run: str) -> Response:
+    """Answer once a run's results are drawn, so that its page is asked for anew."""
+    results_of(service, service.run(run), wait=True)
+    return Response(headers={"hx-refresh": "true"})
+
+
+def standing(service: Service, run: Run) -> dict[str, Any]:
+    """Return how a run stands and what can be done with it."""
+    method = method_of(run)
+    known = labels(service.home)
+    failures = {kind: count for kind, count in result_failures(service.home, run.id).items() if kind in RETRYABLE}
+    origin = forked_from(run)
+    return {
+        "run": run,
+        "label": known.get(run.id, Label()),
+        "method": method,
+        "far": how_far(service.home, [run.id]).get(run.id, Reached()),
+        "estimate": run.options.get("estimate") or {},
+        "failures": failures,
+        "no_retry": method.retry,
+        "no_fork": method.fork if isinstance(method.fork, str) else None,
+        "has_steps": callable(method.fork),
+        "models": models_of(method, run),
+        "origin": origin,
+        "resting": [(one, known.get(one.id, Label())) for one in resting_on(service.home, run.id)],
+        "waits": sum(one.items for one in check_counts(service.home) if one.run == run.id and one.waiting),
+        "exports": (*EXPORTS, *method.forms),
+    }
+
+
+def models_of(method: Method[Any, Any], run: Run) -> Mapping[str, tuple[str, ...]]:
+    """Return the models that a run's request names, by field: those that a fork may put others in the place of."""
+    request: Any = run.options.get("request") or {}
+    found: dict[str, tuple[str, ...]] = {}
+    for name, field in method.request.model_fields.items():
+        value = request.get(name)
+        if option_of(field).models and value:
+            found[name] = (value,) if isinstance(value, str) else tuple(value)
+    return found

@@ -1,0 +1,238 @@
+"""The samples of a run: a list to filter, one sample whole, its calls as they were sent, and small copies of images."""
+
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from http import HTTPStatus
+from typing import Annotated, Any, NamedTuple
+from urllib.parse import quote
+
+from fastapi import APIRouter, Path, Query, Request
+from fastapi.responses import Response
+
+from dokimasia.errors import NotFound, StorageError
+from dokimasia.report.drawing import HEAT_STEPS
+from dokimasia.report.thumbnails import thumbnail
+from dokimasia.runs.figures import shown_name
+from dokimasia.runs.method import Method
+from dokimasia.runs.reading.inspection import calls_of_sample
+from dokimasia.runs.reading.reporting import redacted
+from dokimasia.service.drawing import page
+from dokimasia.service.filtering import Filter, Sorted, choices, filter_of, sorted_by
+from dokimasia.service.problems import Refused
+from dokimasia.service.showing import draw_sample, view_of
+from dokimasia.service.state import Reader, Service, TheService
+from dokimasia.storage.browsing import Found, find_samples, sample_around
+from dokimasia.storage.excerpts import rows_of, samples_of
+from dokimasia.storage.home import Home
+from dokimasia.storage.naming import Label, labels
+from dokimasia.storage.results import ResultRow
+from dokimasia.storage.runs import Run
+
+router = APIRouter()
+
+PAGE = 50
+"""Samples of a list."""
+
+SIDE = 240
+"""Pixels of the longest side of a small copy."""
+
+BEGINNING = 160
+"""Characters of a question that the list shows."""
+
+FOREVER = {"cache-control": "private, max-age=31536000, immutable"}
+"""What is named by its content never changes."""
+
+
+class Cell(NamedTuple):
+    """What came of a sample's answers by one model: a text, how it is tinted (None: not), its tone, and what it means."""
+
+    text: str
+    heat: int | None = None
+    tone: str = ""
+    about: str = ""
+
+
+class Row(NamedTuple):
+    """A sample of the list."""
+
+    place: int
+    id: str
+    link: str
+    question: str
+    category: str
+    image: str
+    images: int
+    cells: Sequence[Cell]
+    failures: Sequence[str]
+
+
+@router.get("/runs/{run_id}/samples")
+def samples(
+    request: Request,
+    service: TheService,
+    person: Reader,
+    run_id: str,
+    number: Annotated[int, Query(alias="page", ge=1, le=1_000_000)] = 1,
+) -> Response:
+    """Return the list of a run's samples, as far as they are asked for."""
+    home, run = service.home, service.run(run_id)
+    by = sorted_by(home, run)
+    asked = filter_of(request.query_params, by)
+    found = find_samples(home, run.id, by.kind, asked.wanted, limit=PAGE, offset=(number - 1) * PAGE)
+    if not found.total and not asked.given:
+        raise NotFound(f"{by.method.title} has no samples to show: dokimasia show {run.id} shows it whole")
+    columns, rows = _table(service, run, by, asked, found)
+    return page(
+        request,
+        "samples.html",
+        run=run,
+        called=called(home, run),
+        title=by.method.title,
+        choices=choices(by),
+        asked=asked,
+        by=by,
+        columns=columns,
+        rows=rows,
+        size=PAGE,
+        found=found,
+        number=number,
+        pages=max(1, -(-found.total // PAGE)),
+    )
+
+
+@router.get("/runs/{run_id}/samples/{sample_id:path}")
+def sample(request: Request, service: TheService, person: Reader, run_id: str, sample_id: str) -> Response:
+    """Return one sample whole, with links to those before and after it among the ones that are asked for."""
+    home, run = service.home, service.run(run_id)
+    by = sorted_by(home, run)
+    asked = filter_of(request.query_params, by)
+    view = view_of(home, run, sample_id)
+    value = samples_of(home, run.id, [sample_id])[sample_id]
+    rows = rows_of(home, run.id, [sample_id]).get(sample_id, [])
+    around = sample_around(home, run.id, by.kind, asked.wanted, sample_id)
+    return page(
+        request,
+        "sample.html",
+        run=run,
+        called=called(home, run),
+        title=by.method.title,
+        id=service.redact(value.id),
+        category=service.redact(value.category or ""),
+        asked=asked,
+        around=around,
+        before=link(run, around.before, asked) if around and around.before is not None else "",
+        after=link(run, around.after, asked) if around and around.after is not None else "",
+        failures=sorted({row.failure for row in rows if row.failure}),
+        body=draw_sample(service, run, value, view),
+        images=[image.sha256 for image in value.images],
+        done=bool(rows),
+        calls=len({key for row in rows for key in row.calls}),
+        calls_link=f"/runs/{run.id}/calls/{quote(sample_id, safe='')}",
+    )
+
+
+@router.get("/runs/{run_id}/calls/{sample_id:path}")
+def calls(request: Request, service: TheService, person: Reader, run_id: str, sample_id: str) -> Response:
+    """Return every call of a sample as it was sent and answered; a part of a page where htmx asks for it."""
+    home, run = service.home, service.run(run_id)
+    if sample_id not in samples_of(home, run.id, [sample_id]):
+        raise NotFound(f"run {run.id} has no sample {sample_id!r}")
+    return page(
+        request,
+        "calls.html",
+        run=run,
+        id=service.redact(sample_id),
+        link=link(run, sample_id),
+        calls=[_sent(one) for one in redacted(calls_of_sample(home, run, sample_id), service.redact)],
+        part=request.headers.get("hx-request") == "true",
+    )
+
+
+@router.get("/thumbnails/{sha256}")
+def small_copy(service: TheService, person: Reader, sha256: Annotated[str, Path(pattern="^[0-9a-f]{64}$")]) -> Response:
+    """Return a small copy of an image of the home."""
+    try:
+        return Response(_thumbnail(service.home, sha256), media_type="image/webp", headers=FOREVER)
+    except (StorageError, ValueError) as error:
+        raise Refused(HTTPStatus.NOT_FOUND, f"image {sha256} cannot be shown: {error}") from error
+
+
+@lru_cache(maxsize=1024)
+def _thumbnail(home: Home, sha256: str) -> bytes:
+    return thumbnail(home.blobs.get(sha256), SIDE)
+
+
+def _sent(call: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a call with what it said apart from how it was asked."""
+    return {**call, "settings": {name: value for name, value in call["request"].items() if name != "messages"}}
+
+
+def link(run: Run, sample_id: str, asked: Filter | None = None) -> str:
+    """Return where a sample of a run is shown, with the filter that it was found by."""
+    return f"/runs/{run.id}/samples/{quote(sample_id, safe='')}{asked.query() if asked else ''}"
+
+
+def called(home: Home, run: Run) -> str:
+    """Return what a run is called: the name that it was given, or its id."""
+    return labels(home).get(run.id, Label()).name or run.id
+
+
+def _table(service: Service, run: Run, by: Sorted, asked: Filter, found: Found) -> tuple[Sequence[str], Sequence[Row]]:
+    """Return the models, or what stands in their place, and a row for each sample that was found."""
+    ids = [id for _, id in found.samples]
+    values, results = samples_of(service.home, run.id, ids), rows_of(service.home, run.id, ids)
+    of_kind = {id: _by_model(results.get(id, ()), by.kind) for id in ids}
+    there = {name for each in of_kind.values() for name in each}
+    chosen = asked.given.get("model")
+    columns = [name for name in (shown_name(*one) for one in by.facets.models) if chosen in (None, name)]
+    if "" in there or not columns:
+        columns.append("")
+    rows: list[Row] = []
+    for place, id in found.samples:
+        sample, own = values[id], of_kind[id]
+        question = " ".join(service.redact(sample.prompt).split())
+        rows.append(
+            Row(
+                place=place,
+                id=service.redact(id),
+                link=link(run, id, asked),
+                question=question if len(question) <= BEGINNING else f"{question[: BEGINNING - 1]}…",
+                category=service.redact(sample.category or ""),
+                image=sample.images[0].sha256 if sample.images else "",
+                images=len(sample.images),
+                cells=[_cell(own.get(name, ()), by.method) for name in columns],
+                failures=sorted({one.failure for one in results.get(id, ()) if one.failure}),
+            )
+        )
+    return columns, rows
+
+
+def _by_model(rows: Sequence[ResultRow], kind: str) -> dict[str, list[ResultRow]]:
+    found: dict[str, list[ResultRow]] = {}
+    for row in rows:
+        if row.kind == kind:
+            found.setdefault(shown_name(row.model, row.arm), []).append(row)
+    return found
+
+
+def _cell(rows: Sequence[ResultRow], method: Method[Any, Any]) -> Cell:
+    """Return what came of a model's answers to a sample: their mean score, how many are right, or how many there are."""
+    if not rows:
+        return Cell("–", tone="muted", about="nothing yet")
+    failed = sorted({row.failure.replace("_", " ") for row in rows if row.failure})
+    scores = [row.score for row in rows if row.score is not None]
+    decided = [row.verdict for row in rows if row.verdict in ("right", "wrong")]
+    about = "; ".join([*dict.fromkeys(decided), *failed])
+    right = "" if not decided else "✓" if "wrong" not in decided else "✗" if "right" not in decided else "±"
+    if scores and method.scale is not None:
+        lowest, highest = method.scale
+        mean = sum(scores) / len(scores)
+        heat = round(HEAT_STEPS * (mean - lowest) / (highest - lowest))
+        digits = 2 if (highest - lowest) * method.shown <= 10 else 1
+        return Cell(f"{mean * method.shown:.{digits}f} {right}".strip(), heat, about=about)
+    if right:
+        return Cell(right, tone="good" if right == "✓" else "bad" if right == "✗" else "", about=about)
+    if len(failed) == len(rows) or all(row.failure for row in rows):
+        return Cell(", ".join(failed), tone="bad", about=about)
+    made = sum(not row.failure for row in rows)
+    return Cell(f"{made:,} made" if made > 1 or not method.scale else "made", about=about)

@@ -1,0 +1,54 @@
+"""The sections of a run's report as they stand within the service: drawn once for each state that the home is in."""
+
+import asyncio
+from typing import NamedTuple
+
+from markupsafe import Markup
+
+from dokimasia.report.blocks import Browser, Section
+from dokimasia.report.data import ReportData
+from dokimasia.report.drawing import Charts, draw_section
+from dokimasia.report.page import heading
+from dokimasia.report.sections import sections_of
+from dokimasia.runs.reading.reporting import report_data
+from dokimasia.service.state import Service
+from dokimasia.storage.runs import Run
+from dokimasia.storage.usage import how_far
+
+SOON = 0.7
+"""Seconds that a page waits for figures before it says that they are worked out."""
+
+
+class Drawn(NamedTuple):
+    """A run's sections as HTML with what they are called in the menu, their charts, the heading, and who is simulated."""
+
+    body: Markup
+    menu: tuple[tuple[str, str], ...]
+    charts: Charts
+    heading: str
+    simulated: tuple[str, ...]
+
+
+def results_of(service: Service, run: Run, *, wait: bool) -> Drawn | None:
+    """Return the sections of a run; None where they take a moment, and without `wait` the page comes first."""
+    key = ("results", run.id, run.status, run.updated_at, _state(service), how_far(service.home, [run.id]).get(run.id))
+    return service.remembered.of(key, lambda: _drawn(service, run), seconds=None if wait else SOON)
+
+
+def _state(service: Service) -> object:
+    """Return what changes with every run that ends: trees, failure modes and diagnoses add to the pages of other runs."""
+    return service.home.one("SELECT count(*), max(updated_at) FROM runs WHERE status = 'done'")
+
+
+def _drawn(service: Service, run: Run) -> Drawn:
+    data: ReportData = asyncio.run(report_data(service.home, run, samples=0, redact=service.redact))
+    sections = [one for one in sections_of(data) if not _samples_alone(one)]
+    charts = Charts()
+    body = Markup("\n".join(draw_section(one, charts, browser=lambda note: "") for one in sections))
+    menu = tuple((one.id, one.menu or one.title) for one in sections)
+    return Drawn(body, menu, charts, heading(data), tuple(data.simulated))
+
+
+def _samples_alone(section: Section) -> bool:
+    """Whether a section holds the browser of samples alone, which has pages of its own here."""
+    return all(isinstance(block, Browser) for block in section.blocks)

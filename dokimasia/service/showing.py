@@ -1,0 +1,71 @@
+"""One sample of a run as HTML: its images with what is known of their regions, what was asked, and what its method says of it."""
+
+import asyncio
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+from markupsafe import Markup
+
+from dokimasia.domain.sample import Sample
+from dokimasia.report.blocks import Block, Fold, Image
+from dokimasia.report.browser import Clip, draw_asked
+from dokimasia.report.drawing import Charts
+from dokimasia.report.overlay import definitions
+from dokimasia.report.sections import plain
+from dokimasia.runs.reading.inspection import sample_of_run
+from dokimasia.runs.reading.reporting import pictures_of, redacted
+from dokimasia.runs.registry import method_of
+from dokimasia.service.drawing import drawn
+from dokimasia.service.state import Service
+from dokimasia.storage.excerpts import rows_of, samples_of
+from dokimasia.storage.home import Home
+from dokimasia.storage.runs import Run
+
+LONGEST = 20_000
+"""Characters of one text that the page of a sample shows."""
+
+
+def view_of(home: Home, run: Run, sample_id: str) -> Mapping[str, Any]:
+    """Return what a run knows of a sample, no item where nothing of it is finished.
+
+    Raises:
+        NotFound: there is no such sample.
+    """
+    if sample_id in samples_of(home, run.id, [sample_id]) and not rows_of(home, run.id, [sample_id]):
+        return {"items": []}
+    return asyncio.run(sample_of_run(home, run, sample_id, figures=False))
+
+
+def draw_sample(service: Service, run: Run, sample: Sample, view: Mapping[str, Any]) -> Markup:
+    """Return a sample as its method draws it, from what `runs.reading.inspection.sample_of_run` says of it."""
+    told: Mapping[str, Any] = redacted(view, service.redact)
+    drawing = method_of(run).drawing()
+    pictures = pictures_of(service.home, {image.sha256: image for image in sample.images})
+    clip = Clip(run.id, service.redact(sample.id), LONGEST)
+    shown = Markup(definitions(pictures))
+    if drawing.card is not None:
+        return shown + Markup(drawing.card(told, pictures, clip))
+    views: list[Mapping[str, Any]] = told.get("items", [told])
+    criteria: Mapping[str, Any] = told.get("criteria") or {}
+    asked = {
+        "sample": redacted(sample.model_dump(mode="json"), service.redact),
+        "accepted": None if sample.reference_text is None else service.redact(sample.reference_text),
+        "criteria": criteria.get("criteria", ()),
+        "looks": [look for one in views for look in one.get("looks", ())],
+    }
+    draw = drawing.sample or plain.sample
+    blocks = draw(views, lambda text: "".join(clip.cut(text))) if views else ()
+    rest = drawn(list(_pictured(blocks, {image.sha256 for image in sample.images})), Charts())
+    return shown + Markup(draw_asked(asked, pictures, clip, rest=rest, words=not (drawing.asks and views)))
+
+
+def _pictured(blocks: Iterable[Block], shown: Collection[str]) -> Iterator[Block]:
+    """Yield blocks with the images that only have a hash taken from the home, less those that are shown already."""
+    for block in blocks:
+        if isinstance(block, Fold):
+            yield replace(block, blocks=list(_pictured(block.blocks, shown)))
+        elif not isinstance(block, Image) or not block.sha256:
+            yield block
+        elif block.sha256 not in shown:
+            yield block if block.uri else replace(block, uri=f"/api/images/{block.sha256}")

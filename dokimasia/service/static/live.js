@@ -1,0 +1,225 @@
+"use strict";
+// Follows runs at work: puts their events into a picture, as service/events/picture.py does, and shows it.
+(() => {
+  const LAST = 5, PAST = 20;
+  const blank = () => ({ status: null, history: [], planned: null, progress: null, failures: {}, limits: {}, graphs: {}, steps: {}, ended: null });
+  const fold = (picture, type, data) => {
+    if (type === "snapshot") return data.picture;
+    if (type === "status") return { ...picture, status: data, history: [...picture.history, data].slice(-PAST), ended: null };
+    if (type === "planned") {
+      const { failures, ...planned } = data;
+      return { ...blank(), status: picture.status, history: picture.history, ended: picture.ended, planned, failures };
+    }
+    if (type === "graph") return { ...picture, graphs: { ...picture.graphs, [data.name]: data } };
+    if (type === "limit") return { ...picture, limits: { ...picture.limits, [data.endpoint]: data } };
+    if (type === "failure") {
+      const before = picture.failures[data.kind] ?? { count: 0, last: [] };
+      const after = { count: before.count + 1, last: [...before.last, data].slice(-LAST) };
+      return { ...picture, failures: { ...picture.failures, [data.kind]: after } };
+    }
+    return { ...picture, [type]: data };
+  };
+  const TYPES = ["snapshot", "status", "planned", "graph", "steps", "progress", "limit", "failure", "ended"];
+  const AT_WORK = ["queued", "running", "waiting"];
+
+  const number = (value) => Number(value).toLocaleString("en-US");
+  const dollars = (value) => `$${value >= 1 || value === 0 ? value.toFixed(2) : value.toPrecision(2)}`;
+  const clock = (seconds) => {
+    if (seconds === null || seconds === undefined) return "–";
+    const whole = Math.round(seconds), hours = Math.floor(whole / 3600), minutes = Math.floor(whole / 60) % 60;
+    const two = (one) => String(one).padStart(2, "0");
+    return hours ? `${hours}:${two(minutes)}:${two(whole % 60)}` : `${minutes}:${two(whole % 60)}`;
+  };
+  const made = (tag, text, className) => {
+    const one = document.createElement(tag);
+    if (text !== undefined) one.textContent = text;
+    if (className) one.className = className;
+    return one;
+  };
+  const sum = (counts) => Object.values(counts ?? {}).reduce((all, one) => all + one, 0);
+
+  class Live {
+    constructor(root) {
+      this.root = root;
+      this.run = root.dataset.live;
+      this.picture = blank();
+      this.last = null;
+      this.drawing = false;
+      this.at = (name) => root.querySelector(`[data-${name}]`);
+      root.querySelectorAll("form[data-verb]").forEach((form) => form.addEventListener("submit", (event) => this.post(event, form)));
+      this.connect();
+    }
+
+    connect() {
+      clearTimeout(this.again);
+      this.source?.close();
+      const after = this.last === null ? "" : `?after=${this.last}`;
+      this.source = new EventSource(`/api/runs/${encodeURIComponent(this.run)}/events${after}`);
+      this.source.onopen = () => this.lost("");
+      this.source.onerror = () => {
+        if (!this.root.isConnected) { this.source.close(); return; }
+        this.lost("The connection to the service is lost. What is shown may be out of date; this page goes on by itself.");
+        if (this.source.readyState === EventSource.CLOSED) this.again = setTimeout(() => this.connect(), 3000);
+      };
+      for (const type of TYPES) this.source.addEventListener(type, (event) => this.told(type, event));
+    }
+
+    told(type, event) {
+      if (!this.root.isConnected) { this.source.close(); return; }
+      this.last = event.lastEventId || this.last;
+      this.picture = fold(this.picture, type, JSON.parse(event.data));
+      if (type === "ended") { this.source.close(); this.over(); }
+      if (!this.drawing) { this.drawing = true; requestAnimationFrame(() => { this.drawing = false; this.draw(); }); }
+    }
+
+    lost(text) {
+      const place = this.at("lost");
+      if (place.textContent !== text) place.textContent = text;
+      place.hidden = !text;
+    }
+
+    over() {
+      if (!("own" in this.root.dataset)) { this.again = setTimeout(() => location.reload(), 800); return; }
+      this.at("over").hidden = false;
+    }
+
+    async post(event, form) {
+      event.preventDefault();
+      const button = form.querySelector("button");
+      button.disabled = true;
+      try {
+        const reply = await fetch(`/api/runs/${encodeURIComponent(this.run)}/${form.dataset.verb}`, { method: "POST", headers: { accept: "application/json" } });
+        if (!reply.ok) { window.dokimasiaTell((await reply.json()).detail, "bad"); return; }
+        window.dokimasiaTell("");
+        this.at("over").hidden = true;
+        this.connect();
+      } catch {
+        window.dokimasiaTell("The service does not answer.", "bad");
+      } finally {
+        button.disabled = false;
+      }
+    }
+
+    draw() {
+      const { status, progress, planned } = this.picture;
+      const name = status?.status ?? "";
+      const badge = this.at("badge");
+      if (badge.textContent !== name) { badge.textContent = name; badge.className = `badge ${name}`; }
+      const said = status?.why || { queued: "It waits for its turn.", running: "It is at work.", done: "It is done.", interrupted: "It was stopped; what is finished is kept." }[name] || "";
+      if (this.at("standing").textContent !== said) this.at("standing").textContent = said;
+      const show = (verb, when) => { const form = this.root.querySelector(`form[data-verb=${verb}]`); if (form) form.hidden = !when; };
+      const failed = Object.keys(this.picture.failures).length > 0;
+      show("cancel", AT_WORK.includes(name));
+      show("resume", ["interrupted", "failed"].includes(name));
+      show("retry", !AT_WORK.includes(name) && failed);
+      if (progress) this.figures(progress, planned, name);
+      this.budget(progress, planned);
+      this.endpoints(progress);
+      this.failures();
+      this.graphs();
+    }
+
+    figures(progress, planned, name) {
+      const bar = this.at("bar");
+      bar.max = Math.max(1, progress.items);
+      bar.value = progress.done;
+      const spent = progress.cost_unknown ? `${dollars(progress.cost)} + unknown` : dollars(progress.cost);
+      const told = {
+        done: `${number(progress.done)} / ${number(progress.items)}`,
+        left: name === "running" ? clock(progress.left) : "–",
+        rate: progress.rate.toFixed(1),
+        calls: planned?.calls ? `${number(progress.answered + progress.cached)} / ≤ ${number(planned.calls)}` : number(progress.answered + progress.cached),
+        spent: planned?.cost ? `${spent} / ~${dollars(planned.cost)}` : spent,
+        tokens: number(progress.input_tokens + progress.output_tokens),
+        failed: number(sum(progress.failures)),
+        tries: number(progress.failed_tries),
+      };
+      for (const [figure, text] of Object.entries(told)) {
+        const place = this.root.querySelector(`[data-figure=${figure}]`);
+        if (place.textContent !== text) place.textContent = text;
+      }
+      const rates = progress.rates ?? [], most = Math.max(1e-9, ...rates);
+      const points = rates.map((rate, at) => `${(600 * at / Math.max(1, rates.length - 1)).toFixed(1)} ${(86 - 80 * rate / most).toFixed(1)}`);
+      const line = points.length > 1 ? `M${points.join("L")}` : "";
+      this.root.querySelector("[data-rates] .line").setAttribute("d", line);
+      this.root.querySelector("[data-rates] .area").setAttribute("d", line && `${line}L600 88L0 88Z`);
+      this.at("highest").textContent = rates.length ? `(highest ${most.toFixed(1)}, now ${progress.rate.toFixed(1)})` : "";
+    }
+
+    budget(progress, planned) {
+      const budget = planned?.budget ?? {}, before = planned?.spent_before ?? {};
+      const parts = [["max_cost", "cost", "US dollars", progress?.cost ?? 0, dollars], ["max_calls", "calls", "requests", progress?.sent ?? 0, number],
+        ["max_tokens", "tokens", "tokens", (progress?.input_tokens ?? 0) + (progress?.output_tokens ?? 0), number]].filter(([limit]) => budget[limit] !== undefined && budget[limit] !== null);
+      this.at("budget").hidden = !parts.length;
+      this.at("limits").replaceChildren(...parts.map(([limit, name, what, now, form]) => {
+        const row = made("div", undefined, "live-spent"), spent = now + (before[name] ?? 0), bar = made("progress", undefined, "progress");
+        bar.max = Math.max(budget[limit], 1e-9);
+        bar.value = Math.min(spent, budget[limit]);
+        bar.setAttribute("aria-label", `Spent ${what}`);
+        row.append(made("span", `${form(spent)} of at most ${form(budget[limit])} ${what}`), bar);
+        return row;
+      }));
+    }
+
+    endpoints(progress) {
+      const limits = progress?.limits ?? {};
+      const names = Object.keys({ ...limits, ...this.picture.limits }).sort();
+      if (!names.length) return;
+      this.at("endpoints").replaceChildren(...names.map((name) => {
+        const row = made("tr"), changed = this.picture.limits[name];
+        row.append(made("th", name), made("td", number(progress?.in_flight?.[name] ?? 0), "number"), made("td", number(limits[name] ?? changed?.limit ?? 0), "number"), made("td", changed?.reason ?? ""));
+        row.firstChild.scope = "row";
+        return row;
+      }));
+    }
+
+    failures() {
+      const kinds = Object.entries(this.picture.failures), failing = Object.entries(this.picture.progress?.failing ?? {});
+      const parts = kinds.map(([kind, { count, last }]) => {
+        const part = made("div", undefined, "live-failure"), list = made("ul");
+        part.append(made("strong", kind), ` ${number(count)} ${count === 1 ? "item" : "items"}`);
+        list.append(...last.map((one) => made("li", `${one.model ? `${one.model}: ` : ""}${one.reason || "no reason was given"}`)).reverse());
+        part.append(list);
+        return part;
+      });
+      parts.push(...failing.map(([model, why]) => made("p", `${model} does not answer at the moment: ${why}`, "note")));
+      if (!parts.length) parts.push(made("p", "Nothing has failed.", "muted"));
+      this.at("failures").replaceChildren(...parts);
+    }
+
+    graphs() {
+      const place = this.at("graphs");
+      for (const name of Object.keys(this.picture.graphs)) {
+        let card = [...place.children].find((one) => one.dataset.graph === name);
+        if (!card) {
+          card = made("div", undefined, "card");
+          card.dataset.graph = name;
+          card.append(made("h3", `Graph: ${name.replaceAll("_", " ")}`));
+          place.append(card);
+          fetch(`/runs/${encodeURIComponent(this.run)}/live/graph?name=${encodeURIComponent(name)}`).then((reply) => reply.ok ? reply.text() : "").then((text) => {
+            const drawn = new DOMParser().parseFromString(text, "text/html").querySelector("svg");
+            if (drawn) { card.append(drawn, made("p", "How many items are at each step. Ways by which an item ends early are left out.", "note")); this.counts(card, name); }
+          }).catch(() => card.remove());
+        }
+        this.counts(card, name);
+      }
+    }
+
+    counts(card, name) {
+      for (const [node, told] of Object.entries(this.picture.steps[name] ?? {})) {
+        const drawn = [...card.querySelectorAll("[data-node]")].find((one) => one.dataset.node === node);
+        if (!drawn) continue;
+        const parts = [told.at_work ? `${number(told.at_work)} at work` : "", `${number(told.ended)} done`, told.failed ? `${number(told.failed)} failed` : ""].filter(Boolean);
+        drawn.querySelector("[data-count]").textContent = parts.join(" · ");
+        drawn.classList.toggle("at-work", told.at_work > 0);
+        drawn.classList.toggle("failing", told.failed > 0);
+      }
+    }
+  }
+
+  const begin = () => document.querySelectorAll("[data-live]:not([data-followed])").forEach((root) => { root.dataset.followed = ""; new Live(root); });
+  if (window.dokimasiaLive) { window.dokimasiaLive(); return; }
+  window.dokimasiaLive = begin;
+  document.addEventListener("htmx:afterSettle", begin);
+  begin();
+})();

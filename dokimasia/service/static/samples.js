@@ -1,0 +1,170 @@
+"use strict";
+// The browser of samples by keyboard: j and k through the list or from sample to sample, m to the next model, o for the image.
+(() => {
+  const all = (selector, within = document) => Array.from(within.querySelectorAll(selector));
+  const one = (selector) => document.querySelector(selector);
+  const form = one("#filters");
+
+  // What says nothing stays out of the address.
+  form?.addEventListener("formdata", (event) => {
+    for (const [name, value] of Array.from(event.formData.entries())) if (value === "") event.formData.delete(name);
+  });
+
+  const rows = () => all("[data-row]");
+  const moveInList = (step) => {
+    const listed = rows();
+    const at = listed.indexOf(document.activeElement);
+    const next = listed[at < 0 ? (step > 0 ? 0 : listed.length - 1) : Math.min(listed.length - 1, Math.max(0, at + step))];
+    if (at === listed.length - 1 && step > 0) one('#listed a[rel="next"]')?.focus();
+    else next?.focus();
+  };
+  const walk = (id) => {
+    const link = one(`#${id}[href]`);
+    if (link) { link.focus({ preventScroll: true }); link.click(); }
+  };
+  // After a sample took another's place, the keyboard is where it was: on the same link, or on the sample.
+  document.addEventListener("htmx:afterSettle", (event) => {
+    if (event.target.id !== "one" && event.detail.elt?.id !== "one") return;
+    prepare();
+    if (document.activeElement === document.body) (one("#sample") ?? document.body).focus({ preventScroll: true });
+  });
+
+  const nextModel = () => {
+    if (form) {
+      const select = one("#f-model");
+      if (!select) return;
+      select.selectedIndex = (select.selectedIndex + 1) % select.options.length;
+      select.dispatchEvent(new Event("change", { bubbles: true }));
+      return;
+    }
+    const answers = all(".sample .answer");
+    if (!answers.length) return;
+    const at = answers.findIndex((answer) => answer.classList.contains("chosen"));
+    answers[at]?.classList.remove("chosen");
+    const next = answers[(at + 1) % answers.length];
+    next.classList.add("chosen");
+    if (next.tagName === "DETAILS") next.open = true;
+    const inside = next.querySelector("summary") ?? next;
+    if (inside === next) next.tabIndex = -1;
+    inside.focus({ preventScroll: true });
+    next.scrollIntoView({ block: "center" });
+  };
+
+  const help = () => { const keys = one("#keys"); if (keys && !keys.open) keys.showModal(); };
+  document.addEventListener("click", (event) => { if (event.target.closest?.("[data-help]")) help(); });
+
+  // The image large: its regions stay on it; wheel, keys and dragging zoom and move it.
+  const large = one("#large");
+  const stage = large?.querySelector(".stage");
+  let at = 0, scale = 1, x = 0, y = 0, back = null;
+  const pictures = () => all(".sample .picture svg, .sample .shown img");
+  const place = () => { const shown = stage.firstElementChild; if (shown) shown.style.transform = `translate(${x}px, ${y}px) scale(${scale})`; };
+  const fit = () => { scale = 1; x = 0; y = 0; place(); };
+  const zoom = (by, cx = stage.clientWidth / 2, cy = stage.clientHeight / 2) => {
+    const next = Math.min(24, Math.max(1, scale * by));
+    x = cx - (cx - x) * (next / scale);
+    y = cy - (cy - y) * (next / scale);
+    scale = next;
+    if (scale === 1) { x = 0; y = 0; }
+    place();
+  };
+  const show = (number) => {
+    const listed = pictures();
+    if (!large || !listed.length) return;
+    at = (number + listed.length) % listed.length;
+    const source = listed[at];
+    const copy = source.cloneNode(true);
+    copy.removeAttribute("tabindex");
+    const sha = (one("#sample").dataset.images || "").split(" ")[at];
+    if (copy.tagName === "svg" && sha) {
+      const use = copy.querySelector("use");
+      if (use) {
+        const image = document.createElementNS("http://www.w3.org/2000/svg", "image");
+        for (const name of ["width", "height"]) image.setAttribute(name, use.getAttribute(name));
+        image.setAttribute("preserveAspectRatio", "none");
+        image.setAttribute("href", `/api/images/${sha}`);
+        use.after(image);
+      }
+    }
+    stage.replaceChildren(copy);
+    const about = source.getAttribute("aria-label") || source.alt || "image";
+    stage.setAttribute("aria-label", about);
+    large.querySelector(".title").textContent = listed.length > 1 ? `${about} (${at + 1} of ${listed.length})` : about;
+    fit();
+    if (!large.open) { back = document.activeElement; large.showModal(); }
+    stage.focus({ preventScroll: true });
+  };
+  if (large) {
+    large.addEventListener("close", () => { stage.replaceChildren(); back?.focus?.({ preventScroll: true }); });
+    large.addEventListener("click", (event) => {
+      const what = event.target.closest("[data-zoom]")?.dataset.zoom;
+      if (what === "in") zoom(1.5);
+      else if (what === "out") zoom(1 / 1.5);
+      else if (what === "fit") fit();
+      else if (what === "close" || event.target === large) large.close();
+      else if (what === "marks") event.target.setAttribute("aria-pressed", String(!stage.classList.toggle("plain")));
+    });
+    stage.addEventListener("wheel", (event) => {
+      event.preventDefault();
+      const box = stage.getBoundingClientRect();
+      zoom(event.deltaY < 0 ? 1.2 : 1 / 1.2, event.clientX - box.left, event.clientY - box.top);
+    }, { passive: false });
+    let held = null;
+    stage.addEventListener("pointerdown", (event) => { held = [event.clientX - x, event.clientY - y]; stage.setPointerCapture(event.pointerId); });
+    stage.addEventListener("pointermove", (event) => { if (held && scale > 1) { x = event.clientX - held[0]; y = event.clientY - held[1]; place(); } });
+    stage.addEventListener("pointerup", () => { held = null; });
+    stage.addEventListener("dblclick", () => (scale > 1 ? fit() : zoom(3)));
+    large.addEventListener("keydown", (event) => {
+      const move = { ArrowLeft: [60, 0], ArrowRight: [-60, 0], ArrowUp: [0, 60], ArrowDown: [0, -60] }[event.key];
+      if (move) { x += move[0]; y += move[1]; if (scale === 1) { x = 0; y = 0; } place(); }
+      else if (event.key === "+" || event.key === "=") zoom(1.5);
+      else if (event.key === "-") zoom(1 / 1.5);
+      else if (event.key === "0") fit();
+      else if (event.key === "n") show(at + 1);
+      else return;
+      event.preventDefault();
+      event.stopPropagation();
+    });
+  }
+
+  // Every picture says that it can be opened, to the mouse and to the keyboard.
+  const prepare = () => {
+    all(".sample .pictures .picture, .sample .shown").forEach((figure) => {
+      if (figure.querySelector(".enlarge") || !figure.querySelector("svg, img")) return;
+      const button = document.createElement("button");
+      button.type = "button";
+      button.className = "enlarge small";
+      button.textContent = "Large";
+      button.addEventListener("click", () => show(pictures().indexOf(figure.querySelector("svg, img"))));
+      (figure.querySelector("figcaption") ?? figure).append(button);
+      figure.querySelector("svg, img").addEventListener("click", () => button.click());
+      figure.querySelector("svg, img").dataset.large = "";
+    });
+  };
+  prepare();
+
+  document.addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
+    if (event.target.matches?.("input, select, textarea") || one("dialog[open]")) return;
+    const scrolls = event.target.closest?.(".scroll, .mono") && event.key.startsWith("Arrow");
+    const here = one("#one");
+    const does = {
+      j: () => (here ? walk("after") : moveInList(1)),
+      k: () => (here ? walk("before") : moveInList(-1)),
+      ArrowRight: here && !scrolls ? () => walk("after") : null,
+      ArrowLeft: here && !scrolls ? () => walk("before") : null,
+      ArrowDown: !here && event.target.matches?.("[data-row]") ? () => moveInList(1) : null,
+      ArrowUp: !here && event.target.matches?.("[data-row]") ? () => moveInList(-1) : null,
+      u: here ? () => one("#up").click() : null,
+      "/": here ? () => { location.href = `${one("#up").href}#q`; } : null,
+      m: nextModel,
+      o: here ? () => show(at < pictures().length ? at : 0) : null,
+      c: here ? () => { const calls = one("#calls"); if (calls) { calls.open = !calls.open; calls.querySelector("summary").focus(); } } : null,
+      "?": help,
+    }[event.key];
+    if (!does) return;
+    event.preventDefault();
+    does();
+  });
+  if (location.hash === "#q") one("#q")?.focus();
+})();

@@ -1,0 +1,174 @@
+"""A run's samples as a person moves through them: filtered, put in order, counted and paged by the database."""
+
+from collections.abc import Collection, Sequence
+from typing import Any, Literal, NamedTuple
+
+import orjson
+
+from dokimasia.storage.home import Home
+
+Order = Literal["data", "low", "high", "apart"]
+"""As in the data; by the mean score, lowest or highest first; by how far apart the scores of a sample lie, farthest first."""
+
+ANY = "any"
+"""Stands for every kind of failure."""
+
+_ORDERS: dict[Order, str] = {
+    "data": "p.position",
+    "low": "o.mean IS NULL, o.mean, p.position",
+    "high": "o.mean IS NULL, o.mean DESC, p.position",
+    "apart": "o.apart IS NULL, o.apart DESC, p.position",
+}
+
+_SEARCHED = " || ' ' || ".join(
+    ("s.sample_id", "coalesce(s.category, '')", "unpack(s.prompt)", "coalesce(s.reference_answer, '')")
+)
+
+
+class Wanted(NamedTuple):
+    """Which samples of a run are wanted, and in which order; what is empty asks for nothing.
+
+    `search` holds words that all stand in the sample's name, category, question or reference, or with `answers` in one
+    answer. `model` with `arm` keeps scores, failures and verdicts to that model's. `low` and `high` bound the mean of the
+    sample's scores. `failure` is a kind, or `ANY`. `among` holds the only names that are wanted.
+    """
+
+    search: str = ""
+    answers: bool = False
+    model: str = ""
+    arm: str = ""
+    low: float | None = None
+    high: float | None = None
+    failure: str = ""
+    verdict: str = ""
+    category: str = ""
+    among: Collection[str] | None = None
+    order: Order = "data"
+
+
+class Facets(NamedTuple):
+    """What a run's samples can be filtered by: models with their arms, kinds of failure, verdicts, categories."""
+
+    models: Sequence[tuple[str, str]]
+    failures: Sequence[str]
+    verdicts: Sequence[str]
+    categories: Sequence[str]
+
+
+class Found(NamedTuple):
+    """Some of the wanted samples in their order, each with its place from 1, and how many there are."""
+
+    samples: Sequence[tuple[int, str]]
+    total: int
+
+
+class Around(NamedTuple):
+    """A sample's place from 1 among the wanted ones, how many these are, and the names of those before and after it."""
+
+    place: int
+    total: int
+    before: str | None
+    after: str | None
+
+
+def facets(home: Home, run_id: str, kind: str) -> Facets:
+    """Return what a run's samples can be filtered by, each in alphabetical order; models are those of rows of a kind."""
+    sql = "SELECT DISTINCT kind = ?, model, arm, failure, verdict FROM results WHERE run_id = ?"
+    rows = home.all(sql, (kind, run_id))
+    categories = home.all(
+        "SELECT DISTINCT s.category FROM run_samples p JOIN samples s ON s.id = p.sample WHERE p.run_id = ?", (run_id,)
+    )
+    return Facets(
+        sorted({(model, arm) for shown, model, arm, _, _ in rows if shown and model}),
+        sorted({failure for *_, failure, _ in rows if failure}),
+        sorted({verdict for *_, verdict in rows if verdict}),
+        sorted({category for (category,) in categories if category}),
+    )
+
+
+def find_samples(home: Home, run_id: str, kind: str, wanted: Wanted, *, limit: int, offset: int = 0) -> Found:
+    """Return a page of the wanted samples of a run, whose results of a kind have the scores."""
+    ordered, values = _ordered(run_id, kind, wanted)
+    sql = f"{ordered} SELECT place, id, total FROM ordered WHERE place > ? ORDER BY place LIMIT ?"
+    rows = home.all(sql, (*values, offset, limit))
+    if not rows and offset:
+        return Found((), home.all(f"{ordered} SELECT count(*) FROM ordered", values)[0][0])
+    if not rows:
+        return Found((), 0)
+    return Found([(place, id) for place, id, _ in rows], rows[0][2])
+
+
+def sample_around(home: Home, run_id: str, kind: str, wanted: Wanted, sample_id: str) -> Around | None:
+    """Return where a sample stands among the wanted ones; None where it is none of them."""
+    ordered, values = _ordered(run_id, kind, wanted)
+    sql = f"{ordered} SELECT place, total, before, after FROM ordered WHERE id = ?"
+    row = home.one(sql, (*values, sample_id))
+    return None if row is None else Around(*row)
+
+
+def counted(home: Home, run_ids: Collection[str]) -> int:
+    """Return how many results runs have together."""
+    marks = ", ".join("?" * len(run_ids))
+    return home.all(f"SELECT count(*) FROM results WHERE run_id IN ({marks})", tuple(run_ids))[0][0]
+
+
+def _ordered(run_id: str, kind: str, wanted: Wanted) -> tuple[str, list[Any]]:
+    """Return the beginning of a query that has the wanted samples as the table `ordered` (id, place, total), and its values."""
+    of_model, model = "", []
+    if wanted.model:
+        of_model, model = " AND {0}model = ? AND {0}arm = ?", [wanted.model, wanted.arm]
+    scored = wanted.order != "data" or wanted.low is not None or wanted.high is not None
+    scores, join, values = "", "", []
+    if scored:
+        # Beside a model's answers as they are, those of its arms, such as the one without the image, do not count.
+        plain = "(arm = '' OR NOT EXISTS (SELECT 1 FROM results WHERE run_id = ? AND kind = ? AND arm = ''))"
+        only, of = (of_model.format(""), model) if wanted.model else (f" AND {plain}", [run_id, kind])
+        scores = (
+            "of_sample AS (SELECT sample_id, avg(score) AS mean, max(score) - min(score) AS apart FROM results "
+            f"WHERE run_id = ? AND kind = ?{only} GROUP BY sample_id), "
+        )
+        join, values = "LEFT JOIN of_sample o ON o.sample_id = p.sample_id ", [run_id, kind, *of]
+    conditions, given = _conditions(run_id, wanted, of_model, model)
+    if wanted.category or (wanted.search.strip() and not wanted.answers):
+        join += "JOIN samples s ON s.id = p.sample "
+    sql = (
+        f"WITH {scores}ordered AS (SELECT p.sample_id AS id, row_number() OVER byorder AS place, count(*) OVER () AS total, "
+        f"lag(p.sample_id) OVER byorder AS before, lead(p.sample_id) OVER byorder AS after FROM run_samples p {join}"
+        f"WHERE {' AND '.join(['p.run_id = ?', *conditions])} WINDOW byorder AS (ORDER BY {_ORDERS[wanted.order]}))"
+    )
+    return sql, [*values, run_id, *given]
+
+
+def _conditions(run_id: str, wanted: Wanted, of_model: str, model: Sequence[str]) -> tuple[list[str], list[Any]]:
+    conditions: list[str] = []
+    values: list[Any] = []
+
+    def having(what: str, *given: Any, source: str = "results r") -> None:
+        conditions.append(f"p.sample_id IN (SELECT r.sample_id FROM {source} WHERE r.run_id = ? AND {what})")
+        values.extend((run_id, *given))
+
+    words = wanted.search.lower().split()
+    if wanted.answers and words:
+        each = " AND ".join(["instr(lower(t.text), ?)"] * len(words)) + of_model.format("r.")
+        having(each, *words, *model, source="results r JOIN responses t ON t.id = r.response_id")
+    elif words:
+        conditions += [f"instr(lower({_SEARCHED}), ?)"] * len(words)
+        values += words
+    for sign, bound in ((">=", wanted.low), ("<=", wanted.high)):
+        if bound is not None:
+            conditions.append(f"round(o.mean, 6) {sign} ?")
+            values.append(bound)
+    if wanted.failure:
+        kind, given = ("r.failure IS NOT NULL", []) if wanted.failure == ANY else ("r.failure = ?", [wanted.failure])
+        # What failed before any model was asked, such as a sample's criteria, failed for each of them.
+        of = " AND (r.model = '' OR r.model = ? AND r.arm = ?)" if model else ""
+        having(kind + of, *given, *model)
+    if wanted.verdict:
+        having("r.verdict = ?" + of_model.format("r."), wanted.verdict, *model)
+    if wanted.category:
+        conditions.append("s.category = ?")
+        values.append(wanted.category)
+    if wanted.among is not None:
+        conditions.append("p.sample_id IN (SELECT value FROM json_each(?))")
+        values.append(orjson.dumps(sorted(wanted.among)).decode())
+    return conditions, values

@@ -1,0 +1,129 @@
+"""The page of a run at work, followed in a browser: to its end, over a lost connection, stopped and resumed."""
+
+import asyncio
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.service.browser.looking import VIEWS, Site, assert_accessible, assert_fits
+from tests.service.test_events import Held, request, working
+
+
+class Working:
+    """A service with one run at work, from a thread of its own; its models answer when they may."""
+
+    def __init__(self, site: Site, run: str, loop: asyncio.AbstractEventLoop, held: Held) -> None:
+        self.site = site
+        self.run = run
+        self._loop = loop
+        self._held = held
+
+    def answer(self, yes: bool = True) -> None:
+        """Let the models answer, or let them wait again."""
+        self._loop.call_soon_threadsafe(self._held.may.set if yes else self._held.may.clear)
+
+
+@contextmanager
+def at_work(folder: Path, *, port: int = 0, begins: bool = True) -> Iterator[Working]:
+    """A service over a home in a folder; a run in it begins, or goes on from before."""
+    loop, ready, stop = asyncio.new_event_loop(), threading.Event(), asyncio.Event()
+    made: list[Any] = []
+
+    async def serve() -> None:
+        held = Held()
+        async with working(folder / "home", held, port=port) as (_, engine, url):
+            run = (
+                (await engine.submit("evaluate", request(folder))).id if begins else (engine.at_work + engine.queued)[0]
+            )
+            made.append(Working(Site(url), run, loop, held))
+            ready.set()
+            await stop.wait()
+
+    thread = threading.Thread(target=lambda: loop.run_until_complete(serve()))
+    thread.start()
+    try:
+        assert ready.wait(60)
+        yield made[0]
+    finally:
+        loop.call_soon_threadsafe(stop.set)
+        thread.join(60)
+        loop.close()
+
+
+def figure(page: Page, name: str) -> Any:
+    """The place of a figure."""
+    return page.locator(f"[data-figure={name}]")
+
+
+def test_a_run_is_watched_to_its_end(tmp_path: Path) -> None:
+    """The page shows progress and the counts at each node as they come, and where the results are when the run has ended."""
+    with at_work(tmp_path) as service, service.site.opened(f"/runs/{service.run}/live") as seen:
+        page = seen.page
+        expect(page.locator("[data-badge]")).to_have_text("running")
+        expect(page.locator("svg.live-graph").first).to_be_visible()
+        expect(page.locator("svg .at-work [data-count]").first).to_contain_text("at work")
+        expect(page.locator("form[data-verb=cancel]")).to_be_visible()
+        service.answer()
+        expect(figure(page, "done")).to_have_text("27 / 27")
+        expect(page.locator("[data-badge]")).to_have_text("done")
+        expect(page.locator("[data-node=score] [data-count]")).to_have_text("9 done")
+        expect(page.locator("[data-endpoints]")).to_contain_text("sim")
+        expect(page.get_by_role("link", name="See the results")).to_be_visible()
+        expect(page.locator("form[data-verb=cancel]")).to_be_hidden()
+
+
+def test_a_run_is_stopped_and_resumed_from_its_page(tmp_path: Path) -> None:
+    """Stop leaves the run interrupted and shows the way to go on, which the same page then follows."""
+    with at_work(tmp_path) as service, service.site.opened(f"/runs/{service.run}/live") as seen:
+        page = seen.page
+        expect(page.locator("svg .at-work").first).to_be_visible()
+        page.get_by_role("button", name="Stop").click()
+        service.answer()
+        expect(page.locator("[data-badge]")).to_have_text("interrupted")
+        page.get_by_role("button", name="Resume").click()
+        expect(page.locator("[data-badge]")).to_have_text("done")
+        expect(figure(page, "done")).to_have_text("27 / 27")
+
+
+def test_a_page_goes_on_when_the_service_is_back(tmp_path: Path) -> None:
+    """While the service is away the page says so; after its restart it follows the run, which went on, to its end."""
+    with at_work(tmp_path) as service:
+        opening = service.site.opened(f"/runs/{service.run}/live")
+        seen = opening.__enter__()
+        page = seen.page
+        expect(page.locator("svg .at-work").first).to_be_visible()
+    port = int(service.site.url.rsplit(":", 1)[1])
+    expect(page.locator("[data-lost]")).to_contain_text("lost")
+    with at_work(tmp_path, port=port, begins=False) as again:
+        expect(page.locator("[data-lost]")).to_be_hidden(timeout=30_000)
+        again.answer()
+        expect(page.locator("[data-badge]")).to_have_text("done", timeout=30_000)
+        expect(figure(page, "done")).to_have_text("27 / 27")
+    page.context.close()
+
+
+@pytest.mark.parametrize(("size", "scheme"), VIEWS)
+def test_the_page_of_a_run_at_work_fits_and_is_accessible(tmp_path: Path, size: Any, scheme: Any) -> None:
+    """At every size, light and dark, axe finds nothing and nothing is wider than the page."""
+    with (
+        at_work(tmp_path) as service,
+        service.site.opened(f"/runs/{service.run}/live", size=size, scheme=scheme) as seen,
+    ):
+        expect(seen.page.locator("svg.live-graph").first).to_be_visible()
+        assert_accessible(seen.page)
+        assert_fits(seen.page)
+
+
+def test_the_page_of_results_takes_the_part_in_and_shows_the_results_at_the_end(tmp_path: Path) -> None:
+    """Who opens a run at work sees it at work, and its results once it has ended, without a click."""
+    with at_work(tmp_path) as service, service.site.opened(f"/runs/{service.run}") as seen:
+        page = seen.page
+        expect(page.locator("[data-live] svg.live-graph").first).to_be_visible()
+        service.answer()
+        expect(page.locator("#live")).to_have_count(0, timeout=30_000)
+        expect(page.locator(".badge.done")).to_be_visible()

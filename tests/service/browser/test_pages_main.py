@@ -1,0 +1,139 @@
+"""The main pages in a browser: start, new run, results, settings; looked at, and used from the form to the results."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.report.conftest import Finished
+from tests.service.browser.conftest import serving
+from tests.service.browser.looking import Site, assert_accessible, assert_calm, assert_fits, look_over, settled
+
+PAGES = ("/", "/?q=nothing", "/new", "/new/evaluate", "/new/filter", "/new/tree", "/settings", "/nowhere")
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_pages_are_calm_fit_and_accessible(workshop: Site, path: str) -> None:
+    """Each page at both sizes, light and dark: no console error, no foreign request, no axe violation, nothing too wide."""
+    look_over(workshop, path, tolerates="404" if path == "/nowhere" else "")
+
+
+def test_results_are_calm_fit_and_accessible(workshop: Site, small: Finished) -> None:
+    """A run's page with its report's sections and charts, its menus opened too."""
+    look_over(workshop, f"/runs/{small.run}?wait=true")
+    with workshop.opened(f"/runs/{small.run}?wait=true") as seen:
+        for name in ("Download", "Change"):
+            seen.page.click(f"summary:has-text('{name}')")
+            assert_accessible(seen.page)
+        assert seen.page.locator(".js-plotly-plot").count() > 2
+        assert_calm(seen)
+
+
+def test_results_come_when_they_are_drawn(small: Finished) -> None:
+    """A page whose figures take a moment says so, and shows them by itself."""
+    with serving(small.home) as site, site.opened(f"/runs/{small.run}") as seen:
+        seen.page.wait_for_selector("#overview", timeout=60_000)
+        assert "sim/strong" in seen.page.inner_text("#overview")
+        assert_calm(seen)
+
+
+def test_a_run_is_begun_from_the_form(workshop: Site) -> None:
+    """Data are looked at, a fault stands beside its field, an estimate costs nothing, and a start leads to the results."""
+    with workshop.opened("/new/evaluate") as seen:
+        page = seen.page
+        page.fill("#data", "world.jsonl")
+        page.click("text=Look at the data")
+        page.wait_for_selector("#data-shown img")
+        page.fill("#judge", "sim/judge")
+        page.fill("#models", "sim/strong")
+        page.click("summary:has-text('Options')")
+        page.fill("#repeats", "0")
+        page.click("button:has-text('Estimate')")
+        page.wait_for_selector(".fault")
+        assert "greater than or equal to 1" in page.inner_text(".field:has(#repeats) .fault")
+        assert page.input_value("#data") == "world.jsonl"
+        seen.errors.clear()  # Chromium says on the console that the reply was 422
+        page.fill("#repeats", "1")
+        page.fill("#limit", "3")
+        page.click("button:has-text('Estimate')")
+        page.wait_for_selector("#estimate")
+        assert "--limit 3" in page.inner_text("#estimate .mono >> nth=0")
+        assert_fits(page)
+        assert_accessible(page)
+        page.click("button:has-text('Start')")
+        page.wait_for_url("**/runs/*")
+        page.wait_for_selector(".badge.done", timeout=60_000)
+        page.goto(page.url)
+        page.wait_for_selector("#overview", timeout=60_000)
+        assert_calm(seen)
+        page.goto(f"{workshop.url}/")
+        assert page.locator("tr:has-text('3 samples')").count() == 1
+
+
+def test_an_uploaded_file_is_named_by_its_field(workshop: Site, tmp_path: Path) -> None:
+    """A file that is chosen is uploaded, and stands in the field as an upload."""
+    file = tmp_path / "mine.jsonl"
+    file.write_text('{"id": "a", "prompt": "What is two and two?", "reference_answer": "4"}\n')
+    with workshop.opened("/new/evaluate") as seen:
+        seen.page.set_input_files('input[data-upload="data"]', file)
+        seen.page.wait_for_function("document.getElementById('data').value.startsWith('upload:')")
+        seen.page.click("text=Look at the data")
+        seen.page.wait_for_selector("#data-shown article")
+        assert "What is two and two?" in seen.page.inner_text("#data-shown")
+        assert_calm(seen)
+
+
+def test_a_run_is_called_otherwise_and_deleted(workshop: Site, small: Finished) -> None:
+    """Name and tags are changed on a run's page, found on the first, and a run goes after a question."""
+    with workshop.opened(f"/runs/{small.run}?wait=true") as seen:
+        page = seen.page
+        page.click("summary:has-text('Change')")
+        page.fill("#name", "first")
+        page.fill("#tags", "colours, shapes")
+        page.click("button:has-text('Save')")
+        page.wait_for_url(f"**/runs/{small.run}")
+        assert page.inner_text("h1") == "first"
+        page.click("a.chip:has-text('shapes')")
+        assert page.inner_text("tbody th a.strong") == "first"
+        page.goto(f"{workshop.url}/runs/{small.run}/delete")
+        assert_accessible(page)
+        page.click("text=Keep it")
+        page.wait_for_url(f"**/runs/{small.run}")
+        assert_calm(seen)
+
+
+def test_a_name_at_this_browser_is_remembered(workshop: Site) -> None:
+    """Without tokens a browser keeps the name of who sits at it, in a cookie that no script reads."""
+    with workshop.opened("/settings") as seen:
+        seen.page.fill("#name", "Żaneta O'Neil")
+        seen.page.click("button:has-text('Save')")
+        seen.page.wait_for_url("**/settings")
+        assert seen.page.inner_text(".who .name") == "Żaneta O'Neil"
+        assert seen.page.evaluate("document.cookie") == ""
+
+
+@pytest.fixture(scope="module")
+def attacked(hostile: Finished) -> Iterator[Site]:
+    """A service over a home in which every text attacks its reader."""
+    with serving(hostile.home) as site:
+        yield site
+
+
+@pytest.mark.parametrize("path", ["/", "/runs/last?wait=true", "/new/evaluate?from=last", "/settings"])
+def test_no_text_runs_or_loads_anything(attacked: Site, path: str) -> None:
+    """Script in ids, prompts, references, categories, model names and answers stays text on every page."""
+    with attacked.opened(path) as seen:
+        settled(seen.page)
+        assert seen.page.evaluate("window.pwned") is None
+        assert seen.page.locator("main iframe, main script").count() == 0
+        assert_calm(seen)
+
+
+def test_no_text_of_a_form_runs_anything(workshop: Site) -> None:
+    """Script that is written into a form or an address comes back as text."""
+    attack = "%22%3E%3Cscript%3Ewindow.pwned=1%3C/script%3E%3Cimg src=x onerror=window.pwned=2%3E"
+    for path in (f"/new/evaluate?data={attack}&models={attack}", f"/?q={attack}&tag={attack}", f"/login?next={attack}"):
+        with workshop.opened(path) as seen:
+            settled(seen.page)
+            assert seen.page.evaluate("window.pwned") is None
+            assert_calm(seen)

@@ -1,0 +1,224 @@
+"""Runs and models compared on pages: the figures of `diff`, where sides differ, which samples, and both answers in words."""
+
+import re
+import shutil
+from collections.abc import Callable
+from html import unescape
+from pathlib import Path
+
+import httpx
+import pytest
+
+from dokimasia.runs.reading.comparing import compare_runs, sides_of
+from dokimasia.runs.reading.parts import Part, compare_parts, criteria_apart, matched, parts_of
+from dokimasia.runs.reading.sides import ATOMS
+from dokimasia.storage.home import Home
+from dokimasia.storage.results import results
+from dokimasia.storage.runs import Run, get_run, load_samples, response_texts
+from dokimasia.storage.trees.lookup import criterion_key
+from tests.report.conftest import Finished, run_on
+from tests.runs import conftest as runs
+from tests.runs.kinds import KINDS
+from tests.service.conftest import asking, service_over
+from tests.service.test_samples_page import HTML, body, listed
+
+world, homes = runs.world, runs.homes
+MODELS = ("sim/strong", "sim/weak")
+
+
+def shown(text: str) -> list[str]:
+    """The names of the samples that a comparison lists, in order."""
+    return [unescape(name) for name in re.findall(r'class="what"><b>([^<]*)</b>', text)]
+
+
+@pytest.fixture(scope="module")
+def two(small: Finished, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str, str]:
+    """A home with two evaluations of the same data under two judges."""
+    home = tmp_path_factory.mktemp("two") / "home"
+    shutil.copytree(small.home, home)
+    other = run_on(small.home.parent / "world.jsonl", home, seed=1, judge="sim/judge")
+    return home, small.run, other.run
+
+
+def compared(home: Path, first: str, second: str, **more: object) -> dict[str, object]:
+    """What `diff` computes."""
+    with Home.open(home, write=False) as opened:
+        return compare_runs(opened, get_run(opened, first), get_run(opened, second), **more)  # type: ignore[arg-type]
+
+
+async def test_two_runs_have_the_figures_of_diff(two: tuple[Path, str, str]) -> None:
+    """The page prints what the command prints: what differs between the runs, and each pair's paired difference."""
+    home, first, second = two
+    found = compared(home, first, second)
+    with service_over(home) as service:
+        async with asking(service) as client:
+            text = await body(client, f"/compare?runs={first},{second}")
+    assert text.count("differs: judge.name: sim/judge-noisy → sim/judge") == 1
+    for one in found["pairs"]:  # type: ignore[union-attr]
+        assert one["first_model"] in text
+        assert f"{one['first']:.2f}</td>" in text
+        assert f"{one['difference']['mean']:+.2f}".replace("-", "\N{MINUS SIGN}") in text
+    assert "Where they differ most" in text
+
+
+@pytest.mark.parametrize(
+    ("kind", "chosen"),
+    [
+        ("", lambda one: True),
+        ("right-wrong", lambda one: one.right == (1.0, 0.0)),
+        ("wrong-right", lambda one: one.right == (0.0, 1.0)),
+        ("higher", lambda one: one.gap > 0),
+        ("lower", lambda one: one.gap < 0),
+        ("failed", lambda one: any(one.failures)),
+    ],
+)
+async def test_samples_are_listed_by_what_sets_them_apart(
+    client: httpx.AsyncClient, small: Finished, kind: str, chosen: Callable[[object], bool]
+) -> None:
+    """A filter leaves the samples that it says, the largest differences first."""
+    with Home.open(small.home, write=False) as home:
+        sides = sides_of(home, get_run(home, small.run))
+    expected = [one for one in matched(sides[MODELS[0]], sides[MODELS[1]]) if chosen(one)]
+    names = shown(await body(client, f"/compare?runs={small.run}&models={','.join(MODELS)}&show={kind}"))
+    assert set(names) == {one.first for one in expected}
+    gaps = {one.first: abs(one.gap or 0) for one in expected}
+    assert [gaps[name] for name in names] == sorted(gaps.values(), reverse=True)
+
+
+async def test_both_answers_stand_beside_each_other_with_what_changed(
+    client: httpx.AsyncClient, small: Finished
+) -> None:
+    """Words of one answer alone are marked on its side, all others stand as they were written, and points are by criterion."""
+    with Home.open(small.home, write=False) as home:
+        name = next(load_samples(home, small.run)).id
+        texts = dict(response_texts(home, small.run))
+        rows = {row.model: row for row in results(home, small.run) if row.sample_id == name and row.kind == "score"}
+    text = await body(client, f"/compare/sample?runs={small.run}&models={','.join(MODELS)}&sample={name}")
+    sides = re.findall(r'<div class="text" dir="auto">(.*?)</div>', text, re.DOTALL)
+    for side, model, own, other in zip(sides, MODELS, ("del", "ins"), ("ins", "del"), strict=True):
+        assert unescape(re.sub(r"<[^>]+>", "", side)) == texts[rows[model].response_id or ""]
+        assert f"<{own}>" in side
+        assert f"<{other}>" not in side
+    assert "Points by criterion" in text
+    assert f"{rows[MODELS[0]].score:.2f}" in text
+
+
+async def test_runs_without_answers_stand_side_by_side_as_they_are_drawn(homes: runs.Homes, tmp_path: Path) -> None:
+    """Two models of duels have no answers in their rows: the sample is drawn for both sides."""
+    settings, made = homes.finished(KINDS["duel"], tmp_path / "home")
+    with service_over(settings.home) as service:
+        async with asking(service) as client:
+            text = await body(client, f"/compare?runs={made.run}&models={','.join(MODELS)}")
+            href = unescape(re.findall(r'hx-get="(/compare/sample[^"]+)"', text)[0])
+            reply = await client.get(href, headers={"hx-request": "true"})
+    assert reply.status_code == 200
+    assert reply.text.lstrip().startswith('<div class="sides-head">')
+
+
+async def test_what_cannot_be_compared_is_said_as_the_command_says_it(homes: runs.Homes, tmp_path: Path) -> None:
+    """Runs of two methods, of a method that is not compared, its sentence, and the runs to choose from."""
+    settings, made = homes.finished(KINDS["audit"], tmp_path / "home")
+    tree, grown = homes.finished(KINDS["tree"], tmp_path / "tree")
+    with Home.open(settings.home, write=False) as home:
+        review = home.all("SELECT id FROM runs WHERE method = 'review'")[0][0]
+    with Home.open(tree.home, write=False) as home:
+        evaluation = home.all("SELECT id FROM runs WHERE method = 'evaluate'")[0][0]
+    for path, asked, said in (
+        (settings.home, f"{made.run},{review}", "compare two of one kind"),
+        (tree.home, f"{grown.run},{evaluation}", "is not compared so"),
+    ):
+        with service_over(path) as service:
+            async with asking(service) as client:
+                text = await body(client, f"/compare?runs={asked}", 422)
+                assert said in text
+                assert 'name="runs"' in text
+
+
+async def test_models_are_chosen_without_a_script(client: httpx.AsyncClient, small: Finished) -> None:
+    """One run leads to a form for two of its models, whose fields an address may hold apart; the same twice is refused."""
+    text = await body(client, f"/compare?runs={small.run}")
+    assert "Two models of" in text
+    chosen = f"/compare?runs={small.run}&models-first=sim/strong&models-second="
+    assert "Samples, the largest differences first" in await body(client, f"{chosen}sim/weak")
+    assert "does not differ from itself" in await body(client, f"{chosen}sim/strong", 422)
+
+
+@pytest.mark.parametrize(
+    ("asked", "status"),
+    [
+        ("runs=none", 404),
+        ("runs={run}&models=a", 422),
+        ("runs={run}&models=a,b", 422),
+        ("runs={run}&models=sim/strong,sim/weak&show=x", 422),
+        ("runs={run}&models=sim/strong,sim/weak&page=0", 422),
+    ],
+)
+async def test_an_address_that_makes_no_sense(
+    client: httpx.AsyncClient, small: Finished, asked: str, status: int
+) -> None:
+    """It is answered by a sentence and never by an error of ours."""
+    assert "notice bad" in await body(client, f"/compare?{asked.format(run=small.run)}", status)
+
+
+async def test_several_runs_stand_side_by_side(homes: runs.Homes, tmp_path: Path) -> None:
+    """Of more than two runs the headline figures are shown, with a link for every two of one kind that are compared."""
+    settings, refined = homes.finished(KINDS["audit"], tmp_path / "home")
+    with Home.open(settings.home, write=False) as home:
+        every = [id for (id,) in home.all("SELECT id FROM runs")]
+    assert len(every) == 3
+    with service_over(settings.home) as service:
+        async with asking(service) as client:
+            text = await body(client, "/compare?" + "&".join(f"runs={id}" for id in every))
+    assert "3 runs side by side" in text
+    assert "Headline figures" in text
+    assert "No two of these runs" in text
+    assert refined.run in text
+
+
+async def test_without_a_run_there_is_what_to_choose_from(client: httpx.AsyncClient, small: Finished) -> None:
+    """The menu's entry shows the runs that can be compared."""
+    reply = await client.get("/compare", headers=HTML)
+    assert f'value="{small.run}"' in reply.text
+
+
+def of(home: Home, run: str) -> tuple[Run, dict[str, object]]:
+    """A run and its sides."""
+    found = get_run(home, run)
+    return found, dict(sides_of(home, found))
+
+
+def test_parts_are_compared_by_their_own_samples_and_criteria(small: Finished) -> None:
+    """A part of all samples has the whole comparison's figures; one of criteria goes by these alone; p-values are adjusted."""
+    with Home.open(small.home, write=False) as home:
+        run, sides = of(home, small.run)
+        names = [(sample.id, sample.category or "") for sample in load_samples(home, small.run)]
+        whole = compare_runs(home, run, run, models=MODELS)["pairs"][0]
+    first, second = sides[MODELS[0]], sides[MODELS[1]]
+    every = frozenset(name for name, _ in names)
+    (one,) = compare_parts(first, second, [Part("all", 0, every)], seed=run.seed, scale=ATOMS)  # type: ignore[arg-type]
+    for field in ("first", "second", "difference", "p_value", "changed"):
+        assert one[field] == whole[field]
+    categories = compare_parts(first, second, parts_of(names), seed=run.seed, scale=ATOMS)  # type: ignore[arg-type]
+    assert sum(part["n"] for part in categories) == len(names)
+    assert all(part["adjusted"] >= part["p_value"] for part in categories)
+    top = criteria_apart(first, second, top=1)[0]  # type: ignore[arg-type]
+    part = Part("one", 0, every, frozenset({criterion_key(top["criteria"], top["number"])}))
+    (alone,) = compare_parts(first, second, [part], seed=run.seed, scale=ATOMS)  # type: ignore[arg-type]
+    assert (alone["first"], alone["second"]) == (top["first"], top["second"])
+
+
+async def test_parts_of_large_comparisons_come_one_after_the_other(
+    client: httpx.AsyncClient, small: Finished, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where there is much to compute the page opens at once, and asks for its parts."""
+    monkeypatch.setattr("dokimasia.service.pages.compare.AT_ONCE", 10)
+    path = f"/compare?runs={small.run}&models={','.join(MODELS)}"
+    text = await body(client, path)
+    assert "changed most" not in text
+    parts = [unescape(href) for href in re.findall(r'hx-get="([^"]+part=[^"]+)"', text)]
+    assert len(parts) == 3
+    whole = "".join([await body(client, href) for href in parts])
+    for title in ("Figures", "Where they differ most", "Samples, the largest differences first"):
+        assert title in whole
+    assert "<html" not in whole
+    assert listed(whole) == []

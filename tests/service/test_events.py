@@ -1,0 +1,213 @@
+"""What happens in a run: the log, the picture that it comes to, and the streams of it."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dokimasia.methods.evaluation import EvaluationRequest
+from dokimasia.service.engine import Engine
+from dokimasia.service.events import log as logs
+from dokimasia.service.events.log import Log
+from dokimasia.service.events.picture import blank, fold
+from dokimasia.service.events.registry import Events
+from dokimasia.service.guarding.limits import Limits
+from dokimasia.service.serving import serve
+from dokimasia.service.state import Service
+from dokimasia.settings import load_settings
+from dokimasia.simulation.serving.transport import SimTransport
+from dokimasia.simulation.world import write_world
+from dokimasia.storage.home import Home
+from tests.report.conftest import Finished
+from tests.service.conftest import asking, service_over
+
+STATUS = {"status": "running", "end": "", "why": "", "at": "t"}
+TOLD: dict[str, Any] = {
+    "status": STATUS,
+    "ended": STATUS | {"status": "done"},
+    "planned": {"calls": 3, "failures": {"refused": {"count": 2, "last": []}}},
+    "graph": {"name": "g", "nodes": ["a"], "edges": []},
+    "steps": {"g": {"a": {"ended": 1}}},
+    "progress": {"done": 1},
+    "limit": {"endpoint": "e", "limit": 4, "reason": "r"},
+    "failure": {"kind": "unparsable", "model": "m", "item": "i", "reason": "r"},
+}
+
+
+def told(number: int, type: Any) -> dict[str, Any]:
+    """Data of an event that differ from those of any other."""
+    more = {"number": number}
+    return TOLD[type] | ({"name": f"g{number % 2}"} if type == "graph" else {}) | more
+
+
+def read(body: str) -> list[tuple[int, str, Any]]:
+    """The events of a stream: id, type, data."""
+    parts = [
+        dict(line.split(": ", 1) for line in part.splitlines()) for part in body.split("\n\n") if "event: " in part
+    ]
+    return [(int(part["id"]), part["event"], json.loads(part["data"])) for part in parts]
+
+
+@given(
+    st.lists(st.sampled_from(sorted(TOLD)), max_size=60),
+    st.lists(st.integers(0, 60), max_size=6),
+    st.integers(1, 5),
+)
+def test_a_reader_who_comes_again_ends_with_the_same_picture(types: list[Any], breaks: list[int], kept: int) -> None:
+    """Wherever a reader is cut off, and however few events are kept, its picture is that of the log in the end."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(logs, "KEPT", kept)
+        log = Log(now=lambda: 7)
+        pictures: list[tuple[int | None, Any]] = [(None, blank()), (0, blank())]
+        for number, type in enumerate(types, 1):
+            log.add(type, told(number, type))
+            if number in breaks:
+                pictures = [(_read(log, position, picture), picture) for position, picture in pictures]
+        for position, picture in pictures:
+            _read(log, position, picture)
+            assert picture == log.picture
+
+
+def _read(log: Log, position: int | None, picture: Any) -> int:
+    sent = log.after(position)
+    for event in sent:
+        fold(picture, event.type, json.loads(event.wire.split(b"data: ")[1]))
+    assert [event.id for event in sent] == sorted(event.id for event in sent)
+    return sent[-1].id if sent else position or log.last
+
+
+def test_failures_limits_and_statuses_are_sent_one_by_one_and_of_progress_the_last() -> None:
+    """A reader that is slow loses no failure, and is spared what is out of date."""
+    log = Log()
+    begun = log.last
+    for number in range(40):
+        log.add("failure", told(number, "failure"))
+        log.add("progress", {"done": number})
+    sent = log.after(begun)
+    assert [event.data["number"] for event in sent if event.type == "failure"] == list(range(40))
+    assert [event.data for event in sent if event.type == "progress"] == [{"done": 39}]
+
+
+def test_memory_is_bounded_and_what_is_not_kept_is_in_the_snapshot(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a hundred failures the last ten are kept one by one; the snapshot before them counts the others."""
+    monkeypatch.setattr(logs, "KEPT", 10)
+    log = Log()
+    first = log.add("failure", told(0, "failure")).id
+    for number in range(1, 100):
+        log.add("failure", told(number, "failure"))
+    sent = log.after(first)
+    assert [event.type for event in sent] == ["snapshot"] + ["failure"] * 10
+    assert sent[0].data["picture"]["failures"]["unparsable"]["count"] == 90
+    assert "not kept one by one" in sent[0].data["reason"]
+    assert log.after(log.last + 5)[0].type == "snapshot"
+
+
+async def test_a_finished_run_is_told_and_its_stream_ends(small: Finished, client: httpx.AsyncClient) -> None:
+    """The stream of a finished run is a snapshot and its end; after that id, its end alone."""
+    reply = await client.get(f"/api/runs/{small.run}/events")
+    assert reply.headers["content-type"].startswith("text/event-stream")
+    (id, _, data), (_, type, ended) = read(reply.text)
+    assert data["picture"]["planned"]["samples"] == 21
+    assert (type, ended["status"]) == ("ended", "done")
+    again = await client.get(f"/api/runs/{small.run}/events", headers={"last-event-id": str(id)})
+    assert [type for _, type, _ in read(again.text)] == ["ended"]
+    old = await client.get(f"/api/runs/{small.run}/events", headers={"last-event-id": "5"})
+    assert [type for _, type, _ in read(old.text)] == ["snapshot", "ended"]
+    assert (await client.get("/api/runs/nothing/events")).status_code == 404
+    assert (await client.get(f"/api/runs/{small.run}/events?after=-1")).status_code == 422
+
+
+async def test_no_more_streams_are_open_than_may_be(small: Finished) -> None:
+    """One stream too many is refused with the time to come again, and so is any while the service ends."""
+    with service_over(small.home, limits=Limits(streams=0)) as service:
+        async with asking(service) as client:
+            reply = await client.get(f"/api/runs/{small.run}/events")
+            assert (reply.status_code, reply.headers["retry-after"]) == (503, "10")
+            service.events.drain()
+            reply = await client.get(f"/api/runs/{small.run}/events")
+    assert "about to end" in reply.json()["detail"]
+
+
+class Held(SimTransport):
+    """Simulated models that answer when they may."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.may = asyncio.Event()
+
+    async def send(self, *arguments: Any, **named: Any) -> Any:
+        await self.may.wait()
+        return await super().send(*arguments, **named)
+
+
+@asynccontextmanager
+async def working(home: Path, transport: Any, *, port: int = 0) -> AsyncIterator[tuple[Service, Engine, str]]:
+    """A service with a queue of runs, at an address."""
+    settings = load_settings(home=home, cwd=home.parent, env={})
+    with Home.open(home, write=True) as opened:
+        events = Events(opened)
+        async with Engine(settings, opened, observers=events.observing, transports={"sim": transport}) as engine:
+            service = Service(settings=settings, home=opened, runner=engine, events=events)
+            url: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+            stop = asyncio.Event()
+            serving = asyncio.create_task(serve(service, port=port, ready=url.set_result, stop=stop))
+            try:
+                yield service, engine, await url
+            finally:
+                stop.set()
+                await serving
+                if isinstance(transport, Held):  # calls in flight are answered once the queue is being closed
+                    asyncio.get_running_loop().call_later(0.5, transport.may.set)
+
+
+def request(folder: Path, **more: Any) -> EvaluationRequest:
+    """An evaluation of nine questions, some items of which fail."""
+    write_world(folder / "world.jsonl", 9, 1)
+    return EvaluationRequest(data=folder / "world.jsonl", judge="sim/judge", models=("sim/strong", "sim/weak"), **more)
+
+
+async def follow(url: str, **headers: str) -> str:
+    """All that a stream sends until it ends."""
+    async with httpx.AsyncClient(timeout=60) as client:
+        return (await client.get(url, headers=headers)).text
+
+
+async def test_a_run_is_followed_from_the_queue_to_its_end(tmp_path: Path) -> None:
+    """Who watches is told the status, the plan, graphs with counts at each node, progress, and how it ended."""
+    held = Held()
+    async with working(tmp_path / "home", held) as (service, engine, url):
+        run = await engine.submit("evaluate", request(tmp_path))
+        following = asyncio.create_task(follow(f"{url}/api/runs/{run.id}/events"))
+        late = asyncio.create_task(follow(f"{url}/api/runs/{run.id}/events?after=0"))
+        while service.events.streams < 2:  # noqa: ASYNC110
+            await asyncio.sleep(0.01)
+        held.may.set()
+        told = read(await following)
+        picture = blank()
+        for _, type, data in told:
+            fold(picture, type, data)
+        other = blank()
+        for _, type, data in read(await late):
+            fold(other, type, data)
+        assert picture == other == (await service.events.log(run)).picture
+        assert [type for _, type, _ in told][-1] == "ended"
+        assert picture["ended"]["end"] == "complete"
+        assert [one["status"] for one in picture["history"]] == ["queued", "running", "done"]
+        assert picture["progress"]["done"] == picture["progress"]["items"] == 27
+        assert picture["planned"]["calls"] >= picture["progress"]["answered"] > 0
+        assert picture["steps"]["checkpoint_scoring"]["score"]["ended"] == 9
+        assert picture["graphs"]["checkpoint_scoring"]["nodes"] == ["__start__", "answer", "score", "__end__"]
+        before = read(await follow(f"{url}/api/runs/{run.id}/events"))
+    async with working(tmp_path / "home", held) as (service, engine, url):
+        after = read(await follow(f"{url}/api/runs/{run.id}/events"))
+        again = read(await follow(f"{url}/api/runs/{run.id}/events", **{"last-event-id": str(before[-1][0])}))
+    assert after[0][2]["picture"] == before[0][2]["picture"]
+    assert after[0][0] > before[0][0]
+    assert again[0][2]["picture"] == picture

@@ -1,0 +1,202 @@
+"""The samples of a run as pages: every method's, what a filter finds, one sample whole, its calls, small copies of images."""
+
+import re
+from html import unescape
+from pathlib import Path
+from urllib.parse import quote
+
+import httpx
+import pytest
+
+from dokimasia.domain.sample import Sample
+from dokimasia.runs.reading.grouping import groupings
+from dokimasia.storage.home import Home
+from dokimasia.storage.results import results
+from dokimasia.storage.runs import get_run, load_samples
+from tests.report import conftest as reports
+from tests.report.conftest import ATTACKS, Finished
+from tests.runs import conftest as runs
+from tests.runs.kinds import KINDS, Kind
+from tests.service.conftest import asking, service_over
+
+full, hostile = reports.full, reports.hostile
+world, homes = runs.world, runs.homes
+
+HTML = {"accept": "text/html"}
+WITHOUT = {"tree", "diagnosis", "fingerprint"}
+"""Kinds of runs that have no samples of their own."""
+
+
+async def body(client: httpx.AsyncClient, path: str, status: int = 200) -> str:
+    """The HTML at a path."""
+    reply = await client.get(path, headers=HTML)
+    assert reply.status_code == status, reply.text
+    return reply.text
+
+
+def listed(text: str) -> list[str]:
+    """The names of the samples that a list shows, in order."""
+    return [unescape(name) for name in re.findall(r"data-row>([^<]*)</a>", text)]
+
+
+def samples_of(finished: Finished) -> list[Sample]:
+    """The samples of a run."""
+    with Home.open(finished.home, write=False) as home:
+        return list(load_samples(home, finished.run))
+
+
+@pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
+async def test_every_kind_of_run_shows_its_samples(homes: runs.Homes, tmp_path: Path, kind: Kind) -> None:
+    """The list, each sample and its calls answer for a run of every method; one without samples says so in a sentence."""
+    settings, made = homes.finished(kind, tmp_path / "home")
+    with service_over(settings.home) as service:
+        async with asking(service) as client:
+            path = f"/runs/{made.run}/samples"
+            if kind.name in WITHOUT:
+                assert "has no samples to show" in await body(client, path, 404)
+                return
+            names = listed(await body(client, path))
+            assert names == [one.id for one in samples_of(Finished(settings.home, made.run))]
+            for name in names[:2]:
+                shown = await body(client, f"{path}/{quote(name, safe='')}")
+                assert f'<h1 id="sample-title">{name}</h1>' in shown
+                assert "<svg" in shown
+                if "Each call as it was sent" in shown:
+                    sent = await client.get(
+                        f"/runs/{made.run}/calls/{quote(name, safe='')}", headers={"hx-request": "true"}
+                    )
+                    assert sent.text.lstrip().startswith('<div class="sent">')
+                    assert sent.text.count('<details class="call"') == int(
+                        re.findall(r"Each call as it was sent \((\d+)\)", shown)[0]
+                    )
+
+
+async def test_a_filter_finds_what_it_says(client: httpx.AsyncClient, small: Finished) -> None:
+    """Model, score, verdict, category and words of an address leave the samples that they are true of, and stay in links."""
+    with Home.open(small.home, write=False) as home:
+        rows = [row for row in results(home, small.run) if row.kind == "score" and row.model == "sim/weak"]
+    low = {row.sample_id for row in rows if row.score is not None and row.score <= 2}
+    wrong = {row.sample_id for row in rows if row.verdict == "wrong"}
+    path = f"/runs/{small.run}/samples"
+    assert set(listed(await body(client, f"{path}?model=sim/weak&high=2"))) == low
+    found = await body(client, f"{path}?model=sim/weak&answer=wrong&order=low")
+    assert set(listed(found)) == wrong
+    assert "model=sim%2Fweak&amp;answer=wrong&amp;order=low" in found
+    category = samples_of(small)[0].category
+    assert set(listed(await body(client, f"{path}?category={category}"))) == {
+        one.id for one in samples_of(small) if one.category == category
+    }
+    assert "is what you ask for" in await body(client, f"{path}?q=zzzzzz")
+
+
+@pytest.mark.parametrize(
+    "asked", ["low=high", "model=nobody", "order=random", "failure=none", "high=nan", "answer=%3Cscript%3E"]
+)
+async def test_a_filter_that_makes_no_sense_is_said_to(client: httpx.AsyncClient, small: Finished, asked: str) -> None:
+    """What is no number, or names nothing that there is, is answered by a sentence and never by an error of ours."""
+    assert "notice bad" in await body(client, f"/runs/{small.run}/samples?{asked}", 422)
+
+
+async def test_what_says_nothing_is_left_out(client: httpx.AsyncClient, small: Finished) -> None:
+    """An empty field of the form, or a parameter of another page, filters nothing."""
+    path = f"/runs/{small.run}/samples"
+    assert listed(await body(client, f"{path}?q=&model=&low=&utm=x")) == listed(await body(client, path))
+
+
+async def test_the_samples_beside_a_sample_are_those_of_the_filter(client: httpx.AsyncClient, small: Finished) -> None:
+    """A sample's links lead through the list that it was found in, and keep the filter."""
+    asked = "?model=sim/weak&order=low"
+    names = listed(await body(client, f"/runs/{small.run}/samples{asked}"))
+    page = await body(client, f"/runs/{small.run}/samples/{names[3]}{asked}")
+    for rel, name in (("prev", names[2]), ("next", names[4])):
+        href = unescape(re.findall(rf'rel="{rel}" href="([^"]+)"', page)[0])
+        assert href == f"/runs/{small.run}/samples/{name}?model=sim%2Fweak&order=low"
+    assert f"4 of {len(names)} found" in page
+
+
+async def test_a_capability_and_a_failure_mode_find_their_samples(homes: runs.Homes, tmp_path: Path) -> None:
+    """Where a tree was grown from a run, or its failures were coded, they find its samples, modes by the model's answer."""
+    for kind in ("tree", "modes"):
+        settings, _ = homes.finished(KINDS[kind], tmp_path / kind)
+        with Home.open(settings.home, write=False) as home:
+            (source,) = [id for (id,) in home.all("SELECT id FROM runs WHERE method = 'evaluate'")]
+            (way,) = groupings(home, get_run(home, source))
+        assert way.name == kind
+        with service_over(settings.home) as service:
+            async with asking(service) as client:
+                for id, group in list(way.groups.items())[:4]:
+                    path = f"/runs/{source}/samples?group-{kind}={quote(id)}"
+                    assert set(listed(await body(client, path))) == {sample for sample, _ in group.members}
+                    of_weak = {sample for sample, model in group.members if model in ("", "sim/weak")}
+                    assert set(listed(await body(client, f"{path}&model=sim/weak"))) == of_weak
+                assert "notice bad" in await body(client, f"/runs/{source}/samples?group-{kind}=nothing", 422)
+
+
+async def test_calls_are_shown_as_they_were_sent(client: httpx.AsyncClient, small: Finished) -> None:
+    """Each call has its messages, its images as small copies, its reply, tokens, cost and latency."""
+    name = samples_of(small)[0].id
+    text = await body(client, f"/runs/{small.run}/calls/{name}")
+    assert "tokens in" in text
+    assert "latency unknown" not in text
+    assert "/thumbnails/" in text
+    assert "checkpoints" in text
+    assert "<h1>Calls of" in text
+
+
+async def test_a_small_copy_is_small_and_never_changes(client: httpx.AsyncClient, small: Finished) -> None:
+    """An image's small copy is a WebP that a browser keeps; what the home has not, or is no hash, is not found."""
+    sha256 = samples_of(small)[0].images[0].sha256
+    reply = await client.get(f"/thumbnails/{sha256}")
+    assert reply.headers["content-type"] == "image/webp"
+    assert "immutable" in reply.headers["cache-control"]
+    assert len(reply.content) < 20_000
+    assert (await client.get(f"/thumbnails/{'0' * 64}")).status_code == 404
+    for path in ("../../dokimasia.db", "%2e%2e%2fdokimasia.db", "x" * 64):
+        assert (await client.get(f"/thumbnails/{path}")).status_code in (404, 422)
+
+
+async def test_a_run_or_a_sample_that_is_not_there(client: httpx.AsyncClient, small: Finished) -> None:
+    """The sentence of the command line stands on the page."""
+    assert "no run of" in await body(client, "/runs/none/samples", 404)
+    assert "has no sample" in await body(client, f"/runs/{small.run}/samples/none", 404)
+    assert "has no sample" in await body(client, f"/runs/{small.run}/calls/none", 404)
+
+
+async def test_no_attack_gets_out_of_a_page(hostile: Finished) -> None:
+    """Whatever samples, models and answers hold, no page has an element or an attribute of theirs."""
+    with service_over(hostile.home) as service:
+        async with asking(service) as client:
+            path = f"/runs/{hostile.run}/samples"
+            names = [one.id for one in samples_of(hostile)]
+            pages = [await body(client, path), await body(client, f"{path}?q={quote(ATTACKS[1])}")]
+            for name in names:
+                pages.append(await body(client, f"{path}/{quote(name, safe='')}"))
+                pages.append(await body(client, f"/runs/{hostile.run}/calls/{quote(name, safe='')}"))
+                pages.append(
+                    await body(
+                        client,
+                        f"/compare/sample?runs={hostile.run}&sample={quote(name, safe='')}"
+                        f"&models={quote('<b>one</b>,two | three')}",
+                    )
+                )
+    for text in pages:
+        assert not re.search(r"<(script>|iframe|b>(one|bold)|img src=x|svg onload|a href=\"?javascript)", text)
+        assert (
+            "pwned" not in re.sub(r"&#39;|&#34;|&#x27;|&quot;|&lt;|&gt;|&amp;", "\x00", text)
+            or "<script>window" not in text
+        )
+
+
+async def test_a_sample_is_read_by_itself(
+    client: httpx.AsyncClient, small: Finished, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The page of one sample reads no other sample's rows, and makes no figures of the run."""
+
+    def forbidden(*_: object, **__: object) -> None:
+        raise AssertionError("the page of a sample reads the whole run")
+
+    monkeypatch.setattr("dokimasia.runs.figures.results", forbidden)
+    monkeypatch.setattr("dokimasia.methods.evaluation.figures.results", forbidden, raising=False)
+    text = await body(client, f"/runs/{small.run}/samples/{samples_of(small)[0].id}")
+    assert "Atomic criteria" in text
+    assert 'data-mark="1"' in text
