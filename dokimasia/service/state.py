@@ -3,6 +3,7 @@
 import getpass
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from http import HTTPStatus
 from pathlib import Path
 from typing import Annotated, Any, Protocol
@@ -154,6 +155,7 @@ Starter = Annotated[Person, Depends(Needs("run"))]
 Reviewer = Annotated[Person, Depends(Needs("review"))]
 
 
+@cache
 def _user() -> str:
     try:
         return getpass.getuser()
