@@ -9,7 +9,7 @@ from pydantic import Field
 from dokimasia.errors import InputError, NotFound
 from dokimasia.runs.deleting import resting_on
 from dokimasia.runs.reading.comparing import compare_runs
-from dokimasia.runs.reading.listing import listed
+from dokimasia.runs.reading.listing import asked_of_people, listed
 from dokimasia.runs.registry import method_of
 from dokimasia.runs.requests import Called
 from dokimasia.service.describing import takes
@@ -65,7 +65,10 @@ def list_of_runs(
 
     found = listed(service.home, tags=tuple(tag or ()), wanted=wanted, text=q)
     shown, later = page_of(found, lambda one: one[0].id, limit=limit, after=after)
-    return RunsListed(total=len(found), next=later, runs=[shown_run(run, label) for run, label in shown])
+    asked = asked_of_people(service.home)
+    return RunsListed(
+        total=len(found), next=later, runs=[shown_run(run, label, asked=asked[run.id]) for run, label in shown]
+    )
 
 
 @router.get("/runs/{run}")
