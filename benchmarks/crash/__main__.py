@@ -23,7 +23,7 @@ from benchmarks.crash.evidence import Evidence, Requests, ServerLog, committed, 
 from benchmarks.figures import Figure, Report
 from dokimasia.simulation.world import write_world
 
-PATIENCE = 60.0
+PATIENCE = 180.0
 """Seconds within which a process goes on, or dies where its death is planned."""
 
 

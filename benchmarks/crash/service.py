@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
@@ -38,6 +39,9 @@ from dokimasia.storage.people.questions import get_question
 from dokimasia.storage.runs import list_runs
 
 MODELS = {"J": "judge-noisy", "A": "strong", "B": "weak", "C": "steady", "P": "panel-a", "Q": "panel-b"}
+AFTER = 0.5
+"""Seconds without a call until the person answers."""
+
 ANSWERS_AS = "sim/panel-c"
 """The simulated model as which the person answers."""
 
@@ -145,9 +149,8 @@ def kill_again_and_again(
         target = round(total / (kills + 1) * (number + scene.randomness.uniform(-0.4, 0.4)))
         process = start(scene.folder, home)
         reached = min(max(target, len(before.calls) + 1), total - 1)
-        until(
-            lambda p=process, at=reached: not p.alive or committed(home) >= at, "go on", also=lambda: _some(scene, home)
-        )
+        gone_on = partial(_reached, process, home, reached)
+        until(gone_on, "go on", also=Answering(home).some)
         time.sleep(scene.randomness.uniform(0, 0.04))
         if not process.alive:
             break
@@ -178,10 +181,25 @@ def kill_again_and_again(
     verify(home, findings)
 
 
-def _some(scene: Scene, home: Path) -> None:
-    """Now and then have the person answer a question."""
-    if scene.randomness.random() < 0.02 and committed(home):
-        answer(home, most=1)
+def _reached(process: Process, home: Path, calls: int) -> bool:
+    return not process.alive or committed(home) >= calls
+
+
+class Answering:
+    """Has the person answer a question each time that nothing else has gone on for a while."""
+
+    def __init__(self, home: Path) -> None:
+        self._home = home
+        self._count, self._since = 0, time.monotonic()
+
+    def some(self) -> None:
+        """Look once more, and answer if it is time."""
+        count, now = committed(self._home), time.monotonic()
+        if count != self._count:
+            self._count, self._since = count, now
+        elif count and now - self._since > AFTER:
+            self._since = now
+            answer(self._home, most=3)
 
 
 def measure(options: Options) -> Report:

@@ -1,5 +1,6 @@
 """What is kept of a run when it is accepted: its row with plan and request, its samples, and what else belongs to it."""
 
+import asyncio
 from typing import Any, TypeVar
 
 import orjson
@@ -17,6 +18,7 @@ from dokimasia.storage.runs import (
     Run,
     SqliteRunStore,
     add_samples,
+    count_samples,
     create_run,
     get_run,
     place_samples,
@@ -52,11 +54,12 @@ async def keep_accepted(
         await store.put(value)
     while True:
         plan = next_fresh(method, home, plan) if request.fresh else plan
-        row, new = await create_run(home, run_row(method, plan, request, accepted, command=command, **more))
+        made = await asyncio.to_thread(run_row, method, plan, request, accepted, command=command, **more)
+        row, new = await create_run(home, made)
         if new or not request.fresh:
             break  # otherwise the number was taken by another that was asked at the same time
     count = len(accepted.samples) or len(accepted.places)
-    if new or len(run_samples(home, row.id)) != count:
+    if new or count_samples(home, row.id) != count:
         await add_samples(home, row.id, accepted.samples)
         await place_samples(home, row.id, accepted.places)
     if accepted.keep is not None:

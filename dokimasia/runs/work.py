@@ -23,7 +23,7 @@ from dokimasia.runs.session import Session
 from dokimasia.storage.checkpoints import delete_thread
 from dokimasia.storage.results import ResultRow, get_result, has_results, record_results, result_failures
 from dokimasia.storage.retries import Retry, retries
-from dokimasia.storage.runs import Run, load_samples, run_samples
+from dokimasia.storage.runs import Run, count_samples, load_samples
 from dokimasia.storage.threads import Thread, close_thread, open_thread
 
 P = TypeVar("P", bound=RunPlan)
@@ -99,7 +99,7 @@ class Job(Generic[P]):
     def __post_init__(self) -> None:
         """Take up the run."""
         self.home, self.given = self.session.opened, self.session.given
-        self.progress = Progress(samples=len(run_samples(self.home, self.run.id)))
+        self.progress = Progress(samples=count_samples(self.home, self.run.id))
         self.retries: dict[str, Retry] = retries(self.home, self.run.id)
         self._begun = has_results(self.home, self.run.id)
         self._threads: dict[str, str] = {}

@@ -12,6 +12,7 @@ from dokimasia.runs.ending import check_measures
 from dokimasia.runs.forking import ForkRequest, keep_fork, prepare_fork
 from dokimasia.runs.keeping import keep_accepted, run_row
 from dokimasia.runs.lifecycle import going_on, reaching
+from dokimasia.runs.method import Accepted, Method
 from dokimasia.runs.observer import Observer, Silent
 from dokimasia.runs.preview import preview
 from dokimasia.runs.registry import method_named, method_of
@@ -92,7 +93,8 @@ class Engine:
         library = found.library(request, given)
         session = Session(self._settings, self._home, library, given=given, transports=tuple(self._transports))
         async with self._accepting:
-            accepted = await found.accept(request, session)
+            # in a thread with a loop of its own: not all of it waits, and a large data file takes seconds
+            accepted = await asyncio.to_thread(lambda: asyncio.run(_accept(found, request, session)))
             row = await asyncio.to_thread(run_row, found, accepted.plan, request, accepted)
             self._check_new(row, request)
             row, new = await keep_accepted(found, self._home, request, accepted)
@@ -186,3 +188,7 @@ class Engine:
     def _check_keys(self, run: Run, request: RunRequest, retry: Sequence[Any] = ()) -> None:
         _, reached = reaching(method_of(run), self._home, run, request, settings=self._settings, retry=retry)
         keys_of(self._settings, reached)
+
+
+async def _accept(method: Method[Any, Any], request: RunRequest, session: Session) -> Accepted[Any]:
+    return await method.accept(request, session)

@@ -1,6 +1,7 @@
 """The queue of the service: accepted runs over one open home, a bounded number at work at once, kept over restarts."""
 
 import asyncio
+import importlib
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
@@ -17,7 +18,7 @@ from dokimasia.runs.observer import Observer
 from dokimasia.runs.reaching import gone
 from dokimasia.runs.registry import method_of
 from dokimasia.runs.requests import Invocation, RunRequest
-from dokimasia.runs.services import Stop, sharing
+from dokimasia.runs.services import Stop, default_transports, sharing
 from dokimasia.service.watching import Watch, left_of
 from dokimasia.settings import Settings
 from dokimasia.storage.decisions import take_in
@@ -241,6 +242,7 @@ class Queue:
         """Carry out a run; whatever becomes of it, the queue goes on."""
         queued = entry.watch.queued
         try:
+            await asyncio.to_thread(_load)
             with bound(run_id=id):
                 run = get_run(self._home, id)
                 result = await resume(
@@ -290,7 +292,7 @@ class Queue:
                 await take_in(self._home)
                 for run in [id for id in self._waiting if self._answered(id)]:
                     await self._take_up(run)
-            except (StorageError, InputError, Interrupted) as problem:
+            except Exception as problem:  # such as a file that another program damaged: the next look may do better
                 logger(__name__).error("what people answered could not be taken up", problem=str(problem))
 
     def _answered(self, run: str) -> bool:
@@ -312,6 +314,12 @@ class Queue:
         async with self._changing:
             if id in self._waiting:
                 await self._take(known, run)
+
+
+def _load() -> None:
+    """Load what only a run at work needs: for a second, at the first run of a process."""
+    importlib.import_module("dokimasia.runs.work")
+    default_transports()
 
 
 def changed(run: Run, changes: Mapping[str, Any]) -> dict[str, Any]:

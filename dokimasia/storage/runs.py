@@ -182,6 +182,11 @@ def run_samples(home: Home, run_id: str) -> list[RunSample]:
     return [RunSample(*row) for row in home.all(sql, (run_id,))]
 
 
+def count_samples(home: Home, run_id: str) -> int:
+    """Return how many samples a run has."""
+    return home.all("SELECT count(*) FROM run_samples WHERE run_id = ?", (run_id,))[0][0]
+
+
 def load_samples(home: Home, run_id: str) -> Iterator[Sample]:
     """Yield a run's samples, in order, a page at a time."""
     sql = (

@@ -11,7 +11,9 @@ import pytest
 from dokimasia.domain.call import ModelCall
 from dokimasia.errors import ConfigError, DataError, InputError, Interrupted, TransportError
 from dokimasia.gateway.doubles import CountingTransport
+from dokimasia.methods.checks import checked, waiting_questions
 from dokimasia.methods.evaluation import METHOD, EvaluationRequest
+from dokimasia.methods.review import ReviewRequest
 from dokimasia.runs.ending import why_ended
 from dokimasia.runs.forking import ForkRequest
 from dokimasia.runs.lifecycle import run
@@ -23,9 +25,12 @@ from dokimasia.service.engine import Engine
 from dokimasia.settings import Settings, load_settings
 from dokimasia.simulation.serving.transport import SimTransport
 from dokimasia.simulation.world import write_world
+from dokimasia.storage.decisions import leave
 from dokimasia.storage.home import Home
+from dokimasia.storage.people.questions import get_question
 from dokimasia.storage.runs import Run, create_run, get_run, list_runs, set_status
 from dokimasia.storage.threads import queue
+from tests.runs.people import as_model
 
 JUDGE = "sim/judge"
 
@@ -353,3 +358,44 @@ async def test_a_limit_holds_over_restarts(data: Path, settings: Settings, monke
             if get_run(home, row.id).status == "interrupted":
                 break
     assert 10 <= sent <= 12
+
+
+async def test_a_run_that_waits_for_people_goes_on_when_they_have_answered(
+    data: Path, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It takes no place at work while it waits, goes on by itself after answers, also over a restart, unless it is cancelled."""
+    monkeypatch.setattr("dokimasia.service.queue.LOOK", 0.02)
+    monkeypatch.setattr("dokimasia.service.queue.QUIET", {False: 0.1, True: 0.3})
+    panel = ("sim/panel-a", "sim/panel-b", "human/ann")
+    waits, dropped = (ReviewRequest(data=data, panel=panel, limit=limit) for limit in (2, 1))
+    async with engine_over(settings, width=1) as (engine, home):
+        row = await engine.ended(await engine.submit("review", waits))
+        assert row.status == "waiting"
+        assert why_ended(home, row).startswith("1 question waits for human/ann")
+        other = await engine.ended(await engine.submit("review", dropped))
+        assert (other.status, engine.queue.at_work) == ("waiting", [])
+        assert (await engine.cancel(other)).status == "interrupted"
+        assert (await engine.ended(await engine.submit("evaluate", asked(data)))).status == "done"
+    async with engine_over(settings, width=1) as (engine, home):
+        for _ in range(8):
+            if (now := get_run(home, row.id)).status == "done":
+                break
+            leave_answers(settings, home, row.id)
+            await asyncio.wait_for(_begun(engine, row.id), 20)
+            now = await engine.ended(row)
+        assert now.status == "done"
+        assert get_run(home, other.id).status == "interrupted", "a person stopped it"
+
+
+async def _begun(engine: Engine, run: str) -> None:
+    """Return when a run is in the queue."""
+    while run not in engine.queue:  # noqa: ASYNC110
+        await asyncio.sleep(0.01)
+
+
+def leave_answers(settings: Settings, home: Home, run: str) -> None:
+    """Answer all that waits, as another process does: in files."""
+    reply = as_model(settings, "sim/panel-c")
+    for one in waiting_questions(home, run=run):
+        question = get_question(home, one.item)
+        leave(settings.home, checked(home, one.item, "reply", who="ann", text=reply(question.call.messages)))
