@@ -68,6 +68,10 @@ echo "## 5: a model below what was asked"
 LINES_SHOWN=1 shown $PROGRAM $run --judge sim/judge --min-score 3
 LINES_SHOWN=1 shown $PROGRAM $run --judge sim/judge --min-accuracy 0.5
 
+echo "## 6: a person who has not answered yet, and what waits"
+LINES_SHOWN=1 shown $PROGRAM $run --judge human/ana --name by-ana
+LINES_SHOWN=1 shown $PROGRAM check by-ana --who ana </dev/null
+
 echo "## 130: interrupted"
 echo "\$ dokimasia $run --judge judge2    # and SIGTERM after four seconds"
 $PROGRAM $run --judge judge2 >said.txt 2>&1 &

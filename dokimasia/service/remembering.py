@@ -5,7 +5,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as NotYet
-from typing import Any, TypeVar
+from typing import Any, TypeVar, overload
 
 T = TypeVar("T")
 
@@ -31,6 +31,12 @@ class Remembered:
         with self._gate:
             found = self._known.get(key)
         return found.result() if found is not None and found.done() and found.exception() is None else None
+
+    @overload
+    def of(self, key: Hashable, make: Callable[[], T]) -> T: ...
+
+    @overload
+    def of(self, key: Hashable, make: Callable[[], T], *, seconds: float | None) -> T | None: ...
 
     def of(self, key: Hashable, make: Callable[[], T], *, seconds: float | None = None) -> T | None:
         """Return the value of a key, worked out by the first who asks; None where that takes longer than `seconds`."""

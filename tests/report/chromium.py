@@ -70,6 +70,7 @@ def opened(
     one of its own: it is set aside while no page is open.
     """
     chromium, loop = browser()
+    before = events._get_running_loop()
     events._set_running_loop(loop)
     context = chromium.new_context(
         viewport={"width": size[0], "height": size[1]}, color_scheme=scheme, java_script_enabled=scripts
@@ -90,7 +91,7 @@ def opened(
         yield seen
     finally:
         context.close()
-        events._set_running_loop(None)
+        events._set_running_loop(before)
 
 
 def origin_of(url: str) -> str:

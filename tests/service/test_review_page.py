@@ -24,7 +24,9 @@ from tests.service.waiting import Waits
 @contextmanager
 def _browsing(service: Service, who: str) -> Iterator[TestClient]:
     headers = {"accept": "text/html"}
-    with TestClient(create_app(service), base_url="http://localhost", cookies={WHO_COOKIE: who}, headers=headers) as found:
+    with TestClient(
+        create_app(service), base_url="http://localhost", cookies={WHO_COOKIE: who}, headers=headers
+    ) as found:
         yield found
 
 
@@ -67,7 +69,9 @@ def test_a_decision_leads_on_and_can_be_taken_back(served: tuple[Service, Waits]
     run, path = waits.runs["captions"], waits.path("captions")
     with _browsing(service, "ana") as browser:
         first = _first(service.home, run)
-        reply = browser.post(f"{path}/{first}", data={"action": "delete", "delete": ["1"], "seen": "0"}, follow_redirects=False)
+        reply = browser.post(
+            f"{path}/{first}", data={"action": "delete", "delete": ["1"], "seen": "0"}, follow_redirects=False
+        )
         assert reply.status_code == 303
         assert reply.headers["location"] != f"{path}/{first}"
         stands = all_standings(service.home, run)[0]
@@ -124,7 +128,9 @@ def test_the_second_of_two_is_told_and_loses_nothing(served: tuple[Service, Wait
         ({"action": "reply", "text": "hm"}, "nothing that can be decided"),
     ],
 )
-def test_what_cannot_be_kept_is_told_on_the_item(served: tuple[Service, Waits], form: dict[str, str], said: str) -> None:
+def test_what_cannot_be_kept_is_told_on_the_item(
+    served: tuple[Service, Waits], form: dict[str, str], said: str
+) -> None:
     """A refusal stands on the item's own page, and nothing is decided."""
     service, waits = served
     run, path = waits.runs["captions"], waits.path("captions")
@@ -151,7 +157,10 @@ def test_a_question_is_answered_in_the_browser(served: tuple[Service, Waits]) ->
         assert empty.json() == {"kept": True, "faults": "the reply is empty"}
         ana.post(f"{path}/{first}/draft", data={"text": "half a rep"})
         assert "half a rep" in ana.get(f"{path}/{first}").text
-        assert ana.post(f"{path}/{first}", data={"action": "reply", "text": "Final answer: A", "seen": "0"}).status_code == 200
+        assert (
+            ana.post(f"{path}/{first}", data={"action": "reply", "text": "Final answer: A", "seen": "0"}).status_code
+            == 200
+        )
         assert get_question(service.home, first).reply == "Final answer: A"
         assert ana.post(f"{path}/undo", data={"item": first}).status_code == 200
         assert "Final answer: A" in ana.get(f"{path}/{first}").text
@@ -163,7 +172,7 @@ def test_a_question_is_answered_in_the_browser(served: tuple[Service, Waits]) ->
         assert draft_file(service.home.path, second, "ana").read_text() == "Final answer: B"
 
 
-def _withdraw(item: str):  # noqa: ANN202
+def _withdraw(item: str):
     from dokimasia.storage.schema.rows import change_row
 
     return lambda connection: change_row(connection, "questions", item, {"withdrawn_at": "2026-01-01T00:00:00+00:00"})

@@ -17,7 +17,9 @@ def test_a_tree_is_shown_edited_compared_and_restored(waiting: Waits) -> None:
     """A change by form is a version with its reason and its person; what makes no tree is refused on the page."""
     with service_over(waiting.home) as service:
         app = create_app(service)
-        with TestClient(app, base_url="http://localhost", cookies={WHO_COOKIE: "ana"}, headers={"accept": "text/html"}) as page:
+        with TestClient(
+            app, base_url="http://localhost", cookies={WHO_COOKIE: "ana"}, headers={"accept": "text/html"}
+        ) as page:
             (tree,) = list_trees(service.home)
             path = f"/trees/{tree.name}"
             assert tree.name in page.get("/trees").text
@@ -30,7 +32,13 @@ def test_a_tree_is_shown_edited_compared_and_restored(waiting: Waits) -> None:
             panel = page.get(path, params={"node": leaf})
             assert "Rename" in panel.text
             newest = load_tree(service.home, tree.name).stored.position
-            form = {"kind": "rename", "node": leaf, "into": "A new name", "version": str(newest), "reason": "it says more"}
+            form = {
+                "kind": "rename",
+                "node": leaf,
+                "into": "A new name",
+                "version": str(newest),
+                "reason": "it says more",
+            }
             assert page.post(f"{path}/edit", data=form).status_code == 200
             kept = versions(service.home, tree.name)[-1]
             assert (kept.position, kept.phase, kept.made_by) == (newest + 1, "edit", "ana")

@@ -14,10 +14,10 @@ from dokimasia.methods.checks.checking import checked, keep_decision
 from dokimasia.methods.checks.perturbed import MEANINGS, shown_perturbation
 from dokimasia.methods.checks.questions import undo as undo_answer
 from dokimasia.methods.checks.standings import all_standings
-from dokimasia.storage.check_counts import check_counts
 from dokimasia.storage.decisions import left_decisions, standings
 from dokimasia.storage.home import Home
 from dokimasia.storage.lookup import find_values
+from dokimasia.storage.people.counts import check_counts
 from dokimasia.storage.people.questions import get_question, withdrawn_items
 from dokimasia.storage.runs import Run, list_runs
 

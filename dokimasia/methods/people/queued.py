@@ -5,7 +5,7 @@ from typing import Any
 
 import orjson
 
-from dokimasia.domain.annotation import MEASURES, SCALES, SCORE, Annotation, Kind, kind_of
+from dokimasia.domain.annotation import MEASURES, SCALES, SCORE, Annotation, Kind
 from dokimasia.domain.decision import RATED, CheckItem, Standing
 from dokimasia.domain.identity import Value, canonical_json
 from dokimasia.errors import ConfigError, InputError
@@ -42,9 +42,12 @@ def rateable(home: Home, run: Run) -> list[Kind]:
         "AND repeat = 0 LIMIT 1"
     )
     answered = home.one(sql, (run.id, method.row_kind or run.method)) is not None
-    found: list[Kind] = ["pair"] if answered and method.pairs is not None else []
-    found += ["response"] if answered else []
-    return [*found, "criterion"] if next(iter(criteria_of_samples(home, run.id)), None) is not None else found
+    has: dict[Kind, bool] = {
+        "pair": answered and method.pairs is not None,
+        "response": answered,
+        "criterion": next(iter(criteria_of_samples(home, run.id)), None) is not None,
+    }
+    return [kind for kind, there in has.items() if there]
 
 
 def subjects_of(home: Home, run: Run, kind: Kind, *, models: Sequence[str] = (), baseline: str = "") -> list[Subject]:
@@ -66,7 +69,7 @@ def subjects_of(home: Home, run: Run, kind: Kind, *, models: Sequence[str] = (),
 async def hand_out_here(
     home: Home,
     run: Run,
-    kind: Kind,
+    kind: str,
     *,
     annotators: Sequence[str],
     models: Sequence[str] = (),
@@ -89,16 +92,17 @@ async def hand_out_here(
     check_names(annotators)
     if per is not None and cases is not None:
         raise ConfigError("draw so many cases of each category, or of all: name one of the two")
-    subjects = subjects_of(home, run, kind, models=models, baseline=baseline)
-    if kind != kind_of(subjects[0].unit):
-        raise InputError(f"run {run.id} has nothing to be rated as a {kind}")
-    drawn = draw_subjects(subjects, kind, per=per, cases=cases, seed=seed)
-    head = KeyHead(format=FORMAT, kind=kind, source=run.id, seed=seed, scale=scale, annotators=tuple(annotators))
+    chosen = next((one for one in MEASURES if one == kind), None)
+    if chosen is None:
+        raise InputError(f"{kind[:40]!r} is not handed out; {', '.join(MEASURES)} are")
+    subjects = subjects_of(home, run, chosen, models=models, baseline=baseline)
+    drawn = draw_subjects(subjects, chosen, per=per, cases=cases, seed=seed)
+    head = KeyHead(format=FORMAT, kind=chosen, source=run.id, seed=seed, scale=scale, annotators=tuple(annotators))
     known = {(one.item.person, one.item.subject) for one in queued(home, run.id)}
     items = [
         CheckItem(
             run=run.id,
-            kind=kind,
+            kind=chosen,
             sample_id=placed.item.id,
             subject=placed.item.item,
             text=canonical_json(shown_of(head, placed)).decode(),

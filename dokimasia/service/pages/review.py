@@ -106,16 +106,13 @@ def hand_out(
     """Hand responses, pairs or criteria out to people, blind, in an order of their own."""
     found = service.run(run)
     try:
-        chosen = next((one for one in rateable(service.home, found) if one == kind), None)
-        if chosen is None:
-            raise InputError(f"run {found.id} has nothing to be rated as a {kind[:40]}")
         if per and not (per.isdecimal() and int(per)):
             raise InputError(
                 f"so many of each category is {per[:40]!r}: write a whole number from 1, or nothing for all"
             )
         names = [name.strip() for name in annotators.split(",") if name.strip()]
         asyncio.run(
-            hand_out_here(service.home, found, chosen, annotators=names, per=int(per) if per else None, seed=seed)
+            hand_out_here(service.home, found, kind, annotators=names, per=int(per) if per else None, seed=seed)
         )
     except InputError as problem:
         return _overview(request, service, found, person.name, fault=str(problem))
@@ -200,7 +197,7 @@ def draft(service: TheService, person: Reviewer, run: str, item: str, text: Anno
     found = service.run(run)
     one = item_of(review_items(service.home, found), item, found.id)
     keep_draft(service.home, one.item.id, person.name, text)
-    faults = faults_of(get_question(service.home, item).aid.reader, text) if one.item.kind == "question" else ""
+    faults = faults_of(get_question(service.home, item).aid, text) if one.item.kind == "question" else ""
     return JSONResponse({"kept": True, "faults": faults})
 
 

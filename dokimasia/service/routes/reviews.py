@@ -279,8 +279,8 @@ def draft(
     """Keep a text that is not decided on yet, and say what of a reply would not be understood."""
     one = _found(service, service.run(run), item)
     keep_draft(service.home, one.item.id, person.name, body.text)
-    reader = get_question(service.home, item).aid.reader if one.item.kind == "question" else ""
-    return DraftKept(faults=faults_of(reader, body.text) if reader else "")
+    faults = faults_of(get_question(service.home, item).aid, body.text) if one.item.kind == "question" else ""
+    return DraftKept(faults=faults)
 
 
 def _found(service: Service, run: Run, id: str) -> Standing:

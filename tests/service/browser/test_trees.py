@@ -28,7 +28,10 @@ def test_a_node_is_merged_by_dragging_it(waiting: Waits) -> None:
     """A leaf dropped on another asks for a reason, and becomes one with it in a new version."""
     name, nodes = _tree(waiting)
     one, other = [node for node in nodes if node.count("<") == 3][:2]
-    with serving(waiting.home) as site, Site(site.url, ((WHO_COOKIE, "ana"),)).opened(f"/trees/{name}", size=WIDE) as seen:
+    with (
+        serving(waiting.home) as site,
+        Site(site.url, ((WHO_COOKIE, "ana"),)).opened(f"/trees/{name}", size=WIDE) as seen,
+    ):
         page = seen.page
         page.drag_and_drop(f"tr[data-node='{one}']", f"tr[data-node='{other}']")
         page.fill("#dragged-reason", "the same skill")
