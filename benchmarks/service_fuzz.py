@@ -107,7 +107,7 @@ def counted(report: Path) -> dict[str, Any]:
 def main() -> int:
     """Serve a copy of a home, ask, and print the figures; 1 where anything failed."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--home", type=Path, required=True, help="a home with runs of several methods; a copy is asked")
+    parser.add_argument("--home", type=Path, required=True, help="such as of `dokimasia demo`; a copy of it is asked")
     parser.add_argument("--examples", type=int, default=100, help="cases for each route, of each of the two passes")
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
@@ -116,8 +116,12 @@ def main() -> int:
         configure(level="error", file=Path(folder) / "log.jsonl")
         with served(home, options.home) as url:
             with httpx.Client(base_url=url) as client:
-                data = next(options.home.glob("*.jsonl"))
-                client.post("/api/uploads", files={"file": ("questions.jsonl", data.read_bytes())}).raise_for_status()
+                data = min(options.home.glob("world*.jsonl"), key=lambda path: len(path.name))
+                files = [("file", ("questions.jsonl", data.read_bytes()))]
+                images = sorted((options.home / "images").glob("*.png"))
+                files += [("file", (f"images/{path.name}", path.read_bytes())) for path in images]
+                sent = client.post("/api/uploads", files=files, data={"name": "questions.jsonl"}, timeout=300)
+                sent.raise_for_status()
                 run = client.get("/api/runs?method=evaluate").json()["runs"][-1]["id"]
                 known = {"run": run, "tree": "last", "name": "checkpoints", "id": "questions.jsonl"}
             passes = [

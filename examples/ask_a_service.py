@@ -43,7 +43,8 @@ def main(folder: Path) -> None:
         difference = client.diff(run.id, again.id, top=1)["pairs"][0]["difference"]
         print(f"the second judge gives {difference['mean']:+.2f} on the average")
         rows = run.export("jsonl").splitlines()
-        print(f"{len(rows)} rows; a sample whole: {run.sample(next(run.samples())['sample'])['id']}")
+        first = run.sample(next(run.samples())["sample"])
+        print(f"{len(rows)} rows; the first sample has {len(first['answers'])} answers")
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ import unicodedata
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from dokimasia.client.connection import Connection
 from dokimasia.datasets import format_of, name_and_file
@@ -15,6 +15,8 @@ from dokimasia.domain.identity import digest
 from dokimasia.errors import ConfigError, DokimasiaError, InputError
 from dokimasia.runs.readers import bring_reader
 from dokimasia.runs.requests import Invocation, option_of
+
+R = TypeVar("R", bound=Invocation)
 
 IMAGE_FIELDS = frozenset({"image", "images", "image_path"})
 _LONGEST = 1024
@@ -82,6 +84,13 @@ def request_sent(connection: Connection, request: Invocation) -> dict[str, Any]:
             raise ConfigError(f"{flag}: a service writes no file here; get it from the run with export or show")
         values[name] = _placed(value, lambda path: named(connection, path))
     return values
+
+
+def without_written(request: R) -> R:
+    """Return a request without the files that it has written, for whoever writes them afterwards."""
+    fields = type(request).model_fields.items()
+    written = {name: field.get_default(call_default_factory=True) for name, field in fields if option_of(field).written}
+    return request.model_copy(update=written) if written else request
 
 
 def named(connection: Connection, path: Path) -> str:

@@ -21,11 +21,11 @@ from dokimasia.plugins import transports_for
 from dokimasia.runs.observer import Observer
 from dokimasia.runs.reaching import ReachingGateway, Stop, gone, watch_home
 from dokimasia.settings import Settings, api_key, nearest
+from dokimasia.storage.content.reduced import ReducedImages
 from dokimasia.storage.decisions import take_in
 from dokimasia.storage.home import Home
 from dokimasia.storage.ledger import SqliteLedger
 from dokimasia.storage.people.asking import QueuedPeople
-from dokimasia.storage.reduced import ReducedImages
 from dokimasia.storage.runs import SqliteRunStore
 from dokimasia.tools.reducing import reduce_image
 

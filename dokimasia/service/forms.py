@@ -164,7 +164,9 @@ def split_faults(groups: Sequence[Group], sentence: str) -> tuple[dict[str, str]
 def _control(name: str, field: FieldInfo) -> Control:
     how, kind = option_of(field), _kind(field)
     default = None if field.is_required() else field.get_default(call_default_factory=True)
-    flag = "" if how.argument else next((one for one in how.flags if one.startswith("--")), f"--{name.replace('_', '-')}")
+    flag = (
+        "" if how.argument else next((one for one in how.flags if one.startswith("--")), f"--{name.replace('_', '-')}")
+    )
     bounds = {at: getattr(one, at) for one in field.metadata for at in ("ge", "gt", "le", "lt") if hasattr(one, at)}
     shape = _shape(name, kind, how)
     control = Control(

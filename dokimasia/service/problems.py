@@ -127,9 +127,7 @@ def _methods(app: FastAPI, request: Request) -> list[str]:
     """Return the methods that a path takes, of all routes that have it."""
     scopes = {method: {**request.scope, "method": method} for method in ("GET", "POST", "PUT", "PATCH", "DELETE")}
     return [
-        method
-        for method, scope in scopes.items()
-        if any(route.matches(scope)[0] is Match.FULL for route in app.routes)
+        method for method, scope in scopes.items() if any(route.matches(scope)[0] is Match.FULL for route in app.routes)
     ]
 
 

@@ -3,6 +3,7 @@
 import getpass
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from http import HTTPStatus
 from pathlib import Path
 from typing import Annotated, Any, Protocol
@@ -161,6 +162,7 @@ def _named(request: Request) -> str:
     return unquote(request.cookies.get(WHO_COOKIE, "")) or _user()
 
 
+@cache
 def _user() -> str:
     try:
         return getpass.getuser()

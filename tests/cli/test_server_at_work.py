@@ -131,6 +131,8 @@ def test_verbs_of_this_machine_go_through_the_service_that_holds_the_home(
             assert "deleted run" in here("runs", "delete", "two", "--yes")
             assert [run["name"] for run in runs_of(service.home)] == ["mine"]
             detached = here("evaluate", data, "--judge", "J", "--models", "A", "--seed", "2", "--detach")
+            here("filter", data, "--judge", "J", "-o", "kept.jsonl")
+            assert (tmp_path / "kept.jsonl").exists()
             access = access_to(service.home)
             assert access is not None
             with Client(access.url, access.token) as client:

@@ -125,7 +125,11 @@ def test_what_there_is_to_ask_with(client: Client) -> None:
             "none",
         ),
         (lambda client, folder: client.run("evaluate", jugde="sim/judge"), ConfigError, "data"),
-        (lambda client, folder: client.run("filter", data=folder / "bad.jsonl", output=folder / "x"), ConfigError, "judge"),
+        (
+            lambda client, folder: client.run("filter", data=folder / "bad.jsonl", output=folder / "x"),
+            ConfigError,
+            "judge",
+        ),
         (lambda client, folder: client.tree("nothing"), NotFound, "no tree"),
         (lambda client, folder: client.decide("nobody", "x", "accept"), NotFound, "nobody"),
     ],
@@ -284,7 +288,14 @@ def test_the_client_asks_what_the_openapi_describes(tmp_path: Path, data: Path) 
     asked: list[httpx.Request] = []
     shown = {"id": "r", "method": "evaluate", "command": "", "status": "done", "figures": {}, "items_shown": True}
     lists = ("runs", "items", "samples", "uploads", "trees", "reviews", "judges", "methods", "models", "prompts")
-    reply = {**shown, **{name: list[Any]() for name in lists}, "next": None, "status": "done", "end": "complete", "why": ""}
+    reply = {
+        **shown,
+        **{name: list[Any]() for name in lists},
+        "next": None,
+        "status": "done",
+        "end": "complete",
+        "why": "",
+    }
 
     def answer(request: httpx.Request) -> httpx.Response:
         asked.append(request)

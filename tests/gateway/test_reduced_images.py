@@ -12,7 +12,7 @@ from dokimasia.domain.call import Chat, Message, ToolCall, call_key
 from dokimasia.domain.sample import ImageRef, TextPart
 from dokimasia.errors import CallFailed, ConfigError
 from dokimasia.gateway.gateway import ModelGateway
-from dokimasia.storage.reduced import ReducedImages
+from dokimasia.storage.content.reduced import ReducedImages
 from dokimasia.tools.reducing import reduce_image
 
 

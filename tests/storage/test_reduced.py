@@ -10,9 +10,9 @@ from PIL import Image
 
 from dokimasia.domain.sample import ImageRef
 from dokimasia.errors import ToolFailure
+from dokimasia.storage.content.reduced import ReducedImages, originals_of, reduced_from
 from dokimasia.storage.home import Home
 from dokimasia.storage.memory import MemoryBlobs
-from dokimasia.storage.reduced import ReducedImages, originals_of, reduced_from
 from dokimasia.tools.reducing import reduce_image
 
 

@@ -87,9 +87,10 @@ class Here:
 
     def run(self, method: Method[Any, Any], request: RunRequest) -> Done:
         """Do what a request asks, to its end."""
+        from dokimasia.client.files import without_written
         from dokimasia.runs.lifecycle import run
 
-        return self._done(partial(run, method, request), lambda there: there.run(method, request))
+        return self._done(partial(run, method, request), lambda there: there.run(method, without_written(request)))
 
     def resume(self, run: Run, changes: Mapping[str, Any], retry: Sequence[str]) -> Done:
         """Go on with a run, to its end."""

@@ -1,6 +1,7 @@
 """What a person decides on what a run made: what waits is listed, decisions are kept, and what waited for them goes on."""
 
 import asyncio
+import threading
 from collections.abc import Coroutine, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
@@ -17,6 +18,9 @@ from dokimasia.storage.people.questions import get_question
 from dokimasia.storage.runs import Run, now
 
 T = TypeVar("T")
+
+_ONE_AT_A_TIME = threading.Lock()
+"""Held while a decision is kept and what waited for it goes on: a thread of a graph is led on by one at a time."""
 
 
 def _waits(run: Run) -> bool:
@@ -199,9 +203,14 @@ async def _decided(home: Home, left: Left) -> Decision:
     from dokimasia.storage.checkpoints import open_saver
 
     await take_in(home)
-    decision = await record_decision(home, left)
-    async with open_saver(home) as saver:
-        await go_on(home, saver, standing(home, left.item.id))
+    while not _ONE_AT_A_TIME.acquire(blocking=False):  # an event loop must not stand still for another thread
+        await asyncio.sleep(0.005)
+    try:
+        decision = await record_decision(home, left)
+        async with open_saver(home) as saver:
+            await go_on(home, saver, standing(home, left.item.id))
+    finally:
+        _ONE_AT_A_TIME.release()
     return decision
 
 

@@ -7,6 +7,7 @@ from dokimasia.domain.call import Message
 from dokimasia.domain.question import Question
 from dokimasia.errors import InputError
 from dokimasia.methods.checks.checking import checked, decide, keep_decision
+from dokimasia.runs.reading.export_formats import write_whole
 from dokimasia.settings import Settings
 from dokimasia.storage.decisions import draft_file, take_in
 from dokimasia.storage.home import Home
@@ -58,7 +59,7 @@ def keep_draft(home: Home, item: str, who: str, text: str) -> str:
     """
     draft = draft_file(home.path, item, who)
     draft.parent.mkdir(parents=True, exist_ok=True)
-    draft.write_text(text, encoding="utf-8")
+    write_whole(draft, text.encode("utf-8", "replace"))
     return str(draft)
 
 

@@ -20,8 +20,8 @@ from dokimasia.log import Redactor
 from dokimasia.runs.services import check_prices, check_simulated, transports_for_models, with_known_price
 from dokimasia.settings import Settings, api_key, load_settings, resolve_model
 from dokimasia.storage.content.blobs import MemoryBlobs
+from dokimasia.storage.content.reduced import ReducedImages
 from dokimasia.storage.memory import MemoryLedger, MemoryStore
-from dokimasia.storage.reduced import ReducedImages
 from dokimasia.tools.reducing import reduce_image
 
 

@@ -7,11 +7,11 @@ from typing import Any
 from dokimasia.errors import NotFound
 from dokimasia.runs.figures import rows_shown
 from dokimasia.runs.registry import method_of
+from dokimasia.storage.content.reduced import originals_of, reduced_from
 from dokimasia.storage.excerpts import samples_of
 from dokimasia.storage.home import Home
 from dokimasia.storage.ledger import SqliteLedger
 from dokimasia.storage.lookup import find_value
-from dokimasia.storage.reduced import originals_of, reduced_from
 from dokimasia.storage.runs import Run, run_samples
 
 _SHOWN = ("item", "kind", "model", "arm", "repeat", "outcome", "score", "verdict", "failure", "reason")

@@ -16,8 +16,8 @@ from dokimasia.runs.retrying import RETRYABLE
 from dokimasia.service.drawing import page
 from dokimasia.service.results import results_of
 from dokimasia.service.state import Reader, Service, TheService
-from dokimasia.storage.check_counts import check_counts
 from dokimasia.storage.naming import Label, labels
+from dokimasia.storage.people.counts import check_counts
 from dokimasia.storage.results import result_failures
 from dokimasia.storage.runs import Run
 from dokimasia.storage.usage import Reached, how_far

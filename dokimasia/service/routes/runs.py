@@ -14,6 +14,7 @@ from dokimasia.runs.registry import method_of
 from dokimasia.runs.requests import Called
 from dokimasia.service.describing import takes
 from dokimasia.service.problems import Refused
+from dokimasia.service.results import figures_of
 from dokimasia.service.routes.answering import After, Body, Limit, json_router, page_of, sent_as
 from dokimasia.service.routes.replies import AT_WORK, Links, RunShown, RunsListed, estimate_of, links_of, shown_run
 from dokimasia.service.state import Reader, Service, Starter, TheService
@@ -79,7 +80,7 @@ def one_run(service: TheService, person: Reader, run: str) -> RunDetail:
         **_shown(service, found).model_dump(),
         title=method.title,
         estimate=estimate_of(found),
-        figures=method.figures(service.home, found),
+        figures=figures_of(service, found),
         items_shown=method.items is not None and method.items_shown,
         links=links_of(found.id),
     )

@@ -58,6 +58,12 @@ def working(home: Path, *, transports: Any = None, **more: Any) -> Iterator[Site
         loop.close()
 
 
+def copied(home: Path, to: Path) -> Path:
+    """A copy of a home, for a service of its own: `site` holds the one that is shared."""
+    shutil.copytree(home, to)
+    return to
+
+
 @pytest.fixture(scope="session")
 def site(small: Finished) -> Iterator[Site]:
     """A service over a home with one finished evaluation, that only reads it."""
@@ -69,7 +75,7 @@ def site(small: Finished) -> Iterator[Site]:
 def workshop(small: Finished, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     """A service with a queue over a copy of that home, which may be written to; `world.jsonl` lies below its data root."""
     folder = tmp_path_factory.mktemp("workshop")
-    shutil.copytree(small.home, folder / "home")
+    copied(small.home, folder / "home")
     data = folder / "data"
     shutil.copytree(small.home.parent, data, ignore=shutil.ignore_patterns("home"))
     with working(folder / "home", data_root=data) as site:

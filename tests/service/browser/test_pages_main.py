@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.report.conftest import Finished
-from tests.service.browser.conftest import serving
+from tests.service.browser.conftest import copied, serving
 from tests.service.browser.looking import Site, assert_accessible, assert_calm, assert_fits, look_over, settled
 
 PAGES = ("/", "/?q=nothing", "/new", "/new/evaluate", "/new/filter", "/new/tree", "/settings", "/nowhere")
@@ -29,9 +29,9 @@ def test_results_are_calm_fit_and_accessible(workshop: Site, small: Finished) ->
         assert_calm(seen)
 
 
-def test_results_come_when_they_are_drawn(small: Finished) -> None:
+def test_results_come_when_they_are_drawn(small: Finished, tmp_path: Path) -> None:
     """A page whose figures take a moment says so, and shows them by itself."""
-    with serving(small.home) as site, site.opened(f"/runs/{small.run}") as seen:
+    with serving(copied(small.home, tmp_path / "home")) as site, site.opened(f"/runs/{small.run}") as seen:
         seen.page.wait_for_selector("#overview", timeout=60_000)
         assert "sim/strong" in seen.page.inner_text("#overview")
         assert_calm(seen)
@@ -113,9 +113,9 @@ def test_a_name_at_this_browser_is_remembered(workshop: Site) -> None:
 
 
 @pytest.fixture(scope="module")
-def attacked(hostile: Finished) -> Iterator[Site]:
+def attacked(hostile: Finished, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     """A service over a home in which every text attacks its reader."""
-    with serving(hostile.home) as site:
+    with serving(copied(hostile.home, tmp_path_factory.mktemp("attacked") / "home")) as site:
         yield site
 
 

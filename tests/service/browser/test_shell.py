@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.report.conftest import Finished
-from tests.service.browser.conftest import serving
+from tests.service.browser.conftest import copied, serving
 from tests.service.browser.looking import NARROW, Site, assert_accessible, assert_calm, look_over
 from tests.service.test_guard import TOKEN, tokens
 
@@ -59,7 +59,8 @@ def test_the_first_key_leads_past_the_menu(site: Site) -> None:
 
 def test_a_browser_gives_its_token_once_and_takes_it_back(small: Finished, tmp_path: Path) -> None:
     """Without a token a browser is led to the form, from there back to what it opened, and out by logging out."""
-    with serving(small.home, tokens=tokens(tmp_path)) as site, site.opened("/settings?x=1") as seen:
+    home = copied(small.home, tmp_path / "home")
+    with serving(home, tokens=tokens(tmp_path)) as site, site.opened("/settings?x=1") as seen:
         page = seen.page
         assert page.url == f"{site.url}/login?next=/settings%3Fx%3D1"
         page.fill("#token", "not-this-one-at-all")
