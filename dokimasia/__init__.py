@@ -7,6 +7,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from dokimasia.client import Client, ClientRun
     from dokimasia.domain.call import Chat, ModelRef, ModelSpec, Sampling
     from dokimasia.domain.criterion import CriteriaSet, Criterion, ReferenceChain
     from dokimasia.domain.judgement import CheckpointScores, Failed, Response, Scored
@@ -37,6 +38,7 @@ __version__ = "0.1.0"
 _HOMES = {
     name: f"dokimasia.{module}"
     for module, names in {
+        "client": ("Client", "ClientRun"),
         "domain.call": ("Chat", "ModelRef", "ModelSpec", "Sampling"),
         "domain.criterion": ("CriteriaSet", "Criterion", "ReferenceChain"),
         "domain.judgement": ("CheckpointScores", "Failed", "Response", "Scored"),
@@ -70,6 +72,8 @@ __all__ = [
     "AuditRequest",
     "Chat",
     "CheckpointScores",
+    "Client",
+    "ClientRun",
     "Context",
     "CriteriaSet",
     "Criterion",

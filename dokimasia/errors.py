@@ -134,9 +134,16 @@ class StorageError(DokimasiaError):
 
 
 class HomeLocked(StorageError):
-    """Another process writes to this home; the message names it."""
+    """Another process writes to this home; the message names it.
+
+    `service` is the address of the service that does, empty where it is another command.
+    """
 
     exit_code = 2
+
+    def __init__(self, message: str, *, service: str = "") -> None:
+        super().__init__(message)
+        self.service = service
 
 
 class ImpossibleHome(StorageError):

@@ -6,8 +6,10 @@ uses it, with its distribution named, and nothing else.
 
 import difflib
 import logging
+import sys
 import traceback
 from collections.abc import Collection, Iterator
+from functools import lru_cache
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from types import ModuleType
@@ -38,10 +40,16 @@ class Plugin(NamedTuple):
     problem: str | None = None
 
 
+@lru_cache(maxsize=32)
+def _points(group: str, path: tuple[str, ...]) -> tuple[EntryPoint, ...]:
+    """Return the entry points of a group on a path of imports, looked for once: that reads a file of each distribution."""
+    return tuple(entry_points(group=group))
+
+
 def found(kind: Kind) -> dict[str, list[EntryPoint]]:
     """Return the entry points of a kind by name, without loading any; more than one of a name is an error to use."""
     named: dict[str, list[EntryPoint]] = {}
-    for point in sorted(entry_points(group=GROUPS[kind]), key=lambda one: (one.name, one.value, _distribution(one))):
+    for point in sorted(_points(GROUPS[kind], tuple(sys.path)), key=lambda one: (one.name, one.value, _distribution(one))):
         others = named.setdefault(point.name, [])
         if not any((other.value, _distribution(other)) == (point.value, _distribution(point)) for other in others):
             others.append(point)

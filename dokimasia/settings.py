@@ -119,6 +119,8 @@ class Settings:
         defaults: what holds for models that are not configured (`max_concurrency`, `start_concurrency`,
             `timeout`, `rpm`, `tpm`).
         secrets: values that no log, error or file may show.
+        server: the address of the service that does what is asked, empty where this process does it itself.
+        server_token: the token that the service is shown.
     """
 
     home: Path
@@ -127,6 +129,8 @@ class Settings:
     defaults: Mapping[str, int | float] = field(default_factory=dict)
     secrets: tuple[str, ...] = field(default=(), repr=False)
     keys: Mapping[str, str] = field(default_factory=dict, repr=False)
+    server: str = ""
+    server_token: str = field(default="", repr=False)
 
 
 def load_settings(
@@ -169,6 +173,8 @@ def load_settings(
         defaults=defaults,
         secrets=tuple(sorted({value for name, value in keys.items() if _may_be_secret(value, name in named)})),
         keys={name: value for name, value in keys.items() if name in named},
+        server=env.get("DOKIMASIA_SERVER", "").strip(),
+        server_token=env.get("DOKIMASIA_SERVER_TOKEN", "").strip(),
     )
 
 

@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING, Any
 import click
 from rich.markup import escape
 
-from dokimasia.cli.shared import EXISTING_FILE, FILE, common, console, json_option, print_json
+from dokimasia.cli.places.placing import placed
+from dokimasia.cli.shared import EXISTING_FILE, FILE, console, json_option, print_json
 from dokimasia.report.figures import several
 
 if TYPE_CHECKING:
-    from dokimasia.settings import Settings
+    from dokimasia.cli.places import Place
 
 
 @click.command()
@@ -27,9 +28,9 @@ if TYPE_CHECKING:
     help="Take in the decisions of a file that --export wrote and somebody filled in.",
 )
 @json_option
-@common
+@placed
 def command(
-    settings: "Settings",
+    place: "Place",
     run: str,
     who: str | None,
     second: bool,
@@ -47,13 +48,16 @@ def command(
     Every decision is kept at once, with who and when; whoever stops goes on later where they were. With --json nothing
     is asked: it prints how all items stand.
     """
-    from dokimasia.methods.checks import answered_since, label_figures, labelled, open_for_people
-    from dokimasia.methods.checks.figures import check_figures
+    from dokimasia.methods.checks import open_for_people
     from dokimasia.methods.checks.files import import_checks, write_checks
+    from dokimasia.methods.checks.standing import standing_figures
     from dokimasia.storage.home import Home
-    from dokimasia.storage.runs import get_run
 
-    person = (who or _user()).strip()
+    if as_json and export is None and import_ is None:
+        print_json(place.standing(run))
+        return
+    place.only_here("dokimasia check without --json")
+    settings, person = place.settings, (who or _user()).strip()
     if import_ is not None:
         taken = import_checks(settings, run, import_, who=person)
         text = f"took in {several(taken.decided, 'decision')}; {several(taken.empty, 'line')} without one"
@@ -73,14 +77,10 @@ def command(
     if not as_json and export is None and import_ is None:
         from dokimasia.cli.checking import go_through
 
-        go_through(settings, every, who=person, second=second)
+        go_through(place, every, who=person, second=second)
         every = open_for_people(settings, run)
-    figures: dict[str, Any] = {"run": every[0].item.run, **check_figures(every)}
     with Home.open(settings.home, write=False) as home:
-        figures |= {"status": get_run(home, figures["run"]).status, "answered": answered_since(home, figures["run"])}
-    if "perturbation" in figures["kinds"]:
-        with Home.open(settings.home, write=False) as home:
-            figures["labels"] = label_figures(labelled(home, figures["run"], every))
+        figures = standing_figures(home, every[0].item.run, every)
     if as_json:
         print_json(figures)
     else:

@@ -23,7 +23,6 @@ from dokimasia.domain.decision import (
 )
 from dokimasia.domain.decision import difference as sentence_difference
 from dokimasia.errors import InputError
-from dokimasia.methods.checks import decide
 from dokimasia.methods.checks.perturbed import LABEL_KEYS, MEANINGS, Shown, shown_perturbations
 from dokimasia.report.blocks import Cell, Facts
 from dokimasia.report.differences import difference
@@ -34,6 +33,7 @@ from dokimasia.storage.people.questions import get_question
 from dokimasia.storage.runs import load_samples
 
 if TYPE_CHECKING:
+    from dokimasia.cli.places import Place
     from dokimasia.settings import Settings
 
 _MOVES = "o open the image · s skip · b back · q stop"
@@ -55,12 +55,13 @@ class _Aid(NamedTuple):
     shown: Shown | None = None
 
 
-def go_through(settings: "Settings", standings: Sequence[Standing], *, who: str, second: bool) -> int:
+def go_through(place: "Place", standings: Sequence[Standing], *, who: str, second: bool) -> int:
     """Show each item that waits and ask what to do with it, until there is none or the person stops; return how many.
 
     The home is held only while a decision is written, so that runs can go on beside. The end of the input, Ctrl-C and
     a closed terminal stop it; what was decided is kept, and so is an edit that the editor had saved.
     """
+    settings = place.settings
     items = [one for one in standings if _is_due(one, who, second)]
     out = console()
     if others := answering.told_of_others(standings, who):
@@ -82,7 +83,7 @@ def go_through(settings: "Settings", standings: Sequence[Standing], *, who: str,
                     out.print(f"\n{KEYS[kind]}")
                 _show(item, at + 1, len(items), aid)
                 shown = answering.show_question(settings, item).shown if item.kind == "question" else ""
-                step, made = _ask(settings, item, who, aid.pictures, shown)
+                step, made = _ask(place, item, who, aid.pictures, shown)
                 decided += made
                 at = max(0, at + step) if step is not None else len(items)
         except (click.Abort, EOFError, KeyboardInterrupt):
@@ -132,10 +133,10 @@ def _show_perturbation(shown: Shown) -> None:
 
 
 def _ask(
-    settings: "Settings", item: CheckItem, who: str, pictures: Sequence[tuple[str, Path]], shown: str
+    place: "Place", item: CheckItem, who: str, pictures: Sequence[tuple[str, Path]], shown: str
 ) -> tuple[int | None, int]:
     """Ask until something is decided; return the step to the next item (None: stop) and how many decisions were made."""
-    out = console()
+    out, settings = console(), place.settings
     if draft_file(settings.home, item.id, who).exists():
         out.print("[yellow]an unfinished edit of yours is kept: e goes on with it[/yellow]")
     while True:
@@ -149,12 +150,12 @@ def _ask(
                 if key == "r" and not text:
                     raise answering.not_in_line(item)
                 if text:
-                    return 1, _said(decide(item, "reply", text=text, who=who, shown=shown, settings=settings))
+                    return 1, _said(place.decide(item, "reply", text=text, who=who, shown=shown))
                 out.print("nothing was written")
                 continue
             action = _action(item, key)
             if action is not None:
-                return 1, _said(decide(item, action, who=who, settings=settings))
+                return 1, _said(place.decide(item, action, who=who))
             if key == "d":
                 numbers = [int(number) for number in re.findall(r"\d{1,4}", rest)]
                 text = without_sentences(item.text, numbers)
@@ -168,7 +169,7 @@ def _ask(
                 _explain(item)
                 continue
             if text is not None:
-                return 1, _said(decide(item, "edit", text=text, who=who, settings=settings))
+                return 1, _said(place.decide(item, "edit", text=text, who=who))
             out.print("nothing was changed")
         except (InputError, ValueError) as problem:
             out.print(f"[red]{escape(str(problem))}[/red]")

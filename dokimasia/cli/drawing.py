@@ -3,17 +3,17 @@
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from dokimasia.cli.shared import console, print_json, reading, redact
+from dokimasia.cli.shared import console, print_json, redact
 from dokimasia.report.figures import several
 
 if TYPE_CHECKING:
+    from dokimasia.cli.places import Place
     from dokimasia.report.blocks import Block
     from dokimasia.report.data import Drawing
-    from dokimasia.settings import Settings
 
 
 def print_run(
-    settings: "Settings",
+    place: "Place",
     run: str,
     *,
     as_json: bool,
@@ -25,7 +25,7 @@ def print_run(
     """Print what came of a run: JSON for machines, the sections of its report that a terminal shows for people.
 
     Args:
-        settings: where the home is.
+        place: where the run is.
         run: the run's id, or as a user names it.
         as_json: print JSON.
         sample: print this sample whole instead.
@@ -36,30 +36,19 @@ def print_run(
     Raises:
         NotFound: there is no such run or sample, or the run has no samples to show.
     """
-    import asyncio
-    from dataclasses import replace
-
-    from dokimasia.runs.reading.inspection import sample_of_run
     from dokimasia.runs.registry import method_of
 
-    with reading(settings, run) as (home, found):
-        method = method_of(found)
-        if sample is not None:
-            view = asyncio.run(sample_of_run(home, found, sample, raw=raw))
-        elif as_json:
-            view = dict(method.figures(home, found) if figures is None else figures)
-            if method.items is not None and method.items_shown:
-                view["items"] = list(method.items(home, found, None))
-        else:
-            from dokimasia.report.terminal import draw_run
-            from dokimasia.runs.reading.reporting import run_data
-
-            draw_run(console(), replace(run_data(home, found, figures), planted=planted), redact=redact)
-            return
+    if sample is not None:
+        view = place.sample(run, sample, raw=raw)
+    elif as_json:
+        view = place.view(run, figures=figures)
+    else:
+        place.draw(run, figures=figures, planted=planted)
+        return
     if as_json:
         print_json(view)
     elif sample is not None:
-        print_sample(method.drawing(), sample, view, raw=raw)
+        print_sample(method_of(place.find(run)).drawing(), sample, view, raw=raw)
 
 
 def print_sample(drawing: "Drawing", sample: str, view: Mapping[str, Any], *, raw: bool = False) -> None:

@@ -38,6 +38,7 @@ VERBS: dict[str, tuple[str, str]] = {
     "correct": ("dokimasia.cli.stored.correct", "Correct a run's rates for what its judge misses."),
     "passport": ("dokimasia.cli.stored.passport", "Say what probes measured of a judge, as a file for --passport."),
     "verify": ("dokimasia.cli.stored.verify", "Check that a home holds what was written to it."),
+    "serve": ("dokimasia.cli.serve", "Serve a home: runs over HTTP, pages, and people as models."),
     "models": ("dokimasia.cli.models", "List the configured models, or check what they can do."),
     "criteria": ("dokimasia.cli.criteria", "Export and import sets of atomic criteria."),
     "prompts": ("dokimasia.cli.prompts", "List, show and copy the shipped prompts."),

@@ -5,13 +5,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from dokimasia.cli.method_verb import run_verb
+from dokimasia.cli.places.placing import detachable, placed
 from dokimasia.cli.requests import made, request_options
-from dokimasia.cli.shared import common, json_option, print_json, reading
+from dokimasia.cli.shared import json_option, print_json, reading
 from dokimasia.methods.rubrics import METHOD, RubricRequest, schema, write_sets
 from dokimasia.storage.naming import of_method
 
 if TYPE_CHECKING:
-    from dokimasia.settings import Settings
+    from dokimasia.cli.places import Place
 
 
 def _print_schema(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
@@ -32,13 +33,15 @@ def _print_schema(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
 )
 @click.option("--dry-run", is_flag=True, help="Print the estimate and prompts; ask nothing.")
 @json_option
-@common
-def command(settings: "Settings", asked: dict[str, Any], dry_run: bool, as_json: bool) -> int:
+@placed
+@detachable
+def command(place: "Place", asked: dict[str, Any], dry_run: bool, as_json: bool) -> int:
     """Make rubrics, continue that run, or with --export alone write the rubric sets of a finished one."""
     if asked["judge"] is not None:
-        return run_verb(METHOD, settings, made(RubricRequest, asked), dry_run=dry_run, as_json=as_json)
+        return run_verb(METHOD, place, made(RubricRequest, asked), dry_run=dry_run, as_json=as_json)
     if asked["export"] is None:
         raise click.UsageError("name who writes the rubrics with --judge, and --pool; or --export FILE alone")
-    with reading(settings, str(asked["data"]), of_method(METHOD.name)) as (home, run):
+    place.only_here("rubrics --export without --judge")
+    with reading(place.settings, str(asked["data"]), of_method(METHOD.name)) as (home, run):
         click.echo(write_sets(home, run, asked["export"]), err=True)
     return 0

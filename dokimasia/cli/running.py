@@ -50,29 +50,32 @@ def run_to_end(work: Work[R], settings: Settings) -> R:
                 ) from None
             raise Interrupted(
                 f"interrupted; everything finished is kept. "
-                f"Go on with: dokimasia resume {line.run_id}{_where(settings)}"
+                f"Go on with: dokimasia resume {line.run_id}{home_options(settings)}"
             ) from None
     say(line.paid())
     return result
 
 
-def exit_code(result: Ended, settings: Settings) -> int:
-    """Say why a run did not end as it was wanted, once what came of it is printed, and return the exit code."""
+def exit_code(result: Ended, where: str) -> int:
+    """Say why a run did not end as it was wanted, once what came of it is printed, and return the exit code.
+
+    `where` are the options by which another command finds the same place.
+    """
     if result.end == "spending":
         say(
-            f"{result.why}. Go on with: dokimasia resume {result.run}{_where(settings)} (with a larger --max-cost, "
+            f"{result.why}. Go on with: dokimasia resume {result.run}{where} (with a larger --max-cost, "
             "--max-calls or --max-tokens, or none)"
         )
     elif result.end == "waiting":
         check = f"dokimasia check {result.run}"
-        say(f"run {result.run}: {result.why.replace(check, check + _where(settings))}")
+        say(f"run {result.run}: {result.why.replace(check, check + where)}")
     elif result.why:
         again = f"dokimasia resume {result.run}"
-        say_error(f"run {result.run}: {result.why.replace(again, again + _where(settings))}")
+        say_error(f"run {result.run}: {result.why.replace(again, again + where)}")
     return EXIT_CODES[result.end]
 
 
-def _where(settings: Settings) -> str:
+def home_options(settings: Settings) -> str:
     """Return the options by which another command finds the same home and, where it is not the usual one, configuration."""
     config = settings.config_path
     usual = config is None or config == Path.cwd() / CONFIG_NAME

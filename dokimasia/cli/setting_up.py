@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import click
 from rich.markup import escape
 
-from dokimasia.cli.shared import FILE, common, console, grid, json_option, print_json
+from dokimasia.cli.shared import FILE, configured, console, grid, json_option, print_json
 from dokimasia.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def schema(method: str | None) -> None:
 
 @click.command()
 @json_option
-@common
+@configured
 def plugins(settings: "Settings", as_json: bool) -> None:
     """List the plug-ins that are installed, each with its distribution, and say which cannot be used and why."""
     from dokimasia.plugins import GROUPS, listing

@@ -70,8 +70,46 @@ def crash_report(problem: BaseException) -> str:
 def common(function: Callable[..., R]) -> Callable[..., R]:
     """Add --home, --config, -v and --log-file to a verb, which receives them as one `settings`.
 
-    An empty --home, of a variable that the shell does not have, is none, as an empty DOKIMASIA_HOME is.
+    An empty --home, of a variable that the shell does not have, is none, as an empty DOKIMASIA_HOME is. A verb that asks a
+    service, too, is `placed` in its place.
     """
+
+    @shared
+    @click.option("--server", hidden=True)
+    @functools.wraps(function)
+    def wrapped(*arguments: Any, settings: "Settings", server: str | None, given: bool, **options: Any) -> R:
+        if server or (settings.server and not given):
+            refuse_remote(click.get_current_context().command_path)
+        return function(*arguments, settings=settings, **options)
+
+    return wrapped
+
+
+def configured(function: Callable[..., R]) -> Callable[..., R]:
+    """Add the options of `common` to a verb for which it makes no difference whether there is a service."""
+
+    @shared
+    @functools.wraps(function)
+    def wrapped(*arguments: Any, settings: "Settings", given: bool, **options: Any) -> R:
+        return function(*arguments, settings=settings, **options)
+
+    return wrapped
+
+
+def refuse_remote(what: str) -> None:
+    """Refuse what is done on a home of this machine alone.
+
+    Raises:
+        click.UsageError: always.
+    """
+    raise click.UsageError(
+        f"{what} works on a home of this machine and on no service: name the home with --home, or run it where the "
+        "service runs"
+    )
+
+
+def shared(function: Callable[..., R]) -> Callable[..., R]:
+    """Add the options that all verbs share; `given` says whether a home was named on the command line."""
 
     @click.option(
         "--home",
@@ -86,7 +124,8 @@ def common(function: Callable[..., R]) -> Callable[..., R]:
     def wrapped(
         *arguments: Any, home: Path | None, config: Path | None, verbose: int, log_file: Path | None, **options: Any
     ) -> R:
-        return function(*arguments, settings=_settings(home, config, verbose, log_file), **options)
+        settings = _settings(home, config, verbose, log_file)
+        return function(*arguments, settings=settings, given=home is not None, **options)
 
     return wrapped
 
@@ -141,6 +180,14 @@ def reading(settings: "Settings", run: str, usable: "Usable | None" = None) -> "
 
     with Home.open(settings.home, write=False) as home:
         yield home, resolve_run(home, run, usable)
+
+
+def redacting(settings: "Settings") -> None:
+    """Have nothing that is printed show the secrets of these settings."""
+    global _redact
+    from dokimasia.log import Redactor
+
+    _redact = Redactor(settings.secrets)
 
 
 def _settings(home: Path | None, config: Path | None, verbose: int, log_file: Path | None) -> "Settings":

@@ -16,6 +16,8 @@ from dokimasia.errors import DecidedMeanwhile, DokimasiaError, HomeLocked, Input
 from dokimasia.log import Redactor, logger
 
 MEDIA_TYPE = "application/problem+json"
+ERROR_HEADER = "dokimasia-error"
+"""The header that says of which class of Python an error of ours is, so that a client raises the same."""
 
 
 class Problem(BaseModel):
@@ -96,7 +98,7 @@ def handle_problems(app: FastAPI, redact: Redactor, *, error_page: ErrorPage) ->
 
     @app.exception_handler(DokimasiaError)
     async def ours(request: Request, error: DokimasiaError) -> Response:  # pyright: ignore[reportUnusedFunction]
-        return told(request, status_of(error), str(error))
+        return told(request, status_of(error), str(error), {ERROR_HEADER: type(error).__name__})
 
     @app.exception_handler(Refused)
     async def refused(request: Request, error: Refused) -> Response:  # pyright: ignore[reportUnusedFunction]

@@ -1,7 +1,7 @@
 """The sections of a run's report as they stand within the service: drawn once for each state that the home is in."""
 
 import asyncio
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from markupsafe import Markup
 
@@ -11,6 +11,7 @@ from dokimasia.report.drawing import Charts, draw_section
 from dokimasia.report.page import heading
 from dokimasia.report.sections import sections_of
 from dokimasia.runs.reading.reporting import report_data
+from dokimasia.runs.registry import method_of
 from dokimasia.service.state import Service
 from dokimasia.storage.runs import Run
 from dokimasia.storage.usage import how_far
@@ -31,13 +32,29 @@ class Drawn(NamedTuple):
 
 def results_of(service: Service, run: Run, *, wait: bool) -> Drawn | None:
     """Return the sections of a run; None where they take a moment, and without `wait` the page comes first."""
-    key = ("results", run.id, run.status, run.updated_at, _state(service), how_far(service.home, [run.id]).get(run.id))
+    key = ("results", *_stands(service, run))
     return service.remembered.of(key, lambda: _drawn(service, run), seconds=None if wait else SOON)
 
 
+def figures_of(service: Service, run: Run) -> dict[str, Any]:
+    """Return a run's figures; of a run at rest they are worked out once for each state that the home is in."""
+    if run.status in ("queued", "running"):
+        return method_of(run).figures(service.home, run)
+    key = ("figures", *_stands(service, run))
+    return service.remembered.of(key, lambda: method_of(run).figures(service.home, run)) or {}
+
+
+def _stands(service: Service, run: Run) -> tuple[object, ...]:
+    return run.id, run.status, run.updated_at, _state(service), how_far(service.home, [run.id]).get(run.id)
+
+
 def _state(service: Service) -> object:
-    """Return what changes with every run that ends: trees, failure modes and diagnoses add to the pages of other runs."""
-    return service.home.one("SELECT count(*), max(updated_at) FROM runs WHERE status = 'done'")
+    """Return what changes with every run that ends, since trees, failure modes and diagnoses add to the pages of other runs, and
+    with every decision of a person."""
+    return service.home.one(
+        "SELECT count(*), max(updated_at), (SELECT count(*) FROM decisions), (SELECT count(*) FROM check_items) "
+        "FROM runs WHERE status = 'done'"
+    )
 
 
 def _drawn(service: Service, run: Run) -> Drawn:

@@ -53,14 +53,14 @@ async def serve(
     ready: Callable[[str], None] = lambda url: None,
     stop: asyncio.Event | None = None,
 ) -> None:
-    """Serve until `stop`, SIGTERM or Ctrl-C: no new request is taken then, and those under way are answered.
+    """Serve until `stop`, or without it SIGTERM or Ctrl-C: no new request is taken then, and those under way are answered.
 
     Args:
         service: what is served.
         host: the address.
         port: the port; 0 takes a free one.
         ready: told the URL once requests are answered.
-        stop: set by whoever ends it.
+        stop: set by whoever ends it, who looks after signals then.
 
     Raises:
         ConfigError: the address is open to others and no token is asked for, or it is taken.
@@ -88,7 +88,7 @@ async def serve(
     server = Server(config, lambda: ready(f"http://{name}:{bound.getsockname()[1]}"))
     stopping = stop or asyncio.Event()
     loop = asyncio.get_running_loop()
-    for number in (signal.SIGINT, signal.SIGTERM):
+    for number in () if stop is not None else (signal.SIGINT, signal.SIGTERM):
         with suppress(NotImplementedError, RuntimeError, ValueError):
             loop.add_signal_handler(number, stopping.set)
 

@@ -3,6 +3,7 @@
 import getpass
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from http import HTTPStatus
 from pathlib import Path
 from typing import Annotated, Any, Protocol
@@ -114,9 +115,11 @@ def person_of(request: Request) -> Person:
     """
     service = service_of(request)
     if not service.tokens.needed:
-        return Person(unquote(request.cookies.get(WHO_COOKIE, "")) or _user(), frozenset(SCOPES))
+        return Person(_named(request), frozenset(SCOPES))
     kind, _, token = request.headers.get("authorization", "").partition(" ")
     given = token.strip() if kind.lower() == "bearer" else request.cookies.get(COOKIE, "")
+    if given and service.tokens.is_own(given):
+        return Person(_named(request), frozenset(SCOPES))
     person = service.tokens.holder(given) if given else None
     if person is None:
         raise Refused(
@@ -154,6 +157,12 @@ Starter = Annotated[Person, Depends(Needs("run"))]
 Reviewer = Annotated[Person, Depends(Needs("review"))]
 
 
+def _named(request: Request) -> str:
+    """Return who sits at a browser or a terminal, where no token says it."""
+    return unquote(request.cookies.get(WHO_COOKIE, "")) or _user()
+
+
+@cache
 def _user() -> str:
     try:
         return getpass.getuser()

@@ -100,6 +100,17 @@ class Home:
             raise StorageError(f"{self.path} is open for reading only: open it with write=True to write.")
         return self._writer
 
+    def announce(self, service: str) -> None:
+        """Tell whoever finds the home locked at which address its holder can be asked.
+
+        Raises:
+            StorageError: the home was opened for reading, or the lock's file cannot be written.
+        """
+        if self._lock is None:
+            raise StorageError(f"{self.path} is open for reading only: who holds it is another.")
+        with told(self.path / "lock", "signing the lock"):
+            self._lock.announce(service)
+
     async def write(self, job: Job[T]) -> T:
         """Run a job on the writing connection and return its result once it is committed."""
         return await self.writer.run(job)

@@ -1,4 +1,4 @@
-"""The lock of a home: one process writes, and whoever comes second learns who that is."""
+"""The lock of a home: one process writes, and whoever comes second learns who that is, and how a service is asked."""
 
 import contextlib
 import fcntl
@@ -8,11 +8,16 @@ import shlex
 import socket
 import sys
 import time
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import NamedTuple
 
-from dokimasia.errors import HomeLocked
+from dokimasia.errors import HomeLocked, StorageError
 from dokimasia.storage.faults import told
+
+SERVICE_FILE = "service.json"
+"""The file of a home that says how the service which holds it is reached; for its own user alone."""
 
 _COMMAND_LENGTH = 300
 _LOOK_AGAIN = 0.02
@@ -48,10 +53,20 @@ class WriterLock:
             try:
                 fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
-                raise HomeLocked(_refusal(path)) from None
+                raise _refusal(path) from None
             _sign(descriptor, command)
             undo.pop_all()
         return cls(descriptor)
+
+    def announce(self, service: str) -> None:
+        """Write into the file at which address the holder can be asked.
+
+        Raises:
+            StorageError: the lock is released.
+        """
+        if self._descriptor is None:
+            raise StorageError("the lock is released: nobody can be told where its holder is")
+        _sign(self._descriptor, None, service=service)
 
     def release(self) -> None:
         """Let the next writer in; releasing twice is harmless."""
@@ -63,18 +78,19 @@ class WriterLock:
         os.close(descriptor)
 
 
-def _sign(descriptor: int, command: str | None) -> None:
+def _sign(descriptor: int, command: str | None, *, service: str = "") -> None:
     holder = {
         "pid": os.getpid(),
         "host": socket.gethostname(),
         "command": (command or shlex.join(sys.argv))[:_COMMAND_LENGTH],
         "since": datetime.now(UTC).isoformat(timespec="seconds"),
+        **({"service": service} if service else {}),
     }
     os.ftruncate(descriptor, 0)
     os.pwrite(descriptor, json.dumps(holder).encode(), 0)
 
 
-def _refusal(path: Path) -> str:
+def _refusal(path: Path) -> HomeLocked:
     home = path.parent
     elsewhere = "or use another home with --home"
     for _ in range(_LOOKS):
@@ -82,13 +98,70 @@ def _refusal(path: Path) -> str:
             holder = json.loads(path.read_bytes())
             pid, host = int(holder["pid"]), str(holder["host"])
             command, since = str(holder["command"]), str(holder["since"])
+            service = str(holder.get("service", ""))
         except (OSError, ValueError, KeyError, TypeError):
             time.sleep(_LOOK_AGAIN)  # the holder has locked and not yet signed
             continue
         if pid == os.getpid() and host == socket.gethostname():
-            return f"{home} is already open for writing in this process ({pid} on {host}): close it first, {elsewhere}."
-        return (
-            f"{home} is being written by process {pid} on {host} since {since} ({command}). "
-            f"Wait until it ends, or stop it there with `kill -INT {pid}`, {elsewhere}; reading is possible meanwhile."
+            return HomeLocked(
+                f"{home} is already open for writing in this process ({pid} on {host}): close it first, {elsewhere}.",
+                service=service,
+            )
+        served = f", a service at {service}" if service else ""
+        return HomeLocked(
+            f"{home} is being written by process {pid} on {host}{served} since {since} ({command}). "
+            f"Wait until it ends, or stop it there with `kill -INT {pid}`, {elsewhere}; reading is possible meanwhile.",
+            service=service,
         )
-    return f"{home} is being written by another process that has not said which. Wait until it ends, {elsewhere}."
+    return HomeLocked(
+        f"{home} is being written by another process that has not said which. Wait until it ends, {elsewhere}."
+    )
+
+
+class Access(NamedTuple):
+    """Where a service answers, and the token that it takes from commands of this machine."""
+
+    url: str
+    token: str
+
+    def __repr__(self) -> str:
+        return f"Access(url={self.url!r})"
+
+
+@contextlib.contextmanager
+def access_kept(home: Path, access: Access) -> Iterator[None]:
+    """Keep in a home how its service is reached for the time inside, readable for this user alone.
+
+    What a service that was killed left behind is replaced.
+
+    Raises:
+        StorageError: the file cannot be written.
+    """
+    path = home / SERVICE_FILE
+    new = path.with_suffix(f".{os.getpid()}")
+    with told(path, "writing how the service is reached"):
+        with contextlib.suppress(FileNotFoundError):
+            new.unlink()
+        descriptor = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        with open(descriptor, "w", encoding="utf-8") as file:
+            json.dump(access._asdict(), file)
+        new.replace(path)
+    try:
+        yield
+    finally:
+        with contextlib.suppress(OSError):
+            path.unlink()
+
+
+def access_to(home: Path) -> Access | None:
+    """Return how the service of a home is reached; None where none was left, or by somebody else."""
+    path = home / SERVICE_FILE
+    try:
+        with path.open(encoding="utf-8") as file:
+            found = os.fstat(file.fileno())
+            if found.st_uid != os.getuid() or found.st_mode & 0o077:
+                return None
+            kept = json.load(file)
+            return Access(str(kept["url"]), str(kept["token"]))
+    except (OSError, ValueError, KeyError, TypeError):
+        return None

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from dokimasia.cli.shared import EXISTING_FILE, FILE, common, console, json_option, print_json
+from dokimasia.cli.shared import EXISTING_FILE, FILE, common, configured, console, json_option, print_json
 from dokimasia.report.figures import several
 
 if TYPE_CHECKING:
@@ -151,7 +151,7 @@ def _only(subjects: "list[Subject]", asked: dict[str, Any]) -> "list[Subject]":
 @click.argument("key", type=EXISTING_FILE)
 @click.argument("forms", type=EXISTING_FILE, nargs=-1, required=True)
 @click.option("-o", "--output", required=True, type=FILE, help="Write the annotations here (.jsonl or .csv).")
-@common
+@configured
 def read(settings: "Settings", key: Path, forms: tuple[Path, ...], output: Path) -> None:
     """Read filled FORMS back by their KEY: what was said, of which model and by whom."""
     from dokimasia.methods.people import read_forms, read_key, written
@@ -169,7 +169,7 @@ def read(settings: "Settings", key: Path, forms: tuple[Path, ...], output: Path)
     help="What people have to differ by, and more, to be listed.",
 )  # fmt: skip
 @click.option("-o", "--output", required=True, type=FILE, help="Write them here (.csv or .jsonl).")
-@common
+@configured
 def disagreements(settings: "Settings", annotations: Path, more_than: float, output: Path) -> None:
     """Write down what people differ on, with fields for who decides and what; `draw --only` hands it out blind."""
     from dokimasia.datasets.annotations import read_annotations
@@ -185,7 +185,7 @@ def disagreements(settings: "Settings", annotations: Path, more_than: float, out
 @click.argument("annotations", type=EXISTING_FILE)
 @click.argument("decisions", type=EXISTING_FILE)
 @click.option("-o", "--output", required=True, type=FILE, help="Write annotations and decisions here.")
-@common
+@configured
 def adjudicate(settings: "Settings", annotations: Path, decisions: Path, output: Path) -> None:
     """Take in DECISIONS: a decided value holds in place of what was said, which stays in the file."""
     from dokimasia.datasets.annotations import read_annotations

@@ -12,7 +12,7 @@ import click
 from dokimasia.cli.demo.diagnosis import diagnosis_step
 from dokimasia.cli.demo.probe import probe_step
 from dokimasia.cli.demo.tree import tree_step
-from dokimasia.cli.shared import common, console, json_option, print_json, reading, redact
+from dokimasia.cli.shared import configured, console, json_option, print_json, reading, redact
 from dokimasia.report.figures import several
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ REFINED = ("sim/hasty", "sim/weak")
 @click.option("--samples", type=click.IntRange(7), default=84, show_default=True, help="How many questions.")
 @click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="Which world.")
 @json_option
-@common
+@configured
 def command(settings: "Settings", samples: int, seed: int, as_json: bool) -> None:
     """Make a small planted world, evaluate five simulated models on it, diagnose them, let two mend failures, probe a judge.
 
@@ -72,6 +72,7 @@ def evaluation_step(
 ) -> dict[str, Any]:
     """Evaluate the models, print their scores beside the planted ones, and return the figures with `planted`."""
     from dokimasia.cli.drawing import print_run
+    from dokimasia.cli.places.here import Here
     from dokimasia.cli.running import run_to_end
     from dokimasia.methods.evaluation import EvaluationRequest, evaluate
     from dokimasia.simulation.truths.evaluation import expected_mean
@@ -80,7 +81,7 @@ def evaluation_step(
     result = run_to_end(partial(evaluate, request), settings)
     planted = {name: expected_mean(name, JUDGE, pairs) for name in CANDIDATES}
     if not as_json:
-        print_run(settings, result.run, as_json=False, figures=result.summary, planted=planted)
+        print_run(Here(settings), result.run, as_json=False, figures=result.summary, planted=planted)
         out = console()
         out.print(
             "[dim]planted: the expected score computed from the planted parameters alone, by code that the measurement "

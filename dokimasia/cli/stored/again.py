@@ -1,17 +1,16 @@
 """A stored run once more: `dokimasia resume` goes on with it, `fork` does it again with another judge, model or prompt."""
 
-import asyncio
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from dokimasia.cli.places.placing import detachable, placed
 from dokimasia.cli.requests import made, request_options
-from dokimasia.cli.shared import common, console, grid, json_option, print_json, reading, say
+from dokimasia.cli.shared import console, grid, json_option, print_json, say
 from dokimasia.runs.requests import Invocation, RunRequest, prompt_folders
 
 if TYPE_CHECKING:
-    from dokimasia.settings import Settings
+    from dokimasia.cli.places import Place
     from dokimasia.storage.naming import Usable
     from dokimasia.storage.runs import Run
 
@@ -26,8 +25,9 @@ limits_and_prompts = request_options(RunRequest, leave_out=("seed", "fresh", "ke
 )
 @click.option("--kinds", default="", help="With --retry-failed: only these kinds, such as refused,api_error.")
 @json_option
-@common
-def resume(settings: "Settings", run: str, asked: dict[str, Any], retry_failed: bool, kinds: str, as_json: bool) -> int:
+@placed
+@detachable
+def resume(place: "Place", run: str, asked: dict[str, Any], retry_failed: bool, kinds: str, as_json: bool) -> int:
     """Go on with RUN: its name, the beginning of its id, or `last` for the newest that is unfinished.
 
     No finished call is sent again, and the data file is not needed.
@@ -37,8 +37,7 @@ def resume(settings: "Settings", run: str, asked: dict[str, Any], retry_failed: 
     any case.
     """
     from dokimasia.cli.drawing import print_run
-    from dokimasia.cli.running import exit_code, run_to_end
-    from dokimasia.runs.lifecycle import resume as go_on
+    from dokimasia.cli.running import exit_code
     from dokimasia.runs.retrying import retryable
 
     if kinds and not retry_failed:
@@ -47,11 +46,10 @@ def resume(settings: "Settings", run: str, asked: dict[str, Any], retry_failed: 
     changes = _invocation(asked).invocation | {"fresh": False}
     if asked["prompts"]:
         changes["prompts"] = prompt_folders(asked["prompts"])
-    with reading(settings, run, _resumable(retry_failed=retry_failed)) as (_, found):
-        work = partial(go_on, found, changes=changes, retry=retry)
-    result = run_to_end(work, settings)
-    print_run(settings, found.id, as_json=as_json, figures=result.summary)
-    return exit_code(result, settings)
+    found = place.find(run, _resumable(retry_failed=retry_failed))
+    result = place.resume(found, changes, retry)
+    print_run(place, found.id, as_json=as_json, figures=result.summary)
+    return exit_code(result, place.where)
 
 
 @click.command()
@@ -64,9 +62,10 @@ def resume(settings: "Settings", run: str, asked: dict[str, Any], retry_failed: 
 @limits_and_prompts
 @click.option("--dry-run", is_flag=True, help="Print what would be taken over and what asked; ask nothing.")
 @json_option
-@common
+@placed
+@detachable
 def fork(
-    settings: "Settings",
+    place: "Place",
     run: str,
     node: str | None,
     judge: str | None,
@@ -83,10 +82,8 @@ def fork(
     change, and the ledger answers what it does not touch.
     """
     from dokimasia.cli.drawing import print_run
-    from dokimasia.cli.running import exit_code, run_to_end
-    from dokimasia.runs.forking import ForkRequest, prepare_fork
-    from dokimasia.runs.forking import fork as do_again
-    from dokimasia.runs.preview import check_keys
+    from dokimasia.cli.running import exit_code
+    from dokimasia.runs.forking import ForkRequest
     from dokimasia.runs.registry import method_of
 
     request = ForkRequest(
@@ -100,20 +97,20 @@ def fork(
     def forked(run: "Run") -> bool:
         return run.status == "done" and not isinstance(method_of(run).fork, str)
 
-    with reading(settings, run, forked) as (home, parent):
-        shown = asyncio.run(prepare_fork(home, parent, request, settings=settings)).preview
+    parent = place.find(run, forked)
+    shown = place.fork_preview(parent, request)
     if dry_run:
         if as_json:
             print_json(shown)
         else:
             _print_preview(shown)
-        check_keys(settings, shown)
+        place.check_keys(shown)
         return 0
-    result = run_to_end(partial(do_again, parent, request), settings)
-    print_run(settings, result.run, as_json=as_json, figures=result.summary)
+    result = place.fork(parent, request)
+    print_run(place, result.run, as_json=as_json, figures=result.summary)
     if not as_json:
-        say(f"what changed: dokimasia diff {parent.id} {result.run} --home {settings.home}")
-    return exit_code(result, settings)
+        say(f"what changed: dokimasia diff {parent.id} {result.run}{place.where}")
+    return exit_code(result, place.where)
 
 
 def _invocation(asked: dict[str, Any]) -> Invocation:

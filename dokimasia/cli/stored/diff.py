@@ -5,11 +5,11 @@ from typing import TYPE_CHECKING
 import click
 
 from dokimasia.cli.drawing import print_blocks
-from dokimasia.cli.shared import common, json_option, print_json, reading, say
+from dokimasia.cli.places.placing import placed
+from dokimasia.cli.shared import json_option, print_json, say
 
 if TYPE_CHECKING:
-    from dokimasia.settings import Settings
-    from dokimasia.storage.runs import Run
+    from dokimasia.cli.places import Place
 
 
 @click.command()
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 @click.option("--top", type=click.IntRange(0), default=10, show_default=True, help="List so many changed samples.")
 @click.option("--seed", type=click.IntRange(0), help="Seed of intervals and tests (default: that of FIRST).")
 @json_option
-@common
+@placed
 def command(
-    settings: "Settings", first: str, second: str, models: str | None, top: int, seed: int | None, as_json: bool
+    place: "Place", first: str, second: str, models: str | None, top: int, seed: int | None, as_json: bool
 ) -> None:
     """Compare the runs FIRST and SECOND on the samples that both have: SECOND minus FIRST.
 
@@ -31,22 +31,7 @@ def command(
     Without --models, FIRST as last is the newest run that can be compared, and SECOND as last the newest of its kind
     beside FIRST; `diff last last` compares the two newest of a kind, the older one first.
     """
-    from dokimasia.runs.reading.comparing import compare_runs
-    from dokimasia.runs.registry import method_of
-    from dokimasia.storage.naming import LAST, other_than, resolve_run
-
-    def compared(run: "Run") -> bool:
-        return method_of(run).diff is None
-
-    pair = _pair(models)
-    with reading(settings, first, compared) as (home, run):
-        other = resolve_run(home, second, compared if pair else other_than(run))
-        if first == second == LAST and run.id != other.id:
-            run, other = other, run
-        for text, named in ((first, run), (second, other)):
-            if text == LAST:
-                say(f"last: run {named.id} of {named.created_at[:19].replace('T', ' ')}, {named.command}")
-        found = compare_runs(home, run, other, models=pair, top=top, seed=seed)
+    found = place.compare(first, second, models=_pair(models), top=top, seed=seed, say=say)
     if as_json:
         print_json(found)
     else:

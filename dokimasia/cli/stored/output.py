@@ -1,17 +1,17 @@
 """What came of a run: `dokimasia show` in the terminal, `export` as rows for other tools, `report` as one page."""
 
-import asyncio
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 import click
 
-from dokimasia.cli.shared import FILE, common, json_option, print_json, reading, redact
+from dokimasia.cli.places.placing import placed
+from dokimasia.cli.shared import FILE, json_option, print_json
 from dokimasia.report.figures import several
 
 if TYPE_CHECKING:
-    from dokimasia.settings import Settings
+    from dokimasia.cli.places import Place
 
 STANDARD_OUTPUT = Path("-")
 FORMS = ("vlmevalkit", "perturbations")
@@ -23,14 +23,14 @@ FORMS = ("vlmevalkit", "perturbations")
 @click.option("--sample", help="Show this sample whole.")
 @click.option("--raw", is_flag=True, help="With --sample: also every request and reply as it was sent.")
 @json_option
-@common
-def show(settings: "Settings", run: str, sample: str | None, raw: bool, as_json: bool) -> None:
+@placed
+def show(place: "Place", run: str, sample: str | None, raw: bool, as_json: bool) -> None:
     """Show the results of RUN (the beginning of its id, or `last`, will do)."""
     from dokimasia.cli.drawing import print_run
 
     if raw and sample is None:
         raise click.UsageError("--raw goes with --sample ID")
-    print_run(settings, run, as_json=as_json, sample=sample, raw=raw)
+    print_run(place, run, as_json=as_json, sample=sample, raw=raw)
 
 
 @click.command()
@@ -50,52 +50,44 @@ def show(settings: "Settings", run: str, sample: str | None, raw: bool, as_json:
 @click.option(
     "-o", "--output", type=click.Path(path_type=Path), help="Write here (default, and with -: standard output)."
 )
-@common
-def export(settings: "Settings", run: str, name: str | None, form: str | None, output: Path | None) -> None:
+@placed
+def export(place: "Place", run: str, name: str | None, form: str | None, output: Path | None) -> None:
     """Write one row for each item of RUN, for an evaluation each answer; the same run gives the same bytes.
 
     In CSV a text that a spreadsheet would take for a formula gets an apostrophe in front; JSON lines and Parquet are
     exact.
     """
-    from dokimasia.runs.reading.export_formats import encode, format_of, write_whole
-    from dokimasia.runs.reading.exporting import export_rows
-    from dokimasia.runs.registry import method_of
+    from dokimasia.runs.reading.export_formats import format_of, write_whole
 
     output = None if output == STANDARD_OUTPUT else output
     if form is not None:
-        export_form(settings, run, form, output, name)
+        export_form(place, run, form, output, name)
         return
     if output is not None and output.is_dir():
         raise click.UsageError(f"{output} is a folder; name a file with -o")
     chosen = format_of(name, output)
     if chosen == "parquet" and output is None and sys.stdout.isatty():
         raise click.UsageError("Parquet is no text for a terminal: name a file with -o, or redirect the output")
-    with reading(settings, run) as (home, found):
-        rows = asyncio.run(export_rows(home, found))
-    data = encode(rows, chosen)
+    found = place.find(run)
+    exported = place.export(found, chosen)
     if found.status != "done":
         click.echo(f"run {found.id} is {found.status}: what has no result yet is not in the export", err=True)
     if output is None:
-        stream(data)
+        stream(exported.data)
     else:
-        write_whole(output, data)
-        click.echo(f"wrote {len(rows.rows)} {method_of(found).row_name} to {output}", err=True)
+        write_whole(output, exported.data)
+        click.echo(f"wrote {exported.rows} {exported.row_name} to {output}", err=True)
 
 
-def export_form(settings: "Settings", run: str, form: str, output: Path | None, name: str | None) -> None:
+def export_form(place: "Place", run: str, form: str, output: Path | None, name: str | None) -> None:
     """Write a run's files in the form of another program into a folder, which is made where there is none."""
-    from dokimasia.errors import ConfigError, InputError
+    from dokimasia.errors import InputError
     from dokimasia.runs.reading.export_formats import make_folder, write_whole
-    from dokimasia.runs.registry import method_of
 
     if output is None or name is not None:
         raise click.UsageError("--as writes several files: name their folder with -o, and leave --format out")
-    with reading(settings, run) as (home, found):
-        method = method_of(found)
-        if form not in method.forms:
-            others = f"; there is --as {' and '.join(method.forms)}" if method.forms else "; leave --as out"
-            raise ConfigError(f"run {found.id} is {method.title}, which has no form {form!r}{others}")
-        files = method.forms[form](home, found)
+    found = place.find(run)
+    files = place.form(found, form)
     try:
         output.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -123,37 +115,58 @@ def export_form(settings: "Settings", run: str, form: str, output: Path | None, 
     "--samples", type=click.IntRange(0), default=60, show_default=True, help="Show so many samples, failures first."
 )
 @json_option
-@common
-def report(settings: "Settings", run: str, output: Path | None, name: str | None, samples: int, as_json: bool) -> None:
+@placed
+def report(place: "Place", run: str, output: Path | None, name: str | None, samples: int, as_json: bool) -> None:
     """Write a report on RUN: one page that needs no network, or the same in Markdown; prints its path.
 
     With `-o -` the report itself is printed, as Markdown unless --format says otherwise.
 
     The same run gives the same bytes. Its figures are those of `dokimasia show RUN --json`.
     """
-    from dokimasia.runs.reading.reporting import Format, render, report_data, write_report
+    from dokimasia.runs.reading.export_formats import write_whole
+    from dokimasia.runs.reading.reporting import format_of
 
     printed = output == STANDARD_OUTPUT
     if printed and as_json:
         raise click.UsageError("--json prints where the report was written; with -o - it is written nowhere")
-    with reading(settings, run) as (home, found):
-        if printed:
-            data = asyncio.run(report_data(home, found, samples=samples, redact=redact))
-            stream(render(data, cast("Format", name or "md")))
-            return
-        written = asyncio.run(
-            write_report(home, found, output=output, format=cast("Format | None", name), samples=samples, redact=redact)
-        )
+    found = place.find(run)
+    if printed:
+        stream(place.report(found, name or "md", samples).data)
+        return
+    wanted = name or format_of(output)
+    told = place.report(found, wanted, samples)
+    path = output or _usual(place, f"{found.id}.{wanted}")
+    write_whole(path, told.data)
     if as_json:
-        print_json({"run": found.id, **written._asdict(), "path": str(written.path)})
+        print_json(
+            {
+                "run": found.id,
+                "path": str(path),
+                "bytes": len(told.data),
+                "shown": told.shown,
+                "samples": told.samples,
+            }
+        )
         return
     if found.status != "done":
         click.echo(f"run {found.id} is {found.status}: the report speaks of what is finished", err=True)
-    if written.shown < written.samples:
-        click.echo(
-            f"it shows {written.shown} of {several(written.samples, 'sample')}; --samples N shows more", err=True
-        )
-    click.echo(written.path)
+    if told.shown < told.samples:
+        click.echo(f"it shows {told.shown} of {several(told.samples, 'sample')}; --samples N shows more", err=True)
+    click.echo(path)
+
+
+def _usual(place: "Place", name: str) -> Path:
+    """Return where a report is written that no file was named for: in the home, or here where that is elsewhere."""
+    from dokimasia.errors import InputError
+
+    if place.remote:
+        return Path(name)
+    folder = place.settings.home / "reports"
+    try:
+        folder.mkdir(exist_ok=True)
+    except OSError as error:
+        raise InputError(f"{folder} cannot be made: {error.strerror}; name a file with -o") from error
+    return folder / name
 
 
 def stream(data: bytes) -> None:

@@ -5,37 +5,31 @@ from typing import TYPE_CHECKING
 
 import click
 
-from dokimasia.cli.shared import common, json_option, print_json
+from dokimasia.cli.places.placing import placed
+from dokimasia.cli.shared import json_option, print_json
 from dokimasia.report.figures import several
 
 if TYPE_CHECKING:
-    from dokimasia.settings import Settings
+    from dokimasia.cli.places import Place
 
 
 @click.command("delete")
 @click.argument("tree")
 @click.option("--yes", is_flag=True, help="Do not ask; needed where there is no terminal to ask on.")
 @json_option
-@common
-def delete(settings: "Settings", tree: str, yes: bool, as_json: bool) -> None:
+@placed
+def delete(place: "Place", tree: str, yes: bool, as_json: bool) -> None:
     """Delete TREE with all its versions and the growths that made them.
 
     The ledger stays, so that the same growth asks its judge nothing anew. A tree that an unfinished run needs stays, too.
     """
-    import asyncio
-
-    from dokimasia.methods.tree.deleting import delete_whole_tree
-    from dokimasia.storage.home import Home
-    from dokimasia.storage.trees.versions import resolve_tree, versions
-
-    with Home.open(settings.home, write=True, create=False) as home:
-        if not yes:
-            name = resolve_tree(home, tree).tree
-            if not sys.stdin.isatty():
-                raise click.UsageError(f"nobody is there to ask: add --yes to delete the tree {name!r}")
-            click.echo(f"tree {name}: {several(len(versions(home, name)), 'version')}", err=True)
-            click.confirm("delete it?", abort=True, err=True)
-        deleted = asyncio.run(delete_whole_tree(home, tree))
+    if not yes:
+        name, count = place.trees.size(tree)
+        if not sys.stdin.isatty():
+            raise click.UsageError(f"nobody is there to ask: add --yes to delete the tree {name!r}")
+        click.echo(f"tree {name}: {several(count, 'version')}", err=True)
+        click.confirm("delete it?", abort=True, err=True)
+    deleted = place.trees.delete(tree)
     if as_json:
         print_json(deleted)
         return

@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from dokimasia.cli.shared import common, json_option, print_json
+from dokimasia.cli.places.placing import placed
+from dokimasia.cli.shared import json_option, print_json
 
 if TYPE_CHECKING:
+    from dokimasia.cli.places import Place
     from dokimasia.methods.tree.reading.files import Format
-    from dokimasia.settings import Settings
 
 
 @click.command("export")
@@ -25,25 +26,21 @@ if TYPE_CHECKING:
 @click.option(
     "-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="Write here (default: standard output)."
 )
-@common
-def export(settings: "Settings", tree: str, version: str | None, name: "Format | None", output: Path | None) -> None:
+@placed
+def export(place: "Place", tree: str, version: str | None, name: "Format | None", output: Path | None) -> None:
     """Write TREE as YAML (to be edited and imported), JSON, CSV, GraphML or a Mermaid chart; equal trees, equal bytes."""
     import sys
 
-    from dokimasia.methods.tree.reading.files import export_tree, format_of
-    from dokimasia.methods.tree.reading.trees import load_tree
+    from dokimasia.methods.tree.reading.files import format_of
     from dokimasia.runs.reading.export_formats import write_whole
-    from dokimasia.storage.home import Home
 
-    with Home.open(settings.home, write=False) as home:
-        loaded = load_tree(home, tree, version=version)
-    data = export_tree(loaded, format_of(output, name)).encode()
+    named, data = place.trees.export(tree, version, format_of(output, name))
     if output is None:
         sys.stdout.buffer.write(data)
         sys.stdout.buffer.flush()
     else:
         write_whole(output, data)
-        click.echo(f"wrote {loaded.name} to {output}", err=True)
+        click.echo(f"wrote {named} to {output}", err=True)
 
 
 @click.command("import")
@@ -55,20 +52,14 @@ def export(settings: "Settings", tree: str, version: str | None, name: "Format |
 )
 @click.option("--new", is_flag=True, help="Begin a new tree with it.")
 @json_option
-@common
-def import_(settings: "Settings", file: Path, tree: str | None, new: bool, as_json: bool) -> None:
+@placed
+def import_(place: "Place", file: Path, tree: str | None, new: bool, as_json: bool) -> None:
     """Take FILE (YAML, JSON, CSV or GraphML) in as the newest version of a tree that is there, or with --new as a new one.
 
     Checked are the four layers, the fixed categories, cycles, names that stand twice, that every criterion that was mapped
     still has its one capability and its text, and that nothing newer is undone. What was changed by hand is kept as edits.
     """
-    import asyncio
-
-    from dokimasia.methods.tree.reading.files import import_tree
-    from dokimasia.storage.home import Home
-
-    with Home.open(settings.home, write=True) as home:
-        kept = asyncio.run(import_tree(home, file, tree=tree, new=new))
+    kept = place.trees.take_in(file, tree, new=new)
     if as_json:
         print_json(kept)
         return

@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING, Any
 import click
 from rich.markup import escape
 
-from dokimasia.cli.shared import common, json_option, print_json, redact
+from dokimasia.cli.places.placing import placed
+from dokimasia.cli.shared import json_option, print_json, redact
 from dokimasia.cli.tree.show import begun, counted, plain_table
 from dokimasia.report.figures import several
 
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from dokimasia.settings import Settings
+    from dokimasia.cli.places import Place
 
 
 @click.command("validity")
@@ -27,9 +28,9 @@ if TYPE_CHECKING:
 @click.option("--resamples", type=click.IntRange(0), default=100, show_default=True, help="Halves of the samples.")
 @click.option("--seed", type=click.IntRange(0), help="Seed of permutations and resamples (default: that of RUN).")
 @json_option
-@common
+@placed
 def validity(
-    settings: "Settings",
+    place: "Place",
     run: str,
     tree: str | None,
     against: tuple[str, ...],
@@ -42,14 +43,8 @@ def validity(
     A criterion's score is predicted by a model's mean over all other criteria (MAE_G), and over the others of its leaf
     (MAE_I); their difference is the gain. Printed as published, and leaving out criteria of the same sample.
     """
-    from dokimasia.methods.tree.reading.figures import validity_of
-    from dokimasia.methods.tree.reading.trees import evaluation_of
-    from dokimasia.storage.home import Home
-
-    with Home.open(settings.home, write=False) as home:
-        evaluation, own = evaluation_of(home, run)
-        files = dict(_named(one) for one in against)
-        found = validity_of(home, evaluation, tree=tree or own, against=files, baselines=not no_baselines, **options)
+    files = dict(_named(one) for one in against)
+    found = place.trees.validity(run, tree=tree, against=files, baselines=not no_baselines, **options)
     if as_json:
         print_json(found)
     else:
@@ -152,20 +147,14 @@ def _table(rows: list[Mapping[str, Any]], kind: str, title: str) -> "Table":
 @click.option("--examples", type=click.IntRange(0), default=3, show_default=True, help="Criteria listed for each node.")
 @click.option("--seed", type=click.IntRange(0), help="Seed of intervals and tests (default: that of RUN).")
 @json_option
-@common
-def weaknesses(settings: "Settings", run: str, model: str, tree: str | None, as_json: bool, **options: Any) -> None:
+@placed
+def weaknesses(place: "Place", run: str, model: str, tree: str | None, as_json: bool, **options: Any) -> None:
     """Show where a model of RUN is weak and strong on the capability tree.
 
     A node is compared with all the model's other criteria: its difference must be more than chance brings when the
     capabilities of whole images are exchanged, corrected for all nodes looked at.
     """
-    from dokimasia.methods.tree.reading.figures import weaknesses_of
-    from dokimasia.methods.tree.reading.trees import evaluation_of
-    from dokimasia.storage.home import Home
-
-    with Home.open(settings.home, write=False) as home:
-        evaluation, own = evaluation_of(home, run)
-        found = weaknesses_of(home, evaluation, model, tree=tree or own, **options)
+    found = place.trees.weaknesses(run, model, tree=tree, **options)
     if as_json:
         print_json(found)
     else:

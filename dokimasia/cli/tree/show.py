@@ -9,13 +9,14 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
-from dokimasia.cli.shared import common, console, json_option, print_json
+from dokimasia.cli.places.placing import placed
+from dokimasia.cli.shared import console, json_option, print_json
 from dokimasia.report.figures import several
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from dokimasia.settings import Settings
+    from dokimasia.cli.places import Place
 
 BAR, REST, BAR_WIDTH = "━", "·", 20
 LOW, HIGH = 50.0, 75.0
@@ -32,9 +33,9 @@ LOW, HIGH = 50.0, 75.0
 )
 @click.option("--all", "everything", is_flag=True, help="Show nodes without criteria, too.")
 @json_option
-@common
+@placed
 def show(
-    settings: "Settings",
+    place: "Place",
     tree: str,
     version: str | None,
     depth: int,
@@ -44,12 +45,7 @@ def show(
     as_json: bool,
 ) -> None:
     """Show TREE: its name, NAME@VERSION, the beginning of a version's or a run's id, or `last`."""
-    from dokimasia.methods.tree.reading.figures import tree_figures
-    from dokimasia.storage.home import Home
-
-    with Home.open(settings.home, write=False) as home:
-        found = tree_figures(home, tree, version=version, run=run, models=models)
-    found["nodes"] = [node for node in found["nodes"] if node["layer"] <= depth]
+    found = place.trees.show(tree, version=version, run=run, models=models, depth=depth)
     if as_json:
         print_json(found)
     else:

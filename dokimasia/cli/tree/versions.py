@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from rich.markup import escape
 
+from dokimasia.cli.places.placing import placed
 from dokimasia.cli.shared import common, console, json_option, print_json
 from dokimasia.cli.tree.show import counted, plain_table
 from dokimasia.report.figures import several
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
+    from dokimasia.cli.places import Place
     from dokimasia.settings import Settings
 
 MOST, SHORT = 30, 12
@@ -24,14 +26,10 @@ MOST, SHORT = 30, 12
 @click.command("list")
 @click.argument("tree", required=False)
 @json_option
-@common
-def list_(settings: "Settings", tree: str | None, as_json: bool) -> None:
+@placed
+def list_(place: "Place", tree: str | None, as_json: bool) -> None:
     """List all trees of the home, or the versions of TREE in the order in which they came about."""
-    from dokimasia.methods.tree.reading.trees import list_of_trees, list_of_versions
-    from dokimasia.storage.home import Home
-
-    with Home.open(settings.home, write=False) as home:
-        found = {"trees": list_of_trees(home)} if tree is None else list_of_versions(home, tree)
+    found = place.trees.all() if tree is None else place.trees.versions(tree)
     if as_json:
         print_json(found)
     elif tree is not None:
@@ -70,18 +68,14 @@ def _table_of_trees(trees: Sequence[Mapping[str, Any]]) -> "Table":
 @click.argument("second")
 @click.option("--top", type=click.IntRange(0), default=MOST, show_default=True, help="List so many of each.")
 @json_option
-@common
-def diff(settings: "Settings", first: str, second: str, top: int, as_json: bool) -> None:
+@placed
+def diff(place: "Place", first: str, second: str, top: int, as_json: bool) -> None:
     """Show what changed from the version FIRST to the version SECOND.
 
     A version is NAME@NUMBER, a tree's name (its newest), or the beginning of its id; a number alone is a version of the
     other one's tree.
     """
-    from dokimasia.methods.tree.reading.trees import compare_versions
-    from dokimasia.storage.home import Home
-
-    with Home.open(settings.home, write=False) as home:
-        found = compare_versions(home, first, second)
+    found = place.trees.compare(first, second)
     if as_json:
         print_json(found)
     else:
@@ -240,16 +234,10 @@ def _print_agreement(found: Mapping[str, Any]) -> None:
 @click.command("restore")
 @click.argument("version")
 @json_option
-@common
-def restore(settings: "Settings", version: str, as_json: bool) -> None:
+@placed
+def restore(place: "Place", version: str, as_json: bool) -> None:
     """Make VERSION (NAME@NUMBER, or the beginning of its id) the newest of its tree; the history stays."""
-    import asyncio
-
-    from dokimasia.methods.tree.reading.files import restore_version
-    from dokimasia.storage.home import Home
-
-    with Home.open(settings.home, write=True, create=False) as home:
-        kept = asyncio.run(restore_version(home, version))
+    kept = place.trees.restore(version)
     if as_json:
         print_json(kept)
     else:

@@ -6,6 +6,7 @@ from typing import Any, Literal, NamedTuple
 import orjson
 
 from dokimasia.domain.judgement import Provenance, Response
+from dokimasia.errors import ConfigError
 from dokimasia.runs.figures import simulated
 from dokimasia.runs.method import Method
 from dokimasia.runs.registry import method_of
@@ -112,6 +113,19 @@ async def export_rows(home: Home, run: Run) -> Export:
             for row, cells in zip(rows, own, strict=True)
         ],
     )
+
+
+def form_of(home: Home, run: Run, form: str) -> Mapping[str, bytes]:
+    """Return a run's files in the form of another program, by their names.
+
+    Raises:
+        ConfigError: runs of its method have no such form.
+    """
+    method = method_of(run)
+    if form not in method.forms:
+        others = f"; there is --as {' and '.join(method.forms)}" if method.forms else "; leave --as out"
+        raise ConfigError(f"run {run.id} is {method.title}, which has no form {form!r}{others}")
+    return method.forms[form](home, run)
 
 
 def exported(method: Method[Any, Any], rows: Sequence[ResultRow]) -> list[ResultRow]:

@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from dokimasia import __version__
 from dokimasia.log import logger
 from dokimasia.service.guarding.limits import Limits, Rates
 from dokimasia.service.problems import Refused, problem
@@ -34,6 +35,7 @@ POLICY = "; ".join(
 """The content security policy of every page: only scripts of the service itself run, and nothing comes from elsewhere."""
 
 HEADERS = {
+    "dokimasia-version": __version__,
     "x-content-type-options": "nosniff",
     "referrer-policy": "same-origin",
     "cross-origin-opener-policy": "same-origin",

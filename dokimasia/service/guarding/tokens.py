@@ -31,9 +31,11 @@ class Tokens:
 
     Attributes:
         known: by the SHA-256 of each token, whose it is.
+        own: the SHA-256 of the token of this user's own commands on this machine, who may do everything and say for whom.
     """
 
     known: Sequence[tuple[bytes, Person]] = field(default=(), repr=False)
+    own: bytes = field(default=b"", repr=False)
 
     @property
     def needed(self) -> bool:
@@ -48,6 +50,14 @@ class Tokens:
             if hmac.compare_digest(known, given):
                 found = person
         return found
+
+    def is_own(self, token: str) -> bool:
+        """Whether a token is that of this user's own commands on this machine."""
+        return hmac.compare_digest(self.own, _hash(token)) and bool(self.own)
+
+    def and_own(self, token: str) -> "Tokens":
+        """Return these tokens and one for this user's own commands on this machine."""
+        return Tokens(self.known, _hash(token))
 
 
 def read_tokens(path: Path) -> Tokens:

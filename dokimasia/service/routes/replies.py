@@ -58,6 +58,7 @@ class RunShown(BaseModel):
     forked_from: Forked | None
     name: str = Field(description="what the run is called; empty without a name")
     tags: list[str]
+    open_questions: int = Field(default=0, description="how many questions wait for people, in a list of runs")
 
 
 class RunsListed(Listed):
@@ -86,9 +87,9 @@ class RunBegun(RunShown):
     links: Links
 
 
-def shown_run(run: Run, label: Label) -> RunShown:
+def shown_run(run: Run, label: Label, *, asked: int = 0) -> RunShown:
     """Return a run as lists show it."""
-    return RunShown.model_validate(described(run, label))
+    return RunShown.model_validate(described(run, label, asked=asked))
 
 
 def begun(service: Service, run: Run) -> RunBegun:

@@ -128,10 +128,12 @@ def report(
     found = service.run(run)
     if format == "terminal":
         return Response(_printed(service, found, width=width, colour=colour), media_type=PLAIN)
-    body = render(asyncio.run(report_data(service.home, found, samples=samples, redact=service.redact)), format)
+    data = asyncio.run(report_data(service.home, found, samples=samples, redact=service.redact))
+    counted = {"dokimasia-shown": str(data.selection.shown), "dokimasia-samples": str(data.selection.total)}
+    body = render(data, format)
     if format == "md":
-        return Response(body, media_type=MARKDOWN)
-    return Response(body, media_type=HTML, headers={"content-security-policy": PAGE_POLICY})
+        return Response(body, media_type=MARKDOWN, headers=counted)
+    return Response(body, media_type=HTML, headers={"content-security-policy": PAGE_POLICY, **counted})
 
 
 @router.get(
@@ -149,8 +151,10 @@ def export(
     """Return one row an item, as `dokimasia export` writes them; or the files of another program's form."""
     found = service.run(run)
     if format in get_args(Format):
-        data = encode(asyncio.run(export_rows(service.home, found)), cast("Format", format))
-        return file_answer(data, MEDIA_TYPES[format], f"{found.id}.{format}")
+        rows = asyncio.run(export_rows(service.home, found))
+        counted = {"dokimasia-rows": str(len(rows.rows))}
+        data = encode(rows, cast("Format", format))
+        return file_answer(data, MEDIA_TYPES[format], f"{found.id}.{format}", headers=counted)
     forms = method_of(found).forms
     if format not in forms:
         known = ", ".join((*get_args(Format), *forms))

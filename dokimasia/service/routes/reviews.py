@@ -18,15 +18,13 @@ from dokimasia.methods.checks import (
     item_of,
     keep_decision,
     keep_draft,
-    label_figures,
-    labelled,
     review_items,
     review_queue,
     show_question,
     shown_item,
     take_back,
 )
-from dokimasia.methods.checks.figures import check_figures
+from dokimasia.methods.checks.standing import standing_figures
 from dokimasia.methods.people import asked_of, hand_out_here, queued, rating_text, ratings_of, written
 from dokimasia.runs.registry import method_of
 from dokimasia.service.describing import takes
@@ -202,9 +200,7 @@ def one_review(
 def agreement(service: TheService, person: Reader, run: str) -> dict[str, Any]:
     """Return how items stand and how far people agree; `dokimasia check RUN --json` prints the same."""
     found = service.run(run)
-    figures: dict[str, Any] = {"run": found.id, **check_figures(all_standings(service.home, found.id))}
-    labels = labelled(service.home, found.id)
-    return figures | ({"labels": label_figures(labels)} if labels else {})
+    return standing_figures(service.home, found.id, all_standings(service.home, found.id))
 
 
 @router.get("/reviews/{run}/ratings", responses=file_reply(JSON_LINES, description="the ratings, a line each"))

@@ -9,11 +9,12 @@ from pydantic import Field
 from dokimasia.errors import InputError, NotFound
 from dokimasia.runs.deleting import resting_on
 from dokimasia.runs.reading.comparing import compare_runs
-from dokimasia.runs.reading.listing import listed
+from dokimasia.runs.reading.listing import asked_of_people, listed
 from dokimasia.runs.registry import method_of
 from dokimasia.runs.requests import Called
 from dokimasia.service.describing import takes
 from dokimasia.service.problems import Refused
+from dokimasia.service.results import figures_of
 from dokimasia.service.routes.answering import After, Body, Limit, json_router, page_of, sent_as
 from dokimasia.service.routes.replies import AT_WORK, Links, RunShown, RunsListed, estimate_of, links_of, shown_run
 from dokimasia.service.state import Reader, Service, Starter, TheService
@@ -64,7 +65,10 @@ def list_of_runs(
 
     found = listed(service.home, tags=tuple(tag or ()), wanted=wanted, text=q)
     shown, later = page_of(found, lambda one: one[0].id, limit=limit, after=after)
-    return RunsListed(total=len(found), next=later, runs=[shown_run(run, label) for run, label in shown])
+    asked = asked_of_people(service.home)
+    return RunsListed(
+        total=len(found), next=later, runs=[shown_run(run, label, asked=asked[run.id]) for run, label in shown]
+    )
 
 
 @router.get("/runs/{run}")
@@ -76,7 +80,7 @@ def one_run(service: TheService, person: Reader, run: str) -> RunDetail:
         **_shown(service, found).model_dump(),
         title=method.title,
         estimate=estimate_of(found),
-        figures=method.figures(service.home, found),
+        figures=figures_of(service, found),
         items_shown=method.items is not None and method.items_shown,
         links=links_of(found.id),
     )

@@ -3,7 +3,7 @@
 import asyncio
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +29,7 @@ class Working:
 
 
 @contextmanager
-def at_work(folder: Path, *, port: int = 0, begins: bool = True) -> Iterator[Working]:
+def at_work(folder: Path, *, port: int = 0, run: str = "") -> Iterator[Working]:
     """A service over a home in a folder; a run in it begins, or goes on from before."""
     loop, ready, stop = asyncio.new_event_loop(), threading.Event(), asyncio.Event()
     made: list[Any] = []
@@ -37,10 +37,8 @@ def at_work(folder: Path, *, port: int = 0, begins: bool = True) -> Iterator[Wor
     async def serve() -> None:
         held = Held()
         async with working(folder / "home", held, port=port) as (_, engine, url):
-            run = (
-                (await engine.submit("evaluate", request(folder))).id if begins else (engine.at_work + engine.queued)[0]
-            )
-            made.append(Working(Site(url), run, loop, held))
+            id = run or (await engine.submit("evaluate", request(folder))).id
+            made.append(Working(Site(url), id, loop, held))
             ready.set()
             await stop.wait()
 
@@ -92,19 +90,16 @@ def test_a_run_is_stopped_and_resumed_from_its_page(tmp_path: Path) -> None:
 
 def test_a_page_goes_on_when_the_service_is_back(tmp_path: Path) -> None:
     """While the service is away the page says so; after its restart it follows the run, which went on, to its end."""
-    with at_work(tmp_path) as service:
-        opening = service.site.opened(f"/runs/{service.run}/live")
-        seen = opening.__enter__()
-        page = seen.page
-        expect(page.locator("svg .at-work").first).to_be_visible()
-    port = int(service.site.url.rsplit(":", 1)[1])
-    expect(page.locator("[data-lost]")).to_contain_text("lost")
-    with at_work(tmp_path, port=port, begins=False) as again:
-        expect(page.locator("[data-lost]")).to_be_hidden(timeout=30_000)
-        again.answer()
-        expect(page.locator("[data-badge]")).to_have_text("done", timeout=30_000)
-        expect(figure(page, "done")).to_have_text("27 / 27")
-    page.context.close()
+    with ExitStack() as stack:
+        with at_work(tmp_path) as service:
+            page = stack.enter_context(service.site.opened(f"/runs/{service.run}/live")).page
+            expect(page.locator("svg .at-work").first).to_be_visible()
+        expect(page.locator("[data-lost]")).to_contain_text("lost")
+        with at_work(tmp_path, port=int(service.site.url.rsplit(":", 1)[1]), run=service.run) as again:
+            expect(page.locator("[data-lost]")).to_be_hidden(timeout=30_000)
+            again.answer()
+            expect(page.locator("[data-badge]")).to_have_text("done", timeout=30_000)
+            expect(figure(page, "done")).to_have_text("27 / 27")
 
 
 @pytest.mark.parametrize(("size", "scheme"), VIEWS)

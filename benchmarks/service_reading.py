@@ -1,0 +1,187 @@
+"""A run in the service against an endpoint that takes a second, 256 in flight, while somebody reads 100 times a second.
+
+The same work is done again and again in one process, with and without the reading in turns; the reader is a process of its
+own, and asks for what pages ask for: the list of runs, a finished run's figures, its page, its samples, and the metrics.
+"""
+
+import argparse
+import asyncio
+import json
+import sys
+import time
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import aiohttp
+
+from benchmarks import workload
+from benchmarks.command import Options, run_benchmark, say, scratch, sized
+from benchmarks.figures import Figure, Report
+from benchmarks.stub import running_stub
+from benchmarks.workload import write_config, write_workload
+from dokimasia.methods.evaluation import EvaluationRequest
+from dokimasia.methods.evaluation.criteria_files import import_criteria
+from dokimasia.service.engine import Engine
+from dokimasia.service.events.registry import Events
+from dokimasia.service.guarding.limits import Limits
+from dokimasia.service.serving import serve
+from dokimasia.service.state import Service
+from dokimasia.settings import load_settings
+from dokimasia.storage.home import Home
+
+RATE = 100
+SLOWER = 1.10
+PATHS = (
+    ("/api/runs", 20),
+    ("/api/runs/{run}", 20),
+    ("/api/runs/{run}/samples", 20),
+    ("/runs/{run}", 10),
+    ("/", 20),
+    ("/metrics", 10),
+)
+"""What is read, and how many times in a hundred."""
+
+
+def measure(options: Options) -> Report:
+    """Do the same work with and without the reading."""
+    samples = options.samples or sized(options, quick=32, usual=320)
+    pairs = options.pairs or sized(options, quick=1, usual=4)
+    with scratch() as folder, running_stub() as fast, running_stub(latency=1.0) as slow:
+        write_workload(folder, samples=samples * (2 * pairs + 2), url=fast.url, concurrency=256)
+        _split(folder, samples)
+        rows = asyncio.run(_measured(folder, slow.url, pairs))
+    alone = median(row["seconds"] for row in rows if not row["reads"])
+    beside = median(row["seconds"] for row in rows if row["reads"])
+    read = [row for row in rows if row["reads"]]
+    figures = [
+        Figure("time beside the reading, over time alone", beside / alone, target=SLOWER, rule="at most"),
+        Figure("reads a second", median(row["a second"] for row in read), target=0.95 * RATE),
+        Figure("reads that failed", sum(row["failed"] for row in read), target=0, rule="exactly", must=True),
+        Figure("median of a read", median(row["p50"] for row in read), "s"),
+    ]
+    return Report("service_reading", tuple(figures), tuple(rows))
+
+
+async def _measured(folder: Path, slow: str, pairs: int) -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = []
+    settings = load_settings(config=folder / "dokimasia.toml", home=folder / "home", env={})
+    with Home.open(folder / "home", write=True) as home:
+        collection, _ = await import_criteria(home, folder / "criteria.jsonl")
+        events = Events(home)
+        request = EvaluationRequest(
+            data=folder / "data0.jsonl",
+            judge=workload.JUDGE,
+            models=workload.candidates(workload.CANDIDATES),
+            criteria=collection,
+        )
+        async with Engine(settings, home, observers=events.observing) as engine:
+            finished = await engine.submit("evaluate", request)
+            await engine.ended(finished)
+            say(f"a finished run to read: {finished.id}")
+        write_config(folder, slow, candidates_count=workload.CANDIDATES, concurrency=256)
+        settings = load_settings(config=folder / "dokimasia.toml", home=folder / "home", env={})
+        async with Engine(settings, home, observers=events.observing) as engine:
+            limits = Limits(rate=10_000, burst=10_000)
+            service = Service(settings=settings, home=home, runner=engine, events=events, limits=limits)
+            url: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+            stop = asyncio.Event()
+            serving = asyncio.create_task(serve(service, ready=url.set_result, stop=stop))
+            for number in range(2 * pairs + 1):
+                asked = request.model_copy(update={"data": folder / f"data{number + 1}.jsonl"})
+                rows.append(await _turn(engine, asked, await url, finished.id, reads=number % 2 == 1))
+                say(json.dumps(rows[-1]))
+            stop.set()
+            await serving
+    return rows[1:]  # the first turn only warms up
+
+
+def _split(folder: Path, samples: int) -> None:
+    """Write the questions of each turn into a file of their own, so that each asks what was not asked before."""
+    lines = (folder / "data.jsonl").read_bytes().splitlines(keepends=True)
+    for turn, start in enumerate(range(0, len(lines), samples)):
+        (folder / f"data{turn}.jsonl").write_bytes(b"".join(lines[start : start + samples]))
+
+
+async def _turn(engine: Engine, request: EvaluationRequest, url: str, finished: str, *, reads: bool) -> dict[str, Any]:
+    reader = None
+    if reads:
+        reader = await asyncio.create_subprocess_exec(
+            sys.executable, "-m", "benchmarks.service_reading", "--url", url, "--run", finished,
+            stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE,
+        )  # fmt: skip
+        assert reader.stdout is not None
+        await reader.stdout.readline()  # it has begun
+    began, cpu = time.perf_counter(), time.process_time()
+    run = await engine.submit("evaluate", request)
+    await engine.ended(run)
+    row = {"reads": reads, "seconds": round(time.perf_counter() - began, 2), "cpu": round(time.process_time() - cpu, 2)}
+    if reader is None:
+        return row
+    said, _ = await reader.communicate(b"\n")
+    return row | json.loads(said.splitlines()[-1])
+
+
+async def _read(url: str, run: str) -> dict[str, Any]:
+    """Read at an even rate until standard input is closed."""
+    took: list[float] = []
+    answers: Counter[int] = Counter()
+    paths = [path.format(run=run) for path, times in PATHS for _ in range(times)]
+    done = asyncio.ensure_future(asyncio.to_thread(sys.stdin.readline))
+
+    async def get(client: aiohttp.ClientSession, path: str) -> None:
+        began = time.perf_counter()
+        async with client.get(f"{url}{path}") as reply:
+            await reply.read()
+        answers[reply.status] += 1
+        took.append(time.perf_counter() - began)
+
+    async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0)) as client:
+        for path in dict.fromkeys(paths):
+            await get(client, path)  # what is worked out once is worked out
+        took.clear()
+        print("reading", flush=True)
+        tasks: set[asyncio.Task[None]] = set()
+        began = time.perf_counter()
+        number = 0
+        while not done.done():
+            task = asyncio.create_task(get(client, paths[number * 37 % len(paths)]))
+            tasks.add(task)
+            task.add_done_callback(tasks.discard)
+            number += 1
+            await asyncio.sleep(max(0.0, began + number / RATE - time.perf_counter()))
+        seconds = time.perf_counter() - began
+        await asyncio.gather(*tasks)
+    took.sort()
+    failed = sum(count for status, count in answers.items() if status != 200)
+    return {
+        "a second": round(number / seconds, 1),
+        "failed": failed,
+        "p50": round(median(took), 3),
+        "p99": round(took[int(len(took) * 0.99)], 3),
+    }
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add what can be told; a process with `--url` is the reader."""
+    parser.add_argument("--samples", type=int, help="questions of a turn; each takes eight calls")
+    parser.add_argument("--pairs", type=int, help="turns with and without the reading")
+    parser.add_argument("--url", help=argparse.SUPPRESS)
+    parser.add_argument("--run", help=argparse.SUPPRESS)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the benchmark, or its reader."""
+    parser = argparse.ArgumentParser(add_help=False)
+    add_options(parser)
+    told, _ = parser.parse_known_args(arguments)
+    if told.url:
+        print(json.dumps(asyncio.run(_read(told.url, told.run))))
+        return 0
+    return run_benchmark("service_reading", __doc__, measure, arguments, add=add_options)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

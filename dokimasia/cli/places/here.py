@@ -1,0 +1,271 @@
+"""The home on this machine: read as it lies; written by this process, or by the service that holds it."""
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from dokimasia.cli.places import Done, Exported, Told
+from dokimasia.cli.places.trees import TreesHere
+from dokimasia.cli.shared import console, reading, redact
+from dokimasia.domain.decision import Action, CheckItem, Decision
+from dokimasia.runs.forking import ForkRequest
+from dokimasia.runs.method import Method
+from dokimasia.runs.registry import method_of
+from dokimasia.runs.requests import RunRequest
+from dokimasia.settings import Settings
+from dokimasia.storage.home import Home
+from dokimasia.storage.naming import LAST, Usable, other_than, resolve_run
+from dokimasia.storage.runs import Run, get_run
+
+if TYPE_CHECKING:
+    from dokimasia.cli.places.there import There
+
+R = TypeVar("R")
+
+
+class Here:
+    """Runs in a home of this machine."""
+
+    remote = False
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self._detached = False
+
+    def detach(self) -> None:
+        """Leave runs to the service that holds the home.
+
+        Raises:
+            click.UsageError: there is none.
+        """
+        if self.holder() is None:
+            raise click.UsageError(
+                "--detach leaves a run to a service: name one with --server, or begin one with `dokimasia serve`"
+            )
+        self._detached = True
+
+    @property
+    def where(self) -> str:
+        """The options by which another command finds the same home and configuration."""
+        from dokimasia.cli.running import home_options
+
+        return home_options(self.settings)
+
+    @property
+    def trees(self) -> TreesHere:
+        """Its trees."""
+        return TreesHere(self)
+
+    @property
+    def named(self) -> str:
+        """What the place is called in a sentence."""
+        return str(self.settings.home)
+
+    def only_here(self, what: str) -> None:
+        """Refuse nothing: this is here."""
+
+    def find(self, run: str, usable: Usable | None = None) -> Run:
+        """Return the run that a user means."""
+        with reading(self.settings, run, usable) as (_, found):
+            return found
+
+    def preview(self, method: Method[Any, Any], request: RunRequest) -> dict[str, Any]:
+        """Return what a run would be, ask and cost."""
+        from dokimasia.runs.preview import preview
+
+        return preview(method, request, settings=self.settings)
+
+    def check_keys(self, shown: Mapping[str, Any]) -> None:
+        """Refuse a preview where a key is missing that the run would need."""
+        from dokimasia.runs.preview import check_keys
+
+        check_keys(self.settings, shown)
+
+    def run(self, method: Method[Any, Any], request: RunRequest) -> Done:
+        """Do what a request asks, to its end."""
+        from dokimasia.runs.lifecycle import run
+
+        return self._done(partial(run, method, request), lambda there: there.run(method, request))
+
+    def resume(self, run: Run, changes: Mapping[str, Any], retry: Sequence[str]) -> Done:
+        """Go on with a run, to its end."""
+        from dokimasia.runs.lifecycle import resume
+        from dokimasia.runs.retrying import retryable
+
+        kinds = retryable(",".join(retry)) if retry else ()
+        work = partial(resume, run, changes=changes, retry=kinds)
+        return self._done(work, lambda there: there.resume(run, changes, retry))
+
+    def fork_preview(self, run: Run, request: ForkRequest) -> dict[str, Any]:
+        """Return what a fork would be, ask and cost."""
+        from dokimasia.runs.forking import prepare_fork
+
+        with reading(self.settings, run.id) as (home, parent):
+            return asyncio.run(prepare_fork(home, parent, request, settings=self.settings)).preview
+
+    def fork(self, run: Run, request: ForkRequest) -> Done:
+        """Do a run again with changes, to its end."""
+        from dokimasia.runs.forking import fork
+
+        return self._done(partial(fork, run, request), lambda there: there.fork(run, request))
+
+    def _done(self, work: Callable[..., Any], through: "Callable[[There], Done]") -> Done:
+        from dokimasia.cli.running import run_to_end
+
+        if there := self.holder():
+            return through(there)
+        result = run_to_end(work, self.settings)
+        return Done(result.run, result.end, result.why, result.summary)
+
+    def holder(self) -> "There | None":
+        """Return the service that holds the home, if one does and takes commands of this user."""
+        from dokimasia.client.holding import service_holding
+
+        access = service_holding(self.settings.home)
+        if access is None:
+            return None
+        from dokimasia.cli.places.there import There
+
+        held = replace(self.settings, server=access.url, server_token=access.token)
+        there = There(held, where=self.where)
+        if self._detached:
+            there.detach()
+        return there
+
+    def after(self, method: Method[Any, Any], run: str, request: RunRequest) -> Sequence[str]:
+        """Do what a method does once a run is done, and return what is to be said of it."""
+        if method.after is None:
+            return ()
+        with reading(self.settings, run) as (home, found):
+            return list(method.after(home, get_run(home, found.id), request))
+
+    def view(self, run: str, *, figures: Mapping[str, Any] | None = None) -> Mapping[str, Any]:
+        """Return a run's figures, with its items where it shows any."""
+        with reading(self.settings, run) as (home, found):
+            method = method_of(found)
+            view = dict(method.figures(home, found) if figures is None else figures)
+            if method.items is not None and method.items_shown:
+                view["items"] = list(method.items(home, found, None))
+            return view
+
+    def sample(self, run: str, sample: str, *, raw: bool) -> Mapping[str, Any]:
+        """Return one sample of a run whole."""
+        from dokimasia.runs.reading.inspection import sample_of_run
+
+        with reading(self.settings, run) as (home, found):
+            return asyncio.run(sample_of_run(home, found, sample, raw=raw))
+
+    def draw(
+        self, run: str, *, figures: Mapping[str, Any] | None = None, planted: Mapping[str, Any] | None = None
+    ) -> None:
+        """Print the sections of a run's report that a terminal shows."""
+        from dokimasia.report.terminal import draw_run
+        from dokimasia.runs.reading.reporting import run_data
+
+        with reading(self.settings, run) as (home, found):
+            draw_run(console(), replace(run_data(home, found, figures), planted=planted), redact=redact)
+
+    def export(self, run: Run, format: Any) -> Exported:
+        """Return a run's rows in a format."""
+        from dokimasia.runs.reading.export_formats import encode
+        from dokimasia.runs.reading.exporting import export_rows
+
+        with reading(self.settings, run.id) as (home, found):
+            rows = asyncio.run(export_rows(home, found))
+        return Exported(encode(rows, format), len(rows.rows), method_of(found).row_name)
+
+    def form(self, run: Run, form: str) -> Mapping[str, bytes]:
+        """Return a run's files in the form of another program, by name."""
+        from dokimasia.runs.reading.exporting import form_of
+
+        with reading(self.settings, run.id) as (home, found):
+            return form_of(home, found, form)
+
+    def report(self, run: Run, format: Any, samples: int) -> Told:
+        """Return a report on a run."""
+        from dokimasia.runs.reading.reporting import render, report_data
+
+        with reading(self.settings, run.id) as (home, found):
+            data = asyncio.run(report_data(home, found, samples=samples, redact=redact))
+        return Told(render(data, format), data.selection.shown, data.selection.total)
+
+    def compare(self, first: str, second: str, *, say: Callable[[str], None], **how: Any) -> dict[str, Any]:
+        """Return how two runs differ."""
+        from dokimasia.runs.reading.comparing import compare_runs
+
+        def compared(run: Run) -> bool:
+            return method_of(run).diff is None
+
+        with reading(self.settings, first, compared) as (home, run):
+            other = resolve_run(home, second, compared if how.get("models") else other_than(run))
+            if first == second == LAST and run.id != other.id:
+                run, other = other, run
+            for text, named in ((first, run), (second, other)):
+                if text == LAST:
+                    say(f"last: run {named.id} of {named.created_at[:19].replace('T', ' ')}, {named.command}")
+            return compare_runs(home, run, other, **how)
+
+    def standing(self, run: str) -> dict[str, Any]:
+        """Return how all stands that people decide on in a run."""
+        from dokimasia.methods.checks import open_for_people
+        from dokimasia.methods.checks.standing import standing_figures
+
+        every = open_for_people(self.settings, run)
+        with Home.open(self.settings.home, write=False) as home:
+            return standing_figures(home, every[0].item.run, every)
+
+    def decide(self, item: CheckItem, action: Action, *, who: str, text: str = "", shown: str = "") -> Decision | None:
+        """Keep what a person decided on an item; None where it is left for the process that holds the home."""
+        from dokimasia.methods.checks import decide
+        from dokimasia.storage.decisions import clear_draft, standing
+
+        there = self.holder()
+        if there is None:
+            return decide(item, action, who=who, text=text, shown=shown, settings=self.settings)
+        there.decide(item, action, who=who, text=text)
+        clear_draft(self.settings.home, item.id, who)
+        with Home.open(self.settings.home, write=False) as home:
+            made = [one for one in standing(home, item.id).decisions if one.who == who]
+        return made[-1] if made else None
+
+    def runs(self, tags: Sequence[str]) -> list[dict[str, Any]]:
+        """Return the runs that have all of these tags, the newest first."""
+        from dokimasia.runs.reading.listing import asked_of_people, described, listed
+
+        with Home.open(self.settings.home, write=False) as home:
+            asked = asked_of_people(home)
+            return [described(run, label, asked=asked[run.id]) for run, label in listed(home, tags=tuple(tags))]
+
+    def rename(self, run: str, name: str) -> str:
+        """Call a run otherwise, and return its id."""
+        from dokimasia.storage.naming import name_run
+
+        if there := self.holder():
+            return there.rename(run, name)
+        with Home.open(self.settings.home, write=True, create=False) as home:
+            found = resolve_run(home, run)
+            asyncio.run(name_run(home, found.id, name, ()))
+        return found.id
+
+    def resting(self, run: str) -> tuple[Run, Sequence[tuple[str, str]], tuple[int, int]]:
+        """Return a run that is to be deleted, the runs that rest on it, and its numbers of results and samples."""
+        from dokimasia.runs.deleting import resting_on
+        from dokimasia.storage.deletion import run_size
+
+        with reading(self.settings, run) as (home, found):
+            size = run_size(home, found.id)
+            resting = [(one.id, one.command) for one in resting_on(home, found.id)]
+            return found, resting, (size.results, size.samples)
+
+    def delete(self, run: Run) -> dict[str, Any]:
+        """Delete a run, and return what went."""
+        from dokimasia.runs.deleting import delete_whole_run
+
+        if there := self.holder():
+            return there.delete(run)
+        with Home.open(self.settings.home, write=True, create=False) as home:
+            return asyncio.run(delete_whole_run(home, run.id)).model_dump(mode="json")

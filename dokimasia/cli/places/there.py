@@ -1,0 +1,326 @@
+"""A service: elsewhere, or the one that holds a home of this machine; what verbs ask goes over HTTP."""
+
+import io
+import re
+import signal
+import sys
+import threading
+import zipfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import click
+
+from dokimasia.cli.places import Done, Exported, Told
+from dokimasia.cli.places.trees import TreesThere
+from dokimasia.cli.shared import console, refuse_remote, say
+from dokimasia.client import Client, ClientRun, Event
+from dokimasia.domain.decision import Action, CheckItem, Decision
+from dokimasia.errors import DokimasiaError, Interrupted, Unreachable
+from dokimasia.gateway.events import GatewayEvent
+from dokimasia.log import printable, unguarded
+from dokimasia.runs.estimate import Estimate, ModelEstimate
+from dokimasia.runs.forking import ForkRequest
+from dokimasia.runs.method import Method
+from dokimasia.runs.observer import Progress
+from dokimasia.runs.registry import method_named
+from dokimasia.runs.requests import Invocation, RunRequest
+from dokimasia.settings import Settings
+from dokimasia.storage.naming import LAST, Usable
+from dokimasia.storage.runs import Run
+
+_COLOURS = re.compile(r"(\x1b\[[0-9;]*m)")
+_PROGRESS = ("items", "done", "restored", "failures")
+_LIMITS = ("max_failures", "min_score", "min_accuracy")
+
+
+class There:
+    """Runs of a service.
+
+    Args:
+        settings: its address and token.
+        where: the options by which another command finds the same place; by default the address.
+    """
+
+    remote = True
+
+    def __init__(self, settings: Settings, *, where: str = "") -> None:
+        self.settings = settings
+        self.where = where or f" --server {settings.server}"
+        self.client = Client(settings.server, settings.server_token)
+        self._detached = False
+
+    @property
+    def trees(self) -> TreesThere:
+        """Its trees."""
+        return TreesThere(self.client)
+
+    @property
+    def named(self) -> str:
+        """What the place is called in a sentence."""
+        return f"the home of {self.settings.server}"
+
+    def only_here(self, what: str) -> None:
+        """Refuse what is done on a home of this machine alone.
+
+        Raises:
+            click.UsageError: always.
+        """
+        refuse_remote(what)
+
+    def detach(self) -> None:
+        """Leave the runs that are begun to the service."""
+        self._detached = True
+
+    def find(self, run: str, usable: Usable | None = None) -> Run:
+        """Return the run that a user means, as a list says it."""
+        if run != LAST or usable is None:
+            return _row(self.client.find(run).shown)
+        runs = [_row(one.shown) for one in self.client.runs()]
+        found = next((one for one in runs if usable(one)), runs[0] if runs else None)
+        return found or _row(self.client.find(run).shown)
+
+    def preview(self, method: Method[Any, Any], request: RunRequest) -> dict[str, Any]:
+        """Return what a run would be, ask and cost."""
+        return self.client.preview_of(method.name, request)
+
+    def check_keys(self, shown: Mapping[str, Any]) -> None:
+        """Refuse nothing: keys are the service's."""
+
+    def run(self, method: Method[Any, Any], request: RunRequest) -> Done:
+        """Do what a request asks, to its end."""
+        return self._followed(lambda: self.client.begin(method.name, request), request)
+
+    def resume(self, run: Run, changes: Mapping[str, Any], retry: Sequence[str]) -> Done:
+        """Go on with a run, to its end."""
+        limits = {name: value for name, value in changes.items() if name != "fresh" and value not in (None, ())}
+        found = ClientRun(self.client, run.model_dump())
+        begin = (lambda: found.retry(retry, **limits)) if retry else (lambda: found.resume(**limits))
+        return self._followed(begin, Invocation.model_validate({name: changes.get(name) for name in _LIMITS}))
+
+    def fork_preview(self, run: Run, request: ForkRequest) -> dict[str, Any]:
+        """Return what a fork would be, ask and cost."""
+        return ClientRun(self.client, run.model_dump()).fork_preview(**_given(request))
+
+    def fork(self, run: Run, request: ForkRequest) -> Done:
+        """Do a run again with changes, to its end."""
+        parent = ClientRun(self.client, run.model_dump())
+        return self._followed(lambda: parent.fork(**_given(request)), request)
+
+    def after(self, method: Method[Any, Any], run: str, request: RunRequest) -> Sequence[str]:
+        """Return nothing: a service writes no files here, and says all in the run's report."""
+        return ()
+
+    def view(self, run: str, *, figures: Mapping[str, Any] | None = None) -> Mapping[str, Any]:
+        """Return a run's figures, with its items where it shows any."""
+        found = self.client.find(run)
+        view = dict(found.shown["figures"] if figures is None else figures)
+        if found.shown["items_shown"]:
+            view["items"] = list(found.items())
+        return view
+
+    def sample(self, run: str, sample: str, *, raw: bool) -> Mapping[str, Any]:
+        """Return one sample of a run whole."""
+        return self.client.find(run).sample(sample, raw=raw)
+
+    def draw(
+        self, run: str, *, figures: Mapping[str, Any] | None = None, planted: Mapping[str, Any] | None = None
+    ) -> None:
+        """Print the sections of a run's report that a terminal shows, as the service draws them."""
+        out = console()
+        colour = bool(out.is_terminal and out.color_system)
+        drawn = self.client.find(run).report("terminal", width=max(40, min(out.width, 500)), colour=colour)
+        _print(drawn.decode(), colour=colour)
+
+    def export(self, run: Run, format: str) -> Exported:
+        """Return a run's rows in a format."""
+        reply = self.client.connection.request("GET", f"/api/runs/{run.id}/export", query={"format": format})
+        rows = int(reply.headers.get("dokimasia-rows", "0"))
+        return Exported(reply.content, rows, method_named(run.method).row_name)
+
+    def form(self, run: Run, form: str) -> Mapping[str, bytes]:
+        """Return a run's files in the form of another program, by name."""
+        with zipfile.ZipFile(io.BytesIO(ClientRun(self.client, run.model_dump()).export(form))) as archive:
+            return {one: archive.read(one) for one in archive.namelist()}
+
+    def report(self, run: Run, format: str, samples: int) -> Told:
+        """Return a report on a run."""
+        query = {"format": format, "samples": samples}
+        reply = self.client.connection.request("GET", f"/api/runs/{run.id}/report", query=query)
+        shown, of = (reply.headers.get(f"dokimasia-{name}", "") for name in ("shown", "samples"))
+        return Told(reply.content, int(shown or 0), int(of or 0))
+
+    def compare(self, first: str, second: str, *, say: Callable[[str], None], **how: Any) -> dict[str, Any]:
+        """Return how two runs differ."""
+        models = how.pop("models", None)
+        found = self.client.diff(first, second, models=",".join(models) if models else None, **how)
+        for text, name in ((first, "first"), (second, "second")):
+            if text == LAST:
+                row = self.client.find(found[name]["run"]).shown
+                say(f"last: run {row['id']} of {row['created_at'][:19].replace('T', ' ')}, {row['command']}")
+        return found
+
+    def standing(self, run: str) -> dict[str, Any]:
+        """Return how all stands that people decide on in a run."""
+        return self.client.agreement(run)
+
+    def decide(self, item: CheckItem, action: Action, *, who: str, text: str = "", shown: str = "") -> Decision | None:
+        """Keep what a person decided on an item."""
+        with Client(self.settings.server, self.settings.server_token, who=who) as client:
+            told = client.decide(item.run, item.id, action, text=text, second=item.kind != "question")
+        made = [one for one in map(Decision.model_validate, told["decisions"]) if one.who == who]
+        return made[-1] if made else None
+
+    def runs(self, tags: Sequence[str]) -> list[dict[str, Any]]:
+        """Return the runs that have all of these tags, the newest first."""
+        return [one.shown for one in self.client.runs(tags=tags)]
+
+    def rename(self, run: str, name: str) -> str:
+        """Call a run otherwise, and return its id."""
+        return self.client.find(run).call(name).id
+
+    def resting(self, run: str) -> tuple[Run, Sequence[tuple[str, str]], tuple[int, int]]:
+        """Return a run that is to be deleted, the runs that rest on it, and its numbers of results and samples."""
+        found = self.client.find(run)
+        shown = self.client.connection.get(f"/api/runs/{found.id}/resting")
+        resting = [(one["id"], one["command"]) for one in shown["runs"]]
+        return _row(found.shown), resting, (shown["results"], shown["samples"])
+
+    def delete(self, run: Run) -> dict[str, Any]:
+        """Delete a run, and return what went."""
+        return ClientRun(self.client, run.model_dump()).delete(force=True)
+
+    def _followed(self, begin: Callable[[], ClientRun], request: Invocation) -> Done:
+        """Begin a run and show how far it is until it ends; Ctrl-C stops it, twice at once."""
+        from dokimasia.cli.progress import ProgressLine
+
+        with ProgressLine() as line:
+            run = begin()
+            if self._detached:
+                click.echo(run.id)
+                say(f"left to the service; its results: dokimasia show {run.id}{self.where}")
+                raise click.exceptions.Exit(0)
+            if run.shown["status"] not in ("queued", "running"):
+                ended = run.ended(request.model_dump())
+            else:
+                shown = _Shown(line, run.id)
+                with _stopping(run) as asked:
+                    try:
+                        ended = run.wait(shown, limits=request.model_dump(), lost=shown.lost)
+                    except Unreachable as gone:
+                        again = f"dokimasia resume {run.id}{self.where}"
+                        raise Unreachable(
+                            f"{gone}; run {run.id} goes on when it is back, to be watched by: {again}"
+                        ) from None
+                if asked.is_set() and ended.status == "interrupted":
+                    raise Interrupted(
+                        f"interrupted; everything finished is kept. Go on with: dokimasia resume {run.id}{self.where}"
+                    )
+        say(line.paid())
+        if ended.end == "failed":
+            raise DokimasiaError(f"run {run.id} failed: {ended.why}" if ended.why else f"run {run.id} failed")
+        if ended.end == "interrupted":
+            raise Interrupted(
+                f"run {run.id} was stopped; everything finished is kept. "
+                f"Go on with: dokimasia resume {run.id}{self.where}"
+            )
+        return Done(ended.run, ended.end, ended.why)  # pyright: ignore[reportArgumentType]
+
+
+class _Shown:
+    """Tells a progress line what the events of a run say."""
+
+    def __init__(self, line: Any, run: str) -> None:
+        self._line = line
+        self._run = run
+        self._planned = False
+        self._lost = ""
+
+    def __call__(self, event: Event) -> None:
+        if self._lost:
+            self._lost = ""
+            say("the service is back")
+        if event.kind == "snapshot":
+            picture = event.data["picture"]
+            if (picture.get("status") or {}).get("status") == "running":
+                for kind in ("planned", "progress"):
+                    if picture.get(kind):
+                        self(Event(kind, event.id, picture[kind]))
+        elif event.kind == "planned":
+            if not self._planned:
+                self._planned = True
+                self._line.planned(self._run, _estimate(event.data))
+        elif event.kind == "progress":
+            known = {name: event.data[name] for name in _PROGRESS if name in event.data}
+            self._line.progressed(Progress(**known, stats=_stats(event.data)))
+        elif event.kind == "limit":
+            self._line.happened(
+                GatewayEvent(kind="limit", endpoint=event.data["endpoint"], reason=event.data["reason"])
+            )
+
+    def lost(self, why: str) -> None:
+        """Say once that the service does not answer."""
+        if not self._lost:
+            self._lost = why
+            say(f"{why}; trying again")
+
+
+@contextmanager
+def _stopping(run: ClientRun) -> Iterator[threading.Event]:
+    """Have Ctrl-C stop a run, the first time once the calls in flight are committed, the second time at once."""
+    asked, times = threading.Event(), 0
+
+    def interrupt(*_: object) -> None:
+        nonlocal times
+        times += 1
+        if times > 2:
+            raise KeyboardInterrupt
+        asked.set()
+        at_once = times == 2
+        say("\nstopping the run at once" if at_once else "\nfinishing the calls in flight; Ctrl-C again stops at once")
+        threading.Thread(target=_cancelled, args=(run, at_once), daemon=True).start()
+
+    before = signal.signal(signal.SIGINT, interrupt)
+    try:
+        yield asked
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _cancelled(run: ClientRun, at_once: bool) -> None:
+    try:
+        run.cancel(at_once=at_once)
+    except DokimasiaError as problem:
+        say(f"the run could not be stopped: {problem}")
+
+
+def _print(text: str, *, colour: bool) -> None:
+    """Print what a service drew: nothing of it but colours controls the terminal."""
+    pieces = _COLOURS.split(text) if colour else [text]
+    out = unguarded(sys.stdout)
+    out.write("".join(one if colour and _COLOURS.fullmatch(one) else printable(one) for one in pieces))
+    out.flush()
+
+
+def _row(shown: Mapping[str, Any]) -> Run:
+    """Return a run as a list says it, as its row; what a list does not say is empty."""
+    return Run.model_validate({name: shown[name] for name in Run.model_fields if name in shown})
+
+
+def _given(request: ForkRequest) -> dict[str, Any]:
+    return {name: getattr(request, name) for name in type(request).model_fields if getattr(request, name)}
+
+
+def _estimate(told: Mapping[str, Any]) -> Estimate:
+    """Return the estimate that an event tells."""
+    models = {name: ModelEstimate(calls=one["calls"], cost=one["cost"]) for name, one in told.get("models", {}).items()}
+    return Estimate(
+        samples=told["samples"], models=models, notes=tuple(told.get("notes", ())), answered=told.get("answered", 0)
+    )
+
+
+def _stats(told: Mapping[str, Any]) -> Any:
+    from dokimasia.gateway.events import GatewayStats
+
+    return GatewayStats.model_validate({name: one for name, one in told.items() if name in GatewayStats.model_fields})

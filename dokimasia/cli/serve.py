@@ -1,0 +1,168 @@
+"""`dokimasia serve`: runs over HTTP, pages for people, and people as models, over one home until it is told to stop."""
+
+import asyncio
+import secrets
+import signal
+import socket
+from contextlib import ExitStack, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from dokimasia.cli.shared import FILE, configured, say
+from dokimasia.report.figures import several
+
+if TYPE_CHECKING:
+    from dokimasia.settings import Settings
+
+PORT = 8181
+EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}
+"""Addresses that stand for all of a machine, and by which of its own it is reached from itself."""
+
+
+@click.command()
+@click.option("--host", default="127.0.0.1", show_default=True, help="The address; one that others reach needs tokens.")
+@click.option("--port", type=click.IntRange(0, 65535), default=PORT, show_default=True, help="0 takes a free one.")
+@click.option("--token-file", type=FILE, help="Who may do what: lines of name, scopes (read,run,review) and token.")
+@click.option(
+    "--data-root",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    help="Requests may name files below this folder, beside what is uploaded.",
+)
+@click.option(
+    "--allow-host", "hosts", multiple=True, metavar="NAME", help="A name by which it is reached; may be repeated."
+)
+@click.option("--width", type=click.IntRange(1), default=4, show_default=True, help="So many runs are at work at once.")
+@configured
+def command(
+    settings: "Settings",
+    host: str,
+    port: int,
+    token_file: Path | None,
+    data_root: Path | None,
+    hosts: tuple[str, ...],
+    width: int,
+) -> None:
+    """Serve the home: runs of every method over HTTP, pages to look at, and what waits for people.
+
+    It holds the home: writing commands of the same user on this machine go through it by themselves. Ctrl-C, or SIGTERM,
+    answers and commits the calls in flight and leaves every run so that it goes on when the service is back; a second one
+    stops at once.
+    """
+    from dokimasia.service.guarding.tokens import Tokens, read_tokens
+    from dokimasia.service.serving import check_address
+
+    tokens = Tokens() if token_file is None else read_tokens(token_file)
+    check_address(host, tokens=tokens.needed)
+    asyncio.run(_served(settings, host, port, tokens, data_root, hosts, width))
+
+
+async def _served(
+    settings: "Settings",
+    host: str,
+    port: int,
+    tokens: "object",
+    data_root: Path | None,
+    hosts: tuple[str, ...],
+    width: int,
+) -> None:
+    from dokimasia.log import Redactor
+    from dokimasia.service.engine import Engine
+    from dokimasia.service.events.registry import Events
+    from dokimasia.service.guarding.tokens import Tokens
+    from dokimasia.service.serving import serve
+    from dokimasia.service.state import Service
+    from dokimasia.storage.home import Home
+    from dokimasia.storage.lock import Access, access_kept
+
+    assert isinstance(tokens, Tokens)
+    own = secrets.token_urlsafe(32)
+    stopping, hurrying = _signals()
+    with Home.open(settings.home, write=True) as home, ExitStack() as kept:
+        redact = Redactor((*settings.secrets, own))
+        events = Events(home, redact)
+        engine = Engine(settings, home, width=width, observers=events.observing)
+        service = Service(
+            settings=settings,
+            home=home,
+            runner=engine,
+            tokens=tokens.and_own(own),
+            data_root=data_root,
+            hosts=_names(host, hosts),
+            redact=redact,
+            events=events,
+        )
+
+        def ready(url: str) -> None:
+            here = url.replace(f"//{host}:", f"//{EVERYWHERE.get(host, host)}:")
+            home.announce(here)
+            kept.enter_context(access_kept(home.path, Access(here, own)))
+            click.echo(here)
+            say(_hint(here, host, hosts))
+
+        await engine.start()
+        try:
+            await serve(service, host=host, port=port, ready=ready, stop=stopping)
+        finally:
+            left = len(engine.queue.at_work) + len(engine.queue.queued)
+            await _drained(engine, hurrying)
+    on = "goes on" if left == 1 else "go on"
+    say(f"stopped; {several(left, 'run')} {on} when the service is back" if left else "stopped")
+
+
+def _signals() -> tuple[asyncio.Event, asyncio.Event]:
+    """Return what the first signal to stop sets, and what the second does."""
+    stopping, hurrying = asyncio.Event(), asyncio.Event()
+
+    def asked() -> None:
+        if stopping.is_set():
+            hurrying.set()
+            return
+        stopping.set()
+        say("\nanswering and committing the calls in flight; Ctrl-C again stops at once")
+
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        with suppress(NotImplementedError, RuntimeError, ValueError):
+            loop.add_signal_handler(number, asked)
+    return stopping, hurrying
+
+
+async def _drained(engine: "object", hurrying: asyncio.Event) -> None:
+    """Answer and commit what is in flight; once somebody is in a hurry, give it up."""
+    from dokimasia.service.engine import Engine
+
+    assert isinstance(engine, Engine)
+    closing, hurry = asyncio.ensure_future(engine.close()), asyncio.ensure_future(hurrying.wait())
+    await asyncio.wait({closing, hurry}, return_when=asyncio.FIRST_COMPLETED)
+    hurry.cancel()
+    if not closing.done():
+        closing.cancel()
+        await asyncio.wait({closing})
+        await engine.close(patience=0)
+    else:
+        closing.result()
+
+
+def _names(host: str, hosts: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the names by which the service is reached beside those of this machine itself."""
+    own = () if host in EVERYWHERE else (host.lower(),)
+    return (*own, *(name.lower() for name in hosts))
+
+
+def _hint(url: str, host: str, hosts: tuple[str, ...]) -> str:
+    """Return a sentence on how the service is reached from elsewhere."""
+    from dokimasia.service.guarding.requests import loopback
+
+    port = url.rpartition(":")[2]
+    name = socket.gethostname()
+    if loopback(host):
+        return (
+            f"serving on this machine alone; from another one: ssh -L {port}:{host}:{port} {name}, or serve with "
+            f"--host 0.0.0.0 --token-file FILE --allow-host {name}. Ctrl-C ends it"
+        )
+    known = hosts or (() if host in EVERYWHERE else (host,))
+    if known:
+        return f"from elsewhere: {', '.join(f'http://{one}:{port}' for one in known)} with a token. Ctrl-C ends it"
+    return f"no name is allowed yet: add --allow-host {name}, or the address that others use. Ctrl-C ends it"

@@ -1,0 +1,203 @@
+"""Requests to a service: the token goes along and is never shown, errors come back as those of this package."""
+
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+from urllib.parse import quote, urlsplit
+
+import httpx
+
+from dokimasia import __version__, errors
+from dokimasia.errors import ConfigError, DokimasiaError, InputError, NotFound, Unreachable
+from dokimasia.log import Redactor, logger
+
+ERROR_HEADER = "dokimasia-error"
+VERSION_HEADER = "dokimasia-version"
+SAFE = frozenset({"GET", "HEAD"})
+AWAY = frozenset({502, 503, 504})
+TRIES = 5
+PATIENCE = 60.0
+"""Seconds for which a service that answered before is waited for."""
+
+LONGEST_PAUSE = 5.0
+_LOST = (httpx.TransportError,)
+
+
+class Connection:
+    """Sends requests to a service.
+
+    Safe requests are sent again where the service does not answer or is busy; others only where it refused them unread.
+
+    Args:
+        url: the address of the service.
+        token: what it is shown; never part of a message, a log or `repr`.
+        who: who decides, where the service takes this machine's word for it.
+        timeout: seconds for a reply.
+        transport: in place of the network.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        token: str = "",
+        who: str = "",
+        timeout: float = 60.0,
+        transport: httpx.BaseTransport | None = None,
+    ) -> None:
+        parts = urlsplit(url)
+        if parts.scheme not in ("http", "https") or not parts.hostname or parts.username is not None:
+            raise ConfigError(f"{parts.scheme or 'this'} is no address of a service: write http://HOST:PORT")
+        self.url = url.rstrip("/")
+        self.redact = Redactor((token,) if token else ())
+        headers = {"user-agent": f"dokimasia/{__version__}", "accept": "application/json"}
+        if token:
+            if not token.isascii() or not token.isprintable() or " " in token:
+                raise ConfigError("the token is no token: it has characters that no header can carry")
+            headers["authorization"] = f"Bearer {token}"
+        self._http = httpx.Client(
+            base_url=self.url,
+            headers=headers,
+            cookies={"dokimasia_who": quote(who)} if who else None,
+            timeout=httpx.Timeout(timeout, connect=10.0),
+            transport=transport,
+            trust_env=urlsplit(url).hostname not in {"127.0.0.1", "localhost", "::1"},
+        )
+        self._answered = False
+        self._warned = False
+
+    def __repr__(self) -> str:
+        return f"Connection({self.url!r})"
+
+    def close(self) -> None:
+        """Close all connections."""
+        self._http.close()
+
+    def get(self, path: str, **query: Any) -> Any:
+        """Return the JSON of a route."""
+        return self.request("GET", path, query=query).json()
+
+    def send(self, method: str, path: str, body: Any = None, **query: Any) -> Any:
+        """Have a route do something, and return its JSON; None where it answers nothing."""
+        reply = self.request(method, path, query=query, json=body)
+        return reply.json() if reply.content else None
+
+    def request(self, method: str, path: str, *, query: Mapping[str, Any] | None = None, **how: Any) -> httpx.Response:
+        """Send a request and return the reply.
+
+        Raises:
+            DokimasiaError: what the service says is wrong, as the class that it is here.
+            Unreachable: nothing answers there.
+        """
+        asked = {name: _said(value) for name, value in (query or {}).items() if value is not None}
+        began, number = time.monotonic(), 0
+        while True:
+            number += 1
+            try:
+                reply = self._http.request(method, path, params=asked, **how)
+            except _LOST as lost:
+                if not self._again(method, number, began):
+                    raise self.gone(lost) from None
+                time.sleep(pause(number))
+                continue
+            self.answered(reply)
+            if reply.is_success:
+                return reply
+            wait = self._wait(method, reply, number)
+            if wait is None:
+                raise self.error(reply)
+            time.sleep(wait)
+
+    @contextmanager
+    def stream(self, path: str, *, headers: Mapping[str, str], query: Mapping[str, Any] | None = None) -> Iterator[Any]:
+        """Open a reply that is read as it comes.
+
+        Raises:
+            DokimasiaError: what the service says is wrong.
+            httpx.TransportError: it does not answer, or is about to end.
+        """
+        timeout = httpx.Timeout(10.0, read=90.0)
+        with self._http.stream("GET", path, headers=dict(headers), params=dict(query or {}), timeout=timeout) as reply:
+            self.answered(reply)
+            if not reply.is_success:
+                reply.read()
+                if reply.status_code in AWAY:
+                    raise httpx.RemoteProtocolError(str(self.error(reply)))
+                raise self.error(reply)
+            yield reply
+
+    def gone(self, lost: Exception) -> Unreachable:
+        """Return what is said where nothing answers."""
+        again = " any more" if self._answered else ""
+        return Unreachable(
+            f"the service at {self.url} does not answer{again} ({self.redact(_brief(lost))}): start it there with "
+            "`dokimasia serve`, or give its address with --server"
+        )
+
+    def answered(self, reply: httpx.Response) -> None:
+        """Note that the service is there; warn once where it is of another version."""
+        self._answered = True
+        version = reply.headers.get(VERSION_HEADER)
+        if version and not self._warned and _minor(version) != _minor(__version__):
+            self._warned = True
+            logger(__name__).warning(
+                f"the service at {self.url} is version {version} and this is {__version__}: some options may differ"
+            )
+
+    def error(self, reply: httpx.Response) -> DokimasiaError:
+        """Return the error that a reply tells of, as the class that it is in this package."""
+        try:
+            problem = reply.json()
+            detail = str(problem["detail"])
+        except (ValueError, KeyError, TypeError):
+            detail = f"{self.url} answers {reply.status_code} and no sentence: is it a service of Dokimasia?"
+        detail = self.redact(detail)
+        named = getattr(errors, reply.headers.get(ERROR_HEADER, ""), None)
+        if isinstance(named, type) and issubclass(named, DokimasiaError):
+            try:
+                return named(detail)
+            except TypeError:  # an error of a call, which has more than a sentence
+                return DokimasiaError(detail)
+        if reply.status_code == httpx.codes.UNAUTHORIZED:
+            return ConfigError(f"{self.url}: {detail} (DOKIMASIA_SERVER_TOKEN or --server-token-file)")
+        if reply.status_code == httpx.codes.NOT_FOUND:
+            return NotFound(detail)
+        return InputError(detail) if reply.is_client_error else DokimasiaError(detail)
+
+    def _again(self, method: str, number: int, began: float) -> bool:
+        if method not in SAFE:
+            return False
+        if not self._answered:
+            return False
+        return time.monotonic() - began < PATIENCE
+
+    def _wait(self, method: str, reply: httpx.Response, number: int) -> float | None:
+        """Return after how many seconds a request that was refused is sent again; None where it is not."""
+        busy = reply.status_code == httpx.codes.TOO_MANY_REQUESTS
+        ill = reply.status_code in AWAY and method in SAFE and ERROR_HEADER not in reply.headers
+        if number >= TRIES or not (busy or ill):
+            return None
+        asked = reply.headers.get("retry-after", "")
+        return min(float(asked), 30.0) if asked.isdigit() else pause(number)
+
+
+def pause(number: int) -> float:
+    """Return the seconds before the next try after so many."""
+    return min(0.2 * 2 ** (number - 1), LONGEST_PAUSE)
+
+
+def _said(value: Any) -> Any:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, list | tuple):
+        return [str(one) for one in value]
+    return value
+
+
+def _minor(version: str) -> list[str]:
+    return version.split(".")[:2]
+
+
+def _brief(problem: Exception) -> str:
+    return " ".join(str(problem).split())[:200] or type(problem).__name__

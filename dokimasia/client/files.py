@@ -1,0 +1,156 @@
+"""The files that a request names, sent to a service before it: by content, so that what is there is not sent again."""
+
+import hashlib
+import unicodedata
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from dokimasia.client.connection import Connection
+from dokimasia.datasets import format_of, name_and_file
+from dokimasia.datasets.images import EXTENSIONS
+from dokimasia.datasets.sources import OnDisk
+from dokimasia.domain.identity import digest
+from dokimasia.errors import ConfigError, DokimasiaError, InputError
+from dokimasia.runs.readers import bring_reader
+from dokimasia.runs.requests import Invocation, option_of
+
+IMAGE_FIELDS = frozenset({"image", "images", "image_path"})
+_LONGEST = 1024
+PAGE = 500
+
+
+class Part(NamedTuple):
+    """A file of an upload: its name there, with slashes, and where it lies here."""
+
+    name: str
+    path: Path
+
+
+def sent(connection: Connection, path: Path) -> str:
+    """Send a file with the images that it names, or a folder, unless it is there; return what names it in a request.
+
+    Raises:
+        InputError: there is nothing to send, or it is not taken.
+    """
+    if not path.exists():
+        raise InputError(f"there is no file {path}")
+    parts = list(parts_of(path))
+    if not parts:
+        raise InputError(f"{path} is an empty folder: there is nothing to send")
+    sums = [[unicodedata.normalize("NFC", part.name), _sum(part.path)] for part in parts]
+    id = digest("upload", sorted(sums))[:32]
+    if not _is_there(connection, id):
+        with ExitStack() as opened:
+            files = [("file", (part.name, opened.enter_context(part.path.open("rb")))) for part in parts]
+            reply = connection.request("POST", "/api/uploads", files=files, data={"name": path.name[:200]})
+            id = str(reply.json()["id"])
+    return f"upload:{id}/{path.name}"
+
+
+def parts_of(path: Path) -> Iterator[Part]:
+    """Yield a file and the images of its own folder that it names, or all files of a folder, under the folder's name."""
+    if path.is_dir():
+        for inside in sorted(path.rglob("*")):
+            if inside.is_file() and not any(part.startswith(".") for part in inside.relative_to(path).parts):
+                yield Part(f"{path.name}/{inside.relative_to(path).as_posix()}", inside)
+        return
+    yield Part(path.name, path)
+    known = {path.name}
+    for image in _images(path):
+        name = image.relative_to(path.parent).as_posix()
+        if name not in known:
+            known.add(name)
+            yield Part(name, image)
+
+
+def request_sent(connection: Connection, request: Invocation) -> dict[str, Any]:
+    """Return a request as JSON, once the files that it names are there.
+
+    Raises:
+        ConfigError: it names a file to be written, which a service does not.
+    """
+    values = request.model_dump(mode="json", exclude_defaults=True)
+    for name, field in type(request).model_fields.items():
+        value = getattr(request, name)
+        if name not in values or not _holds_path(value):
+            continue
+        how = option_of(field)
+        if how.written:
+            flag = how.flags[0] if how.flags else f"--{name.replace('_', '-')}"
+            raise ConfigError(f"{flag}: a service writes no file here; get it from the run with export or show")
+        values[name] = _placed(value, lambda path: named(connection, path))
+    return values
+
+
+def named(connection: Connection, path: Path) -> str:
+    """Return what stands for a path in a request: an upload, a named one, or a run's id as it is."""
+    model, file = name_and_file(path)
+    if file != path and file.is_file():
+        return f"{model}={sent(connection, file)}"
+    return sent(connection, path) if path.exists() else str(path)
+
+
+def _holds_path(value: Any) -> bool:
+    if isinstance(value, tuple | list):
+        return any(map(_holds_path, value))
+    if isinstance(value, Mapping):
+        return any(map(_holds_path, value.values()))
+    return isinstance(value, Path)
+
+
+def _placed(value: Any, put: Callable[[Path], str]) -> Any:
+    if isinstance(value, tuple | list):
+        return [_placed(one, put) for one in value]
+    if isinstance(value, Mapping):
+        return {name: _placed(one, put) for name, one in value.items()}
+    return put(value) if isinstance(value, Path) else value
+
+
+def _is_there(connection: Connection, id: str) -> bool:
+    after: str | None = None
+    while True:
+        page = connection.get("/api/uploads", limit=PAGE, after=after)
+        if any(one["id"] == id for one in page["uploads"]):
+            return True
+        after = page["next"]
+        if after is None:
+            return False
+
+
+def _sum(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _images(path: Path) -> Iterator[Path]:
+    """Yield the images in a data file's folder that its rows name; none where it cannot be read, which the service says."""
+    try:
+        bring_reader(path)
+        for row in format_of(path).reader(path):
+            fields: Mapping[str, Any] = getattr(row, "fields", {})
+            for name, value in fields.items():
+                yield from _files_in(value, path.parent, images=name in IMAGE_FIELDS)
+    except DokimasiaError:
+        return
+
+
+def _files_in(value: Any, folder: Path, *, images: bool) -> Iterator[Path]:
+    if isinstance(value, list):
+        for one in value:
+            yield from _files_in(one, folder, images=images)
+        return
+    if isinstance(value, OnDisk):
+        found = value.path
+    elif isinstance(value, str) and 0 < len(value) <= _LONGEST and "\n" not in value and "\0" not in value:
+        found = folder / value
+        if not images and found.suffix.lower() not in EXTENSIONS:
+            return
+    else:
+        return
+    try:
+        if found.is_file() and found.resolve().is_relative_to(folder.resolve()):
+            yield found
+    except (OSError, ValueError):
+        return
