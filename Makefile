@@ -14,7 +14,7 @@ ifneq ($(filter-out $(ROOMS),$(ROOM)),)
 $(error there are no tests of a room $(ROOM); rooms are: $(ROOMS))
 endif
 
-.PHONY: demo test check docs calibrate bench bench-full format lock charts clean
+.PHONY: demo test check docs calibrate bench bench-full format lock pictures charts clean
 .DEFAULT_GOAL := test
 
 # What running needs, and what developing needs beside it: two locks, of which the second holds all of the first.
@@ -63,6 +63,12 @@ format: $(DEVELOPING)
 lock:  ## Renew both locks from pyproject.toml (needs uv).
 	$(LOCK) --extra dev pyproject.toml -o requirements-dev.lock
 	$(LOCK) --extra build --constraint requirements-dev.lock pyproject.toml -o requirements.lock
+
+pictures: $(DEVELOPING) .dokimasia/demo  ## Take the README's pictures from the demo's pages (needs Chromium).
+	$(BIN)/python -m benchmarks.pictures .dokimasia/demo docs/images --front
+
+.dokimasia/demo:
+	$(BIN)/dokimasia demo --home .dokimasia/demo
 
 CHARTS := $(VENV)/charts
 charts:  ## Renew the library of the page's charts, with the traces that charts.entry.js names (needs npm).

@@ -91,6 +91,11 @@ TEMPLATE = """\
 # [models.local.sampling.extra]
 # top_k = 40
 
+## A person in the place of a model (human/ana works without being listed): what an hour of theirs costs in US dollars.
+# [models.expert]
+# model = "human/ana"
+# hourly_rate = 30.0
+
 ## An image model, which edits images: marked as one, with its price in US dollars an edited image.
 # [models.editor]
 # model = "openai/gpt-image-1.5"

@@ -118,7 +118,12 @@ def run_program(arguments: Sequence[object], folder: Path, **options: Any) -> "s
 
 def run_script(path: Path, arguments: Sequence[object], folder: Path) -> "subprocess.CompletedProcess[str]":
     """Run a Python script as `python -W error::ResourceWarning` does, and return its exit code and what it printed."""
-    return _start(_script, [path, *arguments], Limits(folder, environment(), UNLIMITED)).ended()
+    return start_script(path, arguments, folder).ended()
+
+
+def start_script(path: Path, arguments: Sequence[object], folder: Path) -> Started:
+    """Start a Python script in a folder, as `run_script` does."""
+    return _start(_script, [path, *arguments], Limits(folder, environment(), UNLIMITED))
 
 
 def _start(work: Callable[[list[str]], None], arguments: Sequence[object], limits: Limits) -> Started:

@@ -171,7 +171,7 @@ def test_template_loads_as_it_is_and_uncommented(tmp_path: Path) -> None:
     assert loaded(tmp_path, TEMPLATE).models == {}
     lines = [line[2:] if line.startswith("# ") else line for line in TEMPLATE.splitlines()]
     settings = loaded(tmp_path, "\n".join(lines))
-    assert set(settings.models) == {"judge", "local", "editor"}
+    assert set(settings.models) == {"judge", "local", "expert", "editor"}
     shown = tomllib.loads("\n".join(lines))["models"]
     assert {key for table in shown.values() for key in table} == {
         "model", "endpoint", "api_base", "api_key_env", "transport", "max_concurrency", "start_concurrency", "rpm", "tpm",

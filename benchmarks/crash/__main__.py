@@ -12,7 +12,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -43,7 +43,7 @@ DEATHS = {
 }
 MIGRATION, MIGRATING = "in a migration", Death("dokimasia.db*", 150)
 
-_MODEL = """
+MODEL = """
 [models.{name}]
 model = "openai/sim/{model}"
 endpoint = "sim-server"
@@ -105,11 +105,11 @@ def measure(options: Options) -> Report:
     kills = options.kills or sized(options, quick=6, usual=20, full=200)
     samples = options.samples or sized(options, quick=30, usual=1000)
     findings = Findings()
-    with scratch() as folder, _server(folder, options.latency) as url:
+    with scratch() as folder, server_of(folder, options.latency) as url:
         write_world(folder / "world.jsonl", samples, options.seed)
         models = {"J": "judge-noisy", "A": "strong", "B": "weak"}
         tables = [
-            _MODEL.format(name=name, model=model, url=url, concurrency=options.in_flight)
+            MODEL.format(name=name, model=model, url=url, concurrency=options.in_flight)
             for name, model in models.items()
         ]
         (folder / "dokimasia.toml").write_text("".join(tables))
@@ -164,25 +164,25 @@ def _kill_and_resume(scene: Scene, home: Path, kills: int, whole: Evidence, figu
             break
         findings.kills[killed] += 1
         time.sleep(scene.latency + 0.15)  # what the server still had in hand is written to its log
-        seen |= _count_sent(scene, done, findings, f"after kill {number} of {home.name} ({killed})")
+        seen |= count_sent(scene, done, findings, f"after kill {number} of {home.name} ({killed})")
         take_copy(home, copy)
         now = read_evidence(copy)
-        _compare_with_earlier(before, now, findings, f"{home.name}, kill {number} ({killed})")
+        compare_with_earlier(before, now, findings, f"{home.name}, kill {number} ({killed})")
         done = requests.named(now.calls, copy)
         if not done <= seen:
             raise BenchmarkFailed(f"{len(done - seen)} committed calls are not in the server's log: it proves nothing")
         before = now
     printed = scene.to_the_end(home)
-    _count_sent(scene, done, findings, f"at the end of {home.name}")
+    count_sent(scene, done, findings, f"at the end of {home.name}")
     after = read_evidence(take_copy(home, copy))
-    _compare_with_earlier(before, after, findings, f"{home.name}, at the end")
+    compare_with_earlier(before, after, findings, f"{home.name}, at the end")
     findings.ended += 1
     differing = {item for item in whole.results.keys() | after.results.keys()
                  if whole.results.get(item) != after.results.get(item)}  # fmt: skip
     if differing or printed != figures:
         findings.differing += max(1, len(differing))
         findings.note(f"{home.name} differs from the unkilled run: {sorted(differing)[:5] or 'in the printed figures'}")
-    _verify(home, findings)
+    verify(home, findings)
 
 
 def _how(randomness: random.Random, number: int) -> str:
@@ -205,11 +205,11 @@ def _killed(scene: Scene, home: Path, how: str, target: int) -> str | None:
         process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=said)
     try:
         if not at_once:
-            _until(lambda: process.poll() is not None or committed(home) >= target, "go on")
+            until(lambda: process.poll() is not None or committed(home) >= target, "go on")
         if death.file:
             if not at_once:
                 process.send_signal(signal.SIGUSR1)
-            _until(lambda: process.poll() is not None, "die")
+            until(lambda: process.poll() is not None, "die")
         else:
             time.sleep(scene.randomness.uniform(0, 0.04))
     finally:
@@ -223,15 +223,18 @@ def _killed(scene: Scene, home: Path, how: str, target: int) -> str | None:
     return None
 
 
-def _until(reached: Any, what: str) -> None:
+def until(reached: Callable[[], bool], what: str, *, also: Callable[[], object] | None = None) -> None:
+    """Wait until something holds, and do something else meanwhile."""
     deadline = time.monotonic() + PATIENCE
     while not reached():
+        if also is not None:
+            also()
         if time.monotonic() > deadline:
             raise BenchmarkFailed(f"the program did not {what} within {PATIENCE:.0f} s")
         time.sleep(0.01)
 
 
-def _count_sent(scene: Scene, done: set[str], findings: Findings, when: str) -> set[str]:
+def count_sent(scene: Scene, done: set[str], findings: Findings, when: str) -> set[str]:
     """Hold the server's log since the last kill against the calls committed at it; return the requests in it."""
     sent = scene.log.new_requests()
     findings.requests += len(sent)
@@ -242,7 +245,8 @@ def _count_sent(scene: Scene, done: set[str], findings: Findings, when: str) -> 
     return set(sent)
 
 
-def _compare_with_earlier(before: Evidence, now: Evidence, findings: Findings, when: str) -> None:
+def compare_with_earlier(before: Evidence, now: Evidence, findings: Findings, when: str) -> None:
+    """Count what was there and is not, or is otherwise now."""
     for earlier, later in ((before.calls, now.calls), (before.results, now.results)):
         lost = earlier.keys() - later.keys()
         changed = [name for name, value in earlier.items() if name in later and later[name] != value]
@@ -255,7 +259,7 @@ def _compare_with_earlier(before: Evidence, now: Evidence, findings: Findings, w
         findings.note(f"{when}: {line}")
 
 
-def _verify(home: Path, findings: Findings) -> None:
+def verify(home: Path, findings: Findings) -> None:
     """Let the program itself look for damage."""
     command = [sys.executable, "-m", "dokimasia", "verify", "--home", str(home)]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
@@ -265,7 +269,7 @@ def _verify(home: Path, findings: Findings) -> None:
 
 
 @contextmanager
-def _server(folder: Path, latency: float) -> Iterator[str]:
+def server_of(folder: Path, latency: float) -> Iterator[str]:
     """Serve the simulated models from a process of its own, with a log; yields the base URL."""
     log = folder / "server.log"
     log.touch()

@@ -19,12 +19,14 @@ _RESULT = (
     "item, kind, sample_id, sample_digest, model, arm, repeat, status, outcome, failure, reason, score, chain_id, "
     "criteria_id, response_id, judgement_id, value_ids, calls"
 )
+_CLOSED = "WHERE coalesce(failure, '') NOT IN ('budget', 'waiting')"
+"""What is open since money or a person is waited for is no result yet, and is taken up again."""
 
 Rows = Mapping[str, tuple[object, ...]]
 
 
 class Evidence(NamedTuple):
-    """What is committed: calls by key (with their replies' digests), results by item; and whether SQLite finds damage."""
+    """What is committed: calls by key (with their replies' digests), results by run and item; and whether SQLite finds damage."""
 
     calls: dict[str, str]
     results: Rows
@@ -45,7 +47,7 @@ class Requests:
                 ledger = SqliteLedger(home)
                 for key in new:
                     call = ledger.rebuild(key)[0]
-                    if call.kind == "chat":
+                    if call.kind == "chat" and not call.model.person:
                         self._names[key] = request_hash(call)
         return {self._names[key] for key in keys if key in self._names}
 
@@ -76,7 +78,10 @@ def read_evidence(folder: Path) -> Evidence:
             damage += [f"{name}: {line}" for line in found if line != "ok"]
             if name == _DATABASES[0] and applied_version(connection) == SCHEMA_VERSION:
                 calls = dict(connection.execute("SELECT key, reply_digest FROM calls"))
-                rows = {row[0]: row for row in connection.execute(f"SELECT {_RESULT} FROM results")}
+                rows = {
+                    f"{row[0]}/{row[1]}": row
+                    for row in connection.execute(f"SELECT run_id, {_RESULT} FROM results {_CLOSED}")
+                }
         finally:
             connection.close()
     return Evidence(calls, rows, tuple(damage))

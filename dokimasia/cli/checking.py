@@ -69,13 +69,17 @@ def go_through(settings: "Settings", standings: Sequence[Standing], *, who: str,
         out.print("nothing waits" + (f" for a second opinion of {escape(who)}" if second else f" for {escape(who)}"))
         return 0
     decided = at = 0
-    out.print(f"[bold]{len(items)} to check as {escape(who)}[/bold] · {KEYS[items[0].item.kind]}")
+    kind = items[0].item.kind
+    out.print(f"[bold]{len(items)} to check as {escape(who)}[/bold] · {KEYS[kind]}")
     with TemporaryDirectory(prefix="dokimasia-check-") as folder:
         aids = _aids(settings, items, Path(folder))
         try:
             while at < len(items):
                 item = items[at].item
                 aid = aids.get(item.id, _Aid())
+                if item.kind != kind:
+                    kind = item.kind
+                    out.print(f"\n{KEYS[kind]}")
                 _show(item, at + 1, len(items), aid)
                 shown = answering.show_question(settings, item).shown if item.kind == "question" else ""
                 step, made = _ask(settings, item, who, aid.pictures, shown)

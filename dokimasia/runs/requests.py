@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, Field, WithJsonSchema
 from pydantic.fields import FieldInfo
 
 from dokimasia.domain.identity import Value
@@ -67,7 +67,7 @@ def called(text: str) -> str:
     return text
 
 
-Called = Annotated[str, AfterValidator(called)]
+Called = Annotated[str, AfterValidator(called), WithJsonSchema({"type": "string", "pattern": f"^{_NAME.pattern}$"})]
 """A name or a tag of a run."""
 
 NOBODY = "none"

@@ -106,30 +106,38 @@ def read_asked(model: type[Q], sent: Any, places: Places) -> Q:
             given[name] = _given(name, field, value, put)
         except InputError as problem:
             faults.append(str(problem))
-        if not _exact(field.annotation, value):
-            faults.append(f"{name}: the value is of another type than the schema says")
     if faults:
         raise InputError("; ".join(faults))
-    asked = checked(model, given, strict=False)
+    asked = checked(model, given)
     _check_paths(asked, allowed)
     _check_models(asked)
     return asked
 
 
-def checked(model: type[B], value: Any, *, strict: bool = True) -> B:
-    """Return plain JSON as a model, with `strict` without turning one type into another.
+def checked(model: type[B], sent: Any) -> B:
+    """Return plain JSON as a model, without taking a number, a text or a truth value for another type.
 
     Raises:
         InputError: naming each field that is wrong.
     """
+    if not isinstance(sent, dict):
+        raise InputError("the body is no JSON object")
+    given, fields = cast("dict[str, Any]", sent), model.model_fields
+    faults = [
+        f"{name}: the value is of another type than the schema says"
+        for name, value in given.items()
+        if name in fields and not _exact(fields[name].annotation, value)
+    ]
     try:
-        return model.model_validate_json(orjson.dumps(value), strict=strict)
+        made = model.model_validate_json(orjson.dumps(given))
     except ValidationError as error:
-        faults = (
-            (".".join(map(str, one["loc"])) or "body", str(one["msg"]).removeprefix("Value error, "))
-            for one in error.errors(include_url=False, include_input=False, include_context=False)
-        )
-        raise InputError("; ".join(f"{where}: {what}" for where, what in faults)) from None
+        for one in error.errors(include_url=False, include_input=False, include_context=False):
+            where = ".".join(map(str, one["loc"])) or "body"
+            faults.append(f"{where}: {str(one['msg']).removeprefix('Value error, ')}")
+        raise InputError("; ".join(faults)) from None
+    if faults:
+        raise InputError("; ".join(faults))
+    return made
 
 
 def _left_as_it_is(model: type[Invocation], name: str, value: Any) -> bool:

@@ -77,7 +77,7 @@ class Places:
                 f"{where}: {text[:LONGEST]!r} is no upload (upload:NAME){below}: upload it with POST /api/uploads"
                 + (", or start the service with --data-root" if self.root is None else "")
             )
-        if not (path.is_file() or path.is_dir()):
+        if not (os.path.isfile(path) or os.path.isdir(path)):  # whatever the name is, which some systems cannot have
             raise InputError(f"{where}: there is no {text!r} below the folder of --data-root")
         return path
 
@@ -106,7 +106,7 @@ class Places:
         path, home = _resolved(root / given), _resolved(self.home.path)
         if not _within(path, root) or _within(path, home) or _within(home, path):
             return None
-        if path.is_dir() and any(not _within(one, root) for one in _links_of(path)):
+        if os.path.isdir(path) and any(not _within(one, root) for one in _links_of(path)):
             return None
         return path
 
@@ -132,7 +132,7 @@ class Places:
                 raise
             path = self.file(file, where)
             named = path.with_name(f"{quote(unquote(name), safe=' ()+,@')}={path.name}")
-            if named.exists() or named.is_symlink():  # it would be read in the place of the file that was checked
+            if os.path.lexists(named):  # it would be read in the place of the file that was checked
                 raise
             return named
 

@@ -10,6 +10,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, RedirectResponse, Response
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.exceptions import HTTPException
+from starlette.routing import Match
 
 from dokimasia.errors import DecidedMeanwhile, DokimasiaError, HomeLocked, InputError, NotFound, Unreachable
 from dokimasia.log import Redactor, logger
@@ -103,7 +104,10 @@ def handle_problems(app: FastAPI, redact: Redactor, *, error_page: ErrorPage) ->
 
     @app.exception_handler(HTTPException)
     async def http(request: Request, error: HTTPException) -> Response:  # pyright: ignore[reportUnusedFunction]
-        return told(request, error.status_code, str(error.detail), error.headers)
+        more = error.headers
+        if error.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
+            more = {"allow": ", ".join(_methods(app, request))}
+        return told(request, error.status_code, str(error.detail), more)
 
     @app.exception_handler(RequestValidationError)
     async def invalid(  # pyright: ignore[reportUnusedFunction]
@@ -115,6 +119,16 @@ def handle_problems(app: FastAPI, redact: Redactor, *, error_page: ErrorPage) ->
     async def unforeseen(request: Request, error: Exception) -> Response:  # pyright: ignore[reportUnusedFunction]
         logger(__name__).error("internal error", path=request.url.path, exc_info=error)
         return told(request, HTTPStatus.INTERNAL_SERVER_ERROR, f"internal error: {type(error).__name__}")
+
+
+def _methods(app: FastAPI, request: Request) -> list[str]:
+    """Return the methods that a path takes, of all routes that have it."""
+    scopes = {method: {**request.scope, "method": method} for method in ("GET", "POST", "PUT", "PATCH", "DELETE")}
+    return [
+        method
+        for method, scope in scopes.items()
+        if any(route.matches(scope)[0] is Match.FULL for route in app.routes)
+    ]
 
 
 def _fault(fault: Mapping[str, Any]) -> str:

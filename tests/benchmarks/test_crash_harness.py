@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.crash.__main__ import Findings, Scene, _compare_with_earlier, _count_sent
+from benchmarks.crash.__main__ import Findings, Scene, compare_with_earlier, count_sent
 from benchmarks.crash.evidence import Evidence, ServerLog, committed, read_evidence, take_copy
 
 ROOT = Path(__file__).parents[2]
@@ -52,7 +52,7 @@ def test_what_is_lost_or_changed_is_counted() -> None:
     findings = Findings()
     before = Evidence({"a": "1", "b": "2", "c": "3"}, {"item": ("item", 4.0)}, ())
     now = Evidence({"a": "1", "b": "other"}, {"item": ("item", 3.0)}, ("dokimasia.db: row 1 missing",))
-    _compare_with_earlier(before, now, findings, "after a kill")
+    compare_with_earlier(before, now, findings, "after a kill")
     assert (findings.lost, findings.changed, findings.damaged) == (1, 2, 1)
     assert len(findings.said) == 3
 
@@ -65,11 +65,11 @@ def test_what_is_sent_again_is_counted(tmp_path: Path) -> None:
     log.write_text('{"request": "one"}\n{"request": "two"}\n{"requ')
     scene = Scene(tmp_path, ServerLog(log), 0.0, random.Random(0))
     findings = Findings()
-    assert _count_sent(scene, {"two", "three"}, findings, "after a kill") == {"one", "two"}
+    assert count_sent(scene, {"two", "three"}, findings, "after a kill") == {"one", "two"}
     assert (findings.resent, findings.requests) == (1, 2)
     with open(log, "a") as file:
         file.write('est": "three"}\n')
-    assert _count_sent(scene, {"two", "three"}, findings, "after another") == {"three"}
+    assert count_sent(scene, {"two", "three"}, findings, "after another") == {"three"}
     assert (findings.resent, findings.requests) == (2, 3)
 
 

@@ -141,7 +141,7 @@ async def test_an_answer_is_taken_back_until_a_run_rests_on_it(settings: Setting
         assert (question.reply, question.used_at != "", question.open) == ("A dog sits.", True, False)
         call, reply = SqliteLedger(home).rebuild(question.key)
         assert (call, reply.version, reply.usage.input_tokens) == (question.call, "ana", 0)
-        said = [one.decisions for one in all_standings(home, id) if one.item.id == items[0]][0]
+        said = next(one.decisions for one in all_standings(home, id) if one.item.id == items[0])
         assert [one.action for one in said] == ["reply", "undo", "reply"]
         at = home.one("SELECT created_at, cost FROM calls WHERE key = ?", (question.key,))
         assert at == (said[-1].at, 0.0), "the ledger says when it was answered, and that it cost nothing"
@@ -233,6 +233,17 @@ def test_two_runs_that_ask_the_same_are_answered_once(settings: Settings, id: st
     assert done.complete
     whole = asyncio.run(to_the_end(settings, id, {"ana": as_model(settings, "sim/panel-c")}))
     assert whole.summary["verdicts"] == done.summary["verdicts"]
+
+
+def test_a_run_that_asks_what_is_answered_already_does_not_wait(settings: Settings, id: str) -> None:
+    """An answer that its own run has not taken up yet counts for every other run that asks the same."""
+    assert answer_all(settings, id, "ana", as_model(settings, "sim/panel-c")) == 2
+    request = ReviewRequest(data=settings.home.parent / "data.jsonl", panel=PANEL, cycles=3)
+    other = asyncio.run(run(METHOD, request, settings=settings))
+    with Home.open(settings.home, write=True) as home:
+        assert {one.prompt for one in waiting_questions(home, run=other.run)} == {"peer_review"}
+        first = next(one.item.id for one in all_standings(home, id))
+        assert "a run rests on the answer already" in asyncio.run(undo(home, first, who="ana")).faults
 
 
 def test_time_is_paid_for_where_a_rate_is_configured(tmp_path: Path) -> None:

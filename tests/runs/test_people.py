@@ -2,6 +2,7 @@
 
 import shutil
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,9 +22,10 @@ from dokimasia.runs.services import Stop
 from dokimasia.settings import Settings
 from dokimasia.simulation.serving.transport import SimTransport
 from dokimasia.storage.home import Home
+from dokimasia.storage.results import result_failures
 from dokimasia.storage.runs import get_run
 from tests.runs.conftest import Prepared
-from tests.runs.kinds import JUDGE, MODELS, PANEL, Kind, make
+from tests.runs.kinds import JUDGE, KINDS, MODELS, PANEL, Kind, make
 from tests.runs.people import as_model, asked, status_of, to_the_end
 
 ANA = "human/ana"
@@ -219,3 +221,31 @@ async def test_reported_exported_forked_and_deleted(case: str, small: Path, prep
     silent = watched()
     again = await make(settings, small, kind, services={"transports": {"sim": silent}})
     assert (again.run, again.complete, silent.sent) == (whole.run, True, [])
+
+
+JUDGED = [kind for kind in KINDS.values() if JUDGE in str(kind.fields) and kind.name not in ("evaluate", "duel")]
+
+
+def _with_ana(value: Any) -> Any:
+    """A field of a request with the person in the judge's place."""
+    if isinstance(value, tuple):
+        return tuple(map(_with_ana, value))
+    return ANA if value == JUDGE else value
+
+
+@pytest.mark.parametrize("kind", JUDGED, ids=lambda kind: kind.id)
+async def test_every_method_takes_a_person_for_its_judge(
+    kind: Kind, small: Path, world: Path, prepared: Prepared
+) -> None:
+    """Whatever is judged, a person can judge it: the run waits, round by round, and nothing of it fails or stays open."""
+    settings = prepared(kind)
+    fields = {name: _with_ana(value) for name, value in kind.fields.items()}
+    data = world if kind.files or kind.on else small
+    first = await make(settings, data, replace(kind, fields=fields))
+    people = {"ana": as_model(settings, JUDGE)}
+    done = await to_the_end(settings, first.run, people, given=kind.given) if first.end == "waiting" else first
+    assert (done.complete, status_of(settings, done.run), asked(settings, done.run)) == (True, "done", [])
+    with Home.open(settings.home, write=False) as home:
+        assert not result_failures(home, done.run)
+    if kind.name not in ("graph", "perturb"):
+        assert first.end == "waiting"

@@ -1,6 +1,7 @@
 """A service over a home with finished runs, asked in process or over a real socket."""
 
 import asyncio
+import shutil
 import threading
 from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager
@@ -17,6 +18,8 @@ from dokimasia.settings import load_settings
 from dokimasia.simulation.world import write_world
 from dokimasia.storage.home import Home
 from tests.report.conftest import Finished, run_on
+from tests.service.waiting import Waits
+from tests.service.waiting import make as make_waiting
 
 
 class Idle:
@@ -75,3 +78,16 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Finished:
     folder = tmp_path_factory.mktemp("small")
     write_world(folder / "world.jsonl", 21, 1)
     return run_on(folder / "world.jsonl", folder / "home", seed=1)
+
+
+@pytest.fixture(scope="session")
+def waiting_once(tmp_path_factory: pytest.TempPathFactory) -> Waits:
+    """A home in which all kinds of things wait for people, which nobody writes to."""
+    return make_waiting(tmp_path_factory.mktemp("waiting"))
+
+
+@pytest.fixture
+def waiting(waiting_once: Waits, tmp_path: Path) -> Waits:
+    """A copy of it, to be written to."""
+    shutil.copytree(waiting_once.home, tmp_path / "home")
+    return waiting_once._replace(home=tmp_path / "home")

@@ -352,4 +352,4 @@ async def test_a_limit_holds_over_restarts(data: Path, settings: Settings, monke
             sent += len(gate.transport.sent)
             if get_run(home, row.id).status == "interrupted":
                 break
-    assert 10 <= sent <= 10 + 2 * 6
+    assert 10 <= sent <= 12

@@ -7,16 +7,11 @@ from rich.markup import escape
 from rich.table import Table
 
 from dokimasia.cli.shared import grid
+from dokimasia.methods.people.blocks import COEFFICIENTS
 from dokimasia.report.data import SIMULATED_NOTE
 from dokimasia.report.figures import MINUS, bracketed, several
 
 NOTHING = "–"
-COEFFICIENTS = {
-    "fleiss": "Fleiss' kappa",
-    "alpha_nominal": "Krippendorff's alpha, nominal",
-    "alpha_ordinal": "Krippendorff's alpha, ordinal",
-    "alpha_interval": "Krippendorff's alpha, interval",
-}
 
 
 def tables(figures: Mapping[str, Any]) -> Iterator[Table | str]:

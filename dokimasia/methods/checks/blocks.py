@@ -113,3 +113,28 @@ def _confusion(rows: Sequence[Mapping[str, Any]], place: str) -> Table:
         if row["n"]
     ]
     return Table(columns, cells, "What another person said of the same perturbation, each two labels counted both ways")
+
+
+def check_blocks(found: Mapping[str, Any]) -> list[Block]:
+    """Return how far people decided alike on captions or rubrics, as of `check_figures`."""
+    if not found["agreement"]:
+        return [Paragraph("No agreement between people: no two decided on the same caption or rubric.", "note")]
+    columns = [
+        Column("people", numeric=False),
+        Column("n", meaning="items that both decided on"),
+        Column("decided alike, %"),
+        Column("Cohen's kappa"),
+        Column("same text", meaning="items on which both left the same text"),
+    ]
+    rows: list[Sequence[Cell]] = [
+        [
+            " and ".join(pair["people"]),
+            figures.count(pair["n"]),
+            (figures.share(pair["share"]), Span(figures.bracketed(pair, lambda end: f"{100 * end:.0f}"), "muted")),
+            figures.NOTHING if pair["kappa"] is None else f"{pair['kappa']:.2f}".replace("-", figures.MINUS),
+            figures.count(pair["same_text"]),
+        ]
+        for pair in found["agreement"]
+    ]
+    note = "95 % intervals, clustered by sample. No kappa where both decided one and the same on everything."
+    return [Table(columns, rows, "How far each two people decided alike"), Paragraph(note, "note")]

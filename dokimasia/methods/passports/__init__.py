@@ -1,6 +1,6 @@
 """Passports of judges: made from finished probes, written, read and held against the judges of a run."""
 
-from dokimasia.methods.passports.files import encoded, read_passport, schema, write_passport
+from dokimasia.methods.passports.files import encoded, passport_in, read_passport, schema, write_passport
 from dokimasia.methods.passports.holding import Dropped, each_has_one, held, passport_for
 from dokimasia.methods.passports.measuring import Material, passport_of
 from dokimasia.methods.passports.options import BLIND_BELOW, HELP, PAIRWISE, Passports, Way
@@ -20,6 +20,7 @@ __all__ = [
     "encoded",
     "held",
     "passport_for",
+    "passport_in",
     "passport_of",
     "read_passport",
     "schema",

@@ -10,7 +10,7 @@ from dokimasia.report.blocks import Block, Bullets, Cell, Column, Facts, Paragra
 from dokimasia.report.data import SIMULATED_NOTE
 from dokimasia.report.figures import NOTHING, bracketed, cost, counts, in_words, several, share, signed_text
 
-TEXT = Column("", numeric=False)
+KIND, EVALUATOR, TASK = (Column(title, numeric=False) for title in ("kind of error", "evaluator", "task"))
 
 MARKS = (
     "* blind spot: a dimension missed more often than the judge's other errors under the same evaluator, adjusted over all "
@@ -83,7 +83,7 @@ def _errors(passport: Passport, rates: Sequence[ErrorRates]) -> Table:
         title = "all" if level == "all" else f"{group} {titles[group]}" if level == "group" else f"  {name}"
         cells = [by_place.get((evaluator, level, name)) for evaluator in evaluators]
         rows.append([Span(title, "strong" if level != "dimension" else ""), *map(_detection, cells)])
-    return Table([TEXT, *map(Column, evaluators)], rows, "Detection rates by kind of error and evaluator")
+    return Table([KIND, *map(Column, evaluators)], rows, "Detection rates by kind of error and evaluator")
 
 
 def _detection(one: ErrorRates | None) -> Cell:
@@ -133,7 +133,7 @@ def _ways(passport: Passport) -> Table:
             ]
         )
     titles = ("false alarms", "unsteady", "consistency", "bias", "sensitivity", "specificity", "own answers")
-    columns = [TEXT, *map(Column, titles), Column("failed", numeric=False), Column("cost each")]
+    columns = [EVALUATOR, *map(Column, titles), Column("failed", numeric=False), Column("cost each")]
     return Table(columns, rows, "False alarms, steadiness, places, decisions and replies by evaluator")
 
 
@@ -152,9 +152,9 @@ def _recommended(several: Sequence[Recommendation]) -> Table:
         )
         rows.append([one.task, one.group or "all", one.evaluator or Span(one.reason, "muted"), *told])
     columns = [
-        TEXT,
-        TEXT,
-        Column("evaluator", numeric=False),
+        TASK,
+        KIND,
+        EVALUATOR,
         Column("detects"),
         Column("false alarms"),
         Column("errors"),

@@ -40,11 +40,22 @@ def read_passport(path: Path) -> Passport:
     try:
         if path.stat().st_size > MAX_BYTES:
             raise DataError(f"{path}: larger than any passport; {HOW}")
-        body: Any = orjson.loads(path.read_bytes())
+        data = path.read_bytes()
     except FileNotFoundError:
         raise NotFound(f"{path}: there is no such file; {HOW}") from None
     except OSError as error:
         raise DataError(f"{path} cannot be read: {error.strerror}") from None
+    return passport_in(data, path)
+
+
+def passport_in(data: bytes, path: Path) -> Passport:
+    """Return the passport that the bytes of a file hold; `path` names the file in errors.
+
+    Raises:
+        DataError: as `read_passport`.
+    """
+    try:
+        body: Any = orjson.loads(data)
     except orjson.JSONDecodeError as error:
         raise DataError(f"{path}, line {error.lineno}: no JSON ({error.msg}); {HOW}") from None
     format = body.get("format") if isinstance(body, dict) else None

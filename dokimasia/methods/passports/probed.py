@@ -75,13 +75,17 @@ def material_of(home: Home, judge: str, runs: Sequence[str] = (), *, seed: int =
     )
 
 
+def probes_of_home(home: Home) -> list[Run]:
+    """Return the finished probes of a home, oldest first."""
+    return [run for run in reversed(list_runs(home)) if run.method == METHOD and run.status == "done"]
+
+
 def judges_probed(home: Home) -> dict[str, list[str]]:
     """Return the judges that finished probes asked, in alphabetical order, each with the ids of these, the newest first."""
     found: dict[str, list[str]] = {}
-    for run in list_runs(home):
-        if run.method == METHOD and run.status == "done":
-            for arm in ProbePlan.model_validate(run.options["plan"]).arms:
-                found.setdefault(arm.name, []).append(run.id)
+    for run in reversed(probes_of_home(home)):
+        for arm in ProbePlan.model_validate(run.options["plan"]).arms:
+            found.setdefault(arm.name, []).append(run.id)
     return dict(sorted(found.items()))
 
 
@@ -97,7 +101,7 @@ def _probed(home: Home, judge: str, named: Sequence[str]) -> list[Probed]:
             if run.status != "done":
                 raise ConfigError(f"--run: run {run.id} is {run.status}: finish it first (dokimasia resume {run.id})")
     else:
-        runs = [run for run in reversed(list_runs(home)) if run.method == METHOD and run.status == "done"]
+        runs = probes_of_home(home)
     plans = [(run, ProbePlan.model_validate(run.options["plan"])) for run in runs]
     found = [(run, plan, arm) for run, plan in plans for arm in plan.arms if arm.name == judge]
     lacking = [run.id for run, plan in plans if all(arm.name != judge for arm in plan.arms)]

@@ -20,9 +20,11 @@ from dokimasia.methods.people.subjects import (
     pairs_of_run,
     responses_of,
 )
+from dokimasia.runs.registry import method_named
 from dokimasia.storage.decisions import keep_items, standings
 from dokimasia.storage.home import Home
 from dokimasia.storage.runs import Run, load_samples
+from dokimasia.storage.trees.lookup import criteria_of_samples
 
 
 class Behind(Value):
@@ -34,14 +36,15 @@ class Behind(Value):
 
 def rateable(home: Home, run: Run) -> list[Kind]:
     """Return what people can rate of a run: the pairs of a duel, responses, the criteria of an evaluation."""
-    found: list[Kind] = []
-    for kind in MEASURES:
-        try:
-            subjects_of(home, run, kind)
-        except InputError:
-            continue
-        found.append(kind)
-    return found
+    method = method_named(run.method)
+    sql = (
+        "SELECT 1 FROM results WHERE run_id = ? AND kind = ? AND response_id IS NOT NULL AND coalesce(arm, '') = '' "
+        "AND repeat = 0 LIMIT 1"
+    )
+    answered = home.one(sql, (run.id, method.row_kind or run.method)) is not None
+    found: list[Kind] = ["pair"] if answered and method.pairs is not None else []
+    found += ["response"] if answered else []
+    return [*found, "criterion"] if next(iter(criteria_of_samples(home, run.id)), None) is not None else found
 
 
 def subjects_of(home: Home, run: Run, kind: Kind, *, models: Sequence[str] = (), baseline: str = "") -> list[Subject]:

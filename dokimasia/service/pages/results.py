@@ -16,6 +16,7 @@ from dokimasia.runs.retrying import RETRYABLE
 from dokimasia.service.drawing import page
 from dokimasia.service.results import results_of
 from dokimasia.service.state import Reader, Service, TheService
+from dokimasia.storage.check_counts import check_counts
 from dokimasia.storage.naming import Label, labels
 from dokimasia.storage.results import result_failures
 from dokimasia.storage.runs import Run
@@ -81,6 +82,7 @@ def standing(service: Service, run: Run) -> dict[str, Any]:
         "models": models_of(method, run),
         "origin": origin,
         "resting": [(one, known.get(one.id, Label())) for one in resting_on(service.home, run.id)],
+        "waits": sum(one.items for one in check_counts(service.home) if one.run == run.id and one.waiting),
         "exports": (*EXPORTS, *method.forms),
     }
 

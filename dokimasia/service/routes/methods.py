@@ -27,7 +27,7 @@ class MethodShown(BaseModel):
     request: dict[str, Any] = Field(description="JSON schema of what POST /api/runs/{name} takes")
     example: dict[str, Any]
     forms: list[str] = Field(description="forms of other programs in which its runs are exported")
-    scale: tuple[float, float] | None = Field(description="lowest and highest score of a row")
+    scale: list[float] | None = Field(description="lowest and highest score of a row")
     no_fork: str | None = Field(description="what to do instead where its runs are not forked")
     no_diff: str | None = Field(description="what to do instead where two of its runs are not compared")
     no_retry: str | None = Field(description="what to do instead where its failures cannot be asked anew")
@@ -91,7 +91,7 @@ def _shown(method: Method[Any, Any]) -> MethodShown:
         request=asked,
         example=asked["examples"][0],
         forms=list(method.forms),
-        scale=method.scale,
+        scale=None if method.scale is None else list(method.scale),
         no_fork=method.fork if isinstance(method.fork, str) else None,
         no_diff=method.diff,
         no_retry=method.retry,

@@ -23,6 +23,9 @@ from dokimasia.storage.runs import Run, RunStatus
 
 router = json_router("runs")
 
+TWO = r"^[^,\s][^,]*,[^,\s][^,]*$"
+"""Two names with a comma between them."""
+
 
 class RunDetail(RunShown):
     """A run with its figures: the same that `dokimasia show RUN --json` prints."""
@@ -126,16 +129,23 @@ async def delete(
 def diff(
     service: TheService,
     person: Reader,
-    runs: Annotated[str, Query(description="Two runs with a comma between them: the second minus the first.")],
-    models: Annotated[str | None, Query(description="A,B: compare A of the first with B of the second.")] = None,
+    runs: Annotated[
+        str,
+        Query(
+            pattern=TWO, max_length=500, description="Two runs with a comma between them: the second minus the first."
+        ),
+    ],
+    models: Annotated[
+        str | None, Query(pattern=TWO, max_length=500, description="A,B: compare A of the first with B of the second.")
+    ] = None,
     top: Annotated[int, Query(ge=0, le=1000, description="List so many changed samples.")] = 10,
     seed: Annotated[
         int | None, Query(ge=0, lt=2**63, description="Of intervals and tests; by default the first's.")
     ] = None,
 ) -> dict[str, Any]:
     """Compare two runs on the samples that both have; `dokimasia diff FIRST SECOND --json` prints the same."""
-    first, second = _two(runs, "runs")
-    pair = None if models is None else _two(models, "models")
+    first, second = _two(runs)
+    pair = None if models is None else _two(models)
 
     def compared(run: Run) -> bool:
         return method_of(run).diff is None
@@ -147,11 +157,9 @@ def diff(
     return compare_runs(service.home, run, other, models=pair, top=top, seed=seed)
 
 
-def _two(text: str, name: str) -> tuple[str, str]:
-    names = [one.strip() for one in text.split(",")]
-    if len(names) != 2 or not all(names):
-        raise Refused(HTTPStatus.UNPROCESSABLE_ENTITY, f"{name}: takes two with a comma between them, such as A,B")
-    return names[0], names[1]
+def _two(text: str) -> tuple[str, str]:
+    first, _, second = text.partition(",")
+    return first.strip(), second.strip()
 
 
 def _shown(service: Service, run: Run) -> RunShown:

@@ -6,11 +6,17 @@ from datetime import datetime
 from dokimasia.domain.call import Answer, Chat, ChatReply, ModelSpec, Usage
 from dokimasia.domain.decision import Decision
 from dokimasia.domain.question import MOST_SECONDS, Aid
-from dokimasia.errors import NotFound
 from dokimasia.storage.decisions import standing
 from dokimasia.storage.home import Home
 from dokimasia.storage.ledger import SqliteLedger
-from dokimasia.storage.people.questions import get_question, keep_question, mark_used, question_item, withdraw_others
+from dokimasia.storage.people.questions import (
+    answered_item,
+    get_question,
+    keep_question,
+    mark_used,
+    question_item,
+    withdraw_others,
+)
 
 
 class QueuedPeople:
@@ -33,17 +39,13 @@ class QueuedPeople:
         """
         item = question_item(self._run, key, call, label)
         self.asked.add(item.id)
-        try:
-            settled = standing(self._home, item.id).settled_by
-            known = True
-        except NotFound:
-            settled, known = None, False
         answer = await self._ledger.get(key)
-        if answer is None and settled is not None and settled.action == "reply":
-            answer = await self._entered(key, call, label, settled)
+        if answer is None and (answered := answered_item(self._home, key)) is not None:
+            settled = standing(self._home, answered).settled_by
+            answer = None if settled is None else await self._entered(key, call, label, settled)
         if answer is None:
             await keep_question(self._home, item, call, aid)
-        elif known and not get_question(self._home, item.id).used_at:
+        else:
             await mark_used(self._home, item.id)
         return answer
 

@@ -144,6 +144,12 @@ def get_question(home: Home, item: str) -> Question:
     )
 
 
+def answered_item(home: Home, key: str) -> str | None:
+    """Return an item, of whatever run, whose person has answered the question of that key; None without one."""
+    row = home.one(f"SELECT i.id {_JOINED} AND i.subject = ? AND i.state = 'answered' ORDER BY i.id LIMIT 1", (key,))
+    return None if row is None else row[0]
+
+
 def has_answers(home: Home, run: str) -> bool:
     """Return whether people have answered questions of a run that it has not taken up."""
     sql = (
@@ -165,8 +171,9 @@ async def mark_shown(home: Home, items: Iterable[str]) -> None:
 
 
 async def mark_used(home: Home, item: str) -> None:
-    """Say that a run has taken up the reply to its question, which cannot be taken back from then on."""
-    await home.write(lambda connection: change_row(connection, "questions", item, {"used_at": now("milliseconds")}))
+    """Say that a run has taken up the reply to its question, which cannot be taken back from then on; once is enough."""
+    if home.one("SELECT 1 FROM questions WHERE id = ? AND used_at IS NULL", (item,)) is not None:
+        await home.write(lambda connection: change_row(connection, "questions", item, {"used_at": now("milliseconds")}))
 
 
 async def withdraw_others(home: Home, run: str, asked: Collection[str]) -> None:
@@ -216,7 +223,7 @@ def refusal_of(connection: sqlite3.Connection, item: CheckItem, action: Action, 
     paid = connection.execute("SELECT 1 FROM calls WHERE key = ?", (item.subject,)).fetchone()
     answered = last is not None and last.action == "reply"
     if found[0]["used_at"] or paid:
-        return f"question {item.id} is answered, and run {item.run} rests on the answer already"
+        return f"question {item.id} is answered, and a run rests on the answer already"
     if found[0]["withdrawn_at"]:
         return f"question {item.id} was withdrawn: run {item.run} does not ask it any more"
     if action == "reply" and answered:

@@ -53,7 +53,7 @@ def coloured_by(nodes: Sequence[Mapping[str, Any]], model: str) -> dict[str, Any
     colours = [NOT_SCORED if one is None or one["mean"] is None else colour(one["mean"]) for one in scores]
     return {
         "text": [_text(one) for one in scores],
-        "textfont": {"size": 13, "color": [_ink(one) for one in colours]},
+        "textfont": {"size": 13, "color": [ink(one) for one in colours]},
         "marker": {"colors": colours, "pad": {"t": 24, "l": 4, "r": 4, "b": 4}, "line": {"width": 1.5}},
     }
 
@@ -65,7 +65,7 @@ def colour(score: float) -> str:
     return "#" + "".join(f"{round(a + (b - a) * way):02x}" for a, b in zip(start, end, strict=True))
 
 
-def _ink(ground: str) -> str:
+def ink(ground: str) -> str:
     """Return black or white, whichever stands out more."""
     parts = [int(ground[at : at + 2], 16) / 255 for at in (1, 3, 5)]
     linear = [part / 12.92 if part <= 0.03928 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]

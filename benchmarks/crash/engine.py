@@ -1,0 +1,44 @@
+"""An engine of the service at work on evaluations and a review with a person in its panel, until it is killed or all is done."""
+
+import asyncio
+import sys
+from pathlib import Path
+from typing import Any
+
+from dokimasia.runs.registry import method_named
+from dokimasia.service import queue
+from dokimasia.service.engine import Engine
+from dokimasia.settings import Settings, load_settings
+from dokimasia.storage.home import Home
+from dokimasia.storage.runs import get_run, list_runs
+
+PERSON = "ann"
+REQUESTS: tuple[tuple[str, dict[str, Any]], ...] = (
+    ("evaluate", {"judge": "J", "models": ("A", "B")}),
+    ("evaluate", {"judge": "J", "models": ("A", "C")}),
+    ("review", {"panel": ("P", "Q", f"human/{PERSON}"), "limit": 10}),
+    ("filter", {"judge": "J"}),
+)
+
+
+def settings_of(folder: Path, home: Path) -> Settings:
+    """Return the settings of a home under the folder's configuration."""
+    return load_settings(config=folder / "dokimasia.toml", home=home, env={})
+
+
+async def work(folder: Path, home: Path) -> None:
+    """Ask for all runs, and end when all are done: those that wait for a person go on as soon as they are answered."""
+    queue.LOOK, queue.QUIET = 0.1, {False: 0.2, True: 0.5}
+    with Home.open(home, write=True) as opened:
+        async with Engine(settings_of(folder, home), opened, width=3) as engine:
+            for name, fields in REQUESTS:
+                request = method_named(name).request.model_validate({"data": folder / "world.jsonl", **fields})
+                await engine.submit(name, request)
+            for run in list_runs(opened):
+                while get_run(opened, run.id).status != "done":
+                    await engine.ended(run)
+                    await asyncio.sleep(0.1)
+
+
+if __name__ == "__main__":
+    asyncio.run(work(Path(sys.argv[1]), Path(sys.argv[2])))

@@ -1,0 +1,134 @@
+"""Passports of judges: what the probes of this home say of each, as a page and a file; files of others are shown and checked."""
+
+from collections.abc import Sequence
+from http import HTTPStatus
+from pathlib import Path
+from typing import Annotated, Any
+from urllib.parse import urlencode
+
+from fastapi import APIRouter, Query, Request, UploadFile
+from fastapi.responses import Response
+
+from dokimasia.domain.passport import Passport
+from dokimasia.errors import InputError
+from dokimasia.methods.passports import BLIND_BELOW, encoded, passport_in, passport_of
+from dokimasia.methods.passports.blindness import is_blind
+from dokimasia.methods.passports.blocks import blocks_of
+from dokimasia.methods.passports.probed import judges_probed, material_of, probes_of_home
+from dokimasia.prompts.dimensions import error_groups
+from dokimasia.report.drawing import Charts
+from dokimasia.report.figures import bracketed
+from dokimasia.service.drawing import drawn, page
+from dokimasia.service.state import Reader, Service, TheService
+
+router = APIRouter()
+
+Runs = Annotated[list[str] | None, Query(alias="run", max_length=100)]
+Name = Annotated[str, Query(max_length=500)]
+
+
+@router.get("/passports")
+def passports(request: Request, person: Reader, service: TheService) -> Response:
+    """List the judges that finished probes of this home asked."""
+    return _list(request, service)
+
+
+@router.get("/passports/card")
+def card(request: Request, service: TheService, person: Reader, name: Name, run: Runs = None) -> Response:
+    """Return in short what is known of a judge, or why nothing can be said of it."""
+    try:
+        found = _made(service, name, run or ())
+    except InputError as problem:
+        return page(request, "passport_card.html", name=name, passport=None, fault=str(problem), rates=[], blind=[])
+    return page(
+        request,
+        "passport_card.html",
+        name=name,
+        passport=found,
+        fault="",
+        rates=[_rate(found, one) for one in found.errors if one.level == "all"],
+        blind=_blind(found),
+    )
+
+
+@router.get("/passports/judge")
+def passport(request: Request, service: TheService, person: Reader, name: Name, run: Runs = None) -> Response:
+    """Show the passport of a judge."""
+    found = _made(service, name, run or ())
+    query = urlencode([("name", name), *(("run", one) for one in run or ())])
+    return _shown(request, found, source="", download=f"/passports/judge.json?{query}")
+
+
+@router.get("/passports/judge.json")
+def download(service: TheService, person: Reader, name: Name, run: Runs = None) -> Response:
+    """Return the passport of a judge as a file, for --passport."""
+    found = _made(service, name, run or ())
+    plain = "".join(letter if letter.isalnum() or letter in "._-" else "-" for letter in name)[:80]
+    headers = {"content-disposition": f'attachment; filename="{plain.encode("ascii", "replace").decode()}.json"'}
+    return Response(encoded(found), media_type="application/json", headers=headers)
+
+
+@router.post("/passports")
+def verify(request: Request, service: TheService, person: Reader, file: UploadFile) -> Response:
+    """Show the passport in a file, which is not kept; refuse one that is not as it was made."""
+    name = Path((file.filename or "").replace("\\", "/")).name or "the file"
+    try:
+        found = passport_in(file.file.read(), Path(name))
+    except InputError as problem:
+        return _list(request, service, fault=str(problem))
+    return _shown(request, found, source=name, download="")
+
+
+def _list(request: Request, service: Service, *, fault: str = "") -> Response:
+    status = HTTPStatus.UNPROCESSABLE_ENTITY if fault else HTTPStatus.OK
+    return page(request, "passports.html", status=status, judges=judges_probed(service.home), fault=fault)
+
+
+def _shown(request: Request, found: Passport, *, source: str, download: str) -> Response:
+    charts = Charts()
+    return page(
+        request,
+        "passport.html",
+        charts=charts,
+        passport=found,
+        source=source,
+        download=download,
+        blind=_blind(found),
+        blocks=drawn([*blocks_of(found)], charts),
+    )
+
+
+def _made(service: Service, judge: str, runs: Sequence[str]) -> Passport:
+    """Return the passport of a judge, worked out once for the probes that there are."""
+    state = tuple((one.id, one.updated_at) for one in probes_of_home(service.home))
+    key = ("passport", judge, tuple(runs), state)
+    return service.remembered.of(key, lambda: passport_of(material_of(service.home, judge, runs)))
+
+
+def _blind(found: Passport) -> list[tuple[str, str]]:
+    """Return the kinds of error that a judge surely misses too often, or more often than others, and asked by what."""
+    kinds: dict[str, list[str]] = {}
+    for one in found.errors:
+        if one.level != "all" and (one.blind_spot or is_blind(one, BLIND_BELOW)):
+            title = error_groups(one.task).get(one.name, one.name).replace("_", " ")
+            kinds.setdefault(title, []).append(f"{one.evaluator} {_share(one.detection)}")
+    return [(kind, "; ".join(ways)) for kind, ways in kinds.items()]
+
+
+def _rate(found: Passport, one: Any) -> dict[str, Any]:
+    alarms = next(
+        (each.false_alarms for each in found.neutral if (each.task, each.evaluator) == (one.task, one.evaluator)), None
+    )
+    return {
+        "what": one.evaluator if len({each.task for each in found.errors}) == 1 else f"{one.evaluator}, {one.task}",
+        "n": one.n_scored,
+        "images": one.images,
+        "detection": _share(one.detection),
+        "alarms": _share(alarms),
+    }
+
+
+def _share(one: Any) -> str:
+    if one is None or one.share is None:
+        return "–"
+    return f"{one.share:.0%}{bracketed(one.model_dump(), lambda end: f'{100 * end:.0f}')}"

@@ -1,0 +1,318 @@
+"""What waits for people: the queue of all runs, one run's items, and one item at a time, decided by keyboard, mouse or touch."""
+
+import asyncio
+from collections import Counter
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from http import HTTPStatus
+from pathlib import Path
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Form, Query, Request
+from fastapi.responses import JSONResponse, RedirectResponse, Response
+
+from dokimasia.agents.readers import faults_of
+from dokimasia.domain.decision import RATED, STATES, Standing
+from dokimasia.errors import DecidedMeanwhile, InputError
+from dokimasia.methods.checks import (
+    item_of,
+    keep_draft,
+    last_decision,
+    next_due,
+    review_items,
+    review_queue,
+    show_question,
+    take_back,
+)
+from dokimasia.methods.people import hand_out_here, queued, rateable, ratings_of, written
+from dokimasia.runs.registry import method_of
+from dokimasia.service.drawing import page
+from dokimasia.service.pages.reviewing import agreement_blocks, decide_here, item_values, withdrawn
+from dokimasia.service.state import Reader, Reviewer, Service, TheService
+from dokimasia.storage.naming import Label, labels
+from dokimasia.storage.people.questions import get_question
+from dokimasia.storage.runs import Run
+
+router = APIRouter()
+
+PER_PAGE = 100
+NEXT_METHODS = {"review": "rubrics", "rubrics": "audit", "perturb": "probe"}
+"""What is made of what people checked, by the method that made it."""
+
+
+@router.get("/review")
+def queue(request: Request, service: TheService, person: Reader) -> Response:
+    """List the runs with anything that people decide on, those where something waits first."""
+    names = labels(service.home)
+    rows = [
+        {
+            "run": one.run,
+            "name": names.get(one.run.id, Label()).name,
+            "title": method_of(one.run).title,
+            "kinds": one.kinds,
+            "people": sorted(one.people.items()),
+            "mine": one.of(person.name),
+            "waiting": one.waiting,
+            "decided": one.decided,
+            "age": _age(one.oldest),
+            "oldest": one.oldest,
+        }
+        for one in review_queue(service.home)
+    ]
+    return page(request, "review_queue.html", rows=rows)
+
+
+@router.get("/review/{run}")
+def overview(
+    request: Request,
+    service: TheService,
+    person: Reader,
+    run: str,
+    number: Annotated[int, Query(ge=1, alias="page")] = 1,
+) -> Response:
+    """Show how a run's items stand, whose turn it is, and what comes next."""
+    return _overview(request, service, service.run(run), person.name, number=number)
+
+
+@router.get("/review/{run}/agreement")
+def agreement(request: Request, service: TheService, person: Reader, run: str) -> Response:
+    """Show how far people agree with each other, and a judge with them."""
+    found = service.run(run)
+    blocks = agreement_blocks(service.home, found)
+    return page(request, "review_agreement.html", run=found, blocks=blocks)
+
+
+@router.get("/review/{run}/ratings.jsonl")
+def ratings(service: TheService, person: Reviewer, run: str) -> Response:
+    """Return what people said of what was handed out to them, as a file that `dokimasia annotate agreement` reads."""
+    found = service.run(run)
+    name = f"ratings-{found.id}.jsonl"
+    lines = written(ratings_of(queued(service.home, found.id)), Path(name))
+    headers = {"content-disposition": f'attachment; filename="{name}"'}
+    return Response(lines, media_type="application/x-ndjson", headers=headers)
+
+
+@router.post("/review/{run}/hand-out")
+def hand_out(
+    request: Request,
+    service: TheService,
+    person: Reviewer,
+    run: str,
+    kind: Annotated[str, Form()],
+    annotators: Annotated[str, Form(max_length=2000)],
+    per: Annotated[str, Form()] = "",
+    seed: Annotated[int, Form(ge=0)] = 0,
+) -> Response:
+    """Hand responses, pairs or criteria out to people, blind, in an order of their own."""
+    found = service.run(run)
+    try:
+        chosen = next((one for one in rateable(service.home, found) if one == kind), None)
+        if chosen is None:
+            raise InputError(f"run {found.id} has nothing to be rated as a {kind[:40]}")
+        if per and not (per.isdecimal() and int(per)):
+            raise InputError(
+                f"so many of each category is {per[:40]!r}: write a whole number from 1, or nothing for all"
+            )
+        names = [name.strip() for name in annotators.split(",") if name.strip()]
+        asyncio.run(
+            hand_out_here(service.home, found, chosen, annotators=names, per=int(per) if per else None, seed=seed)
+        )
+    except InputError as problem:
+        return _overview(request, service, found, person.name, fault=str(problem))
+    return RedirectResponse(f"/review/{found.id}", HTTPStatus.SEE_OTHER)
+
+
+@router.get("/review/{run}/next")
+def following(service: TheService, person: Reader, run: str, after: str = "", second: bool = False) -> Response:
+    """Lead to the next item that a person can decide on, or to the run's items where there is none."""
+    return _on(service, service.run(run), person.name, after=after, second=second)
+
+
+@router.post("/review/{run}/undo")
+def undo(
+    request: Request,
+    service: TheService,
+    person: Reviewer,
+    run: str,
+    item: Annotated[str, Form()],
+    second: Annotated[bool, Form()] = False,
+) -> Response:
+    """Take a decision of one's own back and lead to its item; where it cannot be, say why on the item's page."""
+    found = service.run(run)
+    try:
+        asyncio.run(take_back(service.home, item, who=person.name))
+    except InputError as problem:
+        return _item(request, service, found, item, person.name, second=second, fault=problem)
+    return RedirectResponse(_path(found, item, second=second), HTTPStatus.SEE_OTHER)
+
+
+@router.get("/review/{run}/{item}")
+def one_item(
+    request: Request, service: TheService, person: Reader, run: str, item: str, second: bool = False
+) -> Response:
+    """Show one item with what can be decided on it."""
+    return _item(request, service, service.run(run), item, person.name, second=second)
+
+
+@router.post("/review/{run}/{item}")
+def decide(
+    request: Request,
+    service: TheService,
+    person: Reviewer,
+    run: str,
+    item: str,
+    action: Annotated[str, Form(max_length=40)],
+    seen: Annotated[int | None, Form(ge=0)] = None,
+    text: Annotated[str, Form()] = "",
+    delete: Annotated[list[int] | None, Form()] = None,
+    second: Annotated[bool, Form()] = False,
+    verdict: Annotated[str, Form()] = "",
+    score: Annotated[str, Form()] = "",
+    accuracy: Annotated[str, Form()] = "",
+    necessity: Annotated[str, Form()] = "",
+    comment: Annotated[str, Form()] = "",
+) -> Response:
+    """Keep a decision and lead on; where it cannot be kept, show why, with all that was written still there."""
+    found = service.run(run)
+    said = {"verdict": verdict, "score": score, "accuracy": accuracy, "necessity": necessity, "comment": comment}
+    try:
+        decide_here(
+            service.home,
+            _found(service, found, item).item,
+            action,
+            who=person.name,
+            text=text,
+            delete=delete or (),
+            seen=seen,
+            said=said,
+        )
+    except InputError as problem:
+        if text.strip() and action in {"edit", "reply"}:
+            keep_draft(service.home, item, person.name, text)
+        given = {"text": text, "delete": delete or [], **said}
+        return _item(request, service, found, item, person.name, second=second, fault=problem, given=given)
+    return _on(service, found, person.name, after=item, second=second)
+
+
+@router.post("/review/{run}/{item}/draft")
+def draft(service: TheService, person: Reviewer, run: str, item: str, text: Annotated[str, Form()] = "") -> Response:
+    """Keep what is not decided yet on the server, and say what of a reply would not be understood."""
+    found = service.run(run)
+    one = item_of(review_items(service.home, found), item, found.id)
+    keep_draft(service.home, one.item.id, person.name, text)
+    faults = faults_of(get_question(service.home, item).aid.reader, text) if one.item.kind == "question" else ""
+    return JSONResponse({"kept": True, "faults": faults})
+
+
+def _item(
+    request: Request,
+    service: Service,
+    run: Run,
+    id: str,
+    who: str,
+    *,
+    second: bool = False,
+    fault: InputError | None = None,
+    given: dict[str, Any] | None = None,
+) -> Response:
+    items = review_items(service.home, run)
+    one = _found(service, run, id, items)
+    if one.item.kind == "question" and one.item.person == who:
+        asyncio.run(show_question(service.home, id))
+    mine = [each for each in items if each.item.person in (None, who)]
+    places = {each.item.id: number for number, each in enumerate(mine)}
+    at = places.get(id)
+    following = next_due(items, who, after=id, second=second)
+    last = last_decision(items, who)
+    status = HTTPStatus.OK
+    if fault is not None:
+        status = HTTPStatus.CONFLICT if isinstance(fault, DecidedMeanwhile) else HTTPStatus.UNPROCESSABLE_ENTITY
+    return page(
+        request,
+        "review_item.html",
+        status=status,
+        run=run,
+        number=None if at is None else at + 1,
+        progress=_progress(mine, who),
+        before=mine[at - 1].item.id if at else None,
+        following=None if following is None else following.item.id,
+        last=last,
+        second=second,
+        fault="" if fault is None else str(fault),
+        conflict=isinstance(fault, DecidedMeanwhile),
+        **item_values(service.home, one, who, second=second, given=given or {}),
+    )
+
+
+def _found(service: Service, run: Run, id: str, items: Sequence[Standing] = ()) -> Standing:
+    """Return an item of a run, a question that was withdrawn among them."""
+    return withdrawn(service.home, run, id) or item_of(items or review_items(service.home, run), id, run.id)
+
+
+def _overview(request: Request, service: Service, run: Run, who: str, *, number: int = 1, fault: str = "") -> Response:
+    items = review_items(service.home, run)
+    mine = [one for one in items if one.item.person in (None, who)]
+    first, again = next_due(items, who), next_due(items, who, second=True)
+    waiting = [one for one in items if one.state == "waiting"]
+    other = next((one for one in review_queue(service.home) if one.run.id != run.id and one.of(who)), None)
+    return page(
+        request,
+        "review_run.html",
+        status=HTTPStatus.UNPROCESSABLE_ENTITY if fault else HTTPStatus.OK,
+        run=run,
+        name=labels(service.home).get(run.id, Label()).name,
+        title=method_of(run).title,
+        items=items[(number - 1) * PER_PAGE : number * PER_PAGE],
+        number=number,
+        pages=max(1, -(-len(items) // PER_PAGE)),
+        counts=_counts(items),
+        progress=_progress(mine, who),
+        people=sorted(Counter(one.item.person or "anybody" for one in waiting).items()),
+        said=sorted(Counter(name for one in items for name in one.opinions).items()),
+        first=None if first is None else first.item.id,
+        again=None if again is None else again.item.id,
+        rated=any(one.item.kind in RATED for one in items),
+        rateable=rateable(service.home, run),
+        made_next=NEXT_METHODS.get(run.method) if not waiting and items else None,
+        other=None if other is None else other.run,
+        fault=fault,
+    )
+
+
+def _counts(items: Sequence[Standing]) -> list[dict[str, Any]]:
+    """Return by kind how many items stand how, waiting ones first."""
+    order = list(dict.fromkeys(["waiting", *STATES.values()]))
+    found: list[dict[str, Any]] = []
+    for kind in dict.fromkeys(one.item.kind for one in items):
+        states = Counter(one.state for one in items if one.item.kind == kind)
+        shown = [(state, states[state]) for state in order if states[state]]
+        found.append({"kind": kind, "n": states.total(), "states": shown})
+    return found
+
+
+def _progress(mine: Sequence[Standing], who: str) -> dict[str, int]:
+    """Return how many items a person may decide on, and how many are decided, by them and by others."""
+    yours = sum(who in one.opinions for one in mine)
+    decided = sum(one.state != "waiting" for one in mine)
+    others = sum(any(name != who for name in one.opinions) for one in mine)
+    return {"of": len(mine), "decided": decided, "yours": yours, "others": others, "left": len(mine) - decided}
+
+
+def _on(service: Service, run: Run, who: str, *, after: str, second: bool) -> Response:
+    found = next_due(review_items(service.home, run), who, after=after, second=second)
+    target = f"/review/{run.id}" if found is None else _path(run, found.item.id, second=second)
+    return RedirectResponse(target, HTTPStatus.SEE_OTHER)
+
+
+def _path(run: Run, item: str, *, second: bool) -> str:
+    return f"/review/{run.id}/{item}" + ("?second=true" if second else "")
+
+
+def _age(since: str) -> str:
+    """Return how long ago a time is, in words; empty without one."""
+    if not since:
+        return ""
+    hours = (datetime.now(UTC) - datetime.fromisoformat(since)).total_seconds() / 3600
+    if hours < 1:
+        return f"{max(1, round(hours * 60))} min"
+    return f"{round(hours)} h" if hours < 48 else f"{round(hours / 24)} days"

@@ -1,0 +1,161 @@
+"""One item of the review: what its page shows, how a decision from the page is kept, and how far people agree."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from markupsafe import Markup
+
+from dokimasia.domain.decision import RATED, Action, CheckItem, Standing, sentences_of
+from dokimasia.errors import InputError
+from dokimasia.methods.checks import (
+    all_standings,
+    checked,
+    draft_of,
+    keep_decision,
+    label_blocks,
+    label_figures,
+    labelled,
+    shown_item,
+)
+from dokimasia.methods.checks.blocks import check_blocks
+from dokimasia.methods.checks.figures import check_figures
+from dokimasia.methods.checks.perturbed import LABEL_KEYS
+from dokimasia.methods.people import asked_of, compare, queued, rating_text, ratings_of, written
+from dokimasia.methods.people.blocks import measure_blocks
+from dokimasia.report.blocks import Block, Paragraph
+from dokimasia.report.drawing import Charts
+from dokimasia.service.drawing import drawn
+from dokimasia.storage.decisions import draft_file, standing
+from dokimasia.storage.home import Home
+from dokimasia.storage.people.questions import get_question, withdrawn_items
+from dokimasia.storage.runs import Run
+
+
+def withdrawn(home: Home, run: Run, id: str) -> Standing | None:
+    """Return a question that its run does not ask any more; None of every other item."""
+    return standing(home, id) if id in withdrawn_items(home, run.id) else None
+
+
+def decide_here(
+    home: Home,
+    item: CheckItem,
+    action: str,
+    *,
+    who: str,
+    text: str,
+    delete: Sequence[int],
+    seen: int | None,
+    said: Mapping[str, str],
+) -> None:
+    """Keep a decision as the form of an item's page gives it.
+
+    Args:
+        home: open for writing.
+        item: what is decided on.
+        action: what was decided; `delete` is an edit that leaves sentences out.
+        who: the person.
+        text: the text after an edit, a sentence a line, or a reply.
+        delete: numbers of sentences, from 1.
+        seen: how many decisions on the item the page showed.
+        said: the answers of a rating, by measure.
+
+    Raises:
+        InputError: it cannot be kept, or somebody decided meanwhile.
+    """
+    id = item.id
+    known: Action | None = next(
+        (one for one in item.actions if one == ("edit" if action == "delete" else action)), None
+    )
+    if known is None:
+        raise InputError(
+            f"item {id}: {action[:40]!r} is nothing that can be decided on a {item.kind}: {', '.join(item.actions)}"
+        )
+    if known == "edit" and action != "delete":
+        text, delete = " ".join(line.strip() for line in text.splitlines() if line.strip()), ()
+        if text == " ".join(sentences_of(item.text)):
+            raise InputError(f"item {id}: the edit changes nothing: accept the text instead")
+    elif action == "delete":
+        if not delete:
+            raise InputError(f"item {id}: strike out the sentences first that are to be deleted")
+        text = ""
+    elif known == "rate":
+        text = rating_text(item, said)
+    elif known != "reply":
+        text = ""
+    left = checked(home, item, known, who=who, text=text, delete=delete if action == "delete" else (), seen=seen)
+    asyncio.run(keep_decision(home, left))
+
+
+def item_values(home: Home, one: Standing, who: str, *, second: bool, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what the template of an item's page is given.
+
+    Args:
+        home: where it is.
+        one: the item.
+        who: whose page it is.
+        second: whether a second opinion is asked for, before which the others' are not shown.
+        given: what the person has sent, where it could not be kept.
+    """
+    item = one.item
+    shown = shown_item(home, one)
+    blind = item.kind in RATED or (second and who not in one.opinions)
+    opinions = [(name, each) for name, each in one.opinions.items() if name == who or not blind]
+    values: dict[str, Any] = {
+        "item": item,
+        "shown": shown,
+        "opinions": opinions,
+        "mine": one.opinions.get(who),
+        "seen": len(one.decisions),
+        "state": one.state,
+        "yours": item.person in (None, who),
+        "given": given,
+        "draft": "",
+        "struck": set[int](),
+        "label_keys": list(LABEL_KEYS.items()),
+        "asked": asked_of(item) if item.kind in RATED else [],
+    }
+    if item.kind == "question":
+        values["draft"] = given.get("text") or draft_of(home, get_question(home, item.id), who)
+    elif item.kind in {"caption", "rubric"}:
+        values |= _edited(home, item.id, who, shown["sentences"], given)
+    return values
+
+
+def _edited(home: Home, id: str, who: str, sentences: Sequence[str], given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the text of an editor and the sentences that are struck out: what was sent, else the draft, else nothing."""
+    path = draft_file(home.path, id, who)
+    kept = path.read_text(encoding="utf-8", errors="replace") if path.is_file() else ""
+    text = given.get("text") or kept
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    struck = {number for number, sentence in enumerate(sentences, 1) if sentence not in lines} if lines else set[int]()
+    only_struck = bool(lines) and lines == [one for number, one in enumerate(sentences, 1) if number not in struck]
+    if given.get("delete"):
+        return {"struck": set(given["delete"]), "draft": ""}
+    return {"struck": struck, "draft": ""} if only_struck else {"struck": set[int](), "draft": "\n".join(lines)}
+
+
+def agreement_blocks(home: Home, run: Run) -> Markup:
+    """Return how far people agree on a run's items, drawn as a report's blocks are."""
+    blocks: list[Block] = []
+    texts = [one for one in all_standings(home, run.id) if one.item.kind in {"caption", "rubric"}]
+    if texts:
+        blocks += check_blocks(check_figures(texts))
+    items = labelled(home, run.id)
+    if items:
+        blocks += label_blocks(label_figures(items), run.id)
+    annotations = ratings_of(queued(home, run.id))
+    if annotations:
+        with TemporaryDirectory() as folder:
+            path = Path(folder) / "ratings.jsonl"
+            path.write_bytes(written(annotations, path))
+            try:
+                figures = compare(home, path, runs=[run])
+            except InputError:  # a run without a judge that rates the same: people with each other alone
+                figures = compare(None, path)
+        blocks += measure_blocks(figures)
+    if not blocks:
+        blocks.append(Paragraph("Nobody has decided on anything yet.", "note"))
+    return drawn(blocks, Charts())

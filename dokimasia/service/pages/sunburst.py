@@ -1,0 +1,85 @@
+"""A capability tree as a sunburst: rings from the categories outwards, angles by criteria, colours by a model's score."""
+
+from collections.abc import Mapping, Sequence
+from math import cos, pi, sin
+from typing import Any, NamedTuple
+
+from dokimasia.methods.tree.blocks.chart import NOT_SCORED, colour, ink
+
+RINGS = ((105.0, 225.0), (228.0, 345.0), (348.0, 490.0))
+"""Where the ring of each layer begins and ends, in a drawing of 1,000 units."""
+
+LETTER = 7.7
+"""Units that a letter of a label takes along its ring."""
+
+NARROW = 17.0
+"""Units that a label needs across."""
+
+
+class Arc(NamedTuple):
+    """A node as it is drawn: its path, its colours, and its label with where it stands (empty: there is no room)."""
+
+    id: str
+    path: str
+    fill: str
+    ink: str
+    title: str
+    label: str
+    turn: str
+
+
+def arcs(nodes: Sequence[Mapping[str, Any]], model: str) -> list[Arc]:
+    """Return the nodes of a tree below its root, as far as they hold criteria.
+
+    Args:
+        nodes: as `tree_view` has them, each node before its children.
+        model: whose scores colour them; nodes without a score are grey.
+    """
+    whole = next((node["below"] for node in nodes if node["layer"] == 0), 0)
+    if not whole:
+        return []
+    begins: dict[str, float] = {"root": 0.0}
+    found: list[Arc] = []
+    for node in nodes:
+        if node["layer"] == 0 or not node["below"]:
+            continue
+        start = begins[node["parent"]]
+        end = start + node["below"] / whole
+        begins[node["parent"]] = end
+        begins[node["id"]] = start
+        found.append(_arc(node, start, end, node["scores"].get(model)))
+    return found
+
+
+def _arc(node: Mapping[str, Any], start: float, end: float, score: Mapping[str, Any] | None) -> Arc:
+    inner, outer = RINGS[node["layer"] - 1]
+    mean = None if score is None else score["mean"]
+    fill = NOT_SCORED if mean is None else colour(mean)
+    said = "no score" if mean is None else f"{mean:.0f} of 100"
+    title = f"{node['name']}: {said}, {node['below']} criteria"
+    middle = (inner + outer) / 2
+    across = (end - start) * 2 * pi * middle
+    letters = int((outer - inner - 10) / LETTER)
+    name = node["name"]
+    label = "" if across < NARROW else name if len(name) <= letters else f"{name[: letters - 1]}…"
+    angle = ((start + end) / 2) * 360 - 90
+    flip = 90 < angle % 360 < 270
+    turn = f"rotate({angle:.2f}) translate({middle:.1f} 0)" + (" rotate(180)" if flip else "")
+    return Arc(node["id"], _path(start, end, inner, outer), fill, ink(fill), title, label, turn)
+
+
+def _path(start: float, end: float, inner: float, outer: float) -> str:
+    """Return a piece of a ring; shares of the whole turn begin at the top and go clockwise."""
+    last = min(end, start + 0.99999)
+    far = int(last - start > 0.5)
+    (x0, y0), (x1, y1) = _at(start, outer), _at(last, outer)
+    (x2, y2), (x3, y3) = _at(last, inner), _at(start, inner)
+    return (
+        f"M{x0:.2f} {y0:.2f}A{outer:g} {outer:g} 0 {far} 1 {x1:.2f} {y1:.2f}"
+        f"L{x2:.2f} {y2:.2f}A{inner:g} {inner:g} 0 {far} 0 {x3:.2f} {y3:.2f}Z"
+    )
+
+
+def _at(share: float, radius: float) -> tuple[float, float]:
+    angle = 2 * pi * share - pi / 2
+    return radius * cos(angle), radius * sin(angle)

@@ -1,0 +1,119 @@
+"use strict";
+// The review by keyboard: keys press the buttons that name them, digits strike sentences out or choose answers, and what is
+// not decided yet is kept on the server while it is written.
+(() => {
+  const begin = document.querySelector("[data-begin]");
+  if (begin) {
+    document.addEventListener("keydown", (event) => {
+      if (event.key === "Enter" && (event.target === document.body || event.target.id === "content")) begin.click();
+    });
+  }
+  const form = document.getElementById("decide");
+  if (!form) return;
+  const text = form.elements.text;
+  const editor = form.querySelector(".editor");
+  const boxes = [...form.querySelectorAll(".sentences input")];
+  const result = document.getElementById("result");
+  const keys = document.getElementById("keys");
+  const kept = form.querySelector(".kept");
+  const faults = document.getElementById("faults");
+  const may = form.dataset.may !== undefined;
+  let sent = false;
+  let waiting = 0;
+  let latest = null;
+
+  const sentences = (struck) => boxes.filter((box) => box.checked === struck).map((box) => box.closest("label").querySelector(".sentence").textContent);
+  const show = () => {
+    if (!result) return;
+    const left = sentences(false);
+    result.hidden = !boxes.some((box) => box.checked);
+    result.querySelector(".text").textContent = left.join(" ") || "Nothing would be left: reject the text instead.";
+  };
+  const keep = async (body) => {
+    latest = null;
+    if (sent) return;
+    try {
+      const reply = await fetch(form.dataset.draft, { method: "POST", body: new URLSearchParams({ text: body }), keepalive: true });
+      if (!reply.ok) throw new Error();
+      const said = await reply.json();
+      if (kept) kept.textContent = "kept on the server";
+      if (faults && latest === null) faults.textContent = said.faults;
+    } catch {
+      if (kept) kept.textContent = "not kept: the service does not answer";
+    }
+  };
+  const later = (body) => {
+    latest = body;
+    clearTimeout(waiting);
+    waiting = setTimeout(() => keep(body), 400);
+  };
+  const flush = () => { clearTimeout(waiting); if (latest !== null) keep(latest); };
+  if (may) {
+    for (const box of boxes) box.addEventListener("change", () => { show(); later(sentences(false).join("\n")); });
+    if (text) text.addEventListener("input", () => { if (kept) kept.textContent = ""; later(text.value); });
+    window.addEventListener("pagehide", flush);
+    if (faults && text && !text.readOnly && text.value !== text.defaultValue) later(text.value);
+  }
+  form.addEventListener("submit", (event) => {
+    if (sent) { event.preventDefault(); return; }
+    if (event.submitter?.value === "delete" && !boxes.some((box) => box.checked)) {
+      event.preventDefault();
+      window.dokimasiaTell("Strike the sentences out first: click them, or press their numbers.", "bad");
+      return;
+    }
+    sent = true;
+    clearTimeout(waiting);
+  });
+  window.addEventListener("pageshow", () => { sent = false; show(); });
+
+  // Digits: a number is taken once no longer one can follow, or after a moment.
+  let typed = "";
+  let typing = 0;
+  const taken = () => {
+    clearTimeout(typing);
+    const box = boxes[Number(typed) - 1];
+    typed = "";
+    if (box && !box.disabled) { box.click(); box.closest("label").scrollIntoView({ block: "nearest" }); }
+  };
+  const digit = (key) => {
+    if (boxes.length) {
+      typed += key;
+      clearTimeout(typing);
+      if (Number(typed) * 10 > boxes.length) taken();
+      else typing = setTimeout(taken, 600);
+      return;
+    }
+    const measures = [...form.querySelectorAll(".measure")];
+    const measure = measures.find((one) => one.contains(document.activeElement)) ?? measures.find((one) => !one.querySelector(":checked")) ?? measures[0];
+    const radio = measure?.querySelectorAll("input")[Number(key) - 1];
+    if (radio && !radio.disabled) { radio.checked = true; radio.focus(); if (measures.length > 1) radio.blur(); }
+  };
+  const edit = () => {
+    if (editor) editor.open = true;
+    if (text) { text.focus(); text.scrollIntoView({ block: "nearest" }); }
+  };
+  const press = (key) => {
+    for (const one of document.querySelectorAll("[data-key]")) {
+      if (one.dataset.key.includes(key) && !one.disabled) { one.click(); return true; }
+    }
+    return false;
+  };
+  for (const one of document.querySelectorAll('[data-key="?"]')) one.addEventListener("click", () => keys.showModal());
+
+  document.addEventListener("keydown", (event) => {
+    const writing = event.target.matches("textarea, select, input:not([type=checkbox], [type=radio])");
+    if (writing) {
+      if (event.key === "Escape") { event.target.blur(); flush(); }
+      if (event.key === "Enter" && (event.ctrlKey || event.metaKey) && event.target === text) {
+        event.preventDefault();
+        form.requestSubmit(form.querySelector('button[value="edit"], button[value="reply"]') ?? undefined);
+      }
+      return;
+    }
+    if (event.ctrlKey || event.metaKey || event.altKey || keys.open) return;
+    if (/^[0-9]$/.test(event.key)) { event.preventDefault(); digit(event.key); return; }
+    if (event.key === "e" && text && may) { event.preventDefault(); edit(); return; }
+    if (event.key.length === 1 && press(event.key.toLowerCase())) event.preventDefault();
+  });
+  show();
+})();

@@ -1,0 +1,195 @@
+"""The review's pages: the queue, one item after another, blind ratings, questions, and what is refused with all of it kept."""
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from html import unescape
+
+import httpx
+import pytest
+from starlette.testclient import TestClient
+
+from dokimasia.methods.checks import all_standings, review_items, waiting_questions
+from dokimasia.methods.people import queued, ratings_of
+from dokimasia.service.app import create_app
+from dokimasia.service.state import WHO_COOKIE, Service
+from dokimasia.storage.decisions import draft_file
+from dokimasia.storage.home import Home
+from dokimasia.storage.people.questions import get_question
+from dokimasia.storage.runs import get_run
+from tests.service.conftest import service_over
+from tests.service.waiting import Waits
+
+
+@contextmanager
+def _browsing(service: Service, who: str) -> Iterator[TestClient]:
+    headers = {"accept": "text/html"}
+    with TestClient(create_app(service), base_url="http://localhost", cookies={WHO_COOKIE: who}, headers=headers) as found:
+        yield found
+
+
+@pytest.fixture
+def served(waiting: Waits) -> Iterator[tuple[Service, Waits]]:
+    """A service over a home in which all kinds of things wait."""
+    with service_over(waiting.home) as service:
+        yield service, waiting
+
+
+def _first(home: Home, run: str) -> str:
+    return next(one.item.id for one in review_items(home, get_run(home, run)) if one.state == "waiting")
+
+
+def _said(reply: httpx.Response) -> str:
+    return unescape(re.sub(r"<[^>]+>", " ", reply.text))
+
+
+def test_every_page_of_the_review_answers(served: tuple[Service, Waits]) -> None:
+    """The queue, each run's items, their agreement and one item of each kind are pages."""
+    service, waits = served
+    with _browsing(service, "ana") as browser:
+        queue = browser.get("/review")
+        assert queue.status_code == 200
+        for name in ("captions", "rubrics", "perturbations", "images", "pairs", "questions"):
+            assert waits.runs[name] in queue.text
+            run = browser.get(waits.path(name))
+            assert run.status_code == 200
+            item = browser.get(f"{waits.path(name)}/next")
+            assert item.status_code == 200, item.text
+            assert str(item.url).count("/") == 5
+            assert browser.get(f"{waits.path(name)}/agreement").status_code == 200
+        assert browser.get(f"{waits.path('captions')}/nothing").status_code == 404
+        assert browser.get("/review/nowhere").status_code == 404
+
+
+def test_a_decision_leads_on_and_can_be_taken_back(served: tuple[Service, Waits]) -> None:
+    """Accept, deletion of sentences, edit and reject are kept as in the terminal, and undo leads back to the item."""
+    service, waits = served
+    run, path = waits.runs["captions"], waits.path("captions")
+    with _browsing(service, "ana") as browser:
+        first = _first(service.home, run)
+        reply = browser.post(f"{path}/{first}", data={"action": "delete", "delete": ["1"], "seen": "0"}, follow_redirects=False)
+        assert reply.status_code == 303
+        assert reply.headers["location"] != f"{path}/{first}"
+        stands = all_standings(service.home, run)[0]
+        assert (stands.state, stands.text) == ("edited", stands.item.text.partition(". ")[2])
+        undone = browser.post(f"{path}/undo", data={"item": first}, follow_redirects=False)
+        assert undone.headers["location"] == f"{path}/{first}"
+        assert all_standings(service.home, run)[0].state == "waiting"
+        again = browser.post(f"{path}/{first}", data={"action": "edit", "text": "One thing.\nAnother.", "seen": "2"})
+        assert again.status_code == 200
+        assert all_standings(service.home, run)[0].text == "One thing. Another."
+
+
+def test_sending_a_form_twice_decides_once(served: tuple[Service, Waits]) -> None:
+    """A browser that sends the same form again after a reload, or after undo, changes nothing more."""
+    service, waits = served
+    run, path = waits.runs["captions"], waits.path("captions")
+    with _browsing(service, "ana") as browser:
+        item = _first(service.home, run)
+        form = {"action": "accept", "seen": "0"}
+        for _ in range(3):
+            assert browser.post(f"{path}/{item}", data=form).status_code == 200
+        assert len(all_standings(service.home, run)[0].decisions) == 1
+        browser.post(f"{path}/undo", data={"item": item})
+        late = browser.post(f"{path}/{item}", data=form)
+        assert late.status_code == 409
+        assert all_standings(service.home, run)[0].state == "waiting"
+
+
+def test_the_second_of_two_is_told_and_loses_nothing(served: tuple[Service, Waits]) -> None:
+    """Who decides on what another has settled meanwhile sees by whom and how, keeps their text, and may add it."""
+    service, waits = served
+    run, path = waits.runs["captions"], waits.path("captions")
+    item = _first(service.home, run)
+    with _browsing(service, "ana") as ana, _browsing(service, "bob") as bob:
+        ana.post(f"{path}/{item}", data={"action": "accept", "seen": "0"})
+        told = bob.post(f"{path}/{item}", data={"action": "edit", "text": "What bob wrote.", "seen": "0"})
+        assert told.status_code == 409
+        assert "ana decided: accepted" in _said(told)
+        assert "What bob wrote." in told.text
+        assert "What bob wrote." in bob.get(f"{path}/{item}").text
+        kept = bob.post(f"{path}/{item}", data={"action": "edit", "text": "What bob wrote.", "seen": "1"})
+        assert kept.status_code == 200
+    stands = all_standings(service.home, run)[0]
+    assert (stands.state, stands.opinions["bob"].text) == ("accepted", "What bob wrote.")
+
+
+@pytest.mark.parametrize(
+    ("form", "said"),
+    [
+        ({"action": "edit", "text": " "}, "an edit to nothing"),
+        ({"action": "delete"}, "strike out the sentences"),
+        ({"action": "delete", "delete": ["99"]}, "there are sentences 1 to"),
+        ({"action": "valid"}, "nothing that can be decided"),
+        ({"action": "reply", "text": "hm"}, "nothing that can be decided"),
+    ],
+)
+def test_what_cannot_be_kept_is_told_on_the_item(served: tuple[Service, Waits], form: dict[str, str], said: str) -> None:
+    """A refusal stands on the item's own page, and nothing is decided."""
+    service, waits = served
+    run, path = waits.runs["captions"], waits.path("captions")
+    with _browsing(service, "ana") as browser:
+        reply = browser.post(f"{path}/{_first(service.home, run)}", data={**form, "seen": "0"})
+    assert reply.status_code == 422
+    assert said in _said(reply)
+    assert all_standings(service.home, run)[0].state == "waiting"
+
+
+def test_a_question_is_answered_in_the_browser(served: tuple[Service, Waits]) -> None:
+    """Its person sees what a model would see and answers; others are told whose it is; a withdrawn one is told as such."""
+    service, waits = served
+    run, path = waits.runs["questions"], waits.path("questions")
+    first, second = (one.item for one in waiting_questions(service.home, run=run))
+    with _browsing(service, "bob") as bob, _browsing(service, "ana") as ana:
+        assert "This is for ana" in _said(bob.get(f"{path}/{first}"))
+        assert bob.post(f"{path}/{first}", data={"action": "reply", "text": "hm", "seen": "0"}).status_code == 422
+        shown = ana.get(f"{path}/{first}")
+        question = get_question(service.home, first)
+        assert question.shown_at
+        assert question.call.messages[-1].images[0].sha256 in shown.text
+        empty = ana.post(f"{path}/{first}/draft", data={"text": ""})
+        assert empty.json() == {"kept": True, "faults": "the reply is empty"}
+        ana.post(f"{path}/{first}/draft", data={"text": "half a rep"})
+        assert "half a rep" in ana.get(f"{path}/{first}").text
+        assert ana.post(f"{path}/{first}", data={"action": "reply", "text": "Final answer: A", "seen": "0"}).status_code == 200
+        assert get_question(service.home, first).reply == "Final answer: A"
+        assert ana.post(f"{path}/undo", data={"item": first}).status_code == 200
+        assert "Final answer: A" in ana.get(f"{path}/{first}").text
+        service.home.writer.submit(_withdraw(second)).result()
+        gone = ana.post(f"{path}/{second}", data={"action": "reply", "text": "Final answer: B", "seen": "0"})
+        assert gone.status_code == 422
+        assert "withdrawn" in _said(gone)
+        assert "Final answer: B" in gone.text
+        assert draft_file(service.home.path, second, "ana").read_text() == "Final answer: B"
+
+
+def _withdraw(item: str):  # noqa: ANN202
+    from dokimasia.storage.schema.rows import change_row
+
+    return lambda connection: change_row(connection, "questions", item, {"withdrawn_at": "2026-01-01T00:00:00+00:00"})
+
+
+def test_pairs_are_rated_blind(served: tuple[Service, Waits]) -> None:
+    """No page names a model before, or after, the ratings; they come out as annotations and as agreement."""
+    service, waits = served
+    run, path = waits.runs["pairs"], waits.path("pairs")
+    for who in ("ana", "bob"):
+        with _browsing(service, who) as browser:
+            for one in queued(service.home, run):
+                if one.item.person != who:
+                    continue
+                shown = browser.get(f"{path}/{one.item.id}")
+                assert "sim/" not in shown.text
+                rated = browser.post(f"{path}/{one.item.id}", data={"action": "rate", "verdict": "equal", "seen": "0"})
+                assert rated.status_code == 200
+                assert "sim/" not in rated.text
+    with _browsing(service, "ana") as browser:
+        lines = browser.get(f"{path}/ratings.jsonl").text.splitlines()
+        assert len(lines) == len(ratings_of(queued(service.home, run))) == len(queued(service.home, run))
+        agreement = browser.get(f"{path}/agreement")
+        assert "ana and bob" in agreement.text
+        refused = browser.post(f"{path}/hand-out", data={"kind": "pair", "annotators": "a b c/d"})
+        assert refused.status_code == 422
+        more = browser.post(f"{path}/hand-out", data={"kind": "response", "annotators": "eve", "per": "1"})
+        assert more.status_code == 200
+    assert any(one.item.person == "eve" for one in queued(service.home, run))

@@ -1,0 +1,54 @@
+"""The trees' pages: listed, shown with scores, edited by forms, refused in words, compared and restored."""
+
+import re
+from html import unescape
+
+from starlette.testclient import TestClient
+
+from dokimasia.methods.tree import load_tree
+from dokimasia.service.app import create_app
+from dokimasia.service.state import WHO_COOKIE
+from dokimasia.storage.trees.versions import list_trees, versions
+from tests.service.conftest import service_over
+from tests.service.waiting import Waits
+
+
+def test_a_tree_is_shown_edited_compared_and_restored(waiting: Waits) -> None:
+    """A change by form is a version with its reason and its person; what makes no tree is refused on the page."""
+    with service_over(waiting.home) as service:
+        app = create_app(service)
+        with TestClient(app, base_url="http://localhost", cookies={WHO_COOKIE: "ana"}, headers={"accept": "text/html"}) as page:
+            (tree,) = list_trees(service.home)
+            path = f"/trees/{tree.name}"
+            assert tree.name in page.get("/trees").text
+            shown = page.get(path)
+            assert shown.status_code == 200
+            assert shown.text.count("<path d=") >= 3
+            node = re.search(r'data-node="([^"]+)" data-layer="3"', shown.text)
+            assert node is not None
+            leaf = unescape(node[1])
+            panel = page.get(path, params={"node": leaf})
+            assert "Rename" in panel.text
+            newest = load_tree(service.home, tree.name).stored.position
+            form = {"kind": "rename", "node": leaf, "into": "A new name", "version": str(newest), "reason": "it says more"}
+            assert page.post(f"{path}/edit", data=form).status_code == 200
+            kept = versions(service.home, tree.name)[-1]
+            assert (kept.position, kept.phase, kept.made_by) == (newest + 1, "edit", "ana")
+            late = page.post(f"{path}/edit", data=form | {"into": "Another"})
+            assert late.status_code == 422
+            assert "is newer, and would be undone" in unescape(late.text)
+            parent = leaf.rpartition("<")[0]
+            bad = {"kind": "prune", "node": parent, "version": str(newest + 1), "reason": "why"}
+            assert "has criteria below it" in unescape(page.post(f"{path}/edit", data=bad).text)
+            assert "needs a reason" in page.post(f"{path}/edit", data=bad | {"reason": " "}).text
+            diff = page.get(f"{path}/diff", params={"first": newest, "second": newest + 1})
+            assert "renamed" in diff.text
+            assert "it says more" in diff.text
+            assert page.post(f"{path}/restore", data={"version": str(newest)}).status_code == 200
+            assert len(versions(service.home, tree.name)) == newest + 2
+            assert leaf in load_tree(service.home, tree.name).tree
+            assert page.get("/trees/nothing").status_code == 404
+            assert page.get(path, params={"version": "999"}).status_code == 404
+            old = page.get(path, params={"version": "1"})
+            assert "This is not the newest version" in old.text
+            assert "Prune" not in old.text
