@@ -127,18 +127,22 @@ def _card(number: int, view: Mapping[str, Any], data: ReportData, most: int) -> 
     return f"""<article class="card" id="s-{number}" tabindex="-1" aria-labelledby="s-{number}-title">
 <header><h3 id="s-{number}-title">{escape(sample["id"])}</h3>{"".join(chips)}
 <span class="place">{number} of {len(data.samples)}</span></header>
-{draw_sample(view, data.pictures, clip)}
+{draw_sample(view, data.pictures, clip, level=4)}
 </article>"""
 
 
-def draw_sample(view: Mapping[str, Any], pictures: Mapping[str, Picture], clip: Clip) -> str:
-    """Return all that is known of a sample: its images with the regions of its criteria, the question, the answers."""
+def draw_sample(view: Mapping[str, Any], pictures: Mapping[str, Picture], clip: Clip, *, level: int = 2) -> str:
+    """Return all that is known of a sample: its images with the regions of its criteria, the question, the answers.
+
+    `level` is that of its headings.
+    """
     criteria: Sequence[Mapping[str, Any]] = ((view["replay"] or {}).get("criteria") or {"criteria": []})["criteria"]
     looks = [look for _, look in looks_of(view)]
     drawn = _halves(
-        _pictures(view["sample"], criteria, looks, pictures), (*_asked(view, clip), *_words(view, criteria, clip))
+        _pictures(view["sample"], criteria, looks, pictures),
+        (*_asked(view, clip), *_words(view, criteria, clip, level)),
     )
-    return "\n".join((drawn, *_answers(view, criteria, clip)))
+    return "\n".join((drawn, *_answers(view, criteria, clip, level)))
 
 
 def draw_asked(
@@ -199,7 +203,7 @@ def _asked(view: Mapping[str, Any], clip: Clip) -> Iterator[str]:
         yield f'<div class="text reference"><b>Reference</b> {_text(view["accepted"], clip)}</div>'
 
 
-def _words(view: Mapping[str, Any], criteria: Sequence[Mapping[str, Any]], clip: Clip) -> Iterator[str]:
+def _words(view: Mapping[str, Any], criteria: Sequence[Mapping[str, Any]], clip: Clip, level: int) -> Iterator[str]:
     """Yield the criteria, the reference chain, and where the judge looked closer."""
     sample, replay = view["sample"], view["replay"]
     if replay is None and not view["judge"]:
@@ -213,7 +217,7 @@ def _words(view: Mapping[str, Any], criteria: Sequence[Mapping[str, Any]], clip:
         lines = "\n".join(
             _criterion(number, one, len(sample["images"]), clip) for number, one in enumerate(criteria, start=1)
         )
-        yield f'<h4>Atomic criteria{repaired}</h4>\n<ol class="criteria">\n{lines}\n</ol>'
+        yield f'<h{level}>Atomic criteria{repaired}</h{level}>\n<ol class="criteria">\n{lines}\n</ol>'
     if replay and replay["chain"]:
         chain = replay["chain"]
         yield (
@@ -252,7 +256,7 @@ def _criterion(number: int, one: Mapping[str, Any], images: int, clip: Clip) -> 
     )
 
 
-def _answers(view: Mapping[str, Any], criteria: Sequence[Mapping[str, Any]], clip: Clip) -> Iterator[str]:
+def _answers(view: Mapping[str, Any], criteria: Sequence[Mapping[str, Any]], clip: Clip, level: int) -> Iterator[str]:
     answers = view["answers"]
     if not answers:
         yield '<p class="warning">No answers yet.</p>'
@@ -266,7 +270,7 @@ def _answers(view: Mapping[str, Any], criteria: Sequence[Mapping[str, Any]], cli
     title = "Answers, and their scores by criterion" if view["judge"] else "Answers"
     last = f'<th scope="col"{" class=number" if view["judge"] else ""}>{"score" if view["judge"] else "failure"}</th>'
     yield (
-        f'<h4>{title}</h4>\n<div class="scroll" tabindex="0" role="group" '
+        f'<h{level}>{title}</h{level}>\n<div class="scroll" tabindex="0" role="group" '
         'aria-label="Scores by criterion"><table class="matrix"><thead><tr><th scope="col">model</th>'
         f'<th scope="col">answer</th>{head}{last}</tr></thead>\n<tbody>\n{rows}\n'
         "</tbody></table></div>"

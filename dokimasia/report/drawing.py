@@ -183,4 +183,4 @@ def _data(cell: Cell, column: Column, *, first: bool, sortable: bool) -> str:
     if sortable and value is not None:
         kind += f' data-sort="{value!r}"'
     inner = draw_cell(cell)
-    return f'<th scope="row"{kind}>{inner}</th>' if first else f"<td{kind}>{inner}</td>"
+    return f'<th scope="row"{kind}>{inner}</th>' if first and inner else f"<td{kind}>{inner}</td>"

@@ -5,7 +5,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as NotYet
-from typing import Any, TypeVar, overload
+from typing import Any, TypeVar, overload, overload
 
 T = TypeVar("T")
 
@@ -38,6 +38,10 @@ class Remembered:
     @overload
     def of(self, key: Hashable, make: Callable[[], T], *, seconds: float | None) -> T | None: ...
 
+    @overload
+    def of(self, key: Hashable, make: Callable[[], T], *, seconds: None = None) -> T: ...
+    @overload
+    def of(self, key: Hashable, make: Callable[[], T], *, seconds: float | None) -> T | None: ...
     def of(self, key: Hashable, make: Callable[[], T], *, seconds: float | None = None) -> T | None:
         """Return the value of a key, worked out by the first who asks; None where that takes longer than `seconds`."""
         with self._gate:

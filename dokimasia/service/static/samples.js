@@ -10,6 +10,12 @@
     for (const [name, value] of Array.from(event.formData.entries())) if (value === "") event.formData.delete(name);
   });
 
+  // The search is asked for while it is written; that it was left asks for nothing more.
+  one("#q")?.addEventListener("change", (event) => event.stopPropagation());
+
+  // Going back loads a page whole, so that what its scripts made is there.
+  htmx.config.refreshOnHistoryMiss = true;
+
   const rows = () => all("[data-row]");
   const moveInList = (step) => {
     const listed = rows();
