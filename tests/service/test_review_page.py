@@ -163,7 +163,7 @@ def test_a_question_is_answered_in_the_browser(served: tuple[Service, Waits]) ->
         assert draft_file(service.home.path, second, "ana").read_text() == "Final answer: B"
 
 
-def _withdraw(item: str):  # noqa: ANN202
+def _withdraw(item: str):
     from dokimasia.storage.schema.rows import change_row
 
     return lambda connection: change_row(connection, "questions", item, {"withdrawn_at": "2026-01-01T00:00:00+00:00"})

@@ -3,7 +3,7 @@
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 from urllib.parse import quote
 
 from fastapi import APIRouter, Form, Request
@@ -13,7 +13,7 @@ from dokimasia.endpoints.models import chosen_models, list_models
 from dokimasia.errors import ConfigError
 from dokimasia.prompts import default_library
 from dokimasia.service.drawing import page
-from dokimasia.service.state import WHO_COOKIE, Reader, Service, TheService
+from dokimasia.service.state import WHO_COOKIE, Reader, TheService
 
 router = APIRouter()
 

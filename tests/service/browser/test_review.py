@@ -57,13 +57,12 @@ def test_twenty_items_are_decided_by_keyboard(waiting: Waits) -> None:
     """From the list on, one key labels an item and leads to the next; the first key of twenty labels twenty."""
     keys = "vixnu" * 4
     labels = ["valid", "score_invariant", "incorrect", "not_relevant", "not_sure"] * 4
-    with _site(waiting.home, "ana") as (site,):
-        with site.opened(waiting.path("images"), size=WIDE) as seen:
-            _press(seen.page, "Enter")
-            for key in keys:
-                _press(seen.page, key)
-            assert "20 by you" in seen.page.inner_text(".progressing")
-            assert_calm(seen)
+    with _site(waiting.home, "ana") as (site,), site.opened(waiting.path("images"), size=WIDE) as seen:
+        _press(seen.page, "Enter")
+        for key in keys:
+            _press(seen.page, key)
+        assert "20 by you" in seen.page.inner_text(".progressing")
+        assert_calm(seen)
     assert _states(waiting, "images")[:20] == labels
 
 
