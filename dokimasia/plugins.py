@@ -49,7 +49,9 @@ def _points(group: str, path: tuple[str, ...]) -> tuple[EntryPoint, ...]:
 def found(kind: Kind) -> dict[str, list[EntryPoint]]:
     """Return the entry points of a kind by name, without loading any; more than one of a name is an error to use."""
     named: dict[str, list[EntryPoint]] = {}
-    for point in sorted(_points(GROUPS[kind], tuple(sys.path)), key=lambda one: (one.name, one.value, _distribution(one))):
+    for point in sorted(
+        _points(GROUPS[kind], tuple(sys.path)), key=lambda one: (one.name, one.value, _distribution(one))
+    ):
         others = named.setdefault(point.name, [])
         if not any((other.value, _distribution(other)) == (point.value, _distribution(point)) for other in others):
             others.append(point)

@@ -5,7 +5,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as NotYet
-from typing import Any, TypeVar, overload, overload
+from typing import Any, TypeVar, overload
 
 T = TypeVar("T")
 

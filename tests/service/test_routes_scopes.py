@@ -17,7 +17,14 @@ from tests.report.conftest import Finished
 from tests.service.conftest import asking, service_over
 
 TOKENS = {"read": "reader-0123456789", "run": "runner-0123456789", "review": "review-0123456789"}
-OPEN = {("GET", "/health"), ("GET", "/healthz"), ("GET", "/login"), ("POST", "/login"), ("GET", "/logout"), ("POST", "/logout")}
+OPEN = {
+    ("GET", "/health"),
+    ("GET", "/healthz"),
+    ("GET", "/login"),
+    ("POST", "/login"),
+    ("GET", "/logout"),
+    ("POST", "/logout"),
+}
 """Routes that need no token: whether the service is there, and where a browser gives one."""
 
 REVIEWING = ("/reviews", "/review", "/trees/{tree}/edits", "/trees/{tree}/restore")
@@ -129,6 +136,18 @@ async def test_a_token_in_a_query_counts_for_nothing(small: Finished) -> None:
 
 def filled(path: str) -> str:
     """A path with something in the place of each parameter."""
-    for name in ("sample:path", "judge:path", "sha256", "run", "tree", "item", "id", "name", "method", "sample", "judge"):
+    for name in (
+        "sample:path",
+        "judge:path",
+        "sha256",
+        "run",
+        "tree",
+        "item",
+        "id",
+        "name",
+        "method",
+        "sample",
+        "judge",
+    ):
         path = path.replace(f"{{{name}}}", "0" * 64 if name == "sha256" else "last")
     return path.partition("{")[0]

@@ -193,7 +193,9 @@ async def test_every_method_has_an_operation_described_by_its_request(at_work: W
         assert set(schema["properties"]) == set(one["request"]["properties"])
         assert schema.get("required") == one["request"].get("required")
         assert schema["examples"] == [one["example"]]
-        assert {"200", "201", "401", "403", "404", "409", "413", "415", "422", "429", "503"} <= set(operation["responses"])
+        assert {"200", "201", "401", "403", "404", "409", "413", "415", "422", "429", "503"} <= set(
+            operation["responses"]
+        )
         figures = (await at_work.client.get(f"/api/methods/{one['name']}")).json()["figures"]
         assert figures is None or figures["properties"]
 
