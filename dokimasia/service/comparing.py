@@ -17,10 +17,10 @@ from dokimasia.runs.reading.reporting import Redact
 from dokimasia.runs.reading.sides import Side
 from dokimasia.runs.registry import method_of
 from dokimasia.service.filtering import changes_of, facets_of, groupings_of
-from dokimasia.storage.browsing import counted
 from dokimasia.storage.excerpts import rows_of, samples_of
 from dokimasia.storage.home import Home
 from dokimasia.storage.lookup import find_values
+from dokimasia.storage.reading.browsing import counted
 from dokimasia.storage.results import ResultRow
 from dokimasia.storage.runs import Run, get_run, load_samples
 

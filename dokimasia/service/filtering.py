@@ -13,8 +13,8 @@ from dokimasia.runs.method import Method
 from dokimasia.runs.reading.grouping import Grouping, groupings
 from dokimasia.runs.registry import method_of
 from dokimasia.service.problems import Refused
-from dokimasia.storage.browsing import ANY, Facets, Order, Wanted, facets
 from dokimasia.storage.home import Home
+from dokimasia.storage.reading.browsing import ANY, Facets, Order, Wanted, facets
 from dokimasia.storage.runs import Run, get_run
 
 GROUP = "group-"

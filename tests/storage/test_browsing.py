@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from dokimasia.storage.browsing import ANY, Wanted, facets, find_samples, sample_around
 from dokimasia.storage.home import Home
+from dokimasia.storage.reading.browsing import ANY, Wanted, facets, find_samples, sample_around
 from dokimasia.storage.results import ResultRow, results
 from dokimasia.storage.runs import load_samples
 from tests.report import conftest as reports

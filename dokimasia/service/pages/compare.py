@@ -33,9 +33,9 @@ from dokimasia.service.pages.samples import BEGINNING, called, link
 from dokimasia.service.problems import Refused
 from dokimasia.service.showing import draw_sample, view_of
 from dokimasia.service.state import Reader, Service, TheService
-from dokimasia.storage.browsing import counted
 from dokimasia.storage.excerpts import samples_of
 from dokimasia.storage.home import Home
+from dokimasia.storage.reading.browsing import counted
 from dokimasia.storage.runs import Run, get_run, list_runs
 
 router = APIRouter()

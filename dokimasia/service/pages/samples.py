@@ -21,10 +21,10 @@ from dokimasia.service.filtering import Filter, Sorted, choices, filter_of, sort
 from dokimasia.service.problems import Refused
 from dokimasia.service.showing import draw_sample, view_of
 from dokimasia.service.state import Reader, Service, TheService
-from dokimasia.storage.browsing import Found, find_samples, sample_around
 from dokimasia.storage.excerpts import rows_of, samples_of
 from dokimasia.storage.home import Home
 from dokimasia.storage.naming import Label, labels
+from dokimasia.storage.reading.browsing import Found, find_samples, sample_around
 from dokimasia.storage.results import ResultRow
 from dokimasia.storage.runs import Run
 
