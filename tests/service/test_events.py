@@ -9,12 +9,15 @@ from typing import Any
 
 import httpx
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dokimasia.gateway.events import GatewayEvent
+from dokimasia.log import Redactor
 from dokimasia.methods.evaluation import EvaluationRequest
 from dokimasia.service.engine import Engine
 from dokimasia.service.events import log as logs
+from dokimasia.service.events import registry, stream
 from dokimasia.service.events.log import Log
 from dokimasia.service.events.picture import blank, fold
 from dokimasia.service.events.registry import Events
@@ -25,8 +28,10 @@ from dokimasia.settings import load_settings
 from dokimasia.simulation.serving.transport import SimTransport
 from dokimasia.simulation.world import write_world
 from dokimasia.storage.home import Home
+from dokimasia.storage.results import events as stored
+from dokimasia.storage.runs import Run, create_run, get_run, set_status
 from tests.report.conftest import Finished
-from tests.service.conftest import asking, service_over
+from tests.service.conftest import Idle, asking, service_over
 
 STATUS = {"status": "running", "end": "", "why": "", "at": "t"}
 TOLD: dict[str, Any] = {
@@ -55,6 +60,7 @@ def read(body: str) -> list[tuple[int, str, Any]]:
     return [(int(part["id"]), part["event"], json.loads(part["data"])) for part in parts]
 
 
+@settings(deadline=None)
 @given(
     st.lists(st.sampled_from(sorted(TOLD)), max_size=60),
     st.lists(st.integers(0, 60), max_size=6),
@@ -150,11 +156,11 @@ class Held(SimTransport):
 @asynccontextmanager
 async def working(home: Path, transport: Any, *, port: int = 0) -> AsyncIterator[tuple[Service, Engine, str]]:
     """A service with a queue of runs, at an address."""
-    settings = load_settings(home=home, cwd=home.parent, env={})
+    chosen = load_settings(home=home, cwd=home.parent, env={})
     with Home.open(home, write=True) as opened:
         events = Events(opened)
-        async with Engine(settings, opened, observers=events.observing, transports={"sim": transport}) as engine:
-            service = Service(settings=settings, home=opened, runner=engine, events=events)
+        async with Engine(chosen, opened, observers=events.observing, transports={"sim": transport}) as engine:
+            service = Service(settings=chosen, home=opened, runner=engine, events=events)
             url: asyncio.Future[str] = asyncio.get_running_loop().create_future()
             stop = asyncio.Event()
             serving = asyncio.create_task(serve(service, port=port, ready=url.set_result, stop=stop))
@@ -211,3 +217,65 @@ async def test_a_run_is_followed_from_the_queue_to_its_end(tmp_path: Path) -> No
     assert after[0][2]["picture"] == before[0][2]["picture"]
     assert after[0][0] > before[0][0]
     assert again[0][2]["picture"] == picture
+
+
+async def test_no_secret_is_told(tmp_path: Path) -> None:
+    """A key in a failure's reason, in a limit's or in the sentence of an end is in no event, and in nothing that is kept."""
+    secret = "s3cret-of-a-provider"
+    with Home.open(tmp_path / "home", write=True) as home:
+        await create_run(home, Run(id="r", method="evaluate", options={"estimate": {"samples": 0, "models": {}}}))
+        events = Events(home, Redactor([secret]))
+        observer, log = events.observing(get_run(home, "r")), await events.log(get_run(home, "r"))
+        observer.failed("item", "model", "api_error", f"401 for {secret}")
+        observer.happened(GatewayEvent(kind="limit", endpoint="e", limit=1, reason=f"refused {secret}"))
+        observer.became("failed", why=f"the key {secret} is wrong")
+        told = b"".join(event.wire for event in log.after(0))
+        kept = stored(home, "r", kind="watched")
+    assert told.count(b"[redacted]") >= 3
+    assert secret.encode() not in told
+    assert kept
+    assert secret not in str(kept)
+
+
+async def test_a_reader_who_goes_away_is_forgotten_and_a_draining_service_ends_streams(tmp_path: Path) -> None:
+    """A closed stream is no open one, and what is open when the service is about to end is ended without an `ended`."""
+    held = Held()
+    async with working(tmp_path / "home", held) as (service, engine, url):
+        run = await engine.submit("evaluate", request(tmp_path))
+        address = f"{url}/api/runs/{run.id}/events"
+        async with httpx.AsyncClient(timeout=60) as client, client.stream("GET", address) as reply:
+            async for line in reply.aiter_lines():
+                if line.startswith("event: snapshot"):
+                    break
+            assert service.events.streams == 1
+        async with asyncio.timeout(10):
+            while service.events.streams:  # noqa: ASYNC110
+                await asyncio.sleep(0.01)
+        following = asyncio.create_task(follow(address))
+        while not service.events.streams:  # noqa: ASYNC110
+            await asyncio.sleep(0.01)
+        service.events.drain()
+        told = read(await following)
+    assert told[0][1] == "snapshot"
+    assert "ended" not in [type for _, type, _ in told]
+
+
+async def test_the_end_of_a_run_that_nobody_tells_of_is_seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A stream of a run that waits for people ends where the run is stopped, or deleted, behind its back."""
+    monkeypatch.setattr(stream, "HEARTBEAT", 0.05)
+    monkeypatch.setattr(registry, "LOOK", 0.0)
+    estimate: Any = {"estimate": {"samples": 0, "models": {}}}
+    with Home.open(tmp_path / "home", write=True) as home:
+        await create_run(home, Run(id="r", method="evaluate", status="waiting", options=estimate))
+        chosen = load_settings(home=tmp_path / "home", cwd=tmp_path, env={})
+        service = Service(settings=chosen, home=home, runner=Idle())
+        async with asking(service) as client:
+            following = asyncio.create_task(client.get("/api/runs/r/events"))
+            while not service.events.streams:  # noqa: ASYNC110
+                await asyncio.sleep(0.01)
+            await set_status(home, "r", "interrupted")
+            told = read((await following).text)
+    assert [(type, data.get("status")) for _, type, data in told[1:]] == [
+        ("status", "interrupted"),
+        ("ended", "interrupted"),
+    ]

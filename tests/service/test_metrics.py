@@ -42,7 +42,7 @@ async def test_metrics_say_what_runs_have_sent_and_spent(tmp_path: Path) -> None
     async with working(tmp_path / "home", SimTransport()) as (service, engine, url):
         run = await engine.submit("evaluate", request(tmp_path))
         await follow(f"{url}/api/runs/{run.id}/events")
-        async with httpx.AsyncClient(base_url=url) as client:
+        async with httpx.AsyncClient(base_url=url, timeout=60) as client:
             found = await measured(client)
         progress = (await service.events.log(run)).picture["progress"]
     assert found["dokimasia_runs", "done"] == 1
