@@ -57,7 +57,7 @@ async def take(url: str, pages: Mapping[str, str], out: Path, *, front: str = ""
     found = next((path for name in CHROMIUM if (path := shutil.which(name))), None)
     if found is None:
         raise SystemExit("no Chromium on this machine; Debian's package chromium has it")
-    out.mkdir(parents=True, exist_ok=True)
+    out.mkdir(parents=True, exist_ok=True)  # noqa: ASYNC240
     async with async_playwright() as started:
         chromium = await started.chromium.launch(executable_path=found, args=list(FLAGS))
         for scheme in SCHEMES:

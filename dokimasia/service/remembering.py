@@ -38,10 +38,6 @@ class Remembered:
     @overload
     def of(self, key: Hashable, make: Callable[[], T], *, seconds: float | None) -> T | None: ...
 
-    @overload
-    def of(self, key: Hashable, make: Callable[[], T], *, seconds: None = None) -> T: ...
-    @overload
-    def of(self, key: Hashable, make: Callable[[], T], *, seconds: float | None) -> T | None: ...
     def of(self, key: Hashable, make: Callable[[], T], *, seconds: float | None = None) -> T | None:
         """Return the value of a key, worked out by the first who asks; None where that takes longer than `seconds`."""
         with self._gate:

@@ -18,7 +18,14 @@ from tests.report.conftest import Finished
 from tests.service.conftest import asking, service_over
 
 TOKENS = {"read": "reader-0123456789", "run": "runner-0123456789", "review": "review-0123456789"}
-OPEN = {("GET", "/health"), ("GET", "/healthz"), ("GET", "/login"), ("POST", "/login"), ("GET", "/logout"), ("POST", "/logout")}
+OPEN = {
+    ("GET", "/health"),
+    ("GET", "/healthz"),
+    ("GET", "/login"),
+    ("POST", "/login"),
+    ("GET", "/logout"),
+    ("POST", "/logout"),
+}
 """Routes that need no token: whether the service is there, and where a browser gives one."""
 
 READING = {("POST", "/passports"), ("POST", "/settings/name")}

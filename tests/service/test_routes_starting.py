@@ -140,7 +140,7 @@ async def test_a_run_at_work_is_cancelled_and_not_deleted(tmp_path: Path) -> Non
     ],
 )
 async def test_a_request_that_cannot_be_used_is_refused_in_a_sentence(at_work: Working, body: Any, part: str) -> None:
-    """Nothing is accepted, and the sentence names the field, or says what the command line would; no path of the service is in it."""
+    """Nothing is accepted; the sentence names the field or is the command line's, without a path of the service."""
     reply = await at_work.client.post("/api/runs/evaluate", json=body)
     assert reply.status_code == 422
     assert reply.headers["content-type"] == "application/problem+json"

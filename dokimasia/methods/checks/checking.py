@@ -203,7 +203,7 @@ async def _decided(home: Home, left: Left) -> Decision:
     from dokimasia.storage.checkpoints import open_saver
 
     await take_in(home)
-    while not _ONE_AT_A_TIME.acquire(blocking=False):  # an event loop must not stand still for another thread
+    while not _ONE_AT_A_TIME.acquire(blocking=False):  # noqa: ASYNC110 - an event loop must not stand still for another thread
         await asyncio.sleep(0.005)
     try:
         decision = await record_decision(home, left)
