@@ -7,11 +7,15 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
 import uvicorn
+from anyio.to_thread import current_default_thread_limiter
 
 from dokimasia.errors import ConfigError
 from dokimasia.service.app import create_app
 from dokimasia.service.guarding.requests import loopback
 from dokimasia.service.state import Service
+
+READERS = 8
+"""Threads that read at once. They and the event loop take turns, so that each more slows the runs down where much is read."""
 
 
 def check_address(host: str, *, tokens: bool) -> None:
@@ -66,6 +70,7 @@ async def serve(
         ConfigError: the address is open to others and no token is asked for, or it is taken.
     """
     check_address(host, tokens=service.tokens.needed)
+    current_default_thread_limiter().total_tokens = READERS
     config = uvicorn.Config(
         create_app(service),
         host=host,
