@@ -92,7 +92,8 @@ async def hand_out_here(
     check_names(annotators)
     if per is not None and cases is not None:
         raise ConfigError("draw so many cases of each category, or of all: name one of the two")
-    chosen = next((one for one in MEASURES if one == kind), None)
+    kinds: dict[str, Kind] = {one: one for one in MEASURES}
+    chosen = kinds.get(kind)
     if chosen is None:
         raise InputError(f"{kind[:40]!r} is not handed out; {', '.join(MEASURES)} are")
     subjects = subjects_of(home, run, chosen, models=models, baseline=baseline)

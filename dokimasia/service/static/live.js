@@ -194,7 +194,7 @@
         if (!card) {
           card = made("div", undefined, "card");
           card.dataset.graph = name;
-          card.append(made("h3", `Graph: ${name.replaceAll("_", " ")}`));
+          card.append(made("h2", `Graph: ${name.replaceAll("_", " ")}`));
           place.append(card);
           fetch(`/runs/${encodeURIComponent(this.run)}/live/graph?name=${encodeURIComponent(name)}`).then((reply) => reply.ok ? reply.text() : "").then((text) => {
             const drawn = new DOMParser().parseFromString(text, "text/html").querySelector("svg");
