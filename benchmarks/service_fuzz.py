@@ -74,10 +74,32 @@ def asked(url: str, folder: Path, *, examples: int, seed: int, known: dict[str, 
     config = folder / "schemathesis.toml"
     config.write_text("\n".join(lines if known else []) + "\n")
     report = folder / f"report-{seed}-{len(known)}.ndjson"
-    words = [sys.executable, "-c", "from schemathesis.cli import schemathesis; schemathesis()", "--config-file", str(config)]
+    words = [
+        sys.executable,
+        "-c",
+        "from schemathesis.cli import schemathesis; schemathesis()",
+        "--config-file",
+        str(config),
+    ]
     words += ["run", f"{url}/api/openapi.json", "-n", str(examples), "--seed", str(seed), "--checks", CHECKS]
-    words += ["--phases", "examples,coverage,fuzzing", "--continue-on-failure", "--no-shrink", "--exclude-path-regex", EVENTS]
-    words += ["--request-timeout", "300", "--suppress-health-check", "all", "--report", "ndjson", "--report-ndjson-path", str(report)]
+    words += [
+        "--phases",
+        "examples,coverage,fuzzing",
+        "--continue-on-failure",
+        "--no-shrink",
+        "--exclude-path-regex",
+        EVENTS,
+    ]
+    words += [
+        "--request-timeout",
+        "300",
+        "--suppress-health-check",
+        "all",
+        "--report",
+        "ndjson",
+        "--report-ndjson-path",
+        str(report),
+    ]
     done = subprocess.run(words, capture_output=True, text=True, cwd=folder, check=False)
     return counted(report) | {"exit": done.returncode, "said": done.stdout[done.stdout.find("= FAILURES") :][-6000:]}
 

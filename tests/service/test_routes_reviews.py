@@ -149,7 +149,9 @@ async def test_a_question_to_a_person_is_answered_over_http(tmp_path: Path) -> N
         from dokimasia.storage.schema.rows import change_row
 
         await at_work.service.home.write(
-            lambda connection: change_row(connection, "questions", item["item"], {"withdrawn_at": "2026-01-01T00:00:00"})
+            lambda connection: change_row(
+                connection, "questions", item["item"], {"withdrawn_at": "2026-01-01T00:00:00"}
+            )
         )
         gone = await client.post(path, json={"action": "reply", "text": "answer: 5"})
         assert gone.status_code == 410

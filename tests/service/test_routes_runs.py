@@ -178,7 +178,12 @@ async def test_no_secret_leaves_in_any_reply(small: Finished) -> None:
 
     with service_over(small.home, redact=Redactor(["world.jsonl"])) as service:
         async with asking(service) as client:
-            for path in ("/api/runs", "/api/runs/last", "/api/runs/last/report?format=terminal", "/api/runs/world.jsonl"):
+            for path in (
+                "/api/runs",
+                "/api/runs/last",
+                "/api/runs/last/report?format=terminal",
+                "/api/runs/world.jsonl",
+            ):
                 assert "world.jsonl" not in (await client.get(path)).text, path
 
 

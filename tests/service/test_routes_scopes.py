@@ -18,13 +18,20 @@ from tests.report.conftest import Finished
 from tests.service.conftest import asking, service_over
 
 TOKENS = {"read": "reader-0123456789", "run": "runner-0123456789", "review": "review-0123456789"}
-OPEN = {("GET", "/health"), ("GET", "/healthz"), ("GET", "/login"), ("POST", "/login"), ("GET", "/logout"), ("POST", "/logout")}
+OPEN = {
+    ("GET", "/health"),
+    ("GET", "/healthz"),
+    ("GET", "/login"),
+    ("POST", "/login"),
+    ("GET", "/logout"),
+    ("POST", "/logout"),
+}
 """Routes that need no token: whether the service is there, and where a browser gives one."""
 
 READING = {("POST", "/passports"), ("POST", "/settings/name")}
 """Routes that are sent something and change nothing of the home: a file that is looked at, a name kept at a browser."""
 
-REVIEWING = ("/reviews", "/review", "/trees/{tree}/edits", "/trees/{tree}/restore")
+REVIEWING = ("/reviews", "/review", "/trees/{tree}/edit", "/trees/{tree}/restore")
 """What needs the scope `review` where it changes something; all else that does needs `run`."""
 
 

@@ -140,7 +140,7 @@ async def test_a_run_at_work_is_cancelled_and_not_deleted(tmp_path: Path) -> Non
     ],
 )
 async def test_a_request_that_cannot_be_used_is_refused_in_a_sentence(at_work: Working, body: Any, part: str) -> None:
-    """Nothing is accepted, and the sentence names the field, or says what the command line would; no path of the service is in it."""
+    """Nothing is accepted; the sentence names the field, or says what the command line would, and holds no path of the service."""
     reply = await at_work.client.post("/api/runs/evaluate", json=body)
     assert reply.status_code == 422
     assert reply.headers["content-type"] == "application/problem+json"
@@ -193,7 +193,9 @@ async def test_every_method_has_an_operation_described_by_its_request(at_work: W
         assert set(schema["properties"]) == set(one["request"]["properties"])
         assert schema.get("required") == one["request"].get("required")
         assert schema["examples"] == [one["example"]]
-        assert {"200", "201", "401", "403", "404", "409", "413", "415", "422", "429", "503"} <= set(operation["responses"])
+        assert {"200", "201", "401", "403", "404", "409", "413", "415", "422", "429", "503"} <= set(
+            operation["responses"]
+        )
         figures = (await at_work.client.get(f"/api/methods/{one['name']}")).json()["figures"]
         assert figures is None or figures["properties"]
 

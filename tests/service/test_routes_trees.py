@@ -17,7 +17,9 @@ async def grown(small: Finished, tmp_path: Path) -> AsyncIterator[tuple[Working,
     home = Path(shutil.copytree(small.home, tmp_path / "home"))
     async with working(home) as at_work:
         asked = {"run": small.run, "judge": "sim/judge", "subsample": 0, "name": "mine"}
-        begun = await at_work.client.post("/api/runs/tree", json={name: one for name, one in asked.items() if name != "name"})
+        begun = await at_work.client.post(
+            "/api/runs/tree", json={name: one for name, one in asked.items() if name != "name"}
+        )
         assert begun.status_code == 201, begun.text
         await at_work.ended(begun.json()["id"])
         yield at_work, (await at_work.client.get("/api/trees")).json()["trees"][0]["tree"]

@@ -110,7 +110,9 @@ class Deep(DataRequest):
     by_name: dict[str, Path] = Field(default_factory=dict)
     deeper: dict[str, tuple[Place, ...]] = Field(default_factory=dict)
     source: RunOrFile | None = None
-    lenient: Annotated[tuple[Path, ...], BeforeValidator(lambda given: [given] if isinstance(given, str) else given)] = ()
+    lenient: Annotated[
+        tuple[Path, ...], BeforeValidator(lambda given: [given] if isinstance(given, str) else given)
+    ] = ()
     made: Annotated[str, BeforeValidator(lambda given: given)] = ""
 
 
@@ -188,7 +190,12 @@ def test_a_path_below_the_root_is_found_wherever_it_stands(places: Places) -> No
 @pytest.mark.parametrize("field", ["data", "one", "many", "pair", "by_name", "deeper", "source", "lenient"])
 def test_no_path_gets_out_of_the_root(places: Places, path: str, field: str) -> None:
     """Whatever a field looks like, what does not lie below the root is refused, and nothing of it is read."""
-    shapes: dict[str, Any] = {"many": [path], "pair": ["x", path], "by_name": {"x": path}, "deeper": {"x": [{"file": path}]}}
+    shapes: dict[str, Any] = {
+        "many": [path],
+        "pair": ["x", path],
+        "by_name": {"x": path},
+        "deeper": {"x": [{"file": path}]},
+    }
     if path == "below/a.jsonl/":
         return
     if path == "\ud800":
@@ -290,7 +297,15 @@ def test_no_type_passes_for_another(places: Places, field: str, value: Any) -> N
 
 def test_types_are_told_apart() -> None:
     """What a type may hold of paths is known, however it is written."""
-    for kind in (Path | None, dict[Path, int], list[Place], tuple[Path, ...], Annotated[Path, Option()], Literal["a"], Place):
+    for kind in (
+        Path | None,
+        dict[Path, int],
+        list[Place],
+        tuple[Path, ...],
+        Annotated[Path, Option()],
+        Literal["a"],
+        Place,
+    ):
         assert decided(kind), kind
     for kind in (Any, object, dict, list[Any], str | Path, bytes, type, Place | Deep):
         assert not decided(kind), kind

@@ -68,7 +68,9 @@ def png_bomb() -> bytes:
         return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
 
     head = struct.pack(">IIBBBBB", 100_000, 100_000, 8, 2, 0, 0, 0)
-    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + chunk(b"IDAT", zlib.compress(b"\0" * 1000)) + chunk(b"IEND", b"")
+    return (
+        b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + chunk(b"IDAT", zlib.compress(b"\0" * 1000)) + chunk(b"IEND", b"")
+    )
 
 
 def link(name: str) -> zipfile.ZipInfo:
@@ -206,7 +208,11 @@ async def test_a_form_that_is_none_or_breaks_off_leaves_nothing(client: httpx.As
         ("multipart/form-data; boundary=x", part + LINE + b"\r\n--x", 422),
         ("multipart/form-data; boundary=x", b"no form at all", 422),
         ("multipart/form-data; boundary=x", b"--x\r\n\r\n\r\n--x--\r\n", 422),
-        ("multipart/form-data; boundary=x", b'--x\r\ncontent-disposition: form-data; name="url"\r\n\r\nhttps://e.x\r\n--x--', 422),
+        (
+            "multipart/form-data; boundary=x",
+            b'--x\r\ncontent-disposition: form-data; name="url"\r\n\r\nhttps://e.x\r\n--x--',
+            422,
+        ),
         ("multipart/form-data; boundary=x", part + LINE + b"\r\n--x--\r\n", 201),
     ):
         reply = await client.post("/api/uploads", content=body, headers={"content-type": kind})

@@ -1,7 +1,6 @@
 """`dokimasia runs`: list the runs of a home; `runs name`: call one otherwise; `runs delete`: remove one."""
 
 import sys
-from collections import Counter
 from typing import TYPE_CHECKING
 
 import click
@@ -34,15 +33,13 @@ def command(context: click.Context, settings: "Settings", tags: tuple[str, ...],
         if any(context.params.values()):
             raise click.UsageError(f"write the options after {context.invoked_subcommand!r}", context)
         return
-    from dokimasia.runs.reading.listing import described, listed
+    from dokimasia.runs.reading.listing import described, listed, waiting_questions
     from dokimasia.storage.home import Home
-    from dokimasia.storage.people.questions import open_questions
 
     with Home.open(settings.home, write=False) as home:
-        runs = listed(home, tags=tags)
-        waiting = Counter(one.run for one in open_questions(home))
+        runs, waiting = listed(home, tags=tags), waiting_questions(home)
     if as_json:
-        print_json([described(run, label) | {"open_questions": waiting[run.id]} for run, label in runs])
+        print_json([described(run, label, questions=waiting[run.id]) for run, label in runs])
         return
     named = [name for name in ("name", "tags") if any(getattr(label, name) for _, label in runs)]
     table = grid("run", *named, "status", "started", "what")

@@ -1,19 +1,27 @@
 """The runs of a home as a list: what each is, how far it came, what it is called."""
 
+from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from dokimasia.runs.figures import forked_from
 from dokimasia.storage.home import Home
 from dokimasia.storage.naming import Label, labels
+from dokimasia.storage.people.questions import open_questions
 from dokimasia.storage.runs import Run, list_runs
 
 FIELDS = frozenset({"id", "method", "command", "data_name", "seed", "fresh", "status", "created_at", "updated_at"})
 
 
-def described(run: Run, label: Label = Label()) -> dict[str, Any]:
-    """Return what a list says of a run, ready for JSON."""
-    return run.model_dump(mode="json", include=set(FIELDS)) | {"forked_from": forked_from(run), **label._asdict()}
+def described(run: Run, label: Label, *, questions: int = 0) -> dict[str, Any]:
+    """Return what a list says of a run, ready for JSON; `questions` is how many of it wait for people."""
+    more = {"forked_from": forked_from(run), "open_questions": questions, **label._asdict()}
+    return run.model_dump(mode="json", include=set(FIELDS)) | more
+
+
+def waiting_questions(home: Home) -> Counter[str]:
+    """Return how many questions of each run wait for people, by the run's id."""
+    return Counter(one.run for one in open_questions(home))
 
 
 def listed(

@@ -36,7 +36,7 @@ ANSWERS: dict[int | str, dict[str, Any]] = {
 }
 
 
-@router.get("/runs/{run}/events", response_class=EventStream, responses=ANSWERS)
+@router.get("/runs/{run}/events", status_code=200, response_class=EventStream, responses=ANSWERS)
 async def run_events(
     run: str,
     service: TheService,
