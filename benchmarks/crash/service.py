@@ -33,7 +33,7 @@ from dokimasia.domain.call import Chat, ModelRef
 from dokimasia.methods.checks import checked, waiting_questions
 from dokimasia.simulation.respond import respond
 from dokimasia.simulation.world import write_world
-from dokimasia.storage.decisions import leave
+from dokimasia.storage.decisions import leave, left_decisions
 from dokimasia.storage.home import Home
 from dokimasia.storage.people.questions import get_question
 from dokimasia.storage.runs import list_runs
@@ -111,12 +111,11 @@ def answer(home: Path, *, most: int) -> int:
     return len(asked)
 
 
-def answered(home: Path) -> int:
-    """Return how many answers of people a home has, as rows and as files that are not taken in."""
+def answered(home: Path) -> set[str]:
+    """Return the questions whose answers a home has, as rows and as files that are not taken in (one may be there as both)."""
     with Home.open(home, write=False) as opened:
-        rows = opened.all("SELECT item, text FROM decisions")
-    files = len(list((home / "decisions").glob("*.json")))
-    return len(rows) + files
+        rows = {item for (item,) in opened.all("SELECT item FROM decisions WHERE action = 'reply'")}
+    return rows | {left.item.id for _, left in left_decisions(home)}
 
 
 def to_the_end(folder: Path, home: Path, start: Start, *, patience: float = 900.0) -> None:
@@ -143,7 +142,7 @@ def kill_again_and_again(
 ) -> None:
     """Kill an engine over one home so many times, spread over all its work, let it end, and compare."""
     copy, requests = scene.folder / "copy", Requests()
-    before, done, seen, given = Evidence({}, {}, ()), set[str](), set[str](), 0
+    before, done, seen, given = Evidence({}, {}, ()), set[str](), set[str](), set[str]()
     total = len(whole.evidence.calls)
     for number in range(1, kills + 1):
         target = round(total / (kills + 1) * (number + scene.randomness.uniform(-0.4, 0.4)))
@@ -164,9 +163,9 @@ def kill_again_and_again(
         done = requests.named(now.calls, copy)
         if not done <= seen:
             raise BenchmarkFailed(f"{len(done - seen)} committed calls are not in the server's log: it proves nothing")
-        if (known := answered(home)) < given:
-            findings.lost += given - known
-            findings.note(f"{when}: {given - known} answers of a person are gone")
+        if gone := given - (known := answered(home)):
+            findings.lost += len(gone)
+            findings.note(f"{when}: {len(gone)} answers of a person are gone")
         before, given = now, known
     to_the_end(scene.folder, home, start)
     count_sent(scene, done, findings, f"at the end of {home.name}")
