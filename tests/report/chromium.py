@@ -69,8 +69,8 @@ def opened(
     A service's page may ask its own service. Playwright's loop counts as running from its start on, so that no test could run
     one of its own: it is set aside while no page is open.
     """
-    chromium, loop = browser()
     before = events._get_running_loop()
+    chromium, loop = browser()
     events._set_running_loop(loop)
     context = chromium.new_context(
         viewport={"width": size[0], "height": size[1]}, color_scheme=scheme, java_script_enabled=scripts
