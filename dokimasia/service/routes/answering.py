@@ -154,5 +154,5 @@ def file_answer(data: bytes, media_type: str, name: str, *, headers: Mapping[str
 
 def file_reply(*media_types: str, description: str = "the file") -> dict[int | str, dict[str, Any]]:
     """Return how a route that answers with a file is described, for its `responses`."""
-    content = {one: {"schema": {"type": "string"}} for one in media_types}
+    content: dict[str, Any] = {one: {} if one == JSON else {"schema": {"type": "string"}} for one in media_types}
     return {200: {"description": description, "content": content}}
