@@ -207,7 +207,11 @@ def agreement(service: TheService, person: Reader, run: str) -> dict[str, Any]:
     return figures | ({"labels": label_figures(labels)} if labels else {})
 
 
-@router.get("/reviews/{run}/ratings", responses=file_reply(JSON_LINES, description="the ratings, a line each"))
+@router.get(
+    "/reviews/{run}/ratings",
+    response_class=Response,
+    responses=file_reply(JSON_LINES, description="the ratings, a line each"),
+)
 def ratings(service: TheService, person: Reviewer, run: str) -> Response:
     """Return what people said of what was handed out to them, as `dokimasia annotate agreement` reads it."""
     found = service.run(run)
