@@ -31,7 +31,7 @@ OPEN = {
 READING = {("POST", "/passports"), ("POST", "/settings/name")}
 """Routes that are sent something and change nothing of the home: a file that is looked at, a name kept at a browser."""
 
-REVIEWING = ("/reviews", "/review", "/trees/{tree}/edits", "/trees/{tree}/restore")
+REVIEWING = ("/reviews", "/review", "/trees/{tree}/edit", "/trees/{tree}/restore")
 """What needs the scope `review` where it changes something; all else that does needs `run`."""
 
 

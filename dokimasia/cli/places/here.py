@@ -235,11 +235,11 @@ class Here:
 
     def runs(self, tags: Sequence[str]) -> list[dict[str, Any]]:
         """Return the runs that have all of these tags, the newest first."""
-        from dokimasia.runs.reading.listing import asked_of_people, described, listed
+        from dokimasia.runs.reading.listing import described, listed, waiting_questions
 
         with Home.open(self.settings.home, write=False) as home:
-            asked = asked_of_people(home)
-            return [described(run, label, asked=asked[run.id]) for run, label in listed(home, tags=tuple(tags))]
+            waiting = waiting_questions(home)
+            return [described(run, label, questions=waiting[run.id]) for run, label in listed(home, tags=tuple(tags))]
 
     def rename(self, run: str, name: str) -> str:
         """Call a run otherwise, and return its id."""

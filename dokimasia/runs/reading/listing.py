@@ -13,18 +13,14 @@ from dokimasia.storage.runs import Run, list_runs
 FIELDS = frozenset({"id", "method", "command", "data_name", "seed", "fresh", "status", "created_at", "updated_at"})
 
 
-NAMELESS = Label()
-"""What a run without a name and tags is called."""
-
-
-def described(run: Run, label: Label = NAMELESS, *, asked: int = 0) -> dict[str, Any]:
-    """Return what a list says of a run, ready for JSON; `asked` questions of it wait for people."""
-    more = {"forked_from": forked_from(run), "open_questions": asked, **label._asdict()}
+def described(run: Run, label: Label, *, questions: int = 0) -> dict[str, Any]:
+    """Return what a list says of a run, ready for JSON; `questions` is how many of it wait for people."""
+    more = {"forked_from": forked_from(run), "open_questions": questions, **label._asdict()}
     return run.model_dump(mode="json", include=set(FIELDS)) | more
 
 
-def asked_of_people(home: Home) -> Counter[str]:
-    """Return how many questions wait for people, by run."""
+def waiting_questions(home: Home) -> Counter[str]:
+    """Return how many questions of each run wait for people, by the run's id."""
     return Counter(one.run for one in open_questions(home))
 
 

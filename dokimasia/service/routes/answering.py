@@ -18,6 +18,9 @@ from dokimasia.service.state import service_of
 T = TypeVar("T")
 
 JSON = "application/json"
+READ_AS_DATA = frozenset({JSON, "application/yaml"})
+"""Media types of files that readers of the description take for data, and not for text."""
+
 MOST = 500
 """Entries of one page of a list."""
 
@@ -154,5 +157,7 @@ def file_answer(data: bytes, media_type: str, name: str, *, headers: Mapping[str
 
 def file_reply(*media_types: str, description: str = "the file") -> dict[int | str, dict[str, Any]]:
     """Return how a route that answers with a file is described, for its `responses`."""
-    content = {one: {"schema": {"type": "string"}} for one in media_types}
+    content: dict[str, Any] = {
+        one: {} if one in READ_AS_DATA else {"schema": {"type": "string"}} for one in media_types
+    }
     return {200: {"description": description, "content": content}}

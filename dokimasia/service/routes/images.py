@@ -18,6 +18,7 @@ SHA256 = r"^[0-9a-f]{64}$"
 
 @router.get(
     "/images/{sha256}",
+    response_class=Response,
     responses={
         200: {"description": "the image", "content": {one: {} for one in TYPES.values()}},
         304: {"description": "the image is known already"},

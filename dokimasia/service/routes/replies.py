@@ -5,7 +5,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field
 
 from dokimasia.runs.estimate import Estimate
-from dokimasia.runs.reading.listing import described
+from dokimasia.runs.reading.listing import described, waiting_questions
 from dokimasia.service.routes.answering import Listed
 from dokimasia.service.state import Service
 from dokimasia.storage.naming import Label, labels
@@ -39,6 +39,7 @@ class RunShown(BaseModel):
                     "created_at": "2026-11-23T08:00:00+00:00",
                     "updated_at": "2026-11-23T08:10:00+00:00",
                     "forked_from": None,
+                    "open_questions": 0,
                     "name": "first",
                     "tags": ["colours"],
                 }
@@ -56,9 +57,9 @@ class RunShown(BaseModel):
     created_at: str
     updated_at: str
     forked_from: Forked | None
+    open_questions: int = Field(ge=0, description="questions of it that wait for people")
     name: str = Field(description="what the run is called; empty without a name")
     tags: list[str]
-    open_questions: int = Field(default=0, description="how many questions wait for people, in a list of runs")
 
 
 class RunsListed(Listed):
@@ -87,15 +88,20 @@ class RunBegun(RunShown):
     links: Links
 
 
-def shown_run(run: Run, label: Label, *, asked: int = 0) -> RunShown:
-    """Return a run as lists show it."""
-    return RunShown.model_validate(described(run, label, asked=asked))
+def shown_run(run: Run, label: Label, *, questions: int = 0) -> RunShown:
+    """Return a run as lists show it; `questions` is how many of it wait for people."""
+    return RunShown.model_validate(described(run, label, questions=questions))
+
+
+def run_now(service: Service, run: Run) -> RunShown:
+    """Return a run as lists show it, with what it is called."""
+    label = labels(service.home).get(run.id, Label())
+    return shown_run(run, label, questions=waiting_questions(service.home)[run.id])
 
 
 def begun(service: Service, run: Run) -> RunBegun:
     """Return a run with its estimate and links."""
-    label = labels(service.home).get(run.id, Label())
-    return RunBegun(**shown_run(run, label).model_dump(), estimate=estimate_of(run), links=links_of(run.id))
+    return RunBegun(**run_now(service, run).model_dump(), estimate=estimate_of(run), links=links_of(run.id))
 
 
 def estimate_of(run: Run) -> dict[str, Any]:

@@ -114,7 +114,9 @@ def one_sample(
     return asyncio.run(sample_of_run(service.home, service.run(run), sample, raw=raw))
 
 
-@router.get("/runs/{run}/report", responses=file_reply(HTML, MARKDOWN, PLAIN, description="the report"))
+@router.get(
+    "/runs/{run}/report", response_class=Response, responses=file_reply(HTML, MARKDOWN, PLAIN, description="the report")
+)
 def report(
     service: TheService,
     person: Reader,
@@ -138,6 +140,7 @@ def report(
 
 @router.get(
     "/runs/{run}/export",
+    response_class=Response,
     responses=file_reply(*MEDIA_TYPES.values(), ZIP, description="the rows, or for another form a ZIP of its files"),
 )
 def export(

@@ -203,7 +203,11 @@ def agreement(service: TheService, person: Reader, run: str) -> dict[str, Any]:
     return standing_figures(service.home, found.id, all_standings(service.home, found.id))
 
 
-@router.get("/reviews/{run}/ratings", responses=file_reply(JSON_LINES, description="the ratings, a line each"))
+@router.get(
+    "/reviews/{run}/ratings",
+    response_class=Response,
+    responses=file_reply(JSON_LINES, description="the ratings, a line each"),
+)
 def ratings(service: TheService, person: Reviewer, run: str) -> Response:
     """Return what people said of what was handed out to them, as `dokimasia annotate agreement` reads it."""
     found = service.run(run)

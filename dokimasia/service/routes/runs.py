@@ -9,17 +9,26 @@ from pydantic import Field
 from dokimasia.errors import InputError, NotFound
 from dokimasia.runs.deleting import resting_on
 from dokimasia.runs.reading.comparing import compare_runs
-from dokimasia.runs.reading.listing import asked_of_people, listed
+from dokimasia.runs.reading.listing import listed, waiting_questions
 from dokimasia.runs.registry import method_of
 from dokimasia.runs.requests import Called
 from dokimasia.service.describing import takes
 from dokimasia.service.problems import Refused
 from dokimasia.service.results import figures_of
 from dokimasia.service.routes.answering import After, Body, Limit, json_router, page_of, sent_as
-from dokimasia.service.routes.replies import AT_WORK, Links, RunShown, RunsListed, estimate_of, links_of, shown_run
-from dokimasia.service.state import Reader, Service, Starter, TheService
+from dokimasia.service.routes.replies import (
+    AT_WORK,
+    Links,
+    RunShown,
+    RunsListed,
+    estimate_of,
+    links_of,
+    run_now,
+    shown_run,
+)
+from dokimasia.service.state import Reader, Starter, TheService
 from dokimasia.storage.deletion import Deleted, run_size
-from dokimasia.storage.naming import LAST, Label, labels, name_run, other_than, resolve_run, set_tags
+from dokimasia.storage.naming import LAST, name_run, other_than, resolve_run, set_tags
 from dokimasia.storage.runs import Run, RunStatus
 
 router = json_router("runs")
@@ -65,10 +74,9 @@ def list_of_runs(
 
     found = listed(service.home, tags=tuple(tag or ()), wanted=wanted, text=q)
     shown, later = page_of(found, lambda one: one[0].id, limit=limit, after=after)
-    asked = asked_of_people(service.home)
-    return RunsListed(
-        total=len(found), next=later, runs=[shown_run(run, label, asked=asked[run.id]) for run, label in shown]
-    )
+    waiting = waiting_questions(service.home)
+    runs = [shown_run(run, label, questions=waiting[run.id]) for run, label in shown]
+    return RunsListed(total=len(found), next=later, runs=runs)
 
 
 @router.get("/runs/{run}")
@@ -77,7 +85,7 @@ def one_run(service: TheService, person: Reader, run: str) -> RunDetail:
     found = service.run(run)
     method = method_of(found)
     return RunDetail(
-        **_shown(service, found).model_dump(),
+        **run_now(service, found).model_dump(),
         title=method.title,
         estimate=estimate_of(found),
         figures=figures_of(service, found),
@@ -96,7 +104,7 @@ async def call_otherwise(
         await name_run(service.home, found.id, body.name, ())
     if body.tags is not None:
         await set_tags(service.home, found.id, body.tags)
-    return _shown(service, service.run(found.id))
+    return run_now(service, service.run(found.id))
 
 
 @router.delete("/runs/{run}")
@@ -164,7 +172,3 @@ def diff(
 def _two(text: str) -> tuple[str, str]:
     first, _, second = text.partition(",")
     return first.strip(), second.strip()
-
-
-def _shown(service: Service, run: Run) -> RunShown:
-    return shown_run(run, labels(service.home).get(run.id, Label()))

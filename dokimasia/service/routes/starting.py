@@ -23,9 +23,8 @@ from dokimasia.service.paths import Places
 from dokimasia.service.problems import Refused, may_answer
 from dokimasia.service.routes.answering import json_router, json_sent
 from dokimasia.service.routes.methods import known_method
-from dokimasia.service.routes.replies import AT_WORK, RunBegun, RunShown, begun, shown_run
+from dokimasia.service.routes.replies import AT_WORK, RunBegun, RunShown, begun, run_now
 from dokimasia.service.state import Service, Starter, TheService
-from dokimasia.storage.naming import Label, labels
 from dokimasia.storage.runs import Run, now
 
 DryRun = Annotated[
@@ -142,7 +141,7 @@ async def cancel(
     """Stop a run once the calls in flight are committed; it does not go on by itself."""
     with _told(service):
         found = await service.runner.cancel(service.run(run), at_once=at_once)
-    return shown_run(found, labels(service.home).get(found.id, Label()))
+    return run_now(service, found)
 
 
 async def resume(service: TheService, person: Starter, request: Request, run: str) -> RunBegun:

@@ -137,7 +137,9 @@ def diff(
     return compare_versions(service.home, one, other)
 
 
-@router.get("/trees/{tree}/export", responses=file_reply(*MEDIA_TYPES.values(), description="the tree"))
+@router.get(
+    "/trees/{tree}/export", response_class=Response, responses=file_reply(*MEDIA_TYPES.values(), description="the tree")
+)
 def export(
     service: TheService,
     person: Reader,
