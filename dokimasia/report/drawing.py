@@ -172,6 +172,8 @@ def _table(table: Table, *, titled: bool) -> str:
 def _head(column: Column) -> str:
     kind = ' class="number"' if column.numeric else ""
     meaning = f' title="{escape(column.meaning)}"' if column.meaning else ""
+    if not column.title:  # a header without words heads nothing
+        return f"<td{kind}></td>"
     return f'<th scope="col"{kind}{meaning}>{escape(column.title)}</th>'
 
 

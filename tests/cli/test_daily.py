@@ -139,7 +139,7 @@ def test_runs_are_listed_and_deleted(verb: Verb, evaluated: str) -> None:
     assert code == 2
     assert "add --yes" in err
     code, out, _ = verb("runs", "delete", evaluated[:8], "--yes", "--json")
-    assert json.loads(out) == {"events": 1, "results": 9, "run": evaluated, "samples": 3, "threads": 0}
+    assert json.loads(out) == {"events": 2, "results": 9, "run": evaluated, "samples": 3, "threads": 0}
     assert "no runs yet" in verb("runs")[1]
     assert verb("runs", "delete", evaluated, "--yes")[0] == 2
     assert run(["runs", "--json", "delete", evaluated]) == 2

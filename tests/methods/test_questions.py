@@ -125,7 +125,7 @@ async def test_an_answer_is_taken_back_until_a_run_rests_on_it(settings: Setting
     items = _items(settings)
     with Home.open(settings.home, write=True) as home:
         assert not answered_since(home, id)
-        assert "no answer that could be taken back" in (await undo(home, items[0], who="ana")).faults
+        assert "no decision of ana that could be taken back" in (await undo(home, items[0], who="ana")).faults
         for item in items:
             assert (await answer(home, item, "A cat sits.", who="ana")).done
         assert answered_since(home, id)

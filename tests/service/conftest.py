@@ -33,8 +33,28 @@ class Idle:
 def service_over(home: Path, **more: Any) -> Iterator[Service]:
     """A service over a home that only reads it."""
     settings = load_settings(home=home, cwd=home.parent, env={})
-    with Home.open(home, write=True) as opened:
+    with _opened(home) as opened:
         yield Service(settings=settings, home=opened, runner=more.pop("runner", Idle()), **more)
+
+
+_OPEN: dict[Path, tuple[Home, int]] = {}
+"""Homes that services of this process have open, and how many: fixtures of two files may serve one home at a time."""
+
+
+@contextmanager
+def _opened(home: Path) -> Iterator[Home]:
+    """A home open for writing; one that is open in this process already is shared."""
+    real = home.resolve() if not home.is_symlink() else home
+    opened, count = _OPEN.get(real) or (Home.open(home, write=True), 0)
+    _OPEN[real] = opened, count + 1
+    try:
+        yield opened
+    finally:
+        opened, count = _OPEN.pop(real)
+        if count > 1:
+            _OPEN[real] = opened, count - 1
+        else:
+            opened.close()
 
 
 @contextmanager

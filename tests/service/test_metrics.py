@@ -1,5 +1,6 @@
 """What the service says of itself to machines."""
 
+import shutil
 from pathlib import Path
 
 import httpx
@@ -69,11 +70,13 @@ async def test_health_needs_no_token_and_metrics_do(small: Finished, tmp_path: P
 
 async def test_a_home_that_is_gone_is_no_health(small: Finished, tmp_path: Path) -> None:
     """Where the home was moved away, or takes no write, `/healthz` says so."""
-    (tmp_path / "home").symlink_to(small.home)
+    copy = tmp_path / "kept"
+    shutil.copytree(small.home, copy)
+    (tmp_path / "home").symlink_to(copy)
     with service_over(tmp_path / "home") as service:
         async with asking(service) as client:
             assert (await client.get("/healthz")).json()["home"] == "writable"
             (tmp_path / "home").unlink()
             gone = await client.get("/healthz")
-            (tmp_path / "home").symlink_to(small.home)
+            (tmp_path / "home").symlink_to(copy)
     assert (gone.status_code, gone.json()["home"]) == (503, "gone")
