@@ -230,6 +230,7 @@ async def test_no_secret_is_told(tmp_path: Path) -> None:
         observer.happened(GatewayEvent(kind="limit", endpoint="e", limit=1, reason=f"refused {secret}"))
         observer.became("failed", why=f"the key {secret} is wrong")
         told = b"".join(event.wire for event in log.after(0))
+        await home.write(lambda connection: None)  # what was handed to the writer before is committed then
         kept = stored(home, "r", kind="watched")
     assert told.count(b"[redacted]") >= 3
     assert secret.encode() not in told
