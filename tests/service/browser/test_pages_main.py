@@ -1,9 +1,11 @@
 """The main pages in a browser: start, new run, results, settings; looked at, and used from the form to the results."""
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from playwright.sync_api import expect
 
 from tests.report.conftest import Finished
 from tests.service.browser.conftest import copied, serving
@@ -76,7 +78,7 @@ def test_an_uploaded_file_is_named_by_its_field(workshop: Site, tmp_path: Path) 
     file.write_text('{"id": "a", "prompt": "What is two and two?", "reference_answer": "4"}\n')
     with workshop.opened("/new/evaluate") as seen:
         seen.page.set_input_files('input[data-upload="data"]', file)
-        seen.page.wait_for_function("document.getElementById('data').value.startsWith('upload:')")
+        expect(seen.page.locator("#data")).to_have_value(re.compile("^upload:"))
         seen.page.click("text=Look at the data")
         seen.page.wait_for_selector("#data-shown article")
         assert "What is two and two?" in seen.page.inner_text("#data-shown")

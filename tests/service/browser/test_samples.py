@@ -109,6 +109,7 @@ def test_samples_are_walked_by_keyboard(site: Site, small: Finished, names: list
         assert title(page) == names[1]
         page.go_back()
         page.locator("#sample-title", has_text=names[2]).wait_for()
+        page.wait_for_load_state()
         page.keyboard.press("u")
         page.wait_for_url("**/samples?model=sim%2Fweak")
         assert_calm(seen)
