@@ -35,7 +35,7 @@ def start(
     compare: Annotated[list[str] | None, Query()] = None,
 ) -> Response:
     """List the runs that were asked for, a page of them at a time; with ticked ones, lead to their comparison."""
-    if compare and len(compare) > 1:
+    if compare:
         return RedirectResponse(f"/compare?runs={','.join(compare)}", 303)
     tags = tuple(filter(None, tag or ()))
     every = listed(service.home, tags=tags, text=q)
