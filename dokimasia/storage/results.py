@@ -132,10 +132,18 @@ def last_failures(home: Home, run_id: str, last: int) -> dict[FailureKind, tuple
     }
 
 
-def counts_by_sample(home: Home, run_id: str) -> dict[str, tuple[int, int]]:
-    """Return by sample how many results of a run it has, and how many of these failed; a sample without any is left out."""
-    sql = "SELECT sample_id, count(*), sum(outcome = 'failed') FROM results WHERE run_id = ? GROUP BY sample_id"
-    return {sample: (count, failed) for sample, count, failed in home.all(sql, (run_id,))}
+def counts_by_sample(home: Home, run_id: str, samples: Sequence[str]) -> dict[str, tuple[int, int, int]]:
+    """Return by sample, of those that are named, how many results it has, how many of these failed, and how many wait.
+
+    A sample without any is left out.
+    """
+    sql = (
+        "SELECT sample_id, sum(failure IS NOT 'waiting'), sum(coalesce(failure, 'waiting') != 'waiting'), "
+        "sum(failure IS 'waiting') FROM results WHERE run_id = ? AND sample_id IN (SELECT value FROM json_each(?)) "
+        "GROUP BY sample_id"
+    )
+    rows = home.all(sql, (run_id, orjson.dumps(list(samples)).decode()))
+    return {sample: (count, failed, waiting) for sample, count, failed, waiting in rows}
 
 
 async def reopen(home: Home, run_id: str, *, failures: Collection[FailureKind] = OPEN_KINDS) -> int:

@@ -7,6 +7,7 @@ import pytest
 
 from tests.report.conftest import Finished
 from tests.service.conftest import asking, service_over
+from tests.service.waiting import Waits
 
 BROWSER = {"accept": "text/html"}
 
@@ -68,3 +69,29 @@ async def test_a_browser_is_told_errors_as_a_page_and_a_program_as_json(small: F
     assert told.headers["content-type"] == fragment.headers["content-type"] == "application/problem+json"
     assert "no run of" in json.loads(told.text)["detail"]
     assert "no run of" in shown.text
+
+
+async def test_items_that_wait_for_people_have_not_failed(waiting_once: Waits) -> None:
+    """List, live page, events and samples count what waits apart, and a waiting run links to where one answers."""
+    run = waiting_once.runs["questions"]
+    with service_over(waiting_once.home) as service:
+        async with asking(service) as client:
+            row = (await client.get(f"/runs/{run}/row", headers=BROWSER)).text
+            assert "wait for people" in row
+            assert "failed" not in row
+            live = (await client.get(f"/runs/{run}/live", headers=BROWSER)).text
+            assert f'data-waits>This run waits for people. <a href="/review/{run}">' in live
+            picture = (await service.events.log(service.run(run))).picture
+            assert picture["failures"] == {}
+            assert picture["progress"] is None or picture["progress"]["waiting_items"]
+            listed = (await client.get(f"/api/runs/{run}/samples")).json()["samples"]
+            assert {(one["failed"], one["waiting"]) for one in listed} == {(0, 1)}
+            for none in ("failed=true", "failure=any"):
+                assert not (await client.get(f"/api/runs/{run}/samples?{none}")).json()["total"]
+            assert (await client.get(f"/api/runs/{run}/samples?failure=waiting")).json()["total"] == len(listed)
+
+
+async def test_commands_in_sentences_are_shown_as_code(client: httpx.AsyncClient) -> None:
+    """What a sentence puts between backticks stands as code on a page, everything around it escaped."""
+    text = (await client.get("/runs/`<none>`", headers=BROWSER)).text
+    assert "<code>&lt;none&gt;</code>" in text

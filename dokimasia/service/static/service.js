@@ -10,10 +10,17 @@
 
   // One place for what went wrong or well; `dokimasiaTell(text, "bad" | "good" | "")` for scripts of single pages.
   const told = document.getElementById("told");
+  // A sentence as nodes, what stands between backticks as code.
+  window.dokimasiaCoded = (text) => text.split(/`([^`]+)`/).map((part, at) => {
+    if (at % 2 === 0) return document.createTextNode(part);
+    const code = document.createElement("code");
+    code.textContent = part;
+    return code;
+  });
   let timer = 0;
   window.dokimasiaTell = (text, tone = "") => {
     clearTimeout(timer);
-    told.textContent = text;
+    told.replaceChildren(...window.dokimasiaCoded(text));
     told.className = `told ${tone}`;
     if (text && tone !== "bad") timer = setTimeout(() => { told.textContent = ""; }, 6000);
   };
