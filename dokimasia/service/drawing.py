@@ -14,6 +14,7 @@ from markupsafe import Markup, escape
 from dokimasia import __version__
 from dokimasia.report.blocks import Block
 from dokimasia.report.drawing import Charts, draw_blocks
+from dokimasia.report.figures import several
 from dokimasia.report.page import embedded
 from dokimasia.service.problems import Refused
 from dokimasia.service.state import Person, person_of, service_of
@@ -54,6 +55,7 @@ def templates() -> Environment:
         lstrip_blocks=True,
     )
     made.filters["coded"] = coded
+    made.filters["several"] = several
     return made
 
 

@@ -89,13 +89,14 @@ def _columns(row: ResultRow) -> dict[str, Any]:
     return columns
 
 
-def results(home: Home, run_id: str) -> list[ResultRow]:
-    """Return a run's results ordered by sample, kind, model, arm and repeat, never by when they came."""
+def results(home: Home, run_id: str, *, kind: str | None = None) -> list[ResultRow]:
+    """Return a run's results, with `kind` only those of that kind, in the order of sample, kind, model, arm and repeat."""
     rows = home.rows(
         "SELECT r.* FROM results r "
-        "LEFT JOIN run_samples s ON s.run_id = r.run_id AND s.sample_id = r.sample_id WHERE r.run_id = ? "
+        "LEFT JOIN run_samples s ON s.run_id = r.run_id AND s.sample_id = r.sample_id "
+        "WHERE r.run_id = ? AND (? IS NULL OR r.kind = ?) "
         "ORDER BY s.position IS NULL, s.position, r.sample_id, r.kind, r.model, r.arm, r.repeat, r.item",
-        (run_id,),
+        (run_id, kind, kind),
     )
     return [read_result(row) for row in rows]
 

@@ -95,3 +95,12 @@ async def test_commands_in_sentences_are_shown_as_code(client: httpx.AsyncClient
     """What a sentence puts between backticks stands as code on a page, everything around it escaped."""
     text = (await client.get("/runs/`<none>`", headers=BROWSER)).text
     assert "<code>&lt;none&gt;</code>" in text
+
+
+async def test_the_list_is_found_at_runs_and_pages_answer_head(client: httpx.AsyncClient, small: Finished) -> None:
+    """`/runs` leads to the list with its filter, and HEAD of a page says what GET would, without the page."""
+    reply = await client.get("/runs?status=done", headers=BROWSER)
+    assert (reply.status_code, reply.headers["location"]) == (303, "/?status=done")
+    for path in ("/", f"/runs/{small.run}?wait=true", f"/runs/{small.run}/samples", "/trees", "/compare"):
+        assert (await client.head(path, headers=BROWSER)).status_code == 200
+    assert (await client.head("/runs/nothing", headers=BROWSER)).status_code == 404

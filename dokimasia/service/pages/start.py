@@ -59,6 +59,12 @@ def start(
     )
 
 
+@router.get("/runs")
+def runs(request: Request, person: Reader) -> Response:
+    """Lead to the list of runs, with what was asked for."""
+    return RedirectResponse(str(request.url.replace(scheme="", netloc="", path="/")), 303)
+
+
 @router.get("/runs/{run}/row")
 def row(request: Request, service: TheService, person: Reader, run: str) -> Response:
     """Return a run's row anew, with what takes a moment to work out."""

@@ -27,6 +27,14 @@
   const sentence = (request) => {
     try { return JSON.parse(request.responseText).detail; } catch { return `the service answered ${request.status}`; }
   };
+  // A request that ends since the page is left is no error: nobody is there to be told.
+  const asking = new Set();
+  document.addEventListener("htmx:beforeSend", (event) => {
+    const request = event.detail.xhr;
+    asking.add(request);
+    request.addEventListener("loadend", () => asking.delete(request));
+  });
+  window.addEventListener("pagehide", () => asking.forEach((request) => { request.onabort = null; request.onerror = null; }));
   document.addEventListener("htmx:responseError", (event) => window.dokimasiaTell(sentence(event.detail.xhr), "bad"));
   document.addEventListener("htmx:sendError", () => window.dokimasiaTell("The service does not answer. It may have been stopped; this page goes on when it is back.", "bad"));
   document.addEventListener("htmx:afterOnLoad", () => { if (told.classList.contains("bad")) window.dokimasiaTell(""); });
