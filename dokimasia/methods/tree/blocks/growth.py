@@ -23,9 +23,8 @@ def section(data: ReportData) -> Section:
         return Section("growth", "Growth", blocks)
     unplaced = figures.counts(summary["unplaced"]) if summary["unplaced"] else "none without a place"
     parents = figures.several(summary["parents"], "parent")
-    leaves = (
-        f"{parents}, which {'is the only leaf of the tree' if summary['parents'] == 1 else "are the tree's leaves"}"
-    )
+    which = "is the tree's only leaf" if summary["parents"] == 1 else "are the tree's leaves"
+    leaves = f"{parents}, which {which}"
     if summary["level"] == "capability":
         leaves = f"{figures.several(len(summary['leaves']), 'capability', 'capabilities')} below {parents}"
     mapped: Cell = (
