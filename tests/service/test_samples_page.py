@@ -86,7 +86,7 @@ async def test_a_filter_finds_what_it_says(client: httpx.AsyncClient, small: Fin
     assert set(listed(await body(client, f"{path}?category={category}"))) == {
         one.id for one in samples_of(small) if one.category == category
     }
-    assert "is what you ask for" in await body(client, f"{path}?q=zzzzzz")
+    assert "matches the filter" in await body(client, f"{path}?q=zzzzzz")
 
 
 @pytest.mark.parametrize(

@@ -30,6 +30,6 @@ def test_no_two_names_are_cut_alike() -> None:
 def test_categories_are_numbered_in_the_order_of_the_outline() -> None:
     """A category has the number of its row, and none is drawn where its arc has no room; other nodes have none."""
     nodes = [{"id": "root", "layer": 0, "below": 100}]
-    nodes += [node(name, 1, below) for name, below in (("A", 60), ("B", 1), ("C", 39))]
+    nodes += [node(name, 1, below) for name, below in (("A", 60), ("none", 0), ("B", 1), ("C", 39))]
     nodes.append(node("D", 2, 39, "root/C"))
-    assert [one.number for one in arcs(nodes, "")] == [1, 0, 3, 0]
+    assert [one.number for one in arcs(nodes, "")] == [1, 0, 4, 0]

@@ -50,13 +50,13 @@ def arcs(nodes: Sequence[Mapping[str, Any]], model: str) -> list[Arc]:
     found: list[Arc] = []
     labels, number = _labels(nodes), 0
     for node in nodes:
+        number += node["layer"] == 1
         if node["layer"] == 0 or not node["below"]:
             continue
         start = begins[node["parent"]]
         end = start + node["below"] / whole
         begins[node["parent"]] = end
         begins[node["id"]] = start
-        number += node["layer"] == 1
         arc = _arc(node, start, end, node["scores"].get(model), labels.get(node["id"], ""))
         wide = node["layer"] == 1 and (end - start) * 2 * pi * sum(RINGS[0]) / 2 >= DIGITS
         found.append(arc._replace(number=number if wide else 0))

@@ -107,7 +107,7 @@
         if (badge.textContent !== name) { badge.textContent = name; badge.className = `badge ${name}`; }
       });
       this.at("waits").hidden = name !== "waiting";
-      const said = status?.why || { queued: "It waits for its turn.", running: "It is at work.", done: "It is done.", interrupted: "It was stopped; what is finished is kept." }[name] || "";
+      const said = status?.why || { queued: "The run waits for its turn.", running: "The run is at work.", done: "The run is done.", interrupted: "The run was stopped; what is finished is kept." }[name] || "";
       if (this.said !== said) { this.said = said; this.at("standing").replaceChildren(...window.dokimasiaCoded(said)); }
       const show = (verb, when) => { const form = this.root.querySelector(`form[data-verb=${verb}]`); if (form) form.hidden = !when; };
       const failed = Object.keys(this.picture.failures).length > 0;
@@ -206,7 +206,7 @@
           place.append(card);
           fetch(`/runs/${encodeURIComponent(this.run)}/live/graph?name=${encodeURIComponent(name)}`).then((reply) => reply.ok ? reply.text() : "").then((text) => {
             const drawn = new DOMParser().parseFromString(text, "text/html").querySelector("svg");
-            if (drawn) { card.append(drawn, made("p", "How many items are at each step. Ways by which an item ends early are left out.", "note")); this.counts(card, name); }
+            if (drawn) { card.append(drawn, made("p", "How many items are at each step. Edges by which an item ends early are not drawn, and steps of a graph within a graph are not counted.", "note")); this.counts(card, name); }
           }).catch(() => card.remove());
         }
         this.counts(card, name);
