@@ -47,7 +47,7 @@ class ProgressLine:
 
     def planned(self, run_id: str, estimate: Estimate) -> None:
         """Say which run this is and what it may come to."""
-        self.run_id = run_id
+        self.run_id, self._speed = run_id, Speed()
         cost = cost_text(estimate.cost, estimate.cost_known)
         models = ", ".join(f"{name} {one.calls}" for name, one in estimate.models.items())
         asked = f", about {several(estimate.calls, 'call')} ({models}), estimated cost {cost}" if models else ""
@@ -120,13 +120,14 @@ class ProgressLine:
     def _note(self, progress: Standing) -> str:
         stats = progress.stats
         rate, left = self._speed.of(progress)
-        undecided, waiting = (progress.failures.get(kind, 0) for kind in ("undecided", "waiting"))
-        failures = sum(progress.failures.values()) - undecided - waiting
+        undecided = progress.failures.get("undecided", 0)
+        failures = sum(progress.failures.values()) - undecided
         parts = [
             f"{rate:.1f} calls/s",
             f"{sum(stats.in_flight.values())} in flight",
             f"{failures} failed",
             *([f"{undecided} undecided"] if undecided else []),
+            *([f"{several(progress.waiting_items, 'item')} waiting for people"] if progress.waiting_items else []),
             *([f"{several(stats.waiting, 'question')} to people"] if stats.waiting else []),
             *([f"{several(stats.failed_tries, 'try', 'tries')} failed"] if stats.failed_tries else []),
             f"spent {_spent(stats)}",

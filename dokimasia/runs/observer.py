@@ -12,18 +12,26 @@ from dokimasia.runs.estimate import Estimate
 
 @dataclass(slots=True)
 class Progress:
-    """Where a run stands. `items` counts chains with criteria and scored answers; `restored` of them were there before."""
+    """Where a run stands.
+
+    `items` counts chains with criteria and scored answers; `restored` of those that are done were there before. Items that
+    wait for people (`waiting_items`) are neither done nor failed.
+    """
 
     items: int = 0
     done: int = 0
     restored: int = 0
     samples: int = 0
     samples_done: int = 0
+    waiting_items: int = 0
     failures: dict[str, int] = field(default_factory=dict[str, int])
     stats: GatewayStats = field(default_factory=GatewayStats)
 
     def count(self, failure: str | None) -> None:
-        """Count one finished item."""
+        """Count one item that has a result, or that waits for a person."""
+        if failure == "waiting":
+            self.waiting_items += 1
+            return
         self.done += 1
         if failure is not None:
             self.failures[failure] = self.failures.get(failure, 0) + 1
@@ -39,7 +47,7 @@ class Speed:
     def __init__(self) -> None:
         """Begin to count the time."""
         self._started = time.monotonic()
-        self._marks: deque[tuple[float, int]] = deque()
+        self._marks: deque[tuple[float, int]] = deque([(self._started, 0)])
 
     def mark(self, progress: Progress) -> None:
         """Take down where it stands."""
@@ -53,7 +61,8 @@ class Speed:
         (since, before), (now, after) = self._marks[0], self._marks[-1]
         rate = (after - before) / (now - since) if now > since else 0.0
         new = progress.done - progress.restored
-        return rate, (progress.items - progress.done) * (now - self._started) / new if new > 0 else None
+        left = progress.items - progress.done - progress.waiting_items
+        return rate, left * (now - self._started) / new if new > 0 else None
 
 
 class Observer(Protocol):

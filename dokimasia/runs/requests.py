@@ -37,6 +37,7 @@ class Option:
         repeated: it is given once for every value; otherwise several values are separated by commas.
         exists: the path has to be there; `file` says that it has to be a file.
         written: the path is written to and not read, so that it cannot be given over HTTP.
+        continues: the method whose finished runs can be given, where its value may be a run.
         models: its values are names of models, in which a fork may put one in another's place.
         read: turns what was given into the field's value.
         label: it says what the run is called, which may change, and which the stored command does not repeat.
@@ -50,6 +51,7 @@ class Option:
     exists: bool = False
     file: bool = False
     written: bool = False
+    continues: str = ""
     models: bool = False
     read: Callable[[Any], Any] | None = None
     label: bool = False

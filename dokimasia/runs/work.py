@@ -148,7 +148,7 @@ class Job(Generic[P]):
         """Return an item's result from before, counted as restored, or None where it is still to be done."""
         row = get_result(self.home, self.run.id, item) if self._begun else None
         if row is not None:
-            self.progress.restored += 1
+            self.progress.restored += row.failure != "waiting"
             self.progress.count(row.failure)
         return row
 

@@ -5,6 +5,7 @@ import pkgutil
 from importlib import resources
 
 from fastapi import APIRouter, FastAPI
+from fastapi.routing import APIRoute
 from starlette.middleware import Middleware
 from starlette.staticfiles import StaticFiles
 
@@ -41,6 +42,9 @@ def create_app(service: Service) -> FastAPI:
     for router in _routers(routes.__name__, list(routes.__path__)):
         app.include_router(router, prefix="/api")
     for router in _routers(pages.__name__, list(pages.__path__)):
+        for route in router.routes:
+            if isinstance(route, APIRoute) and "GET" in route.methods:
+                route.methods.add("HEAD")
         app.include_router(router, include_in_schema=False)
     static = str(resources.files("dokimasia.service").joinpath("static"))
     app.mount("/static", StaticFiles(directory=static), name="static")

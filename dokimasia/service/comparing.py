@@ -92,6 +92,12 @@ def models_of(home: Home, run: Run) -> list[str]:
     return [shown_name(*one) for one in facets_of(home, run).models]
 
 
+def models_compared(home: Home, run: Run) -> list[str]:
+    """Return the models of a run of which two can be held against each other; none where there are not two."""
+    found = models_of(home, run) if method_of(run).diff is None else []
+    return found if len(found) > 1 else []
+
+
 def both_sides(home: Home, pair: Pair) -> tuple[Side, Side]:
     """Return the answers of both sides."""
     changes = state_of(home, pair.first, pair.second)

@@ -1,5 +1,6 @@
 """Templates drawn as pages: everything in them is escaped, and a report's blocks are the same ones as in a report."""
 
+import re
 from collections.abc import Sequence
 from functools import cache
 from http import HTTPStatus
@@ -8,11 +9,12 @@ from typing import Any
 from fastapi import Request
 from fastapi.responses import HTMLResponse
 from jinja2 import Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from dokimasia import __version__
 from dokimasia.report.blocks import Block
 from dokimasia.report.drawing import Charts, draw_blocks
+from dokimasia.report.figures import several
 from dokimasia.report.page import embedded
 from dokimasia.service.problems import Refused
 from dokimasia.service.state import Person, person_of, service_of
@@ -29,16 +31,32 @@ MENU = (
 """Where the menu of every page leads."""
 
 
+def coded(text: str) -> Markup:
+    """Return a sentence as HTML, what stands between backticks as code.
+
+    Examples:
+        >>> print(coded("say `resume <run>` & wait"))
+        say <code>resume &lt;run&gt;</code> &amp; wait
+    """
+    return Markup(_CODE.sub(r"<code>\1</code>", str(escape(text))))
+
+
+_CODE = re.compile(r"`([^`]+)`")
+
+
 @cache
 def templates() -> Environment:
     """Return the templates; a name that a template asks for and is not given is an error."""
-    return Environment(
+    made = Environment(
         loader=PackageLoader("dokimasia.service"),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    made.filters["coded"] = coded
+    made.filters["several"] = several
+    return made
 
 
 def page(

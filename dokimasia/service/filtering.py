@@ -10,6 +10,7 @@ from urllib.parse import urlencode
 from dokimasia.domain.judgement import FailureKind
 from dokimasia.runs.figures import shown_name
 from dokimasia.runs.method import Method
+from dokimasia.runs.reading.exporting import row_kind_of
 from dokimasia.runs.reading.grouping import Grouping, groupings
 from dokimasia.runs.registry import method_of
 from dokimasia.service.problems import Refused
@@ -60,17 +61,12 @@ class Sorted(NamedTuple):
 def sorted_by(home: Home, run: Run) -> Sorted:
     """Return by what the samples of a run can be filtered; what was found is kept until any run, or any tree, changes."""
     method = method_of(run)
-    return Sorted(method, kind_of(method), facets_of(home, run), groupings_of(home, run))
-
-
-def kind_of(method: Method[Any, Any]) -> str:
-    """Return the kind of rows that stand for what a method's runs came to."""
-    return method.row_kind or method.name
+    return Sorted(method, row_kind_of(method), facets_of(home, run), groupings_of(home, run))
 
 
 def facets_of(home: Home, run: Run) -> Facets:
     """Return models, failures, verdicts and categories of a run; of one that is done they are kept until any run changes."""
-    kind = kind_of(method_of(run))
+    kind = row_kind_of(method_of(run))
     return _facets(home, run.id, kind, changes_of(home)) if run.status == "done" else facets(home, run.id, kind)
 
 

@@ -27,7 +27,7 @@ def headline(home: Home, run: Run, far: Reached) -> Headline:
         return Headline("", "")
     used = usage_of(home, run.id).values()
     spent = costs((one.cost for one in used), (one.known for one in used))
-    cost = cost_text(spent["cost"], spent.get("cost_known") or 0.0) if far.results else ""
+    cost = cost_text(spent["cost"], spent.get("cost_known") or 0.0) if far.results or far.waiting else ""
     return Headline(_best(home, run), cost)
 
 

@@ -228,8 +228,8 @@ class Queue:
         before = "" if entry is None else entry.watch.queued.before
         status: RunStatus = before if before in ("done", "failed") else "interrupted"
         await leave_queue(self._home, run, status=status)
-        if entry is not None:
-            entry.watch.became(status)
+        watch = self._observers(get_run(self._home, run)) if entry is None else entry.watch
+        watch.became(status)
 
     def _begin(self) -> None:
         """Begin with runs that wait for their turn, as long as there is room."""

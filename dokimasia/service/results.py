@@ -20,6 +20,10 @@ SOON = 0.7
 """Seconds that a page waits for figures before it says that they are worked out."""
 
 
+TWO_MODELS = "dokimasia diff RUN RUN --models A,B"
+"""How a report names the comparison of two models of a run, for which the service has a page."""
+
+
 class Drawn(NamedTuple):
     """A run's sections as HTML with what they are called in the menu, their charts, the heading, and who is simulated."""
 
@@ -62,6 +66,7 @@ def _drawn(service: Service, run: Run) -> Drawn:
     sections = [one for one in sections_of(data) if not _samples_alone(one)]
     charts = Charts()
     body = Markup("\n".join(draw_section(one, charts, browser=lambda note: "") for one in sections))
+    body = body.replace(TWO_MODELS, Markup('<a href="/compare?runs={}">compare two models</a>').format(run.id))
     menu = tuple((one.id, one.menu or one.title) for one in sections)
     return Drawn(body, menu, charts, heading(data), tuple(data.simulated))
 

@@ -89,13 +89,14 @@ def _columns(row: ResultRow) -> dict[str, Any]:
     return columns
 
 
-def results(home: Home, run_id: str) -> list[ResultRow]:
-    """Return a run's results ordered by sample, kind, model, arm and repeat, never by when they came."""
+def results(home: Home, run_id: str, *, kind: str | None = None) -> list[ResultRow]:
+    """Return a run's results, with `kind` only those of that kind, in the order of sample, kind, model, arm and repeat."""
     rows = home.rows(
         "SELECT r.* FROM results r "
-        "LEFT JOIN run_samples s ON s.run_id = r.run_id AND s.sample_id = r.sample_id WHERE r.run_id = ? "
+        "LEFT JOIN run_samples s ON s.run_id = r.run_id AND s.sample_id = r.sample_id "
+        "WHERE r.run_id = ? AND (? IS NULL OR r.kind = ?) "
         "ORDER BY s.position IS NULL, s.position, r.sample_id, r.kind, r.model, r.arm, r.repeat, r.item",
-        (run_id,),
+        (run_id, kind, kind),
     )
     return [read_result(row) for row in rows]
 
@@ -132,10 +133,18 @@ def last_failures(home: Home, run_id: str, last: int) -> dict[FailureKind, tuple
     }
 
 
-def counts_by_sample(home: Home, run_id: str) -> dict[str, tuple[int, int]]:
-    """Return by sample how many results of a run it has, and how many of these failed; a sample without any is left out."""
-    sql = "SELECT sample_id, count(*), sum(outcome = 'failed') FROM results WHERE run_id = ? GROUP BY sample_id"
-    return {sample: (count, failed) for sample, count, failed in home.all(sql, (run_id,))}
+def counts_by_sample(home: Home, run_id: str, samples: Sequence[str]) -> dict[str, tuple[int, int, int]]:
+    """Return by sample, of those that are named, how many results it has, how many of these failed, and how many wait.
+
+    A sample without any is left out.
+    """
+    sql = (
+        "SELECT sample_id, sum(failure IS NOT 'waiting'), sum(coalesce(failure, 'waiting') != 'waiting'), "
+        "sum(failure IS 'waiting') FROM results WHERE run_id = ? AND sample_id IN (SELECT value FROM json_each(?)) "
+        "GROUP BY sample_id"
+    )
+    rows = home.all(sql, (run_id, orjson.dumps(list(samples)).decode()))
+    return {sample: (count, failed, waiting) for sample, count, failed, waiting in rows}
 
 
 async def reopen(home: Home, run_id: str, *, failures: Collection[FailureKind] = OPEN_KINDS) -> int:

@@ -100,12 +100,16 @@ def count_calls(home: Home, run_id: str) -> int:
 
 
 class Reached(NamedTuple):
-    """How far runs came: their samples, how many of these have a result, results in all, and how many of these failed."""
+    """How far runs came: their samples, how many of these have a result, results in all, and how many of these failed.
+
+    Items that wait for people are counted apart, as `waiting`: they have no result yet and have not failed.
+    """
 
     samples: int = 0
     begun: int = 0
     results: int = 0
     failed: int = 0
+    waiting: int = 0
 
 
 def how_far(home: Home, run_ids: Iterable[str]) -> dict[str, Reached]:
@@ -115,14 +119,16 @@ def how_far(home: Home, run_ids: Iterable[str]) -> dict[str, Reached]:
         "SELECT run_id, count(*) AS samples FROM run_samples WHERE run_id IN ({marks}) GROUP BY run_id", ids
     )
     rows = home.rows_among(
-        "SELECT run_id, count(DISTINCT sample_id) AS begun, count(*) AS results, sum(failure IS NOT NULL) AS failed "
+        "SELECT run_id, count(DISTINCT sample_id) FILTER (WHERE failure IS NOT 'waiting') AS begun, "
+        "sum(failure IS NOT 'waiting') AS results, sum(coalesce(failure, 'waiting') != 'waiting') AS failed, "
+        "sum(failure IS 'waiting') AS waiting "
         "FROM results WHERE run_id IN ({marks}) GROUP BY run_id",
         ids,
     )
     found = {row["run_id"]: Reached(samples=row["samples"]) for row in samples}
     for row in rows:
         found[row["run_id"]] = found.get(row["run_id"], Reached())._replace(
-            begun=row["begun"], results=row["results"], failed=row["failed"]
+            begun=row["begun"], results=row["results"], failed=row["failed"], waiting=row["waiting"]
         )
     return found
 

@@ -5,7 +5,7 @@ import pytest
 from dokimasia.cli import progress as module
 from dokimasia.cli.progress import ProgressLine
 from dokimasia.gateway.events import GatewayEvent, GatewayStats
-from dokimasia.runs.observer import Progress
+from dokimasia.runs.observer import Progress, Speed
 
 
 @pytest.fixture(autouse=True)
@@ -38,3 +38,24 @@ def test_tries_that_fail_are_shown_until_the_model_answers(capsys: pytest.Captur
         said = capsys.readouterr().err
         assert "6 tries failed" in said
         assert "does not answer" not in said
+
+
+def test_items_that_wait_are_neither_done_nor_failed(capsys: pytest.CaptureFixture[str]) -> None:
+    """An item that waits for a person is a count of its own: it is not done, did not fail, and takes no time."""
+    progress = Progress(items=4)
+    for failure in (None, "waiting", "waiting", "refused"):
+        progress.count(failure)
+    assert (progress.done, progress.waiting_items, progress.failures) == (2, 2, {"refused": 1})
+    assert Speed().of(progress)[1] == 0.0
+    with ProgressLine() as line:
+        line.progressed(progress)
+    said = capsys.readouterr().err
+    assert "2/4 done" in said
+    assert "1 failed · 2 items waiting for people" in said
+
+
+def test_a_rate_is_known_from_the_first_look_on() -> None:
+    """A run that is over before it was looked at twice has a rate, too."""
+    speed, progress = Speed(), Progress(items=4, stats=GatewayStats(answered=106))
+    speed.mark(progress)
+    assert speed.of(progress)[0] > 0

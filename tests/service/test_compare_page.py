@@ -1,5 +1,6 @@
 """Runs and models compared on pages: the figures of `diff`, where sides differ, which samples, and both answers in words."""
 
+import asyncio
 import re
 import shutil
 from collections.abc import Callable
@@ -222,3 +223,30 @@ async def test_parts_of_large_comparisons_come_one_after_the_other(
         assert title in whole
     assert "<html" not in whole
     assert listed(whole) == []
+
+
+async def test_results_lead_to_two_models_of_the_run(client: httpx.AsyncClient, small: Finished) -> None:
+    """The page of results offers its models in two fields, and where its report names the command there is a link."""
+    text = await body(client, f"/runs/{small.run}?wait=true")
+    for place, chosen in zip(("first", "second"), MODELS, strict=True):
+        field = text.split(f'name="models-{place}"')[1].split("</select>")[0]
+        assert f"selected>{chosen}" in field
+    assert "dokimasia diff" not in text
+    asked = f"/compare?runs={small.run}&models-first={MODELS[0]}&models-second={MODELS[1]}"
+    assert "Two models of" in await body(client, asked)
+
+
+async def test_runs_without_a_common_model_offer_one_of_each(small: Finished, tmp_path: Path) -> None:
+    """Of two runs that share no model the page offers the models of each, and compares those that are chosen."""
+    home = tmp_path / "home"
+    shutil.copytree(small.home, home)
+    other = await asyncio.to_thread(run_on, small.home.parent / "world.jsonl", home, seed=1, models=("sim/steady",))
+    with service_over(home) as service:
+        async with asking(service) as client:
+            text = await body(client, f"/compare?runs={small.run},{other.run}")
+            assert "No model is in both runs" in text
+            assert "--models" not in text
+            sides = [text.split(f'name="models-{place}"')[1].split("</select>")[0] for place in ("first", "second")]
+            assert ["sim/steady" in side for side in sides] == [False, True]
+            asked = f"runs={small.run},{other.run}&models-first=sim/weak&models-second=sim/steady"
+            assert shown(await body(client, f"/compare?{asked}"))

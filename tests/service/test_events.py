@@ -32,6 +32,7 @@ from dokimasia.storage.results import events as stored
 from dokimasia.storage.runs import Run, create_run, get_run, set_status
 from tests.report.conftest import Finished
 from tests.service.conftest import Idle, asking, service_over
+from tests.service.waiting import Waits
 
 STATUS = {"status": "running", "end": "", "why": "", "at": "t"}
 TOLD: dict[str, Any] = {
@@ -280,3 +281,17 @@ async def test_the_end_of_a_run_that_nobody_tells_of_is_seen(tmp_path: Path, mon
         ("status", "interrupted"),
         ("ended", "interrupted"),
     ]
+
+
+async def test_a_waiting_run_that_is_cancelled_ends_its_streams_at_once(waiting: Waits) -> None:
+    """Who watches a run that waits for people is told its end when it is cancelled, and not at the next heartbeat."""
+    run = waiting.runs["questions"]
+    settings = load_settings(home=waiting.home, cwd=waiting.home.parent, env={})
+    with Home.open(waiting.home, write=True) as home:
+        events = Events(home)
+        async with Engine(settings, home, observers=events.observing) as engine:
+            log = await events.log(get_run(home, run))
+            assert not log.over
+            assert (await engine.cancel(get_run(home, run))).status == "interrupted"
+            assert log.over
+            assert log.picture["status"]["status"] == "interrupted"

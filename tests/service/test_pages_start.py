@@ -7,6 +7,7 @@ import pytest
 
 from tests.report.conftest import Finished
 from tests.service.conftest import asking, service_over
+from tests.service.waiting import Waits
 
 BROWSER = {"accept": "text/html"}
 
@@ -48,11 +49,12 @@ async def test_runs_are_found(client: httpx.AsyncClient, small: Finished, asked:
 
 
 async def test_ticked_runs_lead_to_their_comparison(client: httpx.AsyncClient) -> None:
-    """Two ticks lead to the comparison without any script, one alone says what is missing."""
+    """Ticks lead to the comparison without any script, one alone to the choice of two of its models."""
     reply = await client.get("/", params={"compare": ["a1", "b2"]}, headers=BROWSER)
     assert reply.status_code == 303
     assert reply.headers["location"] == "/compare?runs=a1,b2"
-    assert "Tick two or more" in (await client.get("/", params={"compare": "a1"}, headers=BROWSER)).text
+    alone = await client.get("/", params={"compare": "a1"}, headers=BROWSER)
+    assert alone.headers["location"] == "/compare?runs=a1"
 
 
 async def test_a_browser_is_told_errors_as_a_page_and_a_program_as_json(small: Finished) -> None:
@@ -67,3 +69,38 @@ async def test_a_browser_is_told_errors_as_a_page_and_a_program_as_json(small: F
     assert told.headers["content-type"] == fragment.headers["content-type"] == "application/problem+json"
     assert "no run of" in json.loads(told.text)["detail"]
     assert "no run of" in shown.text
+
+
+async def test_items_that_wait_for_people_have_not_failed(waiting_once: Waits) -> None:
+    """List, live page, events and samples count what waits apart, and a waiting run links to where one answers."""
+    run = waiting_once.runs["questions"]
+    with service_over(waiting_once.home) as service:
+        async with asking(service) as client:
+            row = (await client.get(f"/runs/{run}/row", headers=BROWSER)).text
+            assert "wait for people" in row
+            assert "failed" not in row
+            live = (await client.get(f"/runs/{run}/live", headers=BROWSER)).text
+            assert f'data-waits>This run waits for people. <a href="/review/{run}">' in live
+            picture = (await service.events.log(service.run(run))).picture
+            assert picture["failures"] == {}
+            assert picture["progress"] is None or picture["progress"]["waiting_items"]
+            listed = (await client.get(f"/api/runs/{run}/samples")).json()["samples"]
+            assert {(one["failed"], one["waiting"]) for one in listed} == {(0, 1)}
+            for none in ("failed=true", "failure=any"):
+                assert not (await client.get(f"/api/runs/{run}/samples?{none}")).json()["total"]
+            assert (await client.get(f"/api/runs/{run}/samples?failure=waiting")).json()["total"] == len(listed)
+
+
+async def test_commands_in_sentences_are_shown_as_code(client: httpx.AsyncClient) -> None:
+    """What a sentence puts between backticks stands as code on a page, everything around it escaped."""
+    text = (await client.get("/runs/`<none>`", headers=BROWSER)).text
+    assert "<code>&lt;none&gt;</code>" in text
+
+
+async def test_the_list_is_found_at_runs_and_pages_answer_head(client: httpx.AsyncClient, small: Finished) -> None:
+    """`/runs` leads to the list with its filter, and HEAD of a page says what GET would, without the page."""
+    reply = await client.get("/runs?status=done", headers=BROWSER)
+    assert (reply.status_code, reply.headers["location"]) == (303, "/?status=done")
+    for path in ("/", f"/runs/{small.run}?wait=true", f"/runs/{small.run}/samples", "/trees", "/compare"):
+        assert (await client.head(path, headers=BROWSER)).status_code == 200
+    assert (await client.head("/runs/nothing", headers=BROWSER)).status_code == 404

@@ -86,7 +86,7 @@ async def test_a_filter_finds_what_it_says(client: httpx.AsyncClient, small: Fin
     assert set(listed(await body(client, f"{path}?category={category}"))) == {
         one.id for one in samples_of(small) if one.category == category
     }
-    assert "is what you ask for" in await body(client, f"{path}?q=zzzzzz")
+    assert "matches the filter" in await body(client, f"{path}?q=zzzzzz")
 
 
 @pytest.mark.parametrize(
@@ -95,6 +95,33 @@ async def test_a_filter_finds_what_it_says(client: httpx.AsyncClient, small: Fin
 async def test_a_filter_that_makes_no_sense_is_said_to(client: httpx.AsyncClient, small: Finished, asked: str) -> None:
     """What is no number, or names nothing that there is, is answered by a sentence and never by an error of ours."""
     assert "notice bad" in await body(client, f"/runs/{small.run}/samples?{asked}", 422)
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        "",
+        "model=sim/weak&order=low",
+        "answer=wrong&model=sim/weak",
+        "q=colour",
+        "low=30&high=80&order=high",
+        "answers=true&q=the",
+    ],
+)
+async def test_a_program_finds_the_samples_that_the_page_lists(
+    client: httpx.AsyncClient, small: Finished, asked: str
+) -> None:
+    """The JSON route takes the filters of the page and lists the same samples in the same order, page by page."""
+    path = f"/runs/{small.run}/samples?{asked}"
+    names: list[str] = []
+    after: str | None = ""
+    while after is not None:
+        reply = (await client.get(f"/api{path}&limit=4{f'&after={after}' if after else ''}")).json()
+        names += [one["sample"] for one in reply["samples"]]
+        after = reply["next"]
+    assert len(names) == reply["total"]
+    assert names == (listed(await body(client, path)) if names else [])
+    assert (await client.get(f"/api/runs/{small.run}/samples?model=nobody")).status_code == 422
 
 
 async def test_what_says_nothing_is_left_out(client: httpx.AsyncClient, small: Finished) -> None:

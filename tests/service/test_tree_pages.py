@@ -60,3 +60,28 @@ def test_a_tree_is_shown_edited_compared_and_restored(waiting: Waits) -> None:
             old = page.get(path, params={"version": "1"})
             assert "This is not the newest version" in old.text
             assert "Prune" not in old.text
+
+
+def test_a_run_leads_to_its_tree_and_to_what_takes_it_further(waiting_once: Waits) -> None:
+    """A growth and the evaluation that it grew from link to the tree; a finished run to the forms of what continues it."""
+    headers = {"accept": "text/html"}
+    with (
+        service_over(waiting_once.home) as service,
+        TestClient(create_app(service), base_url="http://localhost", headers=headers) as page,
+    ):
+        (tree,) = list_trees(service.home)
+        grown = page.get(f"/runs/{tree.run_id}?wait=true").text
+        assert f'href="/trees/{tree.name}"' in grown
+        assert "Next steps" not in grown
+        source = page.get(f"/runs/{tree.source}?wait=true").text
+        assert f'href="/trees/{tree.name}"' in source
+        steps = dict(re.findall(r'<li><a href="/new/([a-z]+)[?]([^"]+)"', source))
+        assert steps == dict.fromkeys(
+            ("refine", "tree", "modes", "quality", "diagnosis", "fingerprint"), f"run={tree.source}"
+        )
+        form = page.get(f"/new/tree?run={tree.source}").text
+        assert f'name="run" value="{tree.source}"' in form
+        for name, field, method in (("perturbations", "data", "probe"), ("captions", "data", "rubrics")):
+            run = waiting_once.runs[name]
+            shown = page.get(f"/runs/{run}?wait=true").text
+            assert f"/new/{method}?{field}={run}" in shown

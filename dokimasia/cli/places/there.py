@@ -31,7 +31,7 @@ from dokimasia.storage.naming import LAST, Usable
 from dokimasia.storage.runs import Run
 
 _COLOURS = re.compile(r"(\x1b\[[0-9;]*m)")
-_PROGRESS = ("items", "done", "restored", "failures")
+_PROGRESS = ("items", "done", "restored", "failures", "waiting_items")
 _LIMITS = ("max_failures", "min_score", "min_accuracy")
 
 

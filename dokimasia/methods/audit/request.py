@@ -1,5 +1,6 @@
 """What an audit is asked, and what decides its results."""
 
+from pathlib import Path
 from typing import Annotated, ClassVar
 
 from pydantic import Field
@@ -8,7 +9,7 @@ from dokimasia.domain.call import ModelSpec
 from dokimasia.domain.options import GraphOptions
 from dokimasia.methods.passports import BLIND_BELOW, HELP, Passports
 from dokimasia.runs.plans import AnswersPlan, JudgedPlan, Outside
-from dokimasia.runs.requests import SHARED_HELP, DataRequest, Models, Option, RunOrFile
+from dokimasia.runs.requests import SHARED_HELP, DataRequest, Models, Option, run_or_file
 from dokimasia.runs.responses import ResponsesFiles
 
 
@@ -22,7 +23,9 @@ class AuditRequest(DataRequest):
 
     VERB: ClassVar[str] = "audit"
 
-    rubrics: RunOrFile = Field(description="A run that made rubrics, or a file of them.")
+    rubrics: Annotated[Path, Option(metavar="RUN|FILE", read=run_or_file, continues="rubrics")] = Field(
+        description="A run that made rubrics, or a file of them."
+    )
     models: Models = Field(default=(), description="The models to audit, separated by commas.")
     judge: Annotated[str | None, Option(models=True)] = Field(default=None, description=SHARED_HELP["judge"])
     repeats: int = Field(default=1, ge=1, description=SHARED_HELP["repeats"])

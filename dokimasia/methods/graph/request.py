@@ -1,16 +1,18 @@
 """What a run of a plug-in's graph is asked, and what decides its results."""
 
 from pathlib import Path
-from typing import Annotated, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from pydantic import Field
 
 from dokimasia.domain.call import ModelSpec
-from dokimasia.graphs.drive import GraphFile
 from dokimasia.plugins import load
 from dokimasia.prompts import PromptLibrary, default_library
 from dokimasia.runs.plans import JudgedPlan
 from dokimasia.runs.requests import SHARED_HELP, DataRequest, Judge, Models, Option
+
+if TYPE_CHECKING:
+    from dokimasia.graphs.drive import GraphFile
 
 
 class GraphRequest(DataRequest):
@@ -36,7 +38,7 @@ class GraphPlan(JudgedPlan):
     walked: tuple[ModelSpec, ...] = ()
 
 
-def graph_of(name: str, given: Any) -> GraphFile:
+def graph_of(name: str, given: Any) -> "GraphFile":
     """Return the graph that a program handed in, else the one that a plug-in brings under the name.
 
     Raises:

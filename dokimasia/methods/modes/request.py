@@ -28,7 +28,7 @@ class ModesRequest(RunRequest):
 
     VERB: ClassVar[str] = "modes"
 
-    run: Annotated[str, Option(argument=True)]
+    run: Annotated[str, Option(argument=True, continues="evaluate")]
     judge: Judge = Field(description=SHARED_HELP["judge"])
     coder: Annotated[str | None, Option(models=True)] = Field(
         default=None, description="Who codes a part of the atoms again (default: the judge, under another draw)."

@@ -42,7 +42,7 @@ class ProbeRequest(RunRequest):
 
     VERB: ClassVar[str] = "probe"
 
-    data: Annotated[Path, Option(argument=True, metavar="DATA", read=run_or_file)]
+    data: Annotated[Path, Option(argument=True, metavar="DATA", read=run_or_file, continues="perturb")]
     judges: Models = Field(description="The judges, separated by commas.")
     task: Task | None = Field(
         default=None,

@@ -20,7 +20,7 @@ class QualityRequest(RunRequest):
 
     VERB: ClassVar[str] = "criteria quality"
 
-    run: Annotated[str, Option(argument=True)]
+    run: Annotated[str, Option(argument=True, continues="evaluate")]
     judge: Annotated[str, Option(flags=("--rater",), models=True)] = Field(
         description="Who rates: another model than the one that drew the criteria."
     )

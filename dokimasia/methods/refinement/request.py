@@ -24,7 +24,7 @@ class RefinementRequest(RunRequest):
 
     VERB: ClassVar[str] = "refine"
 
-    run: Annotated[str, Option(argument=True)]
+    run: Annotated[str, Option(argument=True, continues="evaluate")]
     strategy: Strategy = Field(
         default="all",
         description="What the models are told; self and peer always run again and retry beside them.",

@@ -36,7 +36,7 @@ class RubricRequest(DataRequest):
 
     VERB: ClassVar[str] = "rubrics"
 
-    data: Annotated[Path, Option(argument=True, metavar="SOURCE", read=run_or_file)]
+    data: Annotated[Path, Option(argument=True, metavar="SOURCE", read=run_or_file, continues="review")]
     judge: Judge = Field(description="Who writes the rubrics: a name from dokimasia.toml or any LiteLLM name.")
     pool: Models = Field(description="Models, separated by commas, whose errors easy-wrong rubrics are mined from.")
     panel: Annotated[tuple[str, ...] | None, Option(models=True)] = Field(

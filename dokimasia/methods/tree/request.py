@@ -29,7 +29,7 @@ class GrowthRequest(RunRequest):
 
     VERB: ClassVar[str] = "tree grow"
 
-    run: Annotated[str | None, Option(argument=True)] = None
+    run: Annotated[str | None, Option(argument=True, continues="evaluate")] = None
     file: Annotated[Path | None, Option(flags=("--criteria",), metavar="FILE", exists=True, file=True)] = Field(
         default=None,
         description="Grow from this file instead of a run: JSON lines, a JSON list or CSV of criterion, sample_id[, "

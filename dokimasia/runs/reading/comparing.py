@@ -9,7 +9,7 @@ from dokimasia.errors import InputError
 from dokimasia.runs.figures import shown_name, simulated
 from dokimasia.runs.plans import identity
 from dokimasia.runs.reading.differences import compare
-from dokimasia.runs.reading.exporting import exported
+from dokimasia.runs.reading.exporting import row_kind_of
 from dokimasia.runs.reading.sides import Answer, Place, Side, match_places
 from dokimasia.runs.registry import method_of
 from dokimasia.storage.home import Home
@@ -70,17 +70,20 @@ def compare_runs(
             f"run {first.id} is {method.title} and run {second.id} is {method_of(second).title}: compare two of one kind"
         )
     plans = [method.read(run)[0] for run in (first, second)]
-    rows = {run.id: exported(method, results(home, run.id)) for run in (first, second)}
-    names = [_models(rows[run.id]) for run in (first, second)]
+    scale = method.scale and (method.scale[0] * method.shown, method.scale[1] * method.shown)
+    both = {first.id: first, second.id: second}.values()
+    sides: dict[str, Mapping[str, Side]] = {}
+    rows: dict[str, list[ResultRow]] = {}
+    if scale:
+        sides = {run.id: (read or sides_of)(home, run) for run in both}
+    else:
+        rows = {run.id: results(home, run.id, kind=row_kind_of(method)) for run in both}
+    names = [sorted(sides[run.id]) if scale else _models(rows[run.id]) for run in (first, second)]
     _check(first, second, names, models)
     wanted = [models] if models is not None else [(name, name) for name in names[0] if name in names[1]]
     seed = first.seed if seed is None else seed
     versions = [{"versions": run.options["versions"]} for run in (first, second)]
     identities = [identity(plan) | version for plan, version in zip(plans, versions, strict=True)]
-    sides: dict[str, Mapping[str, Side]] = {}
-    scale = method.scale and (method.scale[0] * method.shown, method.scale[1] * method.shown)
-    if scale:
-        sides = {run.id: (read or sides_of)(home, run) for run in {first.id: first, second.id: second}.values()}
     return {
         **{
             name: {"run": run.id, "status": run.status, "judge": plan.judge_name}
@@ -150,7 +153,7 @@ def sides_of(home: Home, run: Run) -> dict[str, Side]:
     stated, weights = judgement_stated(home, run.id), criteria_weights(home, run.id)
     texts = {id: digest("text", text) for id, text in response_texts(home, run.id)}
     method = method_of(run)
-    rows, judged = exported(method, results(home, run.id)), bool(method.read(run)[0].judge_name)
+    rows, judged = results(home, run.id, kind=row_kind_of(method)), bool(method.read(run)[0].judge_name)
     rubrics = None if method.rubrics is None else method.rubrics(home, run)
     answers: dict[str, list[Answer]] = {}
     for row in rows:

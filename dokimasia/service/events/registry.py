@@ -141,7 +141,7 @@ class Events:
         return picture, int(kept[-1].data["last"]) if kept else 0
 
     def _failures(self, run_id: str) -> dict[str, Any]:
-        """Return what of a run has failed, by kind: how many items, and the last sentences."""
+        """Return what of a run has failed, by kind: how many items, and the last sentences; what waits for people has not."""
         return {
             kind: {
                 "count": count,
@@ -157,6 +157,7 @@ class Events:
                 ],
             }
             for kind, (count, rows) in last_failures(self._home, run_id, LAST).items()
+            if kind != "waiting"
         }
 
 

@@ -156,6 +156,7 @@ class Telling:
             "done": progress.done,
             "restored": progress.restored,
             "failures": dict(progress.failures),
+            "waiting_items": progress.waiting_items,
             "rate": round(rate, 2),
             "rates": self._rates.add(round(rate, 2)),
             "left": None if left is None else round(left, 1),

@@ -24,6 +24,7 @@ from dokimasia.service.comparing import (
     compared,
     criteria_listed,
     listed,
+    models_compared,
     models_of,
     samples_shown,
     state_of,
@@ -114,15 +115,18 @@ def compare(
     if not asked.runs:
         return page(request, "compare_choose.html", **shared, models=[])
     first, second = asked.runs[0], asked.runs[-1]
-    own = models_of(home, first) if first.id == second.id else []
-    if first.id == second.id and asked.models is None:
-        return page(request, "compare_choose.html", **shared, models=own)
+    own = models_compared(home, first) if first.id == second.id else []
+    choice = _choice(home, first, second)
+    if asked.models is None and (choice or first.id == second.id):
+        if first.id != second.id:
+            shared["fault"] = "No model is in both runs. Choose one of each to compare them."
+        return page(request, "compare_choose.html", **shared, models=choice)
     try:
         later = not part and counted(home, [run.id for run in {first.id: first, second.id: second}.values()]) > AT_ONCE
         values = {} if later else _parts(service, asked, part or "all", show, number)
     except (InputError, NotFound) as error:
         shared["fault"] = service.redact(str(error))
-        return page(request, "compare_choose.html", status=HTTPStatus.UNPROCESSABLE_ENTITY, **shared, models=own)
+        return page(request, "compare_choose.html", status=HTTPStatus.UNPROCESSABLE_ENTITY, **shared, models=choice)
     blank = {"figures": None, "pairs": [], "pair": None, "apart": None, "criteria": [], "rows": None}
     return page(
         request,
@@ -176,6 +180,17 @@ def both(
         same=pair.first.id == pair.second.id,
         redact=service.redact,
     )
+
+
+def _choice(home: Home, first: Run, second: Run) -> list[list[str]]:
+    """Return the models to choose from on each side; nothing where the runs are compared without a choice, or cannot be."""
+    if first.id == second.id:
+        own = models_compared(home, first)
+        return [own, own] if own else []
+    if first.method != second.method or not _comparable(first):
+        return []
+    ours, theirs = models_of(home, first), models_of(home, second)
+    return [ours, theirs] if ours and theirs and not set(ours) & set(theirs) else []
 
 
 def _parts(service: Service, asked: Asked, part: str, show: str, number: int) -> dict[str, Any]:

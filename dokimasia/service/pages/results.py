@@ -1,18 +1,23 @@
 """A run's page: how it stands, what can be done with it, its results as its report draws them, or its live part."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from typing import Annotated, Any
+from urllib.parse import quote, urlencode
 
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import RedirectResponse, Response
 
+from dokimasia.errors import ConfigError
 from dokimasia.report.data import SIMULATED_NOTE
+from dokimasia.runs.catalogue import OWN, plugin_methods
 from dokimasia.runs.deleting import resting_on
 from dokimasia.runs.figures import forked_from
 from dokimasia.runs.method import Method
-from dokimasia.runs.registry import method_of
+from dokimasia.runs.registry import method_named, method_of
 from dokimasia.runs.requests import option_of
 from dokimasia.runs.retrying import RETRYABLE
+from dokimasia.service.comparing import models_compared
 from dokimasia.service.drawing import page
 from dokimasia.service.results import results_of
 from dokimasia.service.state import Reader, Service, TheService
@@ -20,6 +25,7 @@ from dokimasia.storage.naming import Label, labels
 from dokimasia.storage.people.counts import check_counts
 from dokimasia.storage.results import result_failures
 from dokimasia.storage.runs import Run
+from dokimasia.storage.trees.versions import list_trees
 from dokimasia.storage.usage import Reached, how_far
 
 router = APIRouter()
@@ -80,11 +86,28 @@ def standing(service: Service, run: Run) -> dict[str, Any]:
         "no_fork": method.fork if isinstance(method.fork, str) else None,
         "has_steps": callable(method.fork),
         "models": models_of(method, run),
+        "compared": models_compared(service.home, run),
         "origin": origin,
         "resting": [(one, known.get(one.id, Label())) for one in resting_on(service.home, run.id)],
+        "trees": [one.name for one in list_trees(service.home) if run.id in (one.run_id, one.source)],
+        "steps": list(next_steps(run)),
         "waits": sum(one.items for one in check_counts(service.home) if one.run == run.id and one.waiting),
         "exports": (*EXPORTS, *method.forms),
     }
+
+
+def next_steps(run: Run) -> Iterator[tuple[str, str]]:
+    """Yield where a finished run can be taken further: the address of the form, filled with it, and what is done there.
+
+    A method takes a run further if a field of its request says so (`Option.continues`).
+    """
+    for name in (*OWN, *plugin_methods()) if run.status == "done" else ():
+        with suppress(ConfigError):
+            request = method_named(name).request
+            fields = request.model_fields.items()
+            about = OWN[name].help if name in OWN else (request.__doc__ or name).strip().splitlines()[0]
+            for field in [field for field, one in fields if option_of(one).continues == run.method][:1]:
+                yield f"/new/{quote(name)}?{urlencode({field: run.id})}", about
 
 
 def models_of(method: Method[Any, Any], run: Run) -> Mapping[str, tuple[str, ...]]:

@@ -35,7 +35,7 @@ def start(
     compare: Annotated[list[str] | None, Query()] = None,
 ) -> Response:
     """List the runs that were asked for, a page of them at a time; with ticked ones, lead to their comparison."""
-    if compare and len(compare) > 1:
+    if compare:
         return RedirectResponse(f"/compare?runs={','.join(compare)}", 303)
     tags = tuple(filter(None, tag or ()))
     every = listed(service.home, tags=tags, text=q)
@@ -57,6 +57,12 @@ def start(
         tags=sorted({one for label in labels(service.home).values() for one in label.tags}),
         ticked=compare is not None,
     )
+
+
+@router.get("/runs")
+def runs(request: Request, person: Reader) -> Response:
+    """Lead to the list of runs, with what was asked for."""
+    return RedirectResponse(str(request.url.replace(scheme="", netloc="", path="/")), 303)
 
 
 @router.get("/runs/{run}/row")

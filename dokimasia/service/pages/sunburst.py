@@ -15,9 +15,15 @@ LETTER = 7.7
 NARROW = 17.0
 """Units that a label needs across."""
 
+DIGITS = 40.0
+"""Units that a category's number needs along its ring."""
+
 
 class Arc(NamedTuple):
-    """A node as it is drawn: its path, its colours, and its label with where it stands (empty: there is no room)."""
+    """A node as it is drawn: its path, its colours, and its label with where it stands (empty: there is no room).
+
+    A category has its `number`, which stands in the place of labels where the drawing is small (0: there is no room).
+    """
 
     id: str
     path: str
@@ -26,6 +32,8 @@ class Arc(NamedTuple):
     title: str
     label: str
     turn: str
+    at: tuple[float, float] = (0.0, 0.0)
+    number: int = 0
 
 
 def arcs(nodes: Sequence[Mapping[str, Any]], model: str) -> list[Arc]:
@@ -40,18 +48,50 @@ def arcs(nodes: Sequence[Mapping[str, Any]], model: str) -> list[Arc]:
         return []
     begins: dict[str, float] = {"root": 0.0}
     found: list[Arc] = []
+    labels, number = _labels(nodes), 0
     for node in nodes:
+        number += node["layer"] == 1
         if node["layer"] == 0 or not node["below"]:
             continue
         start = begins[node["parent"]]
         end = start + node["below"] / whole
         begins[node["parent"]] = end
         begins[node["id"]] = start
-        found.append(_arc(node, start, end, node["scores"].get(model)))
+        arc = _arc(node, start, end, node["scores"].get(model), labels.get(node["id"], ""))
+        wide = node["layer"] == 1 and (end - start) * 2 * pi * sum(RINGS[0]) / 2 >= DIGITS
+        found.append(arc._replace(number=number if wide else 0))
     return found
 
 
-def _arc(node: Mapping[str, Any], start: float, end: float, score: Mapping[str, Any] | None) -> Arc:
+def _labels(nodes: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+    """Return by node the label that its ring has room for, cut short where it has to be; no two names are cut alike.
+
+    A name is cut at its end, else in its middle, and where neither tells it from another one, it is left out.
+    """
+    room = [int((outer - inner - 10) / LETTER) for inner, outer in RINGS]
+    drawn = [(node["id"], node["name"], room[node["layer"] - 1]) for node in nodes if node["layer"]]
+    found: dict[str, str] = {}
+    for cut in (_end_cut, _middle_cut):
+        labels = {id: name if len(name) <= letters else cut(name, letters) for id, name, letters in drawn}
+        names: dict[str, set[str]] = {}
+        for id, name, _ in drawn:
+            names.setdefault(labels[id], set()).add(name)
+        for id, label in labels.items():
+            if len(names[label]) == 1:
+                found.setdefault(id, label)
+    return found
+
+
+def _end_cut(name: str, letters: int) -> str:
+    return f"{name[: letters - 1].rstrip()}…"
+
+
+def _middle_cut(name: str, letters: int) -> str:
+    end = 2 * (letters - 1) // 3
+    return f"{name[: letters - 1 - end].rstrip()}…{name[-end:].lstrip()}"
+
+
+def _arc(node: Mapping[str, Any], start: float, end: float, score: Mapping[str, Any] | None, name: str) -> Arc:
     inner, outer = RINGS[node["layer"] - 1]
     mean = None if score is None else score["mean"]
     fill = NOT_SCORED if mean is None else colour(mean)
@@ -59,13 +99,13 @@ def _arc(node: Mapping[str, Any], start: float, end: float, score: Mapping[str, 
     title = f"{node['name']}: {said}, {node['below']} criteria"
     middle = (inner + outer) / 2
     across = (end - start) * 2 * pi * middle
-    letters = int((outer - inner - 10) / LETTER)
-    name = node["name"]
-    label = "" if across < NARROW else name if len(name) <= letters else f"{name[: letters - 1]}…"
+    label = "" if across < NARROW else name
     angle = ((start + end) / 2) * 360 - 90
     flip = 90 < angle % 360 < 270
     turn = f"rotate({angle:.2f}) translate({middle:.1f} 0)" + (" rotate(180)" if flip else "")
-    return Arc(node["id"], _path(start, end, inner, outer), fill, ink(fill), title, label, turn)
+    return Arc(
+        node["id"], _path(start, end, inner, outer), fill, ink(fill), title, label, turn, _at((start + end) / 2, middle)
+    )
 
 
 def _path(start: float, end: float, inner: float, outer: float) -> str:

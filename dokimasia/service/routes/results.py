@@ -7,15 +7,17 @@ from collections.abc import Mapping
 from http import HTTPStatus
 from typing import Annotated, Any, Literal, cast, get_args
 
-from fastapi import Query, Response
+from fastapi import Query, Request, Response
 from pydantic import BaseModel
 from rich.console import Console
 
+from dokimasia.errors import InputError
 from dokimasia.runs.reading.export_formats import Format, encode
 from dokimasia.runs.reading.exporting import export_rows
 from dokimasia.runs.reading.inspection import items_of_run, sample_of_run
 from dokimasia.runs.reading.reporting import SAMPLES, render, report_data, run_data
 from dokimasia.runs.registry import method_of
+from dokimasia.service.filtering import filter_of, sorted_by
 from dokimasia.service.problems import Refused
 from dokimasia.service.routes.answering import (
     After,
@@ -25,11 +27,11 @@ from dokimasia.service.routes.answering import (
     file_answer,
     file_reply,
     json_router,
-    page_of,
 )
 from dokimasia.service.state import Reader, Service, TheService
+from dokimasia.storage.reading.browsing import ANY, Order, find_samples, sample_around
 from dokimasia.storage.results import counts_by_sample
-from dokimasia.storage.runs import Run, run_samples
+from dokimasia.storage.runs import Run
 
 router = json_router("results")
 
@@ -51,15 +53,16 @@ class Items(Listed):
 
 
 class SampleShown(BaseModel):
-    """A sample of a run: its name, how many results it has, and how many of these failed."""
+    """A sample of a run: its name, how many results it has, how many of these failed, and how many items wait for people."""
 
     sample: str
     results: int
     failed: int
+    waiting: int
 
 
 class Samples(Listed):
-    """A page of a run's samples, in the order of the data."""
+    """A page of a run's samples, in the order that was asked for."""
 
     samples: list[SampleShown]
 
@@ -80,26 +83,58 @@ def items(
     return Items(total=len(every), next=later, items=list(shown))
 
 
+Word = Annotated[str, Query(max_length=500)]
+
+
 @router.get("/runs/{run}/samples")
 def samples(
+    request: Request,
     service: TheService,
     person: Reader,
     run: str,
     failed: Annotated[bool, Query(description="Only samples of which something failed.")] = False,
+    q: Annotated[
+        Word, Query(description="Only those with all these words in the name, category, question or reference.")
+    ] = "",
+    answers: Annotated[bool, Query(description="The words of `q` stand in an answer instead.")] = False,
+    model: Annotated[
+        Word, Query(description="Scores, failures, verdicts and groups are those of this model alone.")
+    ] = "",
+    answer: Annotated[Word, Query(description="Only those with such a final answer, as `right` or `wrong`.")] = "",
+    failure: Annotated[Word, Query(description="Only those with a failure of this kind; `any`: of every kind.")] = "",
+    category: Annotated[Word, Query(description="Only those of this category.")] = "",
+    low: Annotated[Word, Query(description="Only those whose mean score is at least this number.")] = "",
+    high: Annotated[Word, Query(description="Only those whose mean score is at most this number.")] = "",
+    order: Annotated[
+        Order, Query(description="As in the data; lowest or highest score first; farthest apart first.")
+    ] = "data",
     limit: Limit = 50,
     after: After = None,
 ) -> Samples:
-    """List the samples of a run in the order of its data, with how many results each has."""
-    found = service.run(run)
-    counts = counts_by_sample(service.home, found.id)
-    every = [
-        SampleShown(sample=place.sample_id, results=results, failed=lost)
-        for place in run_samples(service.home, found.id)
-        for results, lost in (counts.get(place.sample_id, (0, 0)),)
-        if lost or not failed
+    """List the samples of a run that are asked for, with how many results each has.
+
+    The filters are those of the page `/runs/RUN/samples`, and hold together. Its groups can be asked for, too: `group-METHOD=ID`,
+    such as `group-tree` with the id of a node of the capability tree.
+    """
+    home, found = service.home, service.run(run)
+    by = sorted_by(home, found)
+    given = {name: value for name, value in request.query_params.items() if name != "answers" or answers}
+    wanted = filter_of({**given, **({"failure": failure or ANY} if failed else {})}, by).wanted
+    offset = 0
+    if after is not None:
+        before = sample_around(home, found.id, by.kind, wanted, after)
+        if before is None:
+            raise InputError(f"after: the list has no entry {after[:80]!r} (any more): begin again without `after`")
+        offset = before.place
+    listed = find_samples(home, found.id, by.kind, wanted, limit=limit, offset=offset)
+    counts = counts_by_sample(home, found.id, [id for _, id in listed.samples])
+    shown = [
+        SampleShown(sample=id, results=results, failed=lost, waiting=waiting)
+        for _, id in listed.samples
+        for results, lost, waiting in (counts.get(id, (0, 0, 0)),)
     ]
-    shown, later = page_of(every, lambda one: one.sample, limit=limit, after=after)
-    return Samples(total=len(every), next=later, samples=list(shown))
+    later = shown[-1].sample if shown and offset + len(shown) < listed.total else None
+    return Samples(total=listed.total, next=later, samples=shown)
 
 
 @router.get("/runs/{run}/samples/{sample:path}")

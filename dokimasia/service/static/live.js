@@ -103,10 +103,12 @@
     draw() {
       const { status, progress, planned } = this.picture;
       const name = status?.status ?? "";
-      const badge = this.at("badge");
-      if (badge.textContent !== name) { badge.textContent = name; badge.className = `badge ${name}`; }
-      const said = status?.why || { queued: "It waits for its turn.", running: "It is at work.", done: "It is done.", interrupted: "It was stopped; what is finished is kept." }[name] || "";
-      if (this.at("standing").textContent !== said) this.at("standing").textContent = said;
+      document.querySelectorAll(`[data-badge="${this.run}"]`).forEach((badge) => {
+        if (badge.textContent !== name) { badge.textContent = name; badge.className = `badge ${name}`; }
+      });
+      this.at("waits").hidden = name !== "waiting";
+      const said = status?.why || { queued: "The run waits for its turn.", running: "The run is at work.", done: "The run is done.", interrupted: "The run was stopped; what is finished is kept." }[name] || "";
+      if (this.said !== said) { this.said = said; this.at("standing").replaceChildren(...window.dokimasiaCoded(said)); }
       const show = (verb, when) => { const form = this.root.querySelector(`form[data-verb=${verb}]`); if (form) form.hidden = !when; };
       const failed = Object.keys(this.picture.failures).length > 0;
       show("cancel", AT_WORK.includes(name));
@@ -132,11 +134,13 @@
         spent: planned?.cost ? `${spent} / ~${dollars(planned.cost)}` : spent,
         tokens: number(progress.input_tokens + progress.output_tokens),
         failed: number(sum(progress.failures)),
+        waiting: number(progress.waiting_items ?? 0),
         tries: number(progress.failed_tries),
       };
       for (const [figure, text] of Object.entries(told)) {
         const place = this.root.querySelector(`[data-figure=${figure}]`);
         if (place.textContent !== text) place.textContent = text;
+        if (figure === "waiting") place.parentElement.hidden = text === "0";
       }
       const rates = progress.rates ?? [], most = Math.max(1e-9, ...rates);
       const points = rates.map((rate, at) => `${(600 * at / Math.max(1, rates.length - 1)).toFixed(1)} ${(86 - 80 * rate / most).toFixed(1)}`);
@@ -178,7 +182,11 @@
       const parts = kinds.map(([kind, { count, last }]) => {
         const part = made("div", undefined, "live-failure"), list = made("ul");
         part.append(made("strong", kind), ` ${number(count)} ${count === 1 ? "item" : "items"}`);
-        list.append(...last.map((one) => made("li", `${one.model ? `${one.model}: ` : ""}${one.reason || "no reason was given"}`)).reverse());
+        list.append(...last.map((one) => {
+          const item = made("li");
+          item.append(one.model ? `${one.model}: ` : "", ...window.dokimasiaCoded(one.reason || "no reason was given"));
+          return item;
+        }).reverse());
         part.append(list);
         return part;
       });
@@ -198,7 +206,7 @@
           place.append(card);
           fetch(`/runs/${encodeURIComponent(this.run)}/live/graph?name=${encodeURIComponent(name)}`).then((reply) => reply.ok ? reply.text() : "").then((text) => {
             const drawn = new DOMParser().parseFromString(text, "text/html").querySelector("svg");
-            if (drawn) { card.append(drawn, made("p", "How many items are at each step. Ways by which an item ends early are left out.", "note")); this.counts(card, name); }
+            if (drawn) { card.append(drawn, made("p", "How many items are at each step. Edges by which an item ends early are not drawn, and steps of a graph within a graph are not counted.", "note")); this.counts(card, name); }
           }).catch(() => card.remove());
         }
         this.counts(card, name);

@@ -10,16 +10,31 @@
 
   // One place for what went wrong or well; `dokimasiaTell(text, "bad" | "good" | "")` for scripts of single pages.
   const told = document.getElementById("told");
+  // A sentence as nodes, what stands between backticks as code.
+  window.dokimasiaCoded = (text) => text.split(/`([^`]+)`/).map((part, at) => {
+    if (at % 2 === 0) return document.createTextNode(part);
+    const code = document.createElement("code");
+    code.textContent = part;
+    return code;
+  });
   let timer = 0;
   window.dokimasiaTell = (text, tone = "") => {
     clearTimeout(timer);
-    told.textContent = text;
+    told.replaceChildren(...window.dokimasiaCoded(text));
     told.className = `told ${tone}`;
     if (text && tone !== "bad") timer = setTimeout(() => { told.textContent = ""; }, 6000);
   };
   const sentence = (request) => {
     try { return JSON.parse(request.responseText).detail; } catch { return `the service answered ${request.status}`; }
   };
+  // A request that ends since the page is left is no error: nobody is there to be told.
+  const asking = new Set();
+  document.addEventListener("htmx:beforeSend", (event) => {
+    const request = event.detail.xhr;
+    asking.add(request);
+    request.addEventListener("loadend", () => asking.delete(request));
+  });
+  window.addEventListener("pagehide", () => asking.forEach((request) => { request.onabort = null; request.onerror = null; }));
   document.addEventListener("htmx:responseError", (event) => window.dokimasiaTell(sentence(event.detail.xhr), "bad"));
   document.addEventListener("htmx:sendError", () => window.dokimasiaTell("The service does not answer. It may have been stopped; this page goes on when it is back.", "bad"));
   document.addEventListener("htmx:afterOnLoad", () => { if (told.classList.contains("bad")) window.dokimasiaTell(""); });

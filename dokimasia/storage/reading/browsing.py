@@ -11,7 +11,7 @@ Order = Literal["data", "low", "high", "apart"]
 """As in the data; by the mean score, lowest or highest first; by how far apart the scores of a sample lie, farthest first."""
 
 ANY = "any"
-"""Stands for every kind of failure."""
+"""Stands for every kind of failure; what waits for a person has not failed, and has to be asked for by its name."""
 
 _ORDERS: dict[Order, str] = {
     "data": "p.position",
@@ -159,7 +159,11 @@ def _conditions(run_id: str, wanted: Wanted, of_model: str, model: Sequence[str]
             conditions.append(f"round(o.mean, 6) {sign} ?")
             values.append(bound)
     if wanted.failure:
-        kind, given = ("r.failure IS NOT NULL", []) if wanted.failure == ANY else ("r.failure = ?", [wanted.failure])
+        kind, given = (
+            ("coalesce(r.failure, 'waiting') != 'waiting'", [])
+            if wanted.failure == ANY
+            else ("r.failure = ?", [wanted.failure])
+        )
         # What failed before any model was asked, such as a sample's criteria, failed for each of them.
         of = " AND (r.model = '' OR r.model = ? AND r.arm = ?)" if model else ""
         having(kind + of, *given, *model)

@@ -99,7 +99,7 @@ def test_a_run_is_called_otherwise_and_deleted(workshop: Site, small: Finished) 
         assert page.inner_text("tbody th a.strong") == "first"
         page.goto(f"{workshop.url}/runs/{small.run}/delete")
         assert_accessible(page)
-        page.click("text=Keep it")
+        page.click("text=Cancel")
         page.wait_for_url(f"**/runs/{small.run}")
         assert_calm(seen)
 

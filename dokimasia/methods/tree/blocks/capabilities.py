@@ -52,10 +52,11 @@ def section(data: ReportData) -> Section | None:
 
 def _lead(tree: Mapping[str, Any]) -> str:
     counts = tree["counts"]
-    leaves = f"{counts['capabilities']} capabilities under " if counts["capabilities"] else ""
+    several, capabilities = figures.several, counts["capabilities"]
+    leaves = f"{several(capabilities, 'capability', 'capabilities')} under " if capabilities else ""
     return (
-        f"{figures.several(counts['criteria'], 'criterion', 'criteria')} on {leaves}{counts['parents']} parents in "
-        f"{counts['categories']} categories (tree {tree['tree']}, version {tree['version']})."
+        f"{several(counts['criteria'], 'criterion', 'criteria')} on {leaves}{several(counts['parents'], 'parent')} in "
+        f"{several(counts['categories'], 'category', 'categories')} (tree {tree['tree']}, version {tree['version']})."
     )
 
 

@@ -22,9 +22,11 @@ def section(data: ReportData) -> Section:
         blocks.append(Paragraph("No criterion is mapped yet.", "warning"))
         return Section("growth", "Growth", blocks)
     unplaced = figures.counts(summary["unplaced"]) if summary["unplaced"] else "none without a place"
-    leaves = f"{summary['parents']:,} parents, which are the tree's leaves"
+    parents = figures.several(summary["parents"], "parent")
+    which = "is the tree's only leaf" if summary["parents"] == 1 else "are the tree's leaves"
+    leaves = f"{parents}, which {which}"
     if summary["level"] == "capability":
-        leaves = f"{len(summary['leaves']):,} capabilities below {summary['parents']:,} parents"
+        leaves = f"{figures.several(len(summary['leaves']), 'capability', 'capabilities')} below {parents}"
     mapped: Cell = (
         figures.count(summary["mapped"], "/mapped", tone="strong"),
         " of ",

@@ -1,0 +1,35 @@
+"""The sunburst of a tree: labels that tell nodes apart, and numbers where there is no room for labels."""
+
+from typing import Any
+
+from dokimasia.service.pages.sunburst import RINGS, arcs
+
+BEGINNING = "Identification of "
+
+
+def node(name: str, layer: int, below: int, parent: str = "root") -> dict[str, Any]:
+    """A node as the figures of a tree have it."""
+    return {"id": f"{parent}/{name}", "name": name, "layer": layer, "below": below, "parent": parent, "scores": {}}
+
+
+def test_no_two_names_are_cut_alike() -> None:
+    """Names that begin alike are cut in the middle, and those that end alike, too, have no label."""
+    category = node("Perception", 1, 40)
+    names = [f"{BEGINNING}colours", f"{BEGINNING}shapes", f"{BEGINNING}{'very ' * 6}small things", "Counting"]
+    names.append(f"{BEGINNING}{'rather ' * 5}small things")
+    nodes = [{"id": "root", "layer": 0, "below": 40}, category]
+    nodes += [node(name, 2, 8, category["id"]) for name in names]
+    labels = {one.title.partition(":")[0]: one.label for one in arcs(nodes, "")}
+    assert labels["Counting"] == "Counting"
+    assert labels[names[0]].endswith("colours")
+    assert labels[names[1]].endswith("shapes")
+    assert labels[names[2]] == labels[names[4]] == ""
+    assert all(len(label) * 7 < RINGS[1][1] - RINGS[1][0] for label in labels.values())
+
+
+def test_categories_are_numbered_in_the_order_of_the_outline() -> None:
+    """A category has the number of its row, and none is drawn where its arc has no room; other nodes have none."""
+    nodes = [{"id": "root", "layer": 0, "below": 100}]
+    nodes += [node(name, 1, below) for name, below in (("A", 60), ("none", 0), ("B", 1), ("C", 39))]
+    nodes.append(node("D", 2, 39, "root/C"))
+    assert [one.number for one in arcs(nodes, "")] == [1, 0, 4, 0]
