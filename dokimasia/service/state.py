@@ -16,16 +16,13 @@ from dokimasia.runs.forking import ForkRequest
 from dokimasia.runs.requests import RunRequest
 from dokimasia.service.events.registry import Events
 from dokimasia.service.guarding.limits import Limits
-from dokimasia.service.guarding.tokens import SCOPES, Person, Scope, Tokens
+from dokimasia.service.guarding.tokens import SCOPES, Person, Scope, Tokens, sent_with
 from dokimasia.service.problems import Refused
 from dokimasia.service.remembering import Remembered
 from dokimasia.settings import Settings
 from dokimasia.storage.home import Home
 from dokimasia.storage.naming import resolve_run
 from dokimasia.storage.runs import Run
-
-COOKIE = "dokimasia_token"
-"""The cookie that holds a browser's token: HttpOnly, SameSite=Strict."""
 
 WHO_COOKIE = "dokimasia_who"
 """The cookie that holds the name of who sits at a browser, where no token says it."""
@@ -116,8 +113,7 @@ def person_of(request: Request) -> Person:
     service = service_of(request)
     if not service.tokens.needed:
         return Person(_named(request), frozenset(SCOPES))
-    kind, _, token = request.headers.get("authorization", "").partition(" ")
-    given = token.strip() if kind.lower() == "bearer" else request.cookies.get(COOKIE, "")
+    given = sent_with(request)
     if given and service.tokens.is_own(given):
         return Person(_named(request), frozenset(SCOPES))
     person = service.tokens.holder(given) if given else None

@@ -8,7 +8,8 @@ from fastapi import APIRouter, Form, Request
 from fastapi.responses import RedirectResponse, Response
 
 from dokimasia.service.drawing import page
-from dokimasia.service.state import COOKIE, TheService
+from dokimasia.service.guarding.tokens import COOKIE
+from dokimasia.service.state import TheService
 
 router = APIRouter()
 
