@@ -28,6 +28,10 @@ WHO_COOKIE = "dokimasia_who"
 """The cookie that holds the name of who sits at a browser, where no token says it."""
 
 
+LONGEST_NAME = 100
+"""Characters of the name under which a decision is kept."""
+
+
 class Runner(Protocol):
     """The queue of runs over the one open home; every method raises the errors that the command line would print."""
 
@@ -155,7 +159,8 @@ Reviewer = Annotated[Person, Depends(Needs("review"))]
 
 def _named(request: Request) -> str:
     """Return who sits at a browser or a terminal, where no token says it."""
-    return unquote(request.cookies.get(WHO_COOKIE, "")) or _user()
+    plain = "".join(one if one.isprintable() else " " for one in unquote(request.cookies.get(WHO_COOKIE, "")))
+    return " ".join(plain.split())[:LONGEST_NAME] or _user()
 
 
 @cache

@@ -2,11 +2,14 @@
 
 import socket
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
+from urllib.parse import quote
 
 import httpx
 import pytest
 
+from dokimasia.cli.stored.output import export_form
 from dokimasia.errors import ConfigError, InputError
 from dokimasia.runs.forking import ForkRequest
 from dokimasia.service.engine import Engine
@@ -16,6 +19,7 @@ from dokimasia.storage.runs import list_runs
 from tests.report.conftest import Finished
 from tests.service.conftest import asking, at_address, service_over
 from tests.service.test_guard import TOKEN, tokens
+from tests.service.waiting import Waits
 
 FORM = "application/x-www-form-urlencoded"
 
@@ -137,7 +141,7 @@ async def test_no_fork_leads_keys_to_an_address(small: Finished) -> None:
 
 
 @pytest.mark.parametrize("number", ["9" * 26, "9" * 100])
-async def test_a_version_of_a_tree_that_no_number_can_be_is_not_there(waiting_once: Any, number: str) -> None:
+async def test_a_version_of_a_tree_that_no_number_can_be_is_not_there(waiting_once: Waits, number: str) -> None:
     """A position beyond what a database counts to is 404, on pages and as JSON."""
     with service_over(waiting_once.home) as service:
         async with asking(service) as client:
@@ -152,3 +156,61 @@ def test_a_token_that_no_header_carries_is_refused_at_the_start(tmp_path: Path) 
     with pytest.raises(ConfigError, match=r"line 1: a token has .* ASCII") as caught:
         tokens(tmp_path, "ana read ünïcödé-tökén-0123456789\n")
     assert "tökén" not in str(caught.value)
+
+
+async def test_a_name_from_a_cookie_holds_no_signs_that_cannot_be_printed(waiting: Waits) -> None:
+    """Who says at a browser who they are is kept as one line of at most 100 characters, without what turns or ends it."""
+    at = f"/api/reviews/{waiting.runs['captions']}"
+    with service_over(waiting.home) as service:
+        async with asking(service) as client:
+            item = (await client.get(at)).json()["items"][0]["item"]
+            for name in ("a\r\nb\0\u202e ", "x" * 5000):
+                told = {"cookie": f"dokimasia_who={quote(name)}"}
+                sent = {"action": "accept", "second": True}
+                assert (await client.post(f"{at}/{item}", json=sent, headers=told)).status_code == 201
+            decisions = (await client.get(f"{at}/{item}")).json()["decisions"]
+    assert [one["who"] for one in decisions] == ["a b", "x" * 100]
+
+
+async def test_a_decision_is_not_taken_back_at_the_page_of_another_run(waiting: Waits) -> None:
+    """An item is reached in its own run alone, also where it is undone."""
+    captions, rubrics = (f"/api/reviews/{waiting.runs[name]}" for name in ("captions", "rubrics"))
+    with service_over(waiting.home) as service:
+        async with asking(service) as client:
+            item = (await client.get(captions)).json()["items"][0]["item"]
+            assert (await client.post(f"{captions}/{item}", json={"action": "accept"})).status_code == 201
+            undo = await client.post(f"{waiting.path('rubrics')}/undo", data={"item": item})
+            assert undo.status_code == 404
+            assert (await client.get(f"{rubrics}/{item}")).status_code == 404
+            assert [one["action"] for one in (await client.get(f"{captions}/{item}")).json()["decisions"]] == ["accept"]
+
+
+async def test_so_many_of_each_category_is_a_number_that_can_be(waiting_once: Waits) -> None:
+    """A count of thousands of digits is refused beside the form, as a count of none is."""
+    with service_over(waiting_once.home) as service:
+        async with asking(service) as client:
+            sent = {"kind": "pair", "annotators": "ana", "per": "9" * 5000}
+            reply = await client.post(f"{waiting_once.path('pairs')}/hand-out", data=sent)
+    assert reply.status_code == 422
+
+
+async def test_a_cookie_that_came_over_https_goes_over_https_alone(small: Finished, tmp_path: Path) -> None:
+    """Behind a proxy that speaks HTTPS to browsers the token's cookie is `Secure`; on loopback it is sent as it can be."""
+    with service_over(small.home, tokens=tokens(tmp_path), hosts=("judge.example",)) as service:
+        async with asking(service) as client:
+            for origin, wanted in (("https://judge.example", True), ("http://judge.example", False)):
+                told = {"host": "judge.example", "origin": origin}
+                cookie = (await client.post("/login", data={"token": TOKEN}, headers=told)).headers["set-cookie"]
+                assert ("Secure" in cookie, "HttpOnly" in cookie, "SameSite=strict" in cookie) == (wanted, True, True)
+
+
+@pytest.mark.parametrize("name", ["../taken.tsv", "/tmp/taken.tsv", "a/../../taken.tsv"])  # never written
+def test_a_service_elsewhere_names_no_file_outside_of_the_folder_that_was_named(tmp_path: Path, name: str) -> None:
+    """Files of a form are written below the folder of -o, whatever the service calls them, and else none of them."""
+    files = {"fine.tsv": b"1", name: b"2"}
+    place: Any = SimpleNamespace(
+        find=lambda run: SimpleNamespace(id=run, status="done"), form=lambda run, form: files, named="the home of X"
+    )
+    with pytest.raises(InputError, match="leads out of"):
+        export_form(place, "last", "vlmevalkit", tmp_path / "out", None)
+    assert [one for one in tmp_path.rglob("*") if one.is_file()] == []
