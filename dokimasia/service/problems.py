@@ -149,5 +149,5 @@ def may_answer(*statuses: int) -> dict[int | str, dict[str, Any]]:
     return {int(one): {"description": HTTPStatus(one).phrase, "content": content} for one in statuses}
 
 
-PROBLEMS = may_answer(400, 401, 403, 404, 409, 413, 415, 421, 422, 429)
+PROBLEMS = may_answer(400, 401, 403, 404, 408, 409, 413, 415, 421, 422, 429, 503)
 """What every route may answer beside its own reply."""

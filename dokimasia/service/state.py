@@ -1,7 +1,7 @@
 """What the service is made of, and how a route gets at it: home, settings, the queue of runs, tokens, limits."""
 
 import getpass
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from http import HTTPStatus
@@ -17,6 +17,7 @@ from dokimasia.runs.requests import RunRequest
 from dokimasia.service.events.registry import Events
 from dokimasia.service.guarding.limits import Limits
 from dokimasia.service.guarding.tokens import SCOPES, Person, Scope, Tokens, sent_with
+from dokimasia.service.guarding.turns import Turns
 from dokimasia.service.problems import Refused
 from dokimasia.service.remembering import Remembered
 from dokimasia.settings import Settings
@@ -74,6 +75,7 @@ class Service:
         hosts: names by which it is reached, beside this machine's own.
         redact: applied to every text that leaves.
         remembered: figures and pages that were worked out.
+        turns: of readings that may take long.
         events: what happens in the runs; whoever makes the queue has it make its observers (`events.observing`).
     """
 
@@ -86,6 +88,7 @@ class Service:
     hosts: Sequence[str] = ()
     redact: Redactor = field(default_factory=Redactor, repr=False)
     remembered: Remembered = field(default_factory=Remembered, repr=False)
+    turns: Turns = field(default_factory=Turns, repr=False)
     events: Events = None  # pyright: ignore[reportAssignmentType]  # made below where it is not given
 
     def __post_init__(self) -> None:
@@ -155,6 +158,15 @@ TheService = Annotated[Service, Depends(service_of)]
 Reader = Annotated[Person, Depends(Needs("read"))]
 Starter = Annotated[Person, Depends(Needs("run"))]
 Reviewer = Annotated[Person, Depends(Needs("review"))]
+
+
+async def _turn(service: TheService, person: Reader) -> AsyncIterator[None]:
+    async with service.turns.one():
+        yield
+
+
+IN_TURN = Depends(_turn, scope="function")
+"""For the `dependencies` of a route whose reading may take long; whoever may not read is refused before a turn is waited for."""
 
 
 def _named(request: Request) -> str:

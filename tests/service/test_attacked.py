@@ -1,6 +1,8 @@
 """What somebody who means harm sends is refused in a sentence, and reaches nothing."""
 
+import asyncio
 import socket
+import threading
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -8,17 +10,22 @@ from urllib.parse import quote
 
 import httpx
 import pytest
+from anyio.to_thread import current_default_thread_limiter
 
 from dokimasia.cli.stored.output import export_form
 from dokimasia.errors import ConfigError, InputError
 from dokimasia.runs.forking import ForkRequest
 from dokimasia.service.engine import Engine
 from dokimasia.service.guarding.limits import Limits
+from dokimasia.service.guarding.turns import AT_ONCE, WAITING
+from dokimasia.service.serving import READERS
 from dokimasia.settings import load_settings
 from dokimasia.storage.runs import list_runs
 from tests.report.conftest import Finished
 from tests.service.conftest import asking, at_address, service_over
 from tests.service.test_guard import TOKEN, tokens
+from tests.service.test_routes_scopes import TOKENS
+from tests.service.test_routes_scopes import tokens as one_of_each
 from tests.service.waiting import Waits
 
 FORM = "application/x-www-form-urlencoded"
@@ -214,3 +221,38 @@ def test_a_service_elsewhere_names_no_file_outside_of_the_folder_that_was_named(
     with pytest.raises(InputError, match="leads out of"):
         export_form(place, "last", "vlmevalkit", tmp_path / "out", None)
     assert [one for one in tmp_path.rglob("*") if one.is_file()] == []
+
+
+async def test_readings_that_take_long_leave_threads_for_the_others(
+    small: Finished, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However many ask for what takes long, few are at work at once, too many are refused, and the rest is answered meanwhile."""
+    go_on, at_work, most = threading.Event(), 0, 0
+    counting = threading.Lock()
+
+    def slow(*_: object, **__: object) -> dict[str, Any]:
+        nonlocal at_work, most
+        with counting:
+            at_work += 1
+            most = max(most, at_work)
+        go_on.wait(30)
+        with counting:
+            at_work -= 1
+        return {}
+
+    monkeypatch.setattr("dokimasia.service.routes.trees.evaluation_of", lambda home, run: (run, None))
+    monkeypatch.setattr("dokimasia.service.routes.trees.validity_of", slow)
+    current_default_thread_limiter().total_tokens = READERS
+    with service_over(small.home, tokens=one_of_each()) as service:
+        async with asking(service, headers={"authorization": f"Bearer {TOKENS['read']}"}) as client:
+            waiting = [asyncio.ensure_future(client.get("/api/runs/last/validity")) for _ in range(WAITING + 5)]
+            while not (at_work == AT_ONCE and sum(one.done() for one in waiting) == 5):  # noqa: ASYNC110  # counted in threads
+                await asyncio.sleep(0.01)
+            stranger = await client.get("/api/runs/last/validity", headers={"authorization": "Bearer nobody"})
+            quick = await asyncio.wait_for(client.get("/api/runs"), 10)
+            go_on.set()
+            replies = await asyncio.gather(*waiting)
+            assert service.turns.taken == 0
+    assert (stranger.status_code, quick.status_code) == (401, 200)
+    assert sorted(one.status_code for one in replies) == [200] * WAITING + [503] * 5
+    assert most == AT_ONCE
