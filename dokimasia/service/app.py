@@ -34,7 +34,7 @@ def create_app(service: Service) -> FastAPI:
         responses=PROBLEMS,
         middleware=[
             Middleware(Measured, metrics=metrics),
-            Middleware(Guard, hosts=tuple(service.hosts), limits=service.limits),
+            Middleware(Guard, hosts=tuple(service.hosts), tokens=service.tokens, limits=service.limits),
         ],
     )
     app.state.service, app.state.metrics = service, metrics

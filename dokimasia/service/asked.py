@@ -110,7 +110,7 @@ def read_asked(model: type[Q], sent: Any, places: Places) -> Q:
         raise InputError("; ".join(faults))
     asked = checked(model, given)
     _check_paths(asked, allowed)
-    _check_models(asked)
+    check_models(asked)
     return asked
 
 
@@ -240,7 +240,7 @@ def _paths_in(value: Any) -> Iterator[PurePath]:
             yield from _paths_in(one)
 
 
-def _check_models(asked: Invocation) -> None:
+def check_models(asked: Invocation) -> None:
     """Refuse a model that is named by an address: whoever may ask must not lead requests, and keys with them, elsewhere."""
     for name, field in type(asked).model_fields.items():
         if option_of(field).models or name in ("judge", "models"):

@@ -20,6 +20,7 @@ from dokimasia.runs.requests import RunRequest
 from dokimasia.runs.retrying import retryable
 from dokimasia.runs.services import keys_of
 from dokimasia.runs.session import Session
+from dokimasia.service.asked import check_models
 from dokimasia.service.queue import Queue, changed
 from dokimasia.settings import Settings
 from dokimasia.storage.home import Home
@@ -140,6 +141,7 @@ class Engine:
             InputError: nothing changes, the run is unfinished, or runs of its kind are not forked.
         """
         self.queue.check()
+        check_models(request)
         run, ways = get_run(self._home, run.id), tuple(self._transports)
         async with self._accepting:
             prepared = await prepare_fork(self._home, run, request, settings=self._settings, transports=ways)

@@ -10,6 +10,8 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, RedirectResponse, Response
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.middleware.errors import ServerErrorMiddleware
 from starlette.routing import Match
 
 from dokimasia.errors import DecidedMeanwhile, DokimasiaError, HomeLocked, InputError, NotFound, Unreachable
@@ -106,6 +108,8 @@ def handle_problems(app: FastAPI, redact: Redactor, *, error_page: ErrorPage) ->
 
     @app.exception_handler(HTTPException)
     async def http(request: Request, error: HTTPException) -> Response:  # pyright: ignore[reportUnusedFunction]
+        if isinstance(cause := error.__cause__, Refused):  # a body that was refused while a form was read from it
+            return await refused(request, cause)
         more = error.headers
         if error.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
             more = {"allow": ", ".join(_methods(app, request))}
@@ -118,9 +122,12 @@ def handle_problems(app: FastAPI, redact: Redactor, *, error_page: ErrorPage) ->
         return told(request, HTTPStatus.UNPROCESSABLE_ENTITY, "; ".join(map(_fault, error.errors())))
 
     @app.exception_handler(Exception)
-    async def unforeseen(request: Request, error: Exception) -> Response:  # pyright: ignore[reportUnusedFunction]
+    async def unforeseen(request: Request, error: Exception) -> Response:
         logger(__name__).error("internal error", path=request.url.path, exc_info=error)
         return told(request, HTTPStatus.INTERNAL_SERVER_ERROR, f"internal error: {type(error).__name__}")
+
+    # within the guard, so that it has the headers of every answer; what fails in the guard itself is answered outside of it
+    app.user_middleware.append(Middleware(ServerErrorMiddleware, handler=unforeseen))
 
 
 def _methods(app: FastAPI, request: Request) -> list[str]:
@@ -142,5 +149,5 @@ def may_answer(*statuses: int) -> dict[int | str, dict[str, Any]]:
     return {int(one): {"description": HTTPStatus(one).phrase, "content": content} for one in statuses}
 
 
-PROBLEMS = may_answer(400, 401, 403, 404, 409, 413, 415, 421, 422, 429)
+PROBLEMS = may_answer(400, 401, 403, 404, 408, 409, 413, 415, 421, 422, 429, 503)
 """What every route may answer beside its own reply."""

@@ -1,7 +1,7 @@
 """What the service is made of, and how a route gets at it: home, settings, the queue of runs, tokens, limits."""
 
 import getpass
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from http import HTTPStatus
@@ -16,7 +16,8 @@ from dokimasia.runs.forking import ForkRequest
 from dokimasia.runs.requests import RunRequest
 from dokimasia.service.events.registry import Events
 from dokimasia.service.guarding.limits import Limits
-from dokimasia.service.guarding.tokens import SCOPES, Person, Scope, Tokens
+from dokimasia.service.guarding.tokens import SCOPES, Person, Scope, Tokens, sent_with
+from dokimasia.service.guarding.turns import Turns
 from dokimasia.service.problems import Refused
 from dokimasia.service.remembering import Remembered
 from dokimasia.settings import Settings
@@ -24,11 +25,12 @@ from dokimasia.storage.home import Home
 from dokimasia.storage.naming import resolve_run
 from dokimasia.storage.runs import Run
 
-COOKIE = "dokimasia_token"
-"""The cookie that holds a browser's token: HttpOnly, SameSite=Strict."""
-
 WHO_COOKIE = "dokimasia_who"
 """The cookie that holds the name of who sits at a browser, where no token says it."""
+
+
+LONGEST_NAME = 100
+"""Characters of the name under which a decision is kept."""
 
 
 class Runner(Protocol):
@@ -73,6 +75,7 @@ class Service:
         hosts: names by which it is reached, beside this machine's own.
         redact: applied to every text that leaves.
         remembered: figures and pages that were worked out.
+        turns: of readings that may take long.
         events: what happens in the runs; whoever makes the queue has it make its observers (`events.observing`).
     """
 
@@ -85,6 +88,7 @@ class Service:
     hosts: Sequence[str] = ()
     redact: Redactor = field(default_factory=Redactor, repr=False)
     remembered: Remembered = field(default_factory=Remembered, repr=False)
+    turns: Turns = field(default_factory=Turns, repr=False)
     events: Events = None  # pyright: ignore[reportAssignmentType]  # made below where it is not given
 
     def __post_init__(self) -> None:
@@ -116,8 +120,7 @@ def person_of(request: Request) -> Person:
     service = service_of(request)
     if not service.tokens.needed:
         return Person(_named(request), frozenset(SCOPES))
-    kind, _, token = request.headers.get("authorization", "").partition(" ")
-    given = token.strip() if kind.lower() == "bearer" else request.cookies.get(COOKIE, "")
+    given = sent_with(request)
     if given and service.tokens.is_own(given):
         return Person(_named(request), frozenset(SCOPES))
     person = service.tokens.holder(given) if given else None
@@ -157,9 +160,19 @@ Starter = Annotated[Person, Depends(Needs("run"))]
 Reviewer = Annotated[Person, Depends(Needs("review"))]
 
 
+async def _turn(service: TheService, person: Reader) -> AsyncIterator[None]:
+    async with service.turns.one():
+        yield
+
+
+IN_TURN = Depends(_turn, scope="function")
+"""For the `dependencies` of a route whose reading may take long; whoever may not read is refused before a turn is waited for."""
+
+
 def _named(request: Request) -> str:
     """Return who sits at a browser or a terminal, where no token says it."""
-    return unquote(request.cookies.get(WHO_COOKIE, "")) or _user()
+    plain = "".join(one if one.isprintable() else " " for one in unquote(request.cookies.get(WHO_COOKIE, "")))
+    return " ".join(plain.split())[:LONGEST_NAME] or _user()
 
 
 @cache

@@ -94,6 +94,9 @@ def export_form(place: "Place", run: str, form: str, output: Path | None, name: 
         raise InputError(f"{output} is no folder to write to: {error.strerror}; name another with -o") from error
     if found.status != "done":
         click.echo(f"run {found.id} is {found.status}: what has no result yet is not in the export", err=True)
+    for file in files:
+        if not (output / file).resolve().is_relative_to(output.resolve()):
+            raise InputError(f"{place.named} names a file {file!r}, which leads out of {output}: nothing was written")
     for file, data in files.items():
         make_folder((output / file).parent)
         write_whole(output / file, data)
@@ -160,7 +163,7 @@ def _usual(place: "Place", name: str) -> Path:
     from dokimasia.errors import InputError
 
     if place.remote:
-        return Path(name)
+        return Path(Path(name).name)
     folder = place.settings.home / "reports"
     try:
         folder.mkdir(exist_ok=True)

@@ -19,6 +19,7 @@ class Limits:
         body: bytes of a request's body.
         upload: bytes of an uploaded file.
         streams: event streams that are open at once.
+        patience: seconds for the next piece of a body.
     """
 
     rate: float = 200.0
@@ -26,6 +27,7 @@ class Limits:
     body: int = 1_000_000
     upload: int = 2_000_000_000
     streams: int = 2_000
+    patience: float = 60.0
 
 
 @dataclass(slots=True)

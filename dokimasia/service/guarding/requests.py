@@ -1,5 +1,6 @@
 """What every request passes first: its id, the host and the origin it names, its rate, its size, and the headers of the reply."""
 
+import asyncio
 import ipaddress
 import re
 import secrets
@@ -7,14 +8,15 @@ import time
 from collections.abc import Collection
 from dataclasses import dataclass, field
 from http import HTTPStatus
-from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import HTTPConnection
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from dokimasia import __version__
 from dokimasia.log import logger
 from dokimasia.service.guarding.limits import Limits, Rates
+from dokimasia.service.guarding.tokens import Tokens, sent_with
 from dokimasia.service.problems import Refused, problem
 
 UPLOADS = "/api/uploads"
@@ -42,6 +44,7 @@ HEADERS = {
     "cross-origin-resource-policy": "same-origin",
     "x-frame-options": "DENY",
 }
+_AUTHORITY = re.compile(r"([\w.-]+|\[[0-9a-f:.]+\])(:[0-9]{1,5})?", re.ASCII | re.IGNORECASE)
 _REQUEST_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 
@@ -57,10 +60,22 @@ def loopback(host: str) -> bool:
 
 def host_of(authority: str) -> str:
     """Return the host of `host:port`, lower-case and without brackets; empty where it is none."""
-    try:
-        return (urlsplit(f"//{authority}").hostname or "").lower()
-    except ValueError:
-        return ""
+    found = _AUTHORITY.fullmatch(authority)
+    return found[1].strip("[]").lower() if found else ""
+
+
+def from_elsewhere(headers: Headers, *, safe: bool) -> bool:
+    """Whether a page of another origin asks; a link there that a person follows to a page of the service is none.
+
+    Args:
+        headers: of the request.
+        safe: whether its method changes nothing.
+    """
+    origin = headers.get("origin")
+    if origin is not None and origin.partition("://")[2].lower() != headers.get("host", "").lower():
+        return True
+    followed = safe and headers.get("sec-fetch-mode") == "navigate" and headers.get("sec-fetch-dest") == "document"
+    return headers.get("sec-fetch-site", "").lower() in ("cross-site", "same-site") and not followed
 
 
 @dataclass(slots=True)
@@ -71,11 +86,13 @@ class Guard:
         app: what answers a request that passes.
         hosts: names by which the service is reached beside this machine's own; a request that names another is a page's
             elsewhere, whose name was made to lead here.
+        tokens: by whose holders requests are counted.
         limits: how much is taken.
     """
 
     app: ASGIApp
     hosts: Collection[str] = ()
+    tokens: Tokens = field(default_factory=Tokens)
     limits: Limits = field(default_factory=Limits)
     rates: Rates = field(init=False)
 
@@ -109,7 +126,7 @@ class Guard:
 
         try:
             self._check(scope, headers)
-            await self.app(scope, _Counted(receive, self._most(scope)), sending)
+            await self.app(scope, _Counted(receive, self._most(scope), self.limits.patience), sending)
         except Refused as refused:
             if status:
                 raise
@@ -132,21 +149,24 @@ class Guard:
                 f"this service is not {host or 'a host without a name'}: reach it by its own address, or start it with "
                 "--allow-host",
             )
-        origin = headers.get("origin")
-        foreign = origin is not None and urlsplit(origin).netloc.lower() != headers.get("host", "").lower()
-        cross_site = headers.get("sec-fetch-site") == "cross-site"
-        if foreign or (cross_site and scope["method"] not in SAFE):
+        if from_elsewhere(headers, safe=scope["method"] in SAFE):
             raise Refused(HTTPStatus.FORBIDDEN, "a page of another origin may not ask this service")
+        if "content-length" in headers and "transfer-encoding" in headers:
+            raise Refused(HTTPStatus.BAD_REQUEST, "the request says its length in two ways: send one of them")
         length = headers.get("content-length", "")
         if length.isdigit() and int(length) > self._most(scope):
             raise too_large(self._most(scope))
-        client = headers.get("authorization") or (scope.get("client") or ("",))[0]
-        if (wait := self.rates.wait(client)) > 0:
+        if (wait := self.rates.wait(self._client(scope))) > 0:
             raise Refused(
                 HTTPStatus.TOO_MANY_REQUESTS,
                 f"more than {self.limits.rate:g} requests a second: wait {wait:.2f} s",
                 headers={"retry-after": str(max(1, round(wait)))},
             )
+
+    def _client(self, scope: Scope) -> str:
+        """Return who asks: the holder of a token that is known, else the address, whatever a header says."""
+        person = self.tokens.holder(sent_with(HTTPConnection(scope)))
+        return f"token of {person.name}" if person else (scope.get("client") or ("",))[0]
 
     def _most(self, scope: Scope) -> int:
         path: str = scope["path"]
@@ -162,16 +182,25 @@ def too_large(most: int) -> Refused:
 
 @dataclass(slots=True)
 class _Counted:
-    """Receives a body and refuses it once it is longer than it may be, whatever its header said."""
+    """Receives a body and refuses it once it is longer than it may be, whatever its header said, or does not go on."""
 
     receive: Receive
     most: int
+    patience: float
     taken: int = 0
+    whole: bool = False
 
     async def __call__(self) -> Message:
-        message = await self.receive()
-        if message["type"] == "http.request":
-            self.taken += len(message.get("body", b""))
-            if self.taken > self.most:
-                raise too_large(self.most)
+        try:
+            message = await asyncio.wait_for(self.receive(), None if self.whole else self.patience)
+        except TimeoutError:
+            raise Refused(
+                HTTPStatus.REQUEST_TIMEOUT,
+                f"nothing more of the body came for {self.patience:g} seconds",
+                headers={"connection": "close"},
+            ) from None
+        self.whole = not message.get("more_body", False)
+        self.taken += len(message.get("body", b""))
+        if self.taken > self.most:
+            raise too_large(self.most)
         return message

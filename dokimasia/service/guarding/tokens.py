@@ -7,12 +7,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, get_args
 
+from starlette.requests import HTTPConnection
+
 from dokimasia.errors import ConfigError
 
 Scope = Literal["read", "run", "review"]
 """`read` sees everything, `run` begins, stops and deletes runs and uploads data, `review` decides what waits for people."""
 
 SCOPES: tuple[Scope, ...] = get_args(Scope)
+COOKIE = "dokimasia_token"
+"""The cookie that holds a browser's token: HttpOnly, SameSite=Strict."""
+
 SHORTEST = 16
 """Characters of a token."""
 
@@ -60,6 +65,12 @@ class Tokens:
         return Tokens(self.known, _hash(token))
 
 
+def sent_with(request: HTTPConnection) -> str:
+    """Return the token that a request is sent with, in its header or its cookie; empty where there is none."""
+    kind, _, token = request.headers.get("authorization", "").partition(" ")
+    return token.strip() if kind.lower() == "bearer" else request.cookies.get(COOKIE, "")
+
+
 def read_tokens(path: Path) -> Tokens:
     """Read a file of tokens: on each line a name, scopes with commas between them, and the token; `#` begins a comment.
 
@@ -89,6 +100,10 @@ def read_tokens(path: Path) -> Tokens:
             raise ConfigError(f"{where}: there is no scope {', '.join(unknown)}; scopes are {', '.join(SCOPES)}")
         if len(token) < SHORTEST:
             raise ConfigError(f"{where}: a token has at least {SHORTEST} characters")
+        if not token.isascii():
+            raise ConfigError(
+                f"{where}: a token has letters, digits and signs of ASCII alone, since a header carries it"
+            )
         if _hash(token) in {one for one, _ in known}:
             raise ConfigError(f"{where}: the same token stands above already")
         granted = frozenset[Scope](scope for scope in SCOPES if scope == "read" or scope in scopes.split(","))

@@ -33,7 +33,7 @@ from dokimasia.service.drawing import drawn, page
 from dokimasia.service.pages.samples import BEGINNING, called, link
 from dokimasia.service.problems import Refused
 from dokimasia.service.showing import draw_sample, view_of
-from dokimasia.service.state import Reader, Service, TheService
+from dokimasia.service.state import IN_TURN, Reader, Service, TheService
 from dokimasia.storage.excerpts import samples_of
 from dokimasia.storage.home import Home
 from dokimasia.storage.reading.browsing import counted
@@ -86,7 +86,7 @@ def _asked(service: Service, runs: Sequence[str], models: str) -> Asked:
 Runs = Annotated[list[str], Query(default_factory=list)]
 
 
-@router.get("/compare")
+@router.get("/compare", dependencies=[IN_TURN])
 def compare(
     request: Request,
     service: TheService,

@@ -8,7 +8,8 @@ from fastapi import APIRouter, Form, Request
 from fastapi.responses import RedirectResponse, Response
 
 from dokimasia.service.drawing import page
-from dokimasia.service.state import COOKIE, TheService
+from dokimasia.service.guarding.tokens import COOKIE
+from dokimasia.service.state import TheService
 
 router = APIRouter()
 
@@ -30,7 +31,9 @@ def log_in(
         return page(request, "login.html", status=HTTPStatus.UNAUTHORIZED, next=local(next), fault=fault)
     reply = RedirectResponse(local(next), HTTPStatus.SEE_OTHER)
     if service.tokens.needed:
-        secure = request.url.scheme == "https"
+        secure = request.headers.get("origin", "").startswith(
+            "https:"
+        )  # as the browser has it, whatever stands between
         reply.set_cookie(COOKIE, given, httponly=True, samesite="strict", secure=secure)
     return reply
 

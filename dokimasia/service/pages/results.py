@@ -20,7 +20,7 @@ from dokimasia.runs.retrying import RETRYABLE
 from dokimasia.service.comparing import models_compared
 from dokimasia.service.drawing import page
 from dokimasia.service.results import results_of
-from dokimasia.service.state import Reader, Service, TheService
+from dokimasia.service.state import IN_TURN, Reader, Service, TheService
 from dokimasia.storage.naming import Label, labels
 from dokimasia.storage.people.counts import check_counts
 from dokimasia.storage.results import result_failures
@@ -62,7 +62,7 @@ def one_run(
     )
 
 
-@router.get("/runs/{run}/drawn")
+@router.get("/runs/{run}/drawn", dependencies=[IN_TURN])
 def drawn(service: TheService, person: Reader, run: str) -> Response:
     """Answer once a run's results are drawn, so that its page is asked for anew."""
     results_of(service, service.run(run), wait=True)

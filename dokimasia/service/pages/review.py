@@ -106,7 +106,7 @@ def hand_out(
     """Hand responses, pairs or criteria out to people, blind, in an order of their own."""
     found = service.run(run)
     try:
-        if per and not (per.isdecimal() and int(per)):
+        if per and not (per.isdecimal() and len(per) < 10 and int(per)):
             raise InputError(
                 f"so many of each category is {per[:40]!r}: write a whole number from 1, or nothing for all"
             )
@@ -137,7 +137,7 @@ def undo(
     """Take a decision of one's own back and lead to its item; where it cannot be, say why on the item's page."""
     found = service.run(run)
     try:
-        asyncio.run(take_back(service.home, item, who=person.name))
+        asyncio.run(take_back(service.home, _found(service, found, item).item.id, who=person.name))
     except InputError as problem:
         return _item(request, service, found, item, person.name, second=second, fault=problem)
     return RedirectResponse(_path(found, item, second=second), HTTPStatus.SEE_OTHER)

@@ -10,7 +10,7 @@ from dokimasia.runs.catalogue import OWN, plugin_methods
 from dokimasia.runs.reading.listing import listed
 from dokimasia.service.drawing import page
 from dokimasia.service.headlines import headline
-from dokimasia.service.state import Reader, Service, TheService
+from dokimasia.service.state import IN_TURN, Reader, Service, TheService
 from dokimasia.storage.naming import Label, labels
 from dokimasia.storage.runs import Run, RunStatus
 from dokimasia.storage.usage import Reached, how_far
@@ -65,7 +65,7 @@ def runs(request: Request, person: Reader) -> Response:
     return RedirectResponse(str(request.url.replace(scheme="", netloc="", path="/")), 303)
 
 
-@router.get("/runs/{run}/row")
+@router.get("/runs/{run}/row", dependencies=[IN_TURN])
 def row(request: Request, service: TheService, person: Reader, run: str) -> Response:
     """Return a run's row anew, with what takes a moment to work out."""
     found = service.run(run)

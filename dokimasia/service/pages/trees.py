@@ -27,7 +27,7 @@ from dokimasia.methods.tree.reading.trees import (
 from dokimasia.methods.tree.reading.view import measured_of
 from dokimasia.service.drawing import page
 from dokimasia.service.pages.sunburst import arcs
-from dokimasia.service.state import Reader, Reviewer, Service, TheService
+from dokimasia.service.state import IN_TURN, Reader, Reviewer, Service, TheService
 from dokimasia.storage.home import Home
 from dokimasia.storage.trees.versions import get_version
 
@@ -42,7 +42,7 @@ def trees(request: Request, service: TheService, person: Reader) -> Response:
     return page(request, "trees.html", trees=list_of_trees(service.home))
 
 
-@router.get("/trees/{tree}")
+@router.get("/trees/{tree}", dependencies=[IN_TURN])
 def tree(
     request: Request,
     service: TheService,

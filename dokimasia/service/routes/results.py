@@ -28,7 +28,7 @@ from dokimasia.service.routes.answering import (
     file_reply,
     json_router,
 )
-from dokimasia.service.state import Reader, Service, TheService
+from dokimasia.service.state import IN_TURN, Reader, Service, TheService
 from dokimasia.storage.reading.browsing import ANY, Order, find_samples, sample_around
 from dokimasia.storage.results import counts_by_sample
 from dokimasia.storage.runs import Run
@@ -150,7 +150,10 @@ def one_sample(
 
 
 @router.get(
-    "/runs/{run}/report", response_class=Response, responses=file_reply(HTML, MARKDOWN, PLAIN, description="the report")
+    "/runs/{run}/report",
+    response_class=Response,
+    responses=file_reply(HTML, MARKDOWN, PLAIN, description="the report"),
+    dependencies=[IN_TURN],
 )
 def report(
     service: TheService,
@@ -176,6 +179,7 @@ def report(
 @router.get(
     "/runs/{run}/export",
     response_class=Response,
+    dependencies=[IN_TURN],
     responses=file_reply(*MEDIA_TYPES.values(), ZIP, description="the rows, or for another form a ZIP of its files"),
 )
 def export(

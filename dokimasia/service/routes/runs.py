@@ -26,7 +26,7 @@ from dokimasia.service.routes.replies import (
     run_now,
     shown_run,
 )
-from dokimasia.service.state import Reader, Starter, TheService
+from dokimasia.service.state import IN_TURN, Reader, Starter, TheService
 from dokimasia.storage.deletion import Deleted, run_size
 from dokimasia.storage.naming import LAST, name_run, other_than, resolve_run, set_tags
 from dokimasia.storage.runs import Run, RunStatus
@@ -137,7 +137,7 @@ async def delete(
     return size
 
 
-@router.get("/diff")
+@router.get("/diff", dependencies=[IN_TURN])
 def diff(
     service: TheService,
     person: Reader,

@@ -34,7 +34,7 @@ from dokimasia.service.routes.answering import (
     page_of,
     sent_as,
 )
-from dokimasia.service.state import Reader, Reviewer, Starter, TheService
+from dokimasia.service.state import IN_TURN, Reader, Reviewer, Starter, TheService
 from dokimasia.storage.trees.versions import resolve_tree
 
 router = json_router("trees")
@@ -98,7 +98,7 @@ def take_in(service: TheService, person: Starter, body: Annotated[Imported, sent
         raise
 
 
-@router.get("/trees/{tree}")
+@router.get("/trees/{tree}", dependencies=[IN_TURN])
 def one_tree(
     service: TheService,
     person: Reader,
@@ -183,7 +183,7 @@ async def delete(service: TheService, person: Starter, tree: str) -> dict[str, A
         raise Refused(HTTPStatus.CONFLICT, str(needed)) from None
 
 
-@router.get("/runs/{run}/weaknesses")
+@router.get("/runs/{run}/weaknesses", dependencies=[IN_TURN])
 def weaknesses(
     service: TheService,
     person: Reader,
@@ -213,7 +213,7 @@ def weaknesses(
     )
 
 
-@router.get("/runs/{run}/validity")
+@router.get("/runs/{run}/validity", dependencies=[IN_TURN])
 def validity(
     service: TheService,
     person: Reader,

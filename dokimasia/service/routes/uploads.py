@@ -19,7 +19,7 @@ from dokimasia.runs.readers import bring_reader
 from dokimasia.service.paths import Places
 from dokimasia.service.problems import Refused, may_answer
 from dokimasia.service.routes.answering import After, Limit, Listed, json_router, page_of
-from dokimasia.service.state import Reader, Service, Starter, TheService
+from dokimasia.service.state import IN_TURN, Reader, Service, Starter, TheService
 from dokimasia.service.unpacking import is_archive, unpack
 from dokimasia.service.uploads import UPLOAD, FileKept, Incoming, Upload, Uploads, refused
 from dokimasia.storage.runs import list_runs
@@ -114,7 +114,7 @@ def uploads(service: TheService, person: Reader, limit: Limit = 50, after: After
     return UploadsListed(total=len(every), next=later, uploads=[_shown(one) for one in shown])
 
 
-@router.get("/uploads/{id}")
+@router.get("/uploads/{id}", dependencies=[IN_TURN])
 def one_upload(
     service: TheService,
     person: Reader,

@@ -203,9 +203,9 @@ def resolve_tree(home: Home, text: str) -> StoredVersion:
     known = {tree.name for tree in trees}
     name, _, number = text.rpartition("@")
     if name in known and number.isdecimal():
-        found = _versions(home, "tree = ? AND position = ?", (name, int(number)))
+        found = _versions(home, "tree = ? AND position = ?", (name, int(number))) if len(number) < 19 else []
         if not found:
-            raise NotFound(f"the tree {name!r} has no version {number}; it has {len(versions(home, name))}")
+            raise NotFound(f"the tree {name!r} has no version {number[:40]}; it has {len(versions(home, name))}")
         return found[0]
     if text == LATEST and trees:
         text = trees[0].name
