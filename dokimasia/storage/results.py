@@ -11,6 +11,7 @@ from dokimasia.domain.identity import Value, canonical_json
 from dokimasia.domain.judgement import OPEN_KINDS, Answered, FailureKind
 from dokimasia.storage.connection import rows_of
 from dokimasia.storage.home import Home
+from dokimasia.storage.people.corrections import corrections_of
 from dokimasia.storage.schema.rows import insert_row, insert_rows, next_number, unsealed
 from dokimasia.storage.values import now
 
@@ -89,14 +90,20 @@ def _columns(row: ResultRow) -> dict[str, Any]:
     return columns
 
 
-def results(home: Home, run_id: str) -> list[ResultRow]:
-    """Return a run's results ordered by sample, kind, model, arm and repeat, never by when they came."""
+def results(home: Home, run_id: str, *, as_judged: bool = False) -> list[ResultRow]:
+    """Return a run's results ordered by sample, kind, model, arm and repeat, never by when they came.
+
+    What people corrected counts as they did, and samples that they left out are not there; with `as_judged` all is as the
+    run left it.
+    """
     rows = home.rows(
         "SELECT r.* FROM results r "
         "LEFT JOIN run_samples s ON s.run_id = r.run_id AND s.sample_id = r.sample_id WHERE r.run_id = ? "
         "ORDER BY s.position IS NULL, s.position, r.sample_id, r.kind, r.model, r.arm, r.repeat, r.item",
         (run_id,),
     )
+    if not as_judged and (corrected := corrections_of(home, run_id)):
+        rows = [corrected.counted(row) for row in rows if row["sample_id"] not in corrected.left_out]
     return [read_result(row) for row in rows]
 
 
