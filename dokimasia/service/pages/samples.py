@@ -43,6 +43,9 @@ BEGINNING = 160
 MARKED = {LEFT_OUT: "left out", BY_HAND: "corrected"}
 """What the list says of samples that people corrected."""
 
+NOTHING_GIVEN = {"model": None, "repeat": 0, "answer": "", "criteria": (), "reason": ""}
+"""What a form of corrections holds before anybody wrote into it."""
+
 FOREVER = {"cache-control": "private, max-age=31536000, immutable"}
 """What is named by its content never changes."""
 
@@ -133,7 +136,7 @@ def one_sample(
         "sample.html",
         status=HTTPStatus.OK if fault is None else status_of(fault),
         fault="" if fault is None else service.redact(str(fault)),
-        given=given or {},
+        given=given or NOTHING_GIVEN,
         **correcting(service, run, sample_id, view, rows),
         run=run,
         called=called(home, run),
