@@ -144,7 +144,7 @@ async def test_whoever_may_not_review_corrects_nothing(small: Finished, tmp_path
             for name, scopes in (("reader", {"read", "run"}), ("judge", {"read", "review"}))
         )
     )
-    with service_over(tmp_path / "home", tokens=people) as service:
+    with service_over(tmp_path / "desk" / "home", tokens=people) as service:
         async with asking(service) as client:
             reader, judge = ({"authorization": f"Bearer {name}-0123456789abcdef"} for name in ("reader", "judge"))
             client.headers.update(reader)
