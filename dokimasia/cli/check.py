@@ -57,7 +57,7 @@ def command(
         print_json(place.standing(run))
         return
     place.only_here("dokimasia check without --json")
-    settings, person = place.settings, (who or _user()).strip()
+    settings, person = place.settings, (who or user_name()).strip()
     if import_ is not None:
         taken = import_checks(settings, run, import_, who=person)
         text = f"took in {several(taken.decided, 'decision')}; {several(taken.empty, 'line')} without one"
@@ -87,7 +87,8 @@ def command(
         _print(figures)
 
 
-def _user() -> str:
+def user_name() -> str:
+    """Return the name of the user of this machine."""
     import getpass
 
     try:

@@ -129,6 +129,20 @@ class ClientRun:
 
         return self._asked.get(f"{self._at}/samples/{quote(id, safe='')}", raw=raw or None)
 
+    def correct(self, sample: str, **said: Any) -> dict[str, Any]:
+        """Correct an answer to a sample by hand, or leave the sample out, and return what is kept of it.
+
+        Args:
+            sample: its name.
+            said: `model` and `repeat` of the answer, with `answer` ("right" or "wrong"), `criteria` (scores by number, 0 for
+                not stated), or `undo`; or `leave_out`; and a `reason`.
+        """
+        return self._asked.send("POST", f"{self._at}/corrections", {"sample": sample, **said})
+
+    def corrections(self) -> Iterator[dict[str, Any]]:
+        """Yield all that people corrected by hand, what was taken back, too, in the order in which they did."""
+        yield from self._client.pages(f"{self._at}/corrections", "corrections")
+
     def export(self, format: str = "jsonl") -> bytes:
         """Return its rows as `jsonl`, `csv` or `parquet`; another program's form is a ZIP archive of its files."""
         return self._asked.request("GET", f"{self._at}/export", query={"format": format}).content

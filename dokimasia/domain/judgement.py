@@ -87,12 +87,14 @@ AnswerRule = Literal[
     "contains",
     "empty",
     "judge",
+    "person",
     "no reference",
     "none",
     "unreadable",
 ]
 """What settled whether a final answer is right: a rule, a judge's word on equivalence, or why nothing did (`none`: no rule
-applies, and no judge was there to be asked; `unreadable`: the judge gave no verdict)."""
+applies, and no judge was there to be asked; `unreadable`: the judge gave no verdict; `person`: somebody corrected it by
+hand)."""
 
 
 class FinalAnswer(Value):

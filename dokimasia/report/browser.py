@@ -15,7 +15,7 @@ from dokimasia.report.overlay import (
     region_text,
     regions_of,
 )
-from dokimasia.report.verdicts import NOT_STATED, final_of, spoken_scores, verdict_tone
+from dokimasia.report.verdicts import NOT_STATED, corrected_of, final_of, left_out_of, spoken_scores, verdict_tone
 
 MOST_TEXT, LEAST_TEXT = 6_000, 800
 """Characters of one text, where few are shown and where many are; what is longer is cut, and says so."""
@@ -258,6 +258,8 @@ def _criterion(number: int, one: Mapping[str, Any], images: int, clip: Clip) -> 
 
 def _answers(view: Mapping[str, Any], criteria: Sequence[Mapping[str, Any]], clip: Clip, level: int) -> Iterator[str]:
     answers = view["answers"]
+    if left_out := left_out_of(view):
+        yield f'<p class="warning" dir="auto">{escape(left_out)}</p>'
     if not answers:
         yield '<p class="warning">No answers yet.</p>'
         return
@@ -311,6 +313,8 @@ def _answer(answer: Mapping[str, Any], clip: Clip) -> str:
     decided = (
         f'<div class="note {verdict_tone(answer)}">{escape(answer["verdict"])}: {escape(final)}</div>' if final else ""
     )
+    corrected = corrected_of(answer)
+    decided += f'<p class="warning corrected" dir="auto">{escape(corrected)}</p>' if corrected else ""
     opened = " open" if len(response["text"]) <= OPEN_TEXT else ""
     return (
         f'<details class="answer"{opened}><summary><b>{escape(_named(answer))}</b>{said}{flags}'

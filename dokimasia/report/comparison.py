@@ -11,6 +11,7 @@ from dokimasia.report.figures import (
     SURE,
     limits_text,
     no_interval,
+    several,
     share,
     signed_text,
     spoken,
@@ -36,6 +37,15 @@ def comparison_blocks(found: Mapping[str, Any], *, changed: bool = True) -> Iter
         state = () if one["status"] == "done" else (" · ", Span(one["status"], "bad"))
         judge = f"judge {one['judge']}" if one["judge"] else "no judge"
         yield Paragraph((Span(f"{name:<6}", "strong"), f" run {one['run']} · {judge}", *state))
+    if corrected := found.get("corrected"):
+        said = "; ".join(
+            f"{name}: {several(one['answers'], 'answer')}, {several(one['left_out'], 'sample')} left out"
+            for name, one in corrected.items()
+        )
+        yield Paragraph(
+            f"corrected by hand: {said}. A corrected answer counts as the person said, also where judges are compared.",
+            "warning",
+        )
     for one in found["differs"]:
         yield Paragraph(f"differs: {one['what']}: {_short(one['first'])} → {_short(one['second'])}", "note")
     if scale is not None:

@@ -13,6 +13,7 @@ NOT_STATED = "not stated"
 
 DECIDED: Mapping[str, str] = {
     "judge": "the judge says so",
+    "person": "corrected by hand",
     "none": "no rule decides it",
     "unreadable": "the judge gave no verdict that can be read",
 }
@@ -42,3 +43,23 @@ def verdict_tone(answer: Mapping[str, Any]) -> Tone:
     """Return how a verdict is drawn."""
     tones: Mapping[str, Tone] = {"right": "good", "wrong": "bad"}
     return tones.get(answer["verdict"], "muted")
+
+
+def corrected_of(answer: Mapping[str, Any]) -> str:
+    """Return what a person corrected of an answer, who and why; "" where nobody did."""
+    said: Mapping[str, Any] | None = answer.get("corrected")
+    if said is None:
+        return ""
+    changes = ", ".join(f"{one['what']}: {_said(one['from'])} → {_said(one['to'])}" for one in said["changes"])
+    anew = "" if said["stands"] else "; the answer was judged anew since, and this does not count any more: look again"
+    return f"corrected by {said['who']} on {said['at'][:10]}: {changes}: {said['reason']}{anew}"
+
+
+def left_out_of(view: Mapping[str, Any]) -> str:
+    """Return who left a sample out of the figures and why; "" where nobody did."""
+    said: Mapping[str, Any] | None = view.get("left_out")
+    return "" if said is None else f"left out of all figures by {said['who']} on {said['at'][:10]}: {said['reason']}"
+
+
+def _said(value: str | int | None) -> str:
+    return NOT_STATED if value == 0 else str(value)

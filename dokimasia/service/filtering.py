@@ -15,11 +15,17 @@ from dokimasia.runs.reading.grouping import Grouping, groupings
 from dokimasia.runs.registry import method_of
 from dokimasia.service.problems import Refused
 from dokimasia.storage.home import Home
+from dokimasia.storage.people.corrections import corrections_of, count_corrections
 from dokimasia.storage.reading.browsing import ANY, Facets, Order, Wanted, facets
 from dokimasia.storage.runs import Run, get_run
 
 GROUP = "group-"
 """The beginning of a parameter that names a group, before the name of the method that sorts samples so."""
+
+BY_HAND, LEFT_OUT = "yes", "out"
+"""Values of the parameter `corrected`: samples with anything corrected by hand, and those of them that were left out."""
+
+CALLED: Mapping[str, str] = {BY_HAND: "corrected or left out", LEFT_OUT: "left out"}
 
 ORDERS: Mapping[Order, str] = {
     "data": "as in the data",
@@ -56,12 +62,21 @@ class Sorted(NamedTuple):
     kind: str
     facets: Facets
     groupings: Sequence[Grouping]
+    corrected: Mapping[str, frozenset[str]]
 
 
 def sorted_by(home: Home, run: Run) -> Sorted:
     """Return by what the samples of a run can be filtered; what was found is kept until any run, or any tree, changes."""
     method = method_of(run)
-    return Sorted(method, row_kind_of(method), facets_of(home, run), groupings_of(home, run))
+    return Sorted(method, row_kind_of(method), facets_of(home, run), groupings_of(home, run), corrected_in(home, run))
+
+
+def corrected_in(home: Home, run: Run) -> Mapping[str, frozenset[str]]:
+    """Return the samples of a run that people corrected an answer to, and those that they left out; nothing without any."""
+    stands = corrections_of(home, run.id)
+    answered = frozenset(one.sample for one in stands.answers.values())
+    found = {BY_HAND: answered | frozenset(stands.left_out), LEFT_OUT: frozenset(stands.left_out)}
+    return {name: samples for name, samples in found.items() if samples}
 
 
 def facets_of(home: Home, run: Run) -> Facets:
@@ -76,12 +91,12 @@ def groupings_of(home: Home, run: Run) -> Sequence[Grouping]:
 
 
 def changes_of(home: Home) -> tuple[Any, ...]:
-    """Return what is another one when any run of a home changes its status, or a version of a tree is made."""
+    """Return what is another one when a run of a home changes its status, a version of a tree is made, or a verdict corrected."""
     sql = (
         "SELECT (SELECT max(updated_at) FROM runs), (SELECT count(*) FROM runs), (SELECT max(created_at) FROM tree_versions), "
         "(SELECT count(*) FROM tree_versions)"
     )
-    return home.all(sql)[0]
+    return (*home.all(sql)[0], count_corrections(home))
 
 
 @lru_cache(maxsize=32)
@@ -105,7 +120,8 @@ def filter_of(asked: Mapping[str, str], by: Sorted) -> Filter:
     given = {name: value.strip() for name, value in asked.items() if value.strip() and name in names}
     model, arm = "", ""
     for one in every:
-        known = dict(one.values) | (dict.fromkeys(get_args(FailureKind), "") if one.name == "failure" else {})
+        fixed = {"failure": get_args(FailureKind), "corrected": tuple(CALLED)}
+        known = dict(one.values) | dict.fromkeys(fixed.get(one.name, ()), "")
         if one.name in given and given[one.name] not in known:
             raise Refused(
                 HTTPStatus.UNPROCESSABLE_ENTITY,
@@ -124,7 +140,7 @@ def filter_of(asked: Mapping[str, str], by: Sorted) -> Filter:
         failure=given.get("failure", ""),
         verdict=given.get("answer", ""),
         category=given.get("category", ""),
-        among=_among(given, by.groupings, given.get("model", "")),
+        among=_among(given, by, given.get("model", "")),
         order=cast("Order", given.get("order", "data")),
     )
     return Filter(wanted, given)
@@ -154,17 +170,20 @@ def _every_choice(by: Sorted) -> list[Choice]:
             )
             for one in by.groupings
         ),
+        Choice("corrected", "corrected by hand", [(one, CALLED[one]) for one in by.corrected]),
         Choice("category", "category", [(one, one) for one in by.facets.categories]),
         Choice("order", "order", list(ORDERS.items())),
     ]
 
 
-def _among(given: Mapping[str, str], sorts: Sequence[Grouping], model: str) -> frozenset[str] | None:
+def _among(given: Mapping[str, str], by: Sorted, model: str) -> frozenset[str] | None:
     """Return the samples that are in every group that is asked for, with a model those whose answer by it is."""
-    chosen = [one.groups[given[name]] for one in sorts if (name := f"{GROUP}{one.name}") in given]
+    chosen = [one.groups[given[name]] for one in by.groupings if (name := f"{GROUP}{one.name}") in given]
     each = [
         frozenset(sample for sample, whose in group.members if not model or whose in ("", model)) for group in chosen
     ]
+    if "corrected" in given:
+        each.append(by.corrected.get(given["corrected"], frozenset()))
     return frozenset.intersection(*each) if each else None
 
 

@@ -13,6 +13,7 @@ from dokimasia.report.sections import sections_of
 from dokimasia.runs.reading.reporting import report_data
 from dokimasia.runs.registry import method_of
 from dokimasia.service.state import Service
+from dokimasia.storage.people.corrections import count_corrections
 from dokimasia.storage.runs import Run
 from dokimasia.storage.usage import how_far
 
@@ -54,8 +55,8 @@ def _stands(service: Service, run: Run) -> tuple[object, ...]:
 
 def _state(service: Service) -> object:
     """Return what changes with every run that ends, since trees, failure modes and diagnoses add to the pages of other runs, and
-    with every decision of a person."""
-    return service.home.one(
+    with every decision or correction of a person."""
+    return count_corrections(service.home), service.home.one(
         "SELECT count(*), max(updated_at), (SELECT count(*) FROM decisions), (SELECT count(*) FROM check_items) "
         "FROM runs WHERE status = 'done'"
     )

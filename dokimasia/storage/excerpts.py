@@ -4,6 +4,7 @@ from collections.abc import Iterable
 
 from dokimasia.domain.sample import Sample
 from dokimasia.storage.home import Home
+from dokimasia.storage.people.corrections import corrections_of
 from dokimasia.storage.results import ResultRow, read_result
 from dokimasia.storage.values import read_value
 
@@ -37,12 +38,16 @@ def samples_of(home: Home, run_id: str, ids: Iterable[str]) -> dict[str, Sample]
 
 
 def rows_of(home: Home, run_id: str, ids: Iterable[str]) -> dict[str, list[ResultRow]]:
-    """Return the results of some of a run's samples, by name, each sample's ordered as `results` orders them."""
+    """Return the results of some of a run's samples, by name, each sample's ordered as `results` orders them.
+
+    What people corrected counts as they did; samples that they left out are there.
+    """
     sql = (
         "SELECT * FROM results WHERE run_id = ? AND sample_id IN ({marks}) "
         "ORDER BY sample_id, kind, model, arm, repeat, item"
     )
     found: dict[str, list[ResultRow]] = {}
+    corrected = corrections_of(home, run_id)
     for row in home.rows_among(sql, ids, run_id):
-        found.setdefault(row["sample_id"], []).append(read_result(row))
+        found.setdefault(row["sample_id"], []).append(read_result(corrected.counted(row)))
     return found

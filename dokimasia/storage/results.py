@@ -11,6 +11,7 @@ from dokimasia.domain.identity import Value, canonical_json
 from dokimasia.domain.judgement import OPEN_KINDS, Answered, FailureKind
 from dokimasia.storage.connection import rows_of
 from dokimasia.storage.home import Home
+from dokimasia.storage.people.corrections import corrections_of
 from dokimasia.storage.schema.rows import insert_row, insert_rows, next_number, unsealed
 from dokimasia.storage.values import now
 
@@ -89,8 +90,12 @@ def _columns(row: ResultRow) -> dict[str, Any]:
     return columns
 
 
-def results(home: Home, run_id: str, *, kind: str | None = None) -> list[ResultRow]:
-    """Return a run's results, with `kind` only those of that kind, in the order of sample, kind, model, arm and repeat."""
+def results(home: Home, run_id: str, *, kind: str | None = None, as_judged: bool = False) -> list[ResultRow]:
+    """Return a run's results, with `kind` only those of that kind, in the order of sample, kind, model, arm and repeat.
+
+    What people corrected counts as they did, and samples that they left out are not there; with `as_judged` all is as the
+    run left it.
+    """
     rows = home.rows(
         "SELECT r.* FROM results r "
         "LEFT JOIN run_samples s ON s.run_id = r.run_id AND s.sample_id = r.sample_id "
@@ -98,6 +103,8 @@ def results(home: Home, run_id: str, *, kind: str | None = None) -> list[ResultR
         "ORDER BY s.position IS NULL, s.position, r.sample_id, r.kind, r.model, r.arm, r.repeat, r.item",
         (run_id, kind, kind),
     )
+    if not as_judged and (corrected := corrections_of(home, run_id)):
+        rows = [corrected.counted(row) for row in rows if row["sample_id"] not in corrected.left_out]
     return [read_result(row) for row in rows]
 
 

@@ -14,6 +14,7 @@ from dokimasia.domain.sample import Sample
 from dokimasia.errors import NotFound, StorageError
 from dokimasia.storage.faults import in_brief
 from dokimasia.storage.home import Home
+from dokimasia.storage.people.corrections import corrections_of
 from dokimasia.storage.schema.rows import change_row, insert_row, insert_rows, insert_statement, unsealed
 from dokimasia.storage.values import as_stored, now, read_value, row_of, shelf_of
 
@@ -227,7 +228,9 @@ def response_texts(home: Home, run_id: str) -> Iterator[tuple[str, str]]:
 
 def _of_judgements(home: Home, run_id: str, column: str) -> list[Any]:
     sql = f"SELECT j.id, j.{column} FROM results r JOIN judgements j ON j.id = r.judgement_id WHERE r.run_id = ?"
-    return home.all(sql, (run_id,))
+    corrected = [id for one in corrections_of(home, run_id).answers.values() if (id := one.now["judgement_id"])]
+    by_people = home.rows_among(f"SELECT id, {column} AS said FROM judgements WHERE id IN ({{marks}})", corrected)
+    return [*home.all(sql, (run_id,)), *((row["id"], row["said"]) for row in by_people)]
 
 
 class SqliteRunStore:

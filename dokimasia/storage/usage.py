@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from dokimasia.domain.call import MOST_TOKENS
 from dokimasia.storage.home import Home
+from dokimasia.storage.people.corrections import COUNTED, corrections_of
 
 PAGE = 5_000
 NANO = 1_000_000_000
@@ -74,22 +75,33 @@ def usage_of(home: Home, run_id: str) -> dict[tuple[str, str, str], Used]:
     }
 
 
-def scored_answers(home: Home, run_id: str) -> Iterator[ScoredAnswer]:
-    """Yield a run's answers that have a result, ordered by sample, model, arm and repeat, a page of samples at a time."""
+def scored_answers(home: Home, run_id: str, *, as_judged: bool = False) -> Iterator[ScoredAnswer]:
+    """Yield a run's answers that have a result, ordered by sample, model, arm and repeat, a page of samples at a time.
+
+    What people corrected counts as they did, and samples that they left out are not there; not so with `as_judged`.
+    """
     sql = """
         SELECT s.position, r.sample_id, s.cluster, v.category, r.model, r.arm, r.repeat, r.score, r.failure,
                v.reference_answer IS NOT NULL OR json_extract(v.body, '$.reference_answers[0]') IS NOT NULL,
-               r.verdict, r.stated, r.stated_score, r.length
+               r.verdict, r.stated, r.stated_score, r.length, r.item, r.judgement_id, r.final_id
         FROM run_samples s
         JOIN results r ON r.run_id = s.run_id AND r.sample_id = s.sample_id
         JOIN samples v ON v.id = s.sample
         WHERE s.run_id = ? AND s.position >= ? AND s.position < ? AND r.kind = 'score'
         ORDER BY s.position, r.model, r.arm, r.repeat
     """
+    corrected = None if as_judged else corrections_of(home, run_id)
     [(end,)] = home.all("SELECT coalesce(max(position) + 1, 0) FROM run_samples WHERE run_id = ?", (run_id,))
     for start in range(0, end, PAGE):
         for row in home.all(sql, (run_id, start, start + PAGE)):
-            yield ScoredAnswer(*row[1:])
+            answer = ScoredAnswer(*row[1:-3])
+            if corrected:
+                if answer.sample_id in corrected.left_out:
+                    continue
+                found = corrected.of(dict(zip(("item", "judgement_id", "final_id"), row[-3:], strict=True)))
+                told = {} if found is None else {name: found.now[name] for name in COUNTED if name in answer._fields}
+                answer = answer._replace(**told)
+            yield answer
 
 
 def count_calls(home: Home, run_id: str) -> int:

@@ -31,7 +31,14 @@ OPEN = {
 READING = {("POST", "/passports"), ("POST", "/settings/name")}
 """Routes that are sent something and change nothing of the home: a file that is looked at, a name kept at a browser."""
 
-REVIEWING = ("/reviews", "/review", "/trees/{tree}/edit", "/trees/{tree}/restore")
+REVIEWING = (
+    "/reviews",
+    "/review",
+    "/trees/{tree}/edit",
+    "/trees/{tree}/restore",
+    "/runs/{run}/corrections",
+    "/runs/{run_id}/corrections",
+)
 """What needs the scope `review` where it changes something; all else that does needs `run`."""
 
 

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from dokimasia.cli.annotate.correct import correct
 from dokimasia.cli.shared import EXISTING_FILE, FILE, common, configured, console, json_option, print_json
 from dokimasia.report.figures import several
 
@@ -34,7 +35,10 @@ def _scale(context: click.Context, option: click.Parameter, value: str | None) -
 
 @click.group()
 def command() -> None:
-    """Have people rate responses, pairs of responses or criteria, as files, and compare them with each other and with judges."""
+    """Have people rate responses, pairs or criteria, as files, compare them with judges; or correct a judge by hand."""
+
+
+command.add_command(correct)
 
 
 @command.command()

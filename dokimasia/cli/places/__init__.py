@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 if TYPE_CHECKING:
     from dokimasia.cli.places.trees import Trees
     from dokimasia.domain.decision import Action, CheckItem, Decision
+    from dokimasia.methods.evaluation.correcting import Wanted
     from dokimasia.runs.ending import End
     from dokimasia.runs.forking import ForkRequest
     from dokimasia.runs.method import Method
@@ -155,6 +156,10 @@ class Place(Protocol):
         self, item: "CheckItem", action: "Action", *, who: str, text: str = "", shown: str = ""
     ) -> "Decision | None":
         """Keep what a person decided on an item; None where it is left for the process that holds the home."""
+        ...
+
+    def correct(self, run: str, wanted: "Wanted", *, who: str) -> Mapping[str, Any]:
+        """Keep what a person corrected by hand in a run, and return it."""
         ...
 
     def runs(self, tags: Sequence[str]) -> list[dict[str, Any]]:

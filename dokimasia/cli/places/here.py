@@ -23,6 +23,7 @@ from dokimasia.storage.runs import Run, get_run
 
 if TYPE_CHECKING:
     from dokimasia.cli.places.there import There
+    from dokimasia.methods.evaluation.correcting import Wanted
 
 R = TypeVar("R")
 
@@ -232,6 +233,15 @@ class Here:
         with Home.open(self.settings.home, write=False) as home:
             made = [one for one in standing(home, item.id).decisions if one.who == who]
         return made[-1] if made else None
+
+    def correct(self, run: str, wanted: "Wanted", *, who: str) -> Mapping[str, Any]:
+        """Keep what a person corrected by hand in a run, and return it."""
+        from dokimasia.methods.evaluation.correcting import correct_now
+
+        if there := self.holder():
+            return there.correct(run, wanted, who=who)
+        with Home.open(self.settings.home, write=True, create=False) as home:
+            return correct_now(home, resolve_run(home, run), wanted, who=who).shown()
 
     def runs(self, tags: Sequence[str]) -> list[dict[str, Any]]:
         """Return the runs that have all of these tags, the newest first."""

@@ -8,7 +8,7 @@ import threading
 import zipfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -29,6 +29,9 @@ from dokimasia.runs.requests import Invocation, RunRequest
 from dokimasia.settings import Settings
 from dokimasia.storage.naming import LAST, Usable
 from dokimasia.storage.runs import Run
+
+if TYPE_CHECKING:
+    from dokimasia.methods.evaluation.correcting import Wanted
 
 _COLOURS = re.compile(r"(\x1b\[[0-9;]*m)")
 _PROGRESS = ("items", "done", "restored", "failures", "waiting_items")
@@ -171,6 +174,11 @@ class There:
             told = client.decide(item.run, item.id, action, text=text, second=item.kind != "question")
         made = [one for one in map(Decision.model_validate, told["decisions"]) if one.who == who]
         return made[-1] if made else None
+
+    def correct(self, run: str, wanted: "Wanted", *, who: str) -> Mapping[str, Any]:
+        """Keep what a person corrected by hand in a run, and return it."""
+        with Client(self.settings.server, self.settings.server_token, who=who) as client:
+            return client.find(run).correct(**wanted.model_dump(mode="json", exclude_defaults=True))
 
     def runs(self, tags: Sequence[str]) -> list[dict[str, Any]]:
         """Return the runs that have all of these tags, the newest first."""

@@ -106,7 +106,8 @@ def judged_run(home: Home, run: Run) -> Judged:
 
 def _right(home: Home, run: Run, clusters: Mapping[str, str]) -> Measure:
     """Return whether final answers are right, of samples with a reference answer."""
-    rows = [row for row in results(home, run.id) if row.kind == EVALUATION.row_kind and row.sample_id in clusters]
+    every = results(home, run.id, as_judged=True)  # its judge is measured against people drawn at random
+    rows = [row for row in every if row.kind == EVALUATION.row_kind and row.sample_id in clusters]
     finals = find_values(home, FinalAnswer, [row.final_id for row in rows if row.final_id is not None])
     models: dict[str, list[Answer]] = {}
     for row in rows:

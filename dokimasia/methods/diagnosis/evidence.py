@@ -74,7 +74,8 @@ def evidence_of(
 ) -> dict[str, dict[str, Any]]:
     """Return the atoms behind several claims, by what was asked, reading the run's rows once; see `evidence`."""
     targets = {text: find_target(diagnosis, gathered, text) for text in dict.fromkeys(texts)}
-    rows = [row for row in results(home, run.id) if row.kind == "score" and not row.arm and row.criteria_id]
+    every = results(home, run.id, as_judged=True)
+    rows = [row for row in every if row.kind == "score" and not row.arm and row.criteria_id]
     scores = judgement_scores(home, run.id)
     return {
         text: _behind(home, run, gathered, target, _atoms(gathered, target, rows, scores), limit)

@@ -147,7 +147,7 @@ def _since_the_mapping(home: Home, loaded: LoadedTree, known: Sequence[StoredVer
 def _measured(home: Home, run: Run) -> Measured:
     """Return a run's scores without those of the arms that did not see the image."""
     EVALUATION.read(run)[0].judge_of("score")
-    found = measured_of(home, run)
+    found = measured_of(home, run, as_judged=True)
     measured = Measured(
         scores={name: each for name, each in found.scores.items() if ARM not in name},
         failures={name: each for name, each in found.failures.items() if ARM not in name},
@@ -213,7 +213,7 @@ def _named(category: str) -> str:
 def _answers(home: Home, run: Run) -> list[Answered]:
     scores = judgement_scores(home, run.id)
     clusters = {one.sample_id: one.cluster for one in run_samples(home, run.id)}
-    rows = [row for row in results(home, run.id) if row.kind == "score" and not row.arm]
+    rows = [row for row in results(home, run.id, as_judged=True) if row.kind == "score" and not row.arm]
     return [
         Answered(
             sample_id=row.sample_id,

@@ -51,7 +51,8 @@ async def coverage_of(home: Home, run: Run) -> list[SampleCoverage]:
         NotFound: the run has no criteria yet.
     """
     store = SqliteRunStore(home, run.id)
-    made = {row.sample_id: row.criteria_id for row in results(home, run.id) if row.kind == "replay" and row.criteria_id}
+    every = results(home, run.id, as_judged=True)
+    made = {row.sample_id: row.criteria_id for row in every if row.kind == "replay" and row.criteria_id}
     if not made:
         raise NotFound(f"run {run.id} has no criteria: resume it if it is not finished; without a judge none are made")
     found: list[SampleCoverage] = []

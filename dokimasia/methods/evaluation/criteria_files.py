@@ -36,7 +36,9 @@ async def export_criteria(home: Home, run: Run) -> Iterator[bytes]:
         NotFound: the run has no criteria yet.
     """
     store = SqliteRunStore(home, run.id)
-    made = {row.sample_id: row for row in results(home, run.id) if row.kind == "replay" and row.criteria_id}
+    made = {
+        row.sample_id: row for row in results(home, run.id, as_judged=True) if row.kind == "replay" and row.criteria_id
+    }
     if not made:
         raise NotFound(f"run {run.id} has no criteria: resume it if it is not finished; without a judge none are made")
     lines: list[bytes] = []

@@ -9,9 +9,11 @@ from dokimasia.domain.judgement import CheckpointScores, FinalAnswer, Response
 from dokimasia.methods.evaluation.criteria_sets import criteria_figures
 from dokimasia.methods.evaluation.plan import EvaluationPlan
 from dokimasia.methods.evaluation.scores import Row, collect, summarise
+from dokimasia.runs.figures import counted as counted_names
 from dokimasia.runs.figures import forked_from, heading, shown_name
 from dokimasia.runs.reading.exporting import ANSWERED, ColumnType, answer_cells
 from dokimasia.storage.home import Home
+from dokimasia.storage.people.corrections import corrections_of, standing_answers
 from dokimasia.storage.results import ResultRow
 from dokimasia.storage.runs import Run, SqliteRunStore
 from dokimasia.storage.usage import count_items, scored_answers, usage_of
@@ -52,6 +54,29 @@ def summary_of(home: Home, run: Run) -> dict[str, Any]:
         **summarise(
             answers, seed=run.seed, judged=plan.judge is not None, usage=usage, preparation=used.get(("replay", "", ""))
         ),
+        **_corrected(home, run, judged=plan.judge is not None),
+    }
+
+
+def _corrected(home: Home, run: Run, *, judged: bool) -> dict[str, Any]:
+    """Return what people corrected, beside the judge's own figures; nothing where they corrected nothing."""
+    stands = corrections_of(home, run.id)
+    counted = [*standing_answers(home, run.id, stands)]
+    if not counted and not stands.left_out:
+        return {}
+    rows = list(scored_rows(home, run, as_judged=True))
+    ours = summarise(collect(rows), seed=run.seed, judged=judged)["models"]
+    left_out = list(stands.left_out.values())
+    return {
+        "corrections": {
+            "answers": len(counted),
+            "of": sum(row.sample_id not in stands.left_out for row in rows),
+            "by": counted_names(one.who for one in (*counted, *left_out)),
+            "left_out": [{"sample": one.sample, "who": one.who, "reason": one.reason} for one in left_out],
+            "as_judged": {
+                name: {part: one[part] for part in ("n", "n_scored", "accuracy", "score")} for name, one in ours.items()
+            },
+        }
     }
 
 
@@ -84,9 +109,12 @@ async def cells(home: Home, run: Run, rows: Sequence[ResultRow]) -> list[dict[st
     return found
 
 
-def scored_rows(home: Home, run: Run) -> Iterator[Row]:
-    """Yield a run's answers that have a result, as figures are made from them, in the run's order."""
-    for answer in scored_answers(home, run.id):
+def scored_rows(home: Home, run: Run, *, as_judged: bool = False) -> Iterator[Row]:
+    """Yield a run's answers that have a result, as figures are made from them, in the run's order.
+
+    What people corrected counts as they did; with `as_judged` all is as the judge left it.
+    """
+    for answer in scored_answers(home, run.id, as_judged=as_judged):
         yield Row(
             sample_id=answer.sample_id,
             cluster=answer.cluster,

@@ -18,6 +18,7 @@ from dokimasia.runs.reading.reporting import chosen, pictures_of
 from dokimasia.runs.reading.sides import Answer, Place, Side
 from dokimasia.storage.excerpts import failed_samples, failure_reasons, rows_of, samples_of
 from dokimasia.storage.home import Home
+from dokimasia.storage.people.corrections import corrections_of
 from dokimasia.storage.results import results
 from dokimasia.storage.retries import Retry, earlier_outcomes
 from dokimasia.storage.runs import (
@@ -105,5 +106,9 @@ async def _views(home: Home, run: Run, ids: Sequence[str]) -> tuple[list[dict[st
     for one in earlier_outcomes(home, run.id):
         earlier.setdefault(one.failed.sample_id, []).append(one)
     images = {image.sha256: image for id in ids for image in samples[id].images}
-    views = [await view_of(store, run, samples[id], rows=rows.get(id, []), earlier=earlier.get(id, [])) for id in ids]
+    corrected = corrections_of(home, run.id)
+    views = [
+        await view_of(store, run, samples[id], rows=rows.get(id, []), earlier=earlier.get(id, []), corrected=corrected)
+        for id in ids
+    ]
     return views, images

@@ -13,6 +13,7 @@ from dokimasia.methods.evaluation.plan import EvaluationPlan
 from dokimasia.runs.figures import rows_shown, shown_name
 from dokimasia.storage.excerpts import samples_of
 from dokimasia.storage.home import Home
+from dokimasia.storage.people.corrections import Corrections, corrections_of
 from dokimasia.storage.results import ResultRow
 from dokimasia.storage.retries import Retry, earlier_outcomes
 from dokimasia.storage.runs import Run, SqliteRunStore
@@ -21,15 +22,21 @@ from dokimasia.storage.runs import Run, SqliteRunStore
 async def sample_view(home: Home, run: Run, sample_id: str) -> dict[str, Any]:
     """Return everything that a run knows of one sample, ready for JSON."""
     sample = samples_of(home, run.id, [sample_id])[sample_id]
-    rows = rows_shown(home, run, sample_id)
+    rows, corrected = rows_shown(home, run, sample_id), corrections_of(home, run.id)
     earlier = [one for one in earlier_outcomes(home, run.id) if one.failed.sample_id == sample_id]
-    return await view_of(SqliteRunStore(home, run.id), run, sample, rows=rows, earlier=earlier)
+    return await view_of(SqliteRunStore(home, run.id), run, sample, rows=rows, earlier=earlier, corrected=corrected)
 
 
 async def view_of(
-    store: SqliteRunStore, run: Run, sample: Sample, *, rows: Sequence[ResultRow], earlier: Sequence[Retry]
+    store: SqliteRunStore,
+    run: Run,
+    sample: Sample,
+    *,
+    rows: Sequence[ResultRow],
+    earlier: Sequence[Retry],
+    corrected: Corrections,
 ) -> dict[str, Any]:
-    """Return what a run knows of a sample from its rows and from what failed before, ready for JSON."""
+    """Return what a run knows of a sample from its rows, from what failed before, and from what people corrected, for JSON."""
     plan = EvaluationPlan.model_validate(run.options["plan"])
     replay = next((row for row in rows if row.kind == "replay"), None)
     view: dict[str, Any] = {
@@ -39,8 +46,10 @@ async def view_of(
         "judge": plan.judge_name or None,
         "replay": await _replay(store, replay),
         "coverage": await _coverage(store, sample, replay),
-        "answers": [await _answer(store, row) for row in rows if row.kind == "score"],
+        "answers": [await _answer(store, row, corrected) for row in rows if row.kind == "score"],
     }
+    if sample.id in corrected.left_out:
+        view["left_out"] = corrected.left_out[sample.id].shown()
     if earlier:
         view["earlier"] = [
             {"item": one.failed.item, "next_attempt": one.attempt, **_ending(one.failed)} for one in earlier
@@ -67,7 +76,9 @@ async def _coverage(store: SqliteRunStore, sample: Sample, row: ResultRow | None
     return None if found is None else found.model_dump(mode="json", exclude={"sample"}) | {"share": found.share}
 
 
-async def _answer(store: SqliteRunStore, row: ResultRow) -> dict[str, Any]:
+async def _answer(store: SqliteRunStore, row: ResultRow, corrected: Corrections) -> dict[str, Any]:
+    said = corrected.answers.get(row.item)
+    stands = said is not None and said.now == row.model_dump(mode="json", include=set(said.now))
     return {
         "model": shown_name(row.model, row.arm),
         "repeat": row.repeat,
@@ -78,6 +89,7 @@ async def _answer(store: SqliteRunStore, row: ResultRow) -> dict[str, Any]:
         "judgement": await _value(store, CheckpointScores, row.judgement_id),
         "looks": await _looks(store, row),
         "calls": list(row.calls),
+        **({"corrected": {**said.shown(), "stands": stands, "as_judged": dict(said.was)}} if said else {}),
     }
 
 

@@ -132,6 +132,33 @@ class CriteriaFigures(Value):
     faults: dict[Defect, FaultsFound] = Field(description="what was found to be wrong, by kind")
 
 
+class LeftOut(Value):
+    """A sample that a person left out."""
+
+    sample: str
+    who: str
+    reason: str
+
+
+class AsJudged(Value):
+    """A model's figures as the judge left them, on all samples."""
+
+    n: Count = Field(description="samples")
+    n_scored: Count = Field(description="samples with a scored answer")
+    accuracy: Accuracy | None
+    score: Interval | None
+
+
+class CorrectionFigures(Value):
+    """What people corrected by hand: the figures count it. They chose the answers, which are no draw from all."""
+
+    answers: Count = Field(description="answers of which a person has the last word")
+    of: Count = Field(description="answers of the samples that count")
+    by: dict[str, Count] = Field(description="answers and samples, by who corrected them or left them out last")
+    left_out: tuple[LeftOut, ...] = Field(description="samples that are in no figure, and why")
+    as_judged: dict[str, AsJudged] = Field(description="the judge's own figures, by model")
+
+
 class EvaluationFigures(DataFigures):
     """The figures of an evaluation."""
 
@@ -147,3 +174,4 @@ class EvaluationFigures(DataFigures):
     blind: dict[str, Surviving] = Field(
         default_factory=dict, description="by model; only where models were asked without the image, too"
     )
+    corrections: CorrectionFigures | None = Field(default=None, description="left out where nothing was corrected")

@@ -35,7 +35,7 @@ def taken_over(home: Home, run_id: str, redone: Collection[str]) -> dict[str, Be
     Raises:
         InputError: the criteria were imported without their chains, and a chain is needed.
     """
-    rows = results(home, run_id)
+    rows = results(home, run_id, as_judged=True)
     replays = {row.sample_id: row for row in rows if row.kind == "replay"}
     ledger = SqliteLedger(home)
     kept = {prompt for step in STEPS if step.name not in redone for prompt in step.prompts}

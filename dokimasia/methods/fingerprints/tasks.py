@@ -194,7 +194,7 @@ def _answers(home: Home, run: Run, pool: set[str]) -> dict[str, dict[str, _Answe
     """Return the first answers of models to samples, with the criteria that they were scored by."""
     rows = [
         row
-        for row in results(home, run.id)
+        for row in results(home, run.id, as_judged=True)
         if row.kind == "score" and not row.arm and row.repeat == 0 and row.response_id and row.sample_id in pool
     ]
     texts = find_values(home, Response, {row.response_id for row in rows if row.response_id})

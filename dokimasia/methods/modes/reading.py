@@ -96,7 +96,7 @@ def answers_of(home: Home, run: Run, models: Sequence[str] = ()) -> list[AnswerA
     scores, stated = judgement_scores(home, run.id), judgement_stated(home, run.id)
     places = {one.sample_id: one for one in run_samples(home, run.id)}
     found: list[AnswerAtoms] = []
-    for row in results(home, run.id):
+    for row in results(home, run.id, as_judged=True):
         if row.kind != "score" or row.arm or (models and row.model not in models):
             continue
         if row.score is None or not (row.criteria_id and row.response_id and row.judgement_id):

@@ -39,7 +39,7 @@ def judged_of(home: Home, run: Run, scale: Ends) -> dict[str, dict[Unit, float]]
     return {
         name: {
             Unit(row.sample_id, SCORE, row.model): scale[0] + (row.score - low) * stretch
-            for row in results(home, run.id)
+            for row in results(home, run.id, as_judged=True)
             if row.kind == kind and row.model and not row.arm and not row.repeat and row.score is not None
         }
     }

@@ -49,7 +49,9 @@ def answers_of_run(home: Home, run: Run) -> dict[tuple[str, str], str]:
     """
     kind = method_named(run.method).row_kind or run.method
     rows = [
-        row for row in results(home, run.id) if row.response_id and row.kind == kind and not row.arm and not row.repeat
+        row
+        for row in results(home, run.id, as_judged=True)
+        if row.response_id and row.kind == kind and not row.arm and not row.repeat
     ]
     if not rows:
         raise InputError(f"run {run.id} holds no responses of models to be shown to people")

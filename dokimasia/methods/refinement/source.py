@@ -71,7 +71,7 @@ def read_source(home: Home, run: Run) -> Source:
             f"run {run.id} is not finished ({run.status}), so its failures are not all known: dokimasia resume {run.id}"
         )
     scores = judgement_scores(home, run.id)
-    rows = results(home, run.id)
+    rows = results(home, run.id, as_judged=True)
     chains = {row.sample_id: row.chain_id for row in rows if row.chain_id}
     answers: list[SourceAnswer] = []
     for row in rows:

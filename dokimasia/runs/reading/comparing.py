@@ -13,6 +13,7 @@ from dokimasia.runs.reading.exporting import row_kind_of
 from dokimasia.runs.reading.sides import Answer, Place, Side, match_places
 from dokimasia.runs.registry import method_of
 from dokimasia.storage.home import Home
+from dokimasia.storage.people.corrections import corrections_of, standing_answers
 from dokimasia.storage.results import ResultRow, results
 from dokimasia.storage.runs import (
     Run,
@@ -54,10 +55,11 @@ def compare_runs(
         read: gives each model's answers of a run, by default `sides_of`.
 
     Returns:
-        first and second {run, status, judge}, simulated, seed, scored_by (`criteria` or `rubrics`), scale (of its scores),
-        differs [{what, first, second}], pairs [{first_model,
-        second_model, and what `dokimasia.runs.reading.differences.compare` returns, or, for a method without scores, n_shared,
-        same, different, failed {first, second} and items of other content}], unpaired {first, second}.
+        first and second {run, status, judge}, corrected (where people corrected anything: of first and second, answers and
+        left_out), simulated, seed, scored_by (`criteria` or `rubrics`), scale (of its scores), differs [{what, first,
+        second}], pairs [{first_model, second_model, and what `dokimasia.runs.reading.differences.compare` returns, or, for a
+        method without scores, n_shared, same, different, failed {first, second} and items of other content}], unpaired
+        {first, second}.
 
     Raises:
         InputError: there is nothing to pair, or the runs are of two methods or of one that is not compared.
@@ -89,6 +91,7 @@ def compare_runs(
             name: {"run": run.id, "status": run.status, "judge": plan.judge_name}
             for name, run, plan in zip(("first", "second"), (first, second), plans, strict=True)
         },
+        **_corrected(home, first, second),
         "simulated": simulated(spec for plan in plans for spec in plan.models.values()),
         "seed": seed,
         "scored_by": None if scale is None else "criteria" if method.rubrics is None else "rubrics",
@@ -112,6 +115,16 @@ def compare_runs(
             "second": [name for name in names[1] if name not in {other for _, other in wanted}],
         },
     }
+
+
+def _corrected(home: Home, first: Run, second: Run) -> dict[str, Any]:
+    """Return how many answers of each run people corrected, and how many samples they left out; nothing without any."""
+    found: dict[str, dict[str, int]] = {}
+    for name, run in (("first", first), ("second", second)):
+        stands = corrections_of(home, run.id)
+        answers = len(standing_answers(home, run.id, stands))
+        found[name] = {"answers": answers, "left_out": len(stands.left_out)}
+    return {"corrected": found} if any(sum(one.values()) for one in found.values()) else {}
 
 
 def _models(rows: Sequence[ResultRow]) -> list[str]:

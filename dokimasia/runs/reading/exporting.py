@@ -1,6 +1,6 @@
 """A run's results as a table for other tools: one row an item, in the run's order, without times."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
 import orjson
@@ -13,9 +13,10 @@ from dokimasia.runs.registry import method_of
 from dokimasia.storage.home import Home
 from dokimasia.storage.ledger import CallFigures, SqliteLedger
 from dokimasia.storage.lookup import find_value
+from dokimasia.storage.people.corrections import COUNTED, Corrections, corrections_of
 from dokimasia.storage.results import ResultRow, results
 from dokimasia.storage.retries import retries
-from dokimasia.storage.runs import Run, load_samples
+from dokimasia.storage.runs import Run, judgement_scores, load_samples
 
 ColumnType = Literal["text", "integer", "number", "truth", "integers", "texts"]
 
@@ -51,6 +52,17 @@ ANSWERED: dict[str, ColumnType] = {
 }
 """What methods that judge answers say of one, and of the prompt that it was judged by."""
 
+CORRECTED: dict[str, ColumnType] = {
+    "corrected_by": "text",
+    "correction_reason": "text",
+    "left_out": "truth",
+    "judged_score": "number",
+    "judged_verdict": "text",
+    "judged_criteria_scores": "integers",
+}
+"""What every row says beside the rest where people corrected anything of the run: who and why, and what the judge said. A
+sample that was left out keeps its rows."""
+
 LAST: dict[str, ColumnType] = {
     "calls": "integer",
     "input_tokens": "integer",
@@ -60,6 +72,8 @@ LAST: dict[str, ColumnType] = {
     "simulated": "truth",
 }
 """What every row ends with: what it used, and whether a model of it is simulated."""
+
+_COUNTED = ("item", *COUNTED)
 
 _UNKNOWN = CallFigures(None, None, None, "", "")
 
@@ -91,14 +105,19 @@ async def export_rows(home: Home, run: Run) -> Export:
     judged_by_fake = plan.judge_name in fake
     categories = {sample.id: sample.category for sample in load_samples(home, run.id)}
     attempts = {item: retry.attempt for item, retry in retries(home, run.id).items()}
-    rows = exported(method, results(home, run.id))
+    judged = exported(method, results(home, run.id, as_judged=True))
+    corrected = corrections_of(home, run.id)
+    rows = judged
+    if corrected:
+        rows = [row.model_copy(update=corrected.counted(row.model_dump(include=set(_COUNTED)))) for row in judged]
     figures = SqliteLedger(home).calls_for(key for row in rows for key in row.calls)
     if method.cells is None:
         own = [{"made": [orjson.dumps(find_value(home, id)).decode() for id in row.value_ids]} for row in rows]
     else:
         own = await method.cells(home, run, rows)
+    said = [{} for _ in rows] if not corrected else list(_corrected(home, run, corrected, judged))
     return Export(
-        {**FIRST, **(method.columns or MADE), **LAST},
+        {**FIRST, **(method.columns or MADE), **(CORRECTED if corrected else {}), **LAST},
         [
             {
                 "run": run.id,
@@ -107,12 +126,29 @@ async def export_rows(home: Home, run: Run) -> Export:
                 "attempt": attempts.get(row.item, 0),
                 **row.model_dump(include=_SAID),
                 **cells,
+                **told,
                 **_used(row, figures),
                 "simulated": row.model in fake or judged_by_fake or (not row.model and bool(fake)),
             }
-            for row, cells in zip(rows, own, strict=True)
+            for row, cells, told in zip(rows, own, said, strict=True)
         ],
     )
+
+
+def _corrected(home: Home, run: Run, corrected: Corrections, judged: Sequence[ResultRow]) -> Iterator[dict[str, Any]]:
+    """Yield the values of `CORRECTED` for each row, as its run left it."""
+    scores = judgement_scores(home, run.id)
+    for row in judged:
+        out = corrected.left_out.get(row.sample_id)
+        last = corrected.of(row.model_dump(include=set(_COUNTED))) or out
+        yield {
+            "corrected_by": None if last is None else last.who,
+            "correction_reason": None if last is None else last.reason,
+            "left_out": out is not None,
+            "judged_score": row.score,
+            "judged_verdict": row.verdict,
+            "judged_criteria_scores": list(scores.get(row.judgement_id or "", ())) or None,
+        }
 
 
 def form_of(home: Home, run: Run, form: str) -> Mapping[str, bytes]:

@@ -9,7 +9,7 @@ from urllib.parse import quote
 from fastapi import APIRouter, Path, Query, Request
 from fastapi.responses import Response
 
-from dokimasia.errors import NotFound, StorageError
+from dokimasia.errors import InputError, NotFound, StorageError
 from dokimasia.report.drawing import HEAT_STEPS
 from dokimasia.report.thumbnails import thumbnail
 from dokimasia.runs.figures import shown_name
@@ -17,8 +17,9 @@ from dokimasia.runs.method import Method
 from dokimasia.runs.reading.inspection import calls_of_sample
 from dokimasia.runs.reading.reporting import redacted
 from dokimasia.service.drawing import page
-from dokimasia.service.filtering import Filter, Sorted, choices, filter_of, sorted_by
-from dokimasia.service.problems import Refused
+from dokimasia.service.filtering import BY_HAND, LEFT_OUT, Filter, Sorted, choices, filter_of, sorted_by
+from dokimasia.service.pages.correcting import correcting
+from dokimasia.service.problems import Refused, status_of
 from dokimasia.service.showing import draw_sample, view_of
 from dokimasia.service.state import Reader, Service, TheService
 from dokimasia.storage.excerpts import rows_of, samples_of
@@ -39,6 +40,12 @@ SIDE = 240
 BEGINNING = 160
 """Characters of a question that the list shows."""
 
+MARKED = {LEFT_OUT: "left out", BY_HAND: "corrected"}
+"""What the list says of samples that people corrected."""
+
+NOTHING_GIVEN = {"model": None, "repeat": 0, "answer": "", "criteria": (), "reason": ""}
+"""What a form of corrections holds before anybody wrote into it."""
+
 FOREVER = {"cache-control": "private, max-age=31536000, immutable"}
 """What is named by its content never changes."""
 
@@ -58,6 +65,7 @@ class Row(NamedTuple):
     place: int
     id: str
     link: str
+    by_hand: str
     question: str
     category: str
     image: str
@@ -103,7 +111,20 @@ def samples(
 @router.get("/runs/{run_id}/samples/{sample_id:path}")
 def sample(request: Request, service: TheService, person: Reader, run_id: str, sample_id: str) -> Response:
     """Return one sample whole, with links to those before and after it among the ones that are asked for."""
-    home, run = service.home, service.run(run_id)
+    return one_sample(request, service, service.run(run_id), sample_id)
+
+
+def one_sample(
+    request: Request,
+    service: Service,
+    run: Run,
+    sample_id: str,
+    *,
+    fault: InputError | None = None,
+    given: Mapping[str, Any] | None = None,
+) -> Response:
+    """Return the page of a sample; with why a correction of it could not be kept, and what was written for it."""
+    home = service.home
     by = sorted_by(home, run)
     asked = filter_of(request.query_params, by)
     view = view_of(home, run, sample_id)
@@ -113,10 +134,15 @@ def sample(request: Request, service: TheService, person: Reader, run_id: str, s
     return page(
         request,
         "sample.html",
+        status=HTTPStatus.OK if fault is None else status_of(fault),
+        fault="" if fault is None else service.redact(str(fault)),
+        given=given or NOTHING_GIVEN,
+        **correcting(service, run, sample_id, view, rows),
         run=run,
         called=called(home, run),
         title=by.method.title,
         id=service.redact(value.id),
+        sample_name=value.id,
         category=service.redact(value.category or ""),
         asked=asked,
         around=around,
@@ -196,6 +222,7 @@ def _table(service: Service, run: Run, by: Sorted, asked: Filter, found: Found) 
                 place=place,
                 id=service.redact(id),
                 link=link(run, id, asked),
+                by_hand=next((told for name, told in MARKED.items() if id in by.corrected.get(name, ())), ""),
                 question=question if len(question) <= BEGINNING else f"{question[: BEGINNING - 1]}…",
                 category=service.redact(sample.category or ""),
                 image=sample.images[0].sha256 if sample.images else "",

@@ -12,6 +12,7 @@ from dokimasia.service.drawing import page
 from dokimasia.service.headlines import headline
 from dokimasia.service.state import IN_TURN, Reader, Service, TheService
 from dokimasia.storage.naming import Label, labels
+from dokimasia.storage.people.corrections import count_corrections
 from dokimasia.storage.runs import Run, RunStatus
 from dokimasia.storage.usage import Reached, how_far
 
@@ -81,7 +82,7 @@ def _rows(service: Service, runs: Sequence[tuple[Run, Label]], *, wait: bool = F
 
 
 def _row(service: Service, run: Run, label: Label, far: Reached, *, wait: bool) -> dict[str, Any]:
-    key = ("headline", run.id, run.status, run.updated_at, far)
+    key = ("headline", run.id, run.status, run.updated_at, far, count_corrections(service.home))
     shown = service.remembered.known(key)
     if shown is None and wait:
         shown = service.remembered.of(key, lambda: headline(service.home, run, far))

@@ -29,6 +29,7 @@ from dokimasia.service.drawing import page
 from dokimasia.service.pages.sunburst import arcs
 from dokimasia.service.state import IN_TURN, Reader, Reviewer, Service, TheService
 from dokimasia.storage.home import Home
+from dokimasia.storage.people.corrections import count_corrections
 from dokimasia.storage.trees.versions import get_version
 
 router = APIRouter()
@@ -146,10 +147,10 @@ def _tree(
     run = source_run(home, loaded.stored.tree)
     models: list[str] = []
     if run is not None:
-        key = ("tree models", run.id, run.updated_at)
+        key = ("tree models", run.id, run.updated_at, count_corrections(home))
         models = service.remembered.of(key, lambda: sorted(measured_of(home, run).scores))
     chosen = model if model in models else next(iter(models), "")
-    state = (loaded.stored.id, "" if run is None else f"{run.id} {run.updated_at}", chosen)
+    state = (loaded.stored.id, "" if run is None else f"{run.id} {run.updated_at}", chosen, count_corrections(home))
     shown = service.remembered.of(
         ("tree", *state), lambda: tree_figures(home, loaded.name, models=[chosen] if chosen else [])
     )

@@ -6,6 +6,7 @@ from typing import Any, Literal, NamedTuple
 import orjson
 
 from dokimasia.storage.home import Home
+from dokimasia.storage.people.corrections import corrections_of
 
 Order = Literal["data", "low", "high", "apart"]
 """As in the data; by the mean score, lowest or highest first; by how far apart the scores of a sample lie, farthest first."""
@@ -88,7 +89,7 @@ def facets(home: Home, run_id: str, kind: str) -> Facets:
 
 def find_samples(home: Home, run_id: str, kind: str, wanted: Wanted, *, limit: int, offset: int = 0) -> Found:
     """Return a page of the wanted samples of a run, whose results of a kind have the scores."""
-    ordered, values = _ordered(run_id, kind, wanted)
+    ordered, values = _ordered(home, run_id, kind, wanted)
     sql = f"{ordered} SELECT place, id, total FROM ordered WHERE place > ? ORDER BY place LIMIT ?"
     rows = home.all(sql, (*values, offset, limit))
     if not rows and offset:
@@ -100,7 +101,7 @@ def find_samples(home: Home, run_id: str, kind: str, wanted: Wanted, *, limit: i
 
 def sample_around(home: Home, run_id: str, kind: str, wanted: Wanted, sample_id: str) -> Around | None:
     """Return where a sample stands among the wanted ones; None where it is none of them."""
-    ordered, values = _ordered(run_id, kind, wanted)
+    ordered, values = _ordered(home, run_id, kind, wanted)
     sql = f"{ordered} SELECT place, total, before, after FROM ordered WHERE id = ?"
     row = home.one(sql, (*values, sample_id))
     return None if row is None else Around(*row)
@@ -112,7 +113,7 @@ def counted(home: Home, run_ids: Collection[str]) -> int:
     return home.all(f"SELECT count(*) FROM results WHERE run_id IN ({marks})", tuple(run_ids))[0][0]
 
 
-def _ordered(run_id: str, kind: str, wanted: Wanted) -> tuple[str, list[Any]]:
+def _ordered(home: Home, run_id: str, kind: str, wanted: Wanted) -> tuple[str, list[Any]]:
     """Return the beginning of a query that has the wanted samples as the table `ordered` (id, place, total), and its values."""
     of_model, model = "", []
     if wanted.model:
@@ -129,14 +130,33 @@ def _ordered(run_id: str, kind: str, wanted: Wanted) -> tuple[str, list[Any]]:
         )
         join, values = "LEFT JOIN of_sample o ON o.sample_id = p.sample_id ", [run_id, kind, *of]
     conditions, given = _conditions(run_id, wanted, of_model, model)
+    counted, among = _counted(home, run_id)
     if wanted.category or (wanted.search.strip() and not wanted.answers):
         join += "JOIN samples s ON s.id = p.sample "
     sql = (
-        f"WITH {scores}ordered AS (SELECT p.sample_id AS id, row_number() OVER byorder AS place, count(*) OVER () AS total, "
+        f"WITH {counted}{scores}ordered AS "
+        "(SELECT p.sample_id AS id, row_number() OVER byorder AS place, count(*) OVER () AS total, "
         f"lag(p.sample_id) OVER byorder AS before, lead(p.sample_id) OVER byorder AS after FROM run_samples p {join}"
         f"WHERE {' AND '.join(['p.run_id = ?', *conditions])} WINDOW byorder AS (ORDER BY {_ORDERS[wanted.order]}))"
     )
-    return sql, [*values, run_id, *given]
+    return sql, [*among, *values, run_id, *given]
+
+
+def _counted(home: Home, run_id: str) -> tuple[str, list[Any]]:
+    """Return what puts the results as people corrected them in the place of the table; nothing where they corrected none."""
+    corrected = {item: one.now for item, one in corrections_of(home, run_id).answers.items()}
+    if not corrected:
+        return "", []
+    columns = ", ".join(
+        f"CASE WHEN c.key IS NULL THEN r.{name} ELSE json_extract(c.value, '$.{name}') END AS {name}"
+        for name in ("score", "verdict")
+    )
+    plain = ", ".join(f"r.{name}" for name in ("run_id", "kind", "sample_id", "model", "arm", "failure", "response_id"))
+    return (
+        f"results AS (SELECT {plain}, {columns} FROM main.results r LEFT JOIN json_each(?) c ON c.key = r.item "
+        "WHERE r.run_id = ?), ",
+        [orjson.dumps(corrected).decode(), run_id],
+    )
 
 
 def _conditions(run_id: str, wanted: Wanted, of_model: str, model: Sequence[str]) -> tuple[list[str], list[Any]]:

@@ -3,6 +3,7 @@
 from dokimasia.methods.evaluation.blocks import (
     blind,
     categories,
+    corrected,
     cost,
     coverage,
     criteria,
@@ -20,6 +21,7 @@ DRAWING = Drawing(
     "evaluation",
     (
         overview.section,
+        corrected.section,
         scores.section,
         differences.section,
         categories.section,
@@ -32,7 +34,7 @@ DRAWING = Drawing(
         skipped.section,
         provenance.section,
     ),
-    terminal=(scores.section, categories.section, blind.section, skipped.section),
+    terminal=(corrected.section, scores.section, categories.section, blind.section, skipped.section),
     sample=lambda views, cut: whole_sample.sample(views[0], cut),
     card=draw_sample,
     added_after=categories.section,

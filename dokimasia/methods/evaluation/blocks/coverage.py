@@ -39,6 +39,9 @@ def section(data: ReportData) -> Section:
     else:
         text = f"Nothing failed, so the bounds are the {'mean' if judged else 'share'} itself."
     blocks.append(Paragraph(text, "note"))
+    if left := (data.summary.get("corrections") or {"left_out": ()})["left_out"]:
+        names = ", ".join(one["sample"] for one in left)
+        blocks.append(Paragraph(f"In none of these numbers, since people left them out: {names}.", "warning"))
     return Section("coverage", "Coverage and failures", blocks, menu="Coverage")
 
 

@@ -8,7 +8,7 @@ from dokimasia.report.blocks import Block, Browser, Bullets, Cell, Column, Facts
 from dokimasia.report.browser import looks_of
 from dokimasia.report.data import Cut, ReportData
 from dokimasia.report.overlay import look_text, region_text
-from dokimasia.report.verdicts import NOT_STATED, final_of, spoken_scores, verdict_tone
+from dokimasia.report.verdicts import NOT_STATED, corrected_of, final_of, left_out_of, spoken_scores, verdict_tone
 
 
 def section(data: ReportData) -> Section | None:
@@ -42,6 +42,8 @@ def sample(view: Mapping[str, Any], cut: Cut = str) -> Iterator[Block]:
     looks = looks_of(view)
     if looks:
         yield Bullets([_look(purpose, look, images) for purpose, look in looks])
+    if left_out := left_out_of(view):
+        yield Paragraph(left_out, "warning")
     if view["answers"]:
         yield _matrix(view)
     for answer in view["answers"]:
@@ -50,6 +52,8 @@ def sample(view: Mapping[str, Any], cut: Cut = str) -> Iterator[Block]:
             final = final_of(answer)
             if final:
                 yield Paragraph((Span(f"{answer['verdict']}", verdict_tone(answer)), f": {final}"))
+        if corrected := corrected_of(answer):
+            yield Paragraph((Span(_name(answer), "strong"), f": {corrected}"), "warning")
     earlier = view.get("earlier", ())
     if earlier:
         yield Paragraph(Span("Asked anew", "strong"))

@@ -48,18 +48,19 @@ class Measured:
         object.__setattr__(self, "cluster_of", self.cluster_of or self.sample_of)
 
 
-def measured_of(home: Home, run: Run) -> Measured:
+def measured_of(home: Home, run: Run, *, as_judged: bool = False) -> Measured:
     """Return what a run measured of each model on each criterion, 0 to 100, the mean over scored repeats.
 
     A criterion without a score in any repeat is kept with the kind of its first failure; where a sample has no criteria
-    at all, nothing can be said of them. A set that several samples have counts for the first by name.
+    at all, nothing can be said of them. A set that several samples have counts for the first by name. What people corrected
+    counts as they did, but with `as_judged`.
     """
     judged = judgement_scores(home, run.id)
     values: dict[str, dict[str, list[float]]] = {}
     failed: dict[str, dict[str, str]] = {}
     sample_of: dict[str, str] = {}
     made = criteria_counts(home, run.id)
-    for row in results(home, run.id):
+    for row in results(home, run.id, as_judged=as_judged):
         if row.kind != "score" or not row.criteria_id:
             continue
         name = shown_name(row.model, row.arm)
