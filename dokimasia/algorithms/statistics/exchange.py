@@ -93,7 +93,8 @@ class Exchange:
         generator = np.random.default_rng(seed)
         source = np.arange(len(self.order), dtype=np.intp)
         places = [source[one[0, 0] : one[0, 0] + one.size].reshape(one.shape) for one in self._strata]
+        moves = [(one.take, len(one), place) for one, place in zip(self._strata, places, strict=True)]
         for _ in range(permutations):
-            for stratum, place in zip(self._strata, places, strict=True):
-                np.take(stratum, generator.permutation(len(stratum)), axis=0, out=place, mode="clip")
+            for take, count, place in moves:
+                take(generator.permutation(count), axis=0, out=place, mode="clip")
             yield source

@@ -1,10 +1,12 @@
 """Intervals that keep their word with few values, with values that belong together, and near the end of a scale."""
 
 import math
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from functools import lru_cache
 from statistics import NormalDist
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dokimasia.algorithms.statistics.clusters import (
     ROUNDING,
@@ -26,6 +28,9 @@ FEW_CLUSTERS = 6
 """Below so many clusters the values seen say nothing of the scale that they come from."""
 
 _DRAWS_AT_ONCE = 2_000_000
+_KEPT_CLUSTERS = 250
+"""With up to so many clusters what was drawn is kept for the next interval: at most 4 MB each."""
+
 _CLUSTERS_A_KIND = 20
 """With so many clusters to each different one it is quicker to draw how often each kind comes than each cluster."""
 
@@ -292,12 +297,28 @@ def _resampled_means(grouped: Clusters, seed: int) -> Floats:
     equal = bool(np.ptp(sizes) == 0)
     means = np.empty(RESAMPLES)
     step = max(1, _DRAWS_AT_ONCE // count)
-    for start in range(0, RESAMPLES, step):
-        rows = min(step, RESAMPLES - start)
-        drawn = generator.integers(0, count, size=(rows, count), dtype=np.int32)
-        weight = count * sizes[0] if equal else sizes[drawn].sum(axis=1)
-        means[start : start + rows] = sums[drawn].sum(axis=1) / weight
+    blocks = [_drawn(seed, count)] if count <= _KEPT_CLUSTERS else _draws(generator, count, step)
+    start = 0
+    for drawn in blocks:
+        weight = count * sizes[0] if equal else sizes.take(drawn).sum(axis=1)
+        means[start : start + len(drawn)] = sums.take(drawn).sum(axis=1) / weight
+        start += len(drawn)
     return means
+
+
+@lru_cache(maxsize=16)
+def _drawn(seed: int, count: int) -> NDArray[np.intp]:
+    """Return which clusters each resample holds: figures of one run draw the same ones over and over."""
+    (drawn,) = _draws(np.random.default_rng(seed), count, RESAMPLES)
+    drawn.flags.writeable = False
+    return drawn
+
+
+def _draws(generator: np.random.Generator, count: int, step: int) -> Iterator[NDArray[np.intp]]:
+    """Yield which clusters the resamples hold, so many resamples at a time."""
+    for start in range(0, RESAMPLES, step):
+        size = (min(step, RESAMPLES - start), count)
+        yield generator.integers(0, count, size=size, dtype=np.int32).astype(np.intp)
 
 
 def accelerated(resampled: Floats, mean: float, left_out: Floats, width: float) -> Interval:
@@ -315,8 +336,5 @@ def accelerated(resampled: Floats, mean: float, left_out: Floats, width: float) 
             return 1.0 if z > 0 else 0.0
         return normal.cdf(bias + (bias + z) / shrink)
 
-    return Interval(_quantile(resampled, share(-width)), _quantile(resampled, share(width)))
-
-
-def _quantile(array: Floats, share: float) -> float:
-    return float(np.quantile(array, share))
+    low, high = np.quantile(resampled, (share(-width), share(width))).tolist()
+    return Interval(low, high)

@@ -1,10 +1,12 @@
 """What a simulated judge makes of a criterion's words: the planted capability behind them, or, elsewhere, a key word."""
 
 import re
-from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections import defaultdict
 from functools import cache, lru_cache
 from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from dokimasia.domain.capability import CATEGORIES
 from dokimasia.simulation import capabilities as can
@@ -44,9 +46,9 @@ class Sense(NamedTuple):
 
 
 class _Wordings(NamedTuple):
-    pairs: list[_Pairs]
+    sizes: NDArray[np.int64]
     paths: list[str]
-    holders: dict[tuple[str, str], list[int]]
+    holders: dict[tuple[str, str], NDArray[np.int64]]
 
 
 def sense(question: str, ground_truth: str = "") -> Sense:
@@ -87,13 +89,12 @@ def _worded(question: str) -> str | None:
     """Return the capability of the planted question that is worded most alike, None where none is alike enough."""
     known = _wordings()
     mine = _neighbours(question)
-    shared: Counter[int] = Counter()
-    for pair in mine:
-        shared.update(known.holders.get(pair, ()))
-    if not shared:
+    held = [known.holders[pair] for pair in mine if pair in known.holders]
+    if not held:
         return None
-    alike = {at: 2 * count / (len(mine) + len(known.pairs[at])) for at, count in shared.items()}
-    best = max(alike, key=lambda at: (alike[at], -at))
+    shared = np.bincount(np.concatenate(held), minlength=len(known.paths))
+    alike = 2 * shared / (len(mine) + known.sizes)
+    best = int(alike.argmax())  # the first of several
     return known.paths[best] if alike[best] >= ALIKE else None
 
 
@@ -101,21 +102,25 @@ def _worded(question: str) -> str | None:
 def _wordings() -> _Wordings:
     """Return how planted questions are worded, and which wordings hold each pair of neighbouring words."""
     found: dict[_Pairs, str] = {}
-    for question, path in _planted():
+    for question, path in _planted().items():
         found.setdefault(_neighbours(question), path)
     holders: defaultdict[tuple[str, str], list[int]] = defaultdict(list)
     for at, pairs in enumerate(found):
         for pair in pairs:
             holders[pair].append(at)
-    return _Wordings(list(found), list(found.values()), dict(holders))
+    sizes = np.array([len(pairs) for pairs in found])
+    return _Wordings(sizes, list(found.values()), {pair: np.array(ats) for pair, ats in holders.items()})
 
 
-def _planted() -> Iterable[tuple[str, str]]:
+def _planted() -> dict[str, str]:
+    """Return the planted questions and the capability of each, as the first step that is worded so has it."""
+    found: dict[str, str] = {}
     for domain in DOMAINS:
         for seed in range(SCENES):
             for question in make_scene(domain, seed).questions:
                 for step in question.steps:
-                    yield step.question, step.capability
+                    found.setdefault(step.question, step.capability)
+    return found
 
 
 def _neighbours(text: str) -> _Pairs:

@@ -94,6 +94,8 @@ def expected_refinement(
             each step, which is exact where they hint equally well or one alone can have solved it.
         earlier_shown: whether the model is shown its earlier answer.
     """
+    telling = [states_answer(question, step) for step in question.steps]
+    skills = [profile.skill(step.capability, scene.domain) for step in question.steps]
     helped = [_helped(judge, scene, step, peers) for step in question.steps]
     taken, shown, withheld = 0.0, 0.0, 0.0
     mended, solved_shown, solved_withheld = (dict.fromkeys(ARMS, 0.0) for _ in range(3))
@@ -111,30 +113,23 @@ def expected_refinement(
         ) -> States:
             """The states of a step after a round of an arm."""
             told = _Told(named=named, helped=hinted, earlier_shown=earlier_shown)
-            step, fresh = question.steps[position], case.fresh[position]
-            was = before(position, failed=failed)
-            return _after(profile, arm, scene, step, was, fresh=fresh, told=told, recites=recites)
+            was, fresh = before(position, failed=failed), case.fresh[position]
+            return _after(profile, arm, skills[position], was, fresh=fresh, told=told, recites=recites)
 
         @cache
         def after(
-            position: int, *, failed: bool, named: bool, hinted: float, case: _Case = case
-        ) -> list[tuple[Arm, float, float]]:
-            """By arm, that the answer follows from a step afterwards, and that the step is judged solved."""
-            kept = profile.delivered(position, last + 1)
-            found: list[tuple[Arm, float, float]] = []
-            for arm in ARMS:
-                pointed = named and arm in ("self", "peer")
-                hint = (helped[position] if named else hinted) if arm == "peer" else 0.0
-                ways = (0.0, profile.recites if pointed else 0.0)
-                states, said = (
-                    moved(position, arm, failed=failed, named=pointed, hinted=hint, recites=recites) for recites in ways
-                )
-                right = _flipped(profile, arm, question, case, states, earlier_shown=earlier_shown)
-                found.append((arm, right, _solved(judge, _cut(said, kept))))
-            return found
+            arm: Arm, position: int, failed: bool, named: bool, hint: float, case: _Case = case
+        ) -> tuple[float, float]:
+            """That the answer follows from a step after a round of an arm, and that the step is judged solved."""
+            ways = (0.0, profile.recites if named else 0.0)
+            states, said = (
+                moved(position, arm, failed=failed, named=named, hinted=hint, recites=recites) for recites in ways
+            )
+            right = _flipped(profile, arm, question, case, states, earlier_shown=earlier_shown)
+            return right, _solved(judge, _cut(said, profile.delivered(position, last + 1)))
 
         for failed, weight in _subsets([1 - _solved(judge, states) for states in case.steps]):
-            usable = [at for at in failed if not states_answer(question, question.steps[at])]
+            usable = [at for at in failed if not telling[at]]
             if not usable:
                 continue
             taken += case.chance * weight
@@ -151,7 +146,10 @@ def expected_refinement(
                     others = [helped[at] for at in usable if at != position]
                     hinted = 0.0 if is_named else _any_of(others, named)
                     solved = solved_shown if is_named else solved_withheld
-                    for arm, right, passed in after(position, failed=position in failed, named=is_named, hinted=hinted):
+                    for arm in ARMS:
+                        pointed = is_named and arm in ("self", "peer")
+                        hint = (helped[position] if is_named else hinted) if arm == "peer" else 0.0
+                        right, passed = after(arm, position, position in failed, pointed, hint)
                         if position == last:
                             mended[arm] += chance * profile.whole * right
                         if can_be:
@@ -268,7 +266,8 @@ def _passes(judge: JudgeProfile) -> States:
 
 
 def _solved(judge: JudgeProfile, states: States) -> float:
-    return sum(state * passed for state, passed in zip(states, _passes(judge), strict=True))
+    right, hedged, missing = _passes(judge)
+    return states.right * right + states.hedged * hedged + states.missing * missing
 
 
 def _given_judged(judge: JudgeProfile, states: States, *, failed: bool) -> States:
@@ -292,8 +291,7 @@ def _helped(judge: JudgeProfile, scene: Scene, step: Step, peers: Sequence[Candi
 def _after(
     profile: CandidateProfile,
     arm: Arm,
-    scene: Scene,
-    step: Step,
+    skill: float,
     before: States,
     *,
     fresh: float,
@@ -304,7 +302,7 @@ def _after(
 
     `recites` is how often a step that was left out is said right once it is named, whatever is concluded from it.
     """
-    anew = _anew(profile, scene, step, before, fresh=fresh)
+    anew = _anew(profile, skill, fresh=fresh)
     if arm == "again" or profile.heedless:
         return _mixed(before, anew)
     mends = 0.0
@@ -313,22 +311,24 @@ def _after(
         mends = reached * (profile.drift + (profile.gap * told.helped if arm == "peer" else 0.0))
     mends += (1 - mends) * profile.retry
     if not told.earlier_shown:
-        return _mixed(before, [_upon(profile, state, mends) for state in anew])
+        right, hedged, missed = (_upon(profile, state, mends) for state in anew)
+        return _mixed(before, (right, hedged, missed))
     named = told.named and arm != "retry"
 
     def missing(left_out: float) -> States:
         """The states after a step was missing: left out, or stated wrong."""
-        states = _anew(profile, scene, step, before, fresh=left_out)[2]
+        states = _anew(profile, skill, fresh=left_out)[2]
         right = mends + (1 - mends) * states.right
         said = recites * left_out if named else 0.0
         kept = (1 - mends) * (1 - said)
         return States(right + said * (1 - right), kept * states.hedged, kept * states.missing)
 
-    kept = [
+    wrong = missing(0.0)
+    kept = (
         States(1 - profile.harm, 0.0, profile.harm),
         States(mends, 1 - mends, 0.0),
-        _mixed(States(fresh, 1 - fresh, 0.0), (missing(1.0), missing(0.0), missing(0.0))),
-    ]
+        _mixed(States(fresh, 1 - fresh, 0.0), (missing(1.0), wrong, wrong)),
+    )
     return _mixed(before, kept)
 
 
@@ -339,11 +339,8 @@ def _upon(profile: CandidateProfile, states: States, mends: float) -> States:
     return States(right, hedged, 1 - right - hedged)
 
 
-def _anew(
-    profile: CandidateProfile, scene: Scene, step: Step, before: States, *, fresh: float
-) -> tuple[States, States, States]:
+def _anew(profile: CandidateProfile, skill: float, *, fresh: float) -> tuple[States, States, States]:
     """A step's states when the question is answered anew: given that it was right, hedged, and missing before."""
-    skill = profile.skill(step.capability, scene.domain)
     if profile.again is None:
         good = wrong = skill
     else:
@@ -356,11 +353,19 @@ def _anew(
         said = (1 - profile.omission) * chance
         return States(said * (1 - profile.hedging), said * profile.hedging, 1 - said)
 
-    return states(good), states(good), states(wrong)
+    solved = states(good)
+    return solved, solved, states(wrong)
 
 
-def _mixed(before: States, after: Sequence[States]) -> States:
-    return States(*(sum(weight * one[at] for weight, one in zip(before, after, strict=True)) for at in range(3)))
+def _mixed(before: States, after: tuple[States, States, States]) -> States:
+    """The states after a round, from those before and from what each of them becomes."""
+    was_right, was_hedged, was_missing = before
+    right, hedged, missing = after
+    return States(
+        was_right * right.right + was_hedged * hedged.right + was_missing * missing.right,
+        was_right * right.hedged + was_hedged * hedged.hedged + was_missing * missing.hedged,
+        was_right * right.missing + was_hedged * hedged.missing + was_missing * missing.missing,
+    )
 
 
 def _cut(states: States, kept: float) -> States:
