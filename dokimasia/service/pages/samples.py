@@ -18,6 +18,7 @@ from dokimasia.runs.reading.inspection import calls_of_sample
 from dokimasia.runs.reading.reporting import redacted
 from dokimasia.service.drawing import page
 from dokimasia.service.filtering import Filter, Sorted, choices, filter_of, sorted_by
+from dokimasia.service.guarding.answers import keep
 from dokimasia.service.problems import Refused
 from dokimasia.service.showing import draw_sample, view_of
 from dokimasia.service.state import Reader, Service, TheService
@@ -76,6 +77,7 @@ def samples(
 ) -> Response:
     """Return the list of a run's samples, as far as they are asked for."""
     home, run = service.home, service.run(run_id)
+    keep(request, run)
     by = sorted_by(home, run)
     asked = filter_of(request.query_params, by)
     found = find_samples(home, run.id, by.kind, asked.wanted, limit=PAGE, offset=(number - 1) * PAGE)
@@ -104,6 +106,7 @@ def samples(
 def sample(request: Request, service: TheService, person: Reader, run_id: str, sample_id: str) -> Response:
     """Return one sample whole, with links to those before and after it among the ones that are asked for."""
     home, run = service.home, service.run(run_id)
+    keep(request, run)
     by = sorted_by(home, run)
     asked = filter_of(request.query_params, by)
     view = view_of(home, run, sample_id)

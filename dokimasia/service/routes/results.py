@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from http import HTTPStatus
 from typing import Annotated, Any, Literal, cast, get_args
 
-from fastapi import Query, Response
+from fastapi import Query, Request, Response
 from pydantic import BaseModel
 from rich.console import Console
 
@@ -16,6 +16,7 @@ from dokimasia.runs.reading.exporting import export_rows
 from dokimasia.runs.reading.inspection import items_of_run, sample_of_run
 from dokimasia.runs.reading.reporting import SAMPLES, render, report_data, run_data
 from dokimasia.runs.registry import method_of
+from dokimasia.service.guarding.answers import keep
 from dokimasia.service.problems import Refused
 from dokimasia.service.routes.answering import (
     After,
@@ -66,6 +67,7 @@ class Samples(Listed):
 
 @router.get("/runs/{run}/items")
 def items(
+    request: Request,
     service: TheService,
     person: Reader,
     run: str,
@@ -75,6 +77,7 @@ def items(
 ) -> Items:
     """List the items of a run that have a result, in the order of its data."""
     found = service.run(run)
+    keep(request, found)
     every = list(items_of_run(service.home, found, sample))
     shown, later = counted_page(every, limit=limit, after=after)
     return Items(total=len(every), next=later, items=list(shown))
@@ -82,6 +85,7 @@ def items(
 
 @router.get("/runs/{run}/samples")
 def samples(
+    request: Request,
     service: TheService,
     person: Reader,
     run: str,
@@ -91,6 +95,7 @@ def samples(
 ) -> Samples:
     """List the samples of a run in the order of its data, with how many results each has."""
     found = service.run(run)
+    keep(request, found)
     counts = counts_by_sample(service.home, found.id)
     every = [
         SampleShown(sample=place.sample_id, results=results, failed=lost)
@@ -104,6 +109,7 @@ def samples(
 
 @router.get("/runs/{run}/samples/{sample:path}")
 def one_sample(
+    request: Request,
     service: TheService,
     person: Reader,
     run: str,
@@ -111,13 +117,16 @@ def one_sample(
     raw: Annotated[bool, Query(description="Also every request and reply as it was sent.")] = False,
 ) -> dict[str, Any]:
     """Show a sample whole; `dokimasia show RUN --sample ID --json` prints the same."""
-    return asyncio.run(sample_of_run(service.home, service.run(run), sample, raw=raw))
+    found = service.run(run)
+    keep(request, found)
+    return asyncio.run(sample_of_run(service.home, found, sample, raw=raw))
 
 
 @router.get(
     "/runs/{run}/report", response_class=Response, responses=file_reply(HTML, MARKDOWN, PLAIN, description="the report")
 )
 def report(
+    request: Request,
     service: TheService,
     person: Reader,
     run: str,
@@ -128,6 +137,7 @@ def report(
 ) -> Response:
     """Return a run's report: one page that needs no network, Markdown, or what `dokimasia show RUN` prints."""
     found = service.run(run)
+    keep(request, found)
     if format == "terminal":
         return Response(_printed(service, found, width=width, colour=colour), media_type=PLAIN)
     data = asyncio.run(report_data(service.home, found, samples=samples, redact=service.redact))
