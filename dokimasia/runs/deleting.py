@@ -39,7 +39,8 @@ async def delete_whole_run(home: Home, run_id: str) -> Deleted:
 
 def resting_on(home: Home, run_id: str) -> list[Run]:
     """Return the runs that were made from a run, the newest first: what they read of it when they are shown goes with it."""
-    return [run for run in list_runs(home) if run.id != run_id and _names(run.options, run_id)]
+    naming = {id for (id,) in home.all("SELECT id FROM runs WHERE instr(options, ?)", (run_id,))} - {run_id}
+    return [run for run in list_runs(home) if run.id in naming and _names(run.options, run_id)] if naming else []
 
 
 def _names(value: Any, run_id: str) -> bool:

@@ -12,6 +12,7 @@ from starlette.staticfiles import StaticFiles
 from dokimasia import __version__
 from dokimasia.service import pages, routes
 from dokimasia.service.drawing import error_page
+from dokimasia.service.guarding.answers import Answers
 from dokimasia.service.guarding.requests import Guard
 from dokimasia.service.metrics import Measured, Metrics
 from dokimasia.service.problems import PROBLEMS, handle_problems
@@ -35,6 +36,7 @@ def create_app(service: Service) -> FastAPI:
         middleware=[
             Middleware(Measured, metrics=metrics),
             Middleware(Guard, hosts=tuple(service.hosts), tokens=service.tokens, limits=service.limits),
+            Middleware(Answers, service=service),
         ],
     )
     app.state.service, app.state.metrics = service, metrics

@@ -17,13 +17,18 @@ AT_ONCE = 2
 
 
 class Remembered:
-    """Values by their key, each worked out once however many ask for it; one that fails is tried anew."""
+    """Values by their key, each worked out once however many ask for it; one that fails is tried anew.
+
+    Attributes:
+        made: how many were worked out.
+    """
 
     def __init__(self, most: int = MOST) -> None:
         """Begin with none."""
         self._most = most
+        self.made = 0
         self._known: OrderedDict[Hashable, Future[Any]] = OrderedDict()
-        self._gate = threading.Lock()
+        self._gate = threading.RLock()
         self._workers = ThreadPoolExecutor(AT_ONCE, thread_name_prefix="figures")
 
     def known(self, key: Hashable) -> Any:
@@ -44,6 +49,7 @@ class Remembered:
             found = self._known.get(key)
             if found is None or (found.done() and found.exception() is not None):
                 found = self._known[key] = self._workers.submit(make)
+                found.add_done_callback(self._count)
             self._known.move_to_end(key)
             while len(self._known) > self._most:
                 self._known.popitem(last=False)
@@ -53,3 +59,7 @@ class Remembered:
             if found.done():
                 raise
             return None
+
+    def _count(self, made: Future[Any]) -> None:
+        with self._gate:
+            self.made += 1

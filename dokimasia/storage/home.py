@@ -111,9 +111,17 @@ class Home:
         with told(self.path / "lock", "signing the lock"):
             self._lock.announce(service)
 
-    async def write(self, job: Job[T]) -> T:
-        """Run a job on the writing connection and return its result once it is committed."""
-        return await self.writer.run(job)
+    @property
+    def stands(self) -> tuple[int, int] | None:
+        """How many changes of this process were committed, and how many additions to runs at work (`storage.writer`).
+
+        None where the home was opened for reading, and others write to it.
+        """
+        return None if self._writer is None else (self._writer.changes, self._writer.additions)
+
+    async def write(self, job: Job[T], *, steady: bool = False) -> T:
+        """Run a job on the writing connection and return its result once it is committed; `steady`: see `storage.writer`."""
+        return await self.writer.run(job, steady=steady)
 
     def reader(self) -> sqlite3.Connection:
         """Return the calling thread's reading connection; it sees all that was committed before each statement.

@@ -107,7 +107,7 @@ class SqliteLedger:
             if insert_row(connection, "calls", row):
                 connection.executemany(_INSERT_TEXT, [(name, pack(text)) for name, text in new])
 
-        await self._home.write(insert)
+        await self._home.write(insert, steady=True)
         self._recent.update(dict.fromkeys(texts))
         while len(self._recent) > RECENT_TEXTS:
             self._recent.pop(next(iter(self._recent)))
@@ -134,7 +134,7 @@ class SqliteLedger:
         def insert(connection: sqlite3.Connection) -> None:
             insert_row(connection, "attempts", {"id": next_number(connection, "attempts"), **row})
 
-        await self._home.write(insert)
+        await self._home.write(insert, steady=True)
 
     def calls_for(self, keys: Iterable[str]) -> dict[str, CallFigures]:
         """Return what each of the calls used; a key that the ledger lacks is left out."""

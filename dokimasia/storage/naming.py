@@ -55,12 +55,14 @@ async def set_tags(home: Home, run_id: str, tags: Sequence[str]) -> None:
 def labels(home: Home) -> Mapping[str, Label]:
     """Return name and tags of every run that has any, by the run's id; a name is the run's that was given it last."""
     found: dict[str, Label] = {}
+    holder: dict[str, str] = {}  # who was given a name last, though it may have another one by now
     for run_id, data in home.all("SELECT run_id, data FROM events WHERE kind = ? ORDER BY id", (NAMED,)):
         given = orjson.loads(data)
         name, had = given["name"], found.get(run_id, Label())
-        for other, label in found.items():
-            if name and label.name == name:
-                found[other] = label._replace(name="")
+        if name:
+            other, holder[name] = holder.get(name, run_id), run_id
+            if found.get(other, Label()).name == name:
+                found[other] = found[other]._replace(name="")
         tags = {*had.tags, *given["tags"]}.difference(given.get("without", ()))
         found[run_id] = Label(name or had.name, tuple(sorted(tags)))
     return found

@@ -1,6 +1,7 @@
 """Runs and the values that belong to them: the run's row, its samples in order, and the store that graphs put into."""
 
 import sqlite3
+import threading
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
@@ -22,6 +23,15 @@ V = TypeVar("V", bound=Value)
 RunStatus = Literal["queued", "running", "waiting", "done", "interrupted", "failed"]
 """`queued` waits for its turn in the service; `waiting` waits for answers of people alone; `failed` ended in an error, such as
 a model that cannot be reached. All but `done` can be resumed."""
+
+AT_WORK = frozenset({"running", "queued"})
+"""Statuses of runs that the queue works on."""
+
+READ_RUNS = 5_000
+"""Runs as they were read that are kept, by their ids, how they stood and the hashes of their rows."""
+
+_READ: dict[tuple[str, ...], "Run"] = {}
+_READING = threading.Lock()
 
 RECENT_VALUES = 1024
 _CHUNK = 500
@@ -109,8 +119,18 @@ def get_run(home: Home, run_id: str) -> Run:
 
 
 def list_runs(home: Home) -> list[Run]:
-    """Return all runs, the newest first."""
-    return [_run(home, row) for row in home.rows(f"SELECT * FROM runs {NEWEST_FIRST}")]
+    """Return all runs, the newest first; a row that was read before and has not changed is not read again."""
+    stand = home.all(f"SELECT id, status, updated_at, row_digest FROM runs {NEWEST_FIRST}")
+    with _READING:
+        found = {row[0]: _READ[row] for row in stand if row in _READ}
+    new = (id for id, *_ in stand if id not in found)
+    for row in home.rows_among("SELECT * FROM runs WHERE id IN ({marks})", new):
+        found[row["id"]] = run = _run(home, row)
+        with _READING:
+            _READ[run.id, run.status, run.updated_at, row["row_digest"]] = run
+            if len(_READ) > READ_RUNS:
+                del _READ[next(iter(_READ))]
+    return [found[id] for id, *_ in stand if id in found]  # but for those that were deleted meanwhile
 
 
 def count_runs(home: Home) -> dict[RunStatus, int]:
@@ -257,7 +277,9 @@ class SqliteRunStore:
         if id in self._recent:
             return id
         statement = insert_statement(shelf_of(type(value)).table, row)
-        await self._home.write(lambda connection: connection.execute(statement, as_stored(type(value), row)).rowcount)
+        await self._home.write(
+            lambda connection: connection.execute(statement, as_stored(type(value), row)).rowcount, steady=True
+        )
         self._remember(id, value)
         return id
 

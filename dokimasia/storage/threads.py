@@ -39,12 +39,14 @@ async def open_thread(home: Home, thread: Thread) -> None:
         connection.execute("DELETE FROM threads WHERE thread_id = ?", (thread.thread_id,))
         insert_row(connection, "threads", row)
 
-    await home.write(replace)
+    await home.write(replace, steady=True)
 
 
 async def close_thread(home: Home, thread_id: str) -> None:
     """Forget a thread, whose result is committed; forgetting one that is not there is harmless."""
-    await home.write(lambda connection: connection.execute("DELETE FROM threads WHERE thread_id = ?", (thread_id,)))
+    await home.write(
+        lambda connection: connection.execute("DELETE FROM threads WHERE thread_id = ?", (thread_id,)), steady=True
+    )
 
 
 def live_threads(home: Home) -> set[str]:
@@ -122,7 +124,7 @@ def note_in_queue(home: Home, queued: Queued, *changed: str) -> None:
     row = queued.model_dump(mode="json", include=set(changed))
     row |= {name: canonical_json(row[name]).decode() for name in ("changes", "retry") if name in row}
     with suppress(StorageError):
-        home.writer.submit(lambda connection: change_row(connection, "queue", queued.id, row))
+        home.writer.submit(lambda connection: change_row(connection, "queue", queued.id, row), steady=True)
 
 
 def left_behind(home: Home, known: Sequence[str]) -> list[str]:

@@ -1,7 +1,7 @@
 """Runs, samples, results, events, threads and collections are rows that outlast the process."""
 
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
 
 import pytest
@@ -13,7 +13,7 @@ from dokimasia.domain.sample import ImageRef, Sample
 from dokimasia.errors import NotFound, StorageError
 from dokimasia.storage.criteria import CollectedCriteria, load_collection, save_collection
 from dokimasia.storage.home import Home
-from dokimasia.storage.naming import resolve_run
+from dokimasia.storage.naming import labels, name_run, resolve_run
 from dokimasia.storage.results import (
     ResultRow,
     events,
@@ -70,6 +70,61 @@ async def test_an_unknown_run_is_not_found(home: Home) -> None:
         get_run(home, "nowhere")
     with pytest.raises(NotFound, match="no run nowhere"):
         await set_status(home, "nowhere", "done")
+
+
+async def test_a_list_reads_a_run_once_and_again_when_it_changed(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The second list reads only rows that changed since the first; one that was removed is gone."""
+    for number in range(3):
+        await create_run(home, a_run(f"listed{number}"))
+    first = list_runs(home)
+    read: list[str] = []
+    rows_among = Home.rows_among
+
+    def noted(self: Home, sql: str, ids: Iterable[str], *parameters: object) -> Iterator[dict[str, object]]:
+        read.extend(ids := list(ids))
+        return rows_among(self, sql, ids, *parameters)
+
+    monkeypatch.setattr(Home, "rows_among", noted)
+    assert list_runs(home) == first
+    assert read == []
+    await set_status(home, "listed1", "done")
+    assert [(run.id, run.status) for run in list_runs(home)] == [
+        ("listed2", "interrupted"),
+        ("listed1", "done"),
+        ("listed0", "interrupted"),
+    ]
+    assert read == ["listed1"]
+    await home.write(lambda connection: connection.execute("DELETE FROM runs WHERE id = 'listed2'"))
+    assert [run.id for run in list_runs(home)] == ["listed1", "listed0"]
+
+
+async def test_a_name_is_the_runs_that_was_given_it_last(home: Home) -> None:
+    """Who was given a name loses it to the next, and keeps another one that it was given meanwhile."""
+    for id in ("one", "two"):
+        await create_run(home, a_run(id))
+    for id, name, named in (
+        ("one", "a", {"one": "a"}),
+        ("one", "b", {"one": "b"}),
+        ("two", "a", {"one": "b", "two": "a"}),
+        ("two", "b", {"one": "", "two": "b"}),
+        ("two", "b", {"one": "", "two": "b"}),
+        ("one", "b", {"one": "b", "two": ""}),
+    ):
+        await name_run(home, id, name, ())
+        assert {run: label.name for run, label in labels(home).items()} == named
+
+
+async def test_only_additions_to_runs_at_work_are_counted_apart(home: Home) -> None:
+    """What a run at work adds counts as an addition; whatever else is written is a change."""
+    assert home.stands is not None
+    changes, additions = home.stands
+    await create_run(home, a_run())
+    await set_status(home, "run1", "running")
+    assert home.stands == (changes + 2, additions)
+    await record_results(home, [row("a")])
+    assert home.stands == (changes + 2, additions + 1)
+    await reopen(home, "run1")
+    assert home.stands == (changes + 3, additions + 1)
 
 
 async def test_a_prefix_names_one_run(home: Home) -> None:

@@ -30,6 +30,7 @@ from dokimasia.service.comparing import (
     state_of,
 )
 from dokimasia.service.drawing import drawn, page
+from dokimasia.service.guarding.answers import keep
 from dokimasia.service.pages.samples import BEGINNING, called, link
 from dokimasia.service.problems import Refused
 from dokimasia.service.showing import draw_sample, view_of
@@ -101,6 +102,7 @@ def compare(
 ) -> Response:
     """Return what sets two runs, or two models of one, apart; without any, what there is to choose from."""
     home, asked = service.home, _asked(service, runs, models or (f"{one},{other}" if one or other else ""))
+    keep(request, *asked.runs)
     if show not in KINDS:
         raise Refused(HTTPStatus.UNPROCESSABLE_ENTITY, f"show: there is no {show!r}; there are {', '.join(KINDS)}")
     shared: dict[str, Any] = {

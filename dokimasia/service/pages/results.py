@@ -19,19 +19,17 @@ from dokimasia.runs.requests import option_of
 from dokimasia.runs.retrying import RETRYABLE
 from dokimasia.service.comparing import models_compared
 from dokimasia.service.drawing import page
+from dokimasia.service.guarding.answers import keep
 from dokimasia.service.results import results_of
 from dokimasia.service.state import IN_TURN, Reader, Service, TheService
 from dokimasia.storage.naming import Label, labels
 from dokimasia.storage.people.counts import check_counts
 from dokimasia.storage.results import result_failures
-from dokimasia.storage.runs import Run
+from dokimasia.storage.runs import AT_WORK, Run
 from dokimasia.storage.trees.versions import list_trees
 from dokimasia.storage.usage import Reached, how_far
 
 router = APIRouter()
-
-AT_WORK = frozenset({"running", "queued"})
-"""Statuses of runs that the queue works on."""
 
 EXPORTS = ("jsonl", "csv", "parquet")
 
@@ -48,6 +46,7 @@ def one_run(
     found = service.run(run)
     if found.id != run:
         return RedirectResponse(f"/runs/{found.id}", 303)
+    keep(request, found)
     at_work = found.status in AT_WORK
     drawn = None if at_work else results_of(service, found, wait=wait)
     return page(

@@ -18,6 +18,7 @@ from dokimasia.runs.reading.inspection import calls_of_sample
 from dokimasia.runs.reading.reporting import redacted
 from dokimasia.service.drawing import page
 from dokimasia.service.filtering import BY_HAND, LEFT_OUT, Filter, Sorted, choices, filter_of, sorted_by
+from dokimasia.service.guarding.answers import keep
 from dokimasia.service.pages.correcting import correcting
 from dokimasia.service.problems import Refused, status_of
 from dokimasia.service.showing import draw_sample, view_of
@@ -84,6 +85,7 @@ def samples(
 ) -> Response:
     """Return the list of a run's samples, as far as they are asked for."""
     home, run = service.home, service.run(run_id)
+    keep(request, run)
     by = sorted_by(home, run)
     asked = filter_of(request.query_params, by)
     found = find_samples(home, run.id, by.kind, asked.wanted, limit=PAGE, offset=(number - 1) * PAGE)
@@ -125,6 +127,7 @@ def one_sample(
 ) -> Response:
     """Return the page of a sample; with why a correction of it could not be kept, and what was written for it."""
     home = service.home
+    keep(request, run)
     by = sorted_by(home, run)
     asked = filter_of(request.query_params, by)
     view = view_of(home, run, sample_id)

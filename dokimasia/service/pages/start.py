@@ -9,18 +9,17 @@ from fastapi.responses import RedirectResponse, Response
 from dokimasia.runs.catalogue import OWN, plugin_methods
 from dokimasia.runs.reading.listing import listed
 from dokimasia.service.drawing import page
+from dokimasia.service.guarding.answers import keep
 from dokimasia.service.headlines import headline
 from dokimasia.service.state import IN_TURN, Reader, Service, TheService
 from dokimasia.storage.naming import Label, labels
 from dokimasia.storage.people.corrections import count_corrections
-from dokimasia.storage.runs import Run, RunStatus
+from dokimasia.storage.runs import AT_WORK, Run, RunStatus
 from dokimasia.storage.usage import Reached, how_far
 
 router = APIRouter()
 
 PER_PAGE = 25
-AT_WORK = frozenset({"running", "queued"})
-"""Statuses of runs whose rows are asked for again."""
 
 
 @router.get("/")
@@ -44,6 +43,7 @@ def start(
         one for one in every if (not status or one[0].status == status) and (not method or one[0].method == method)
     ]
     shown = found[(number - 1) * PER_PAGE : number * PER_PAGE]
+    keep(request, *(run for run, _ in shown))
     return page(
         request,
         "start.html",

@@ -11,9 +11,6 @@ from dokimasia.service.state import Service
 from dokimasia.storage.naming import Label, labels
 from dokimasia.storage.runs import Run, RunStatus
 
-AT_WORK = frozenset({"running", "queued"})
-"""Statuses of runs that the queue works on."""
-
 
 class Forked(BaseModel):
     """The run that another was forked from, and the step where it has one."""

@@ -18,6 +18,7 @@ from dokimasia.runs.reading.inspection import items_of_run, sample_of_run
 from dokimasia.runs.reading.reporting import SAMPLES, render, report_data, run_data
 from dokimasia.runs.registry import method_of
 from dokimasia.service.filtering import filter_of, sorted_by
+from dokimasia.service.guarding.answers import keep
 from dokimasia.service.problems import Refused
 from dokimasia.service.routes.answering import (
     After,
@@ -69,6 +70,7 @@ class Samples(Listed):
 
 @router.get("/runs/{run}/items")
 def items(
+    request: Request,
     service: TheService,
     person: Reader,
     run: str,
@@ -78,6 +80,7 @@ def items(
 ) -> Items:
     """List the items of a run that have a result, in the order of its data."""
     found = service.run(run)
+    keep(request, found)
     every = list(items_of_run(service.home, found, sample))
     shown, later = counted_page(every, limit=limit, after=after)
     return Items(total=len(every), next=later, items=list(shown))
@@ -117,6 +120,7 @@ def samples(
     such as `group-tree` with the id of a node of the capability tree.
     """
     home, found = service.home, service.run(run)
+    keep(request, found)
     by = sorted_by(home, found)
     given = {name: value for name, value in request.query_params.items() if name != "answers" or answers}
     wanted = filter_of({**given, **({"failure": failure or ANY} if failed else {})}, by).wanted
@@ -139,6 +143,7 @@ def samples(
 
 @router.get("/runs/{run}/samples/{sample:path}")
 def one_sample(
+    request: Request,
     service: TheService,
     person: Reader,
     run: str,
@@ -146,7 +151,9 @@ def one_sample(
     raw: Annotated[bool, Query(description="Also every request and reply as it was sent.")] = False,
 ) -> dict[str, Any]:
     """Show a sample whole; `dokimasia show RUN --sample ID --json` prints the same."""
-    return asyncio.run(sample_of_run(service.home, service.run(run), sample, raw=raw))
+    found = service.run(run)
+    keep(request, found)
+    return asyncio.run(sample_of_run(service.home, found, sample, raw=raw))
 
 
 @router.get(
@@ -156,6 +163,7 @@ def one_sample(
     dependencies=[IN_TURN],
 )
 def report(
+    request: Request,
     service: TheService,
     person: Reader,
     run: str,
@@ -166,6 +174,7 @@ def report(
 ) -> Response:
     """Return a run's report: one page that needs no network, Markdown, or what `dokimasia show RUN` prints."""
     found = service.run(run)
+    keep(request, found)
     if format == "terminal":
         return Response(_printed(service, found, width=width, colour=colour), media_type=PLAIN)
     data = asyncio.run(report_data(service.home, found, samples=samples, redact=service.redact))

@@ -3,7 +3,7 @@
 from http import HTTPStatus
 from typing import Annotated, Any
 
-from fastapi import Query
+from fastapi import Query, Request
 from pydantic import Field
 
 from dokimasia.errors import InputError, NotFound
@@ -13,11 +13,11 @@ from dokimasia.runs.reading.listing import listed, waiting_questions
 from dokimasia.runs.registry import method_of
 from dokimasia.runs.requests import Called
 from dokimasia.service.describing import takes
+from dokimasia.service.guarding.answers import keep
 from dokimasia.service.problems import Refused
 from dokimasia.service.results import figures_of
 from dokimasia.service.routes.answering import After, Body, Limit, json_router, page_of, sent_as
 from dokimasia.service.routes.replies import (
-    AT_WORK,
     Links,
     RunShown,
     RunsListed,
@@ -29,7 +29,7 @@ from dokimasia.service.routes.replies import (
 from dokimasia.service.state import IN_TURN, Reader, Starter, TheService
 from dokimasia.storage.deletion import Deleted, run_size
 from dokimasia.storage.naming import LAST, name_run, other_than, resolve_run, set_tags
-from dokimasia.storage.runs import Run, RunStatus
+from dokimasia.storage.runs import AT_WORK, Run, RunStatus
 
 router = json_router("runs")
 
@@ -56,6 +56,7 @@ class Renamed(Body):
 
 @router.get("/runs")
 def list_of_runs(
+    request: Request,
     service: TheService,
     person: Reader,
     tag: Annotated[list[str] | None, Query(description="Only runs with each of these tags.", max_length=50)] = None,
@@ -72,6 +73,7 @@ def list_of_runs(
     def wanted(run: Run) -> bool:
         return (status is None or run.status == status) and (method is None or run.method == method)
 
+    keep(request)
     found = listed(service.home, tags=tuple(tag or ()), wanted=wanted, text=q)
     shown, later = page_of(found, lambda one: one[0].id, limit=limit, after=after)
     waiting = waiting_questions(service.home)
@@ -80,9 +82,10 @@ def list_of_runs(
 
 
 @router.get("/runs/{run}")
-def one_run(service: TheService, person: Reader, run: str) -> RunDetail:
+def one_run(request: Request, service: TheService, person: Reader, run: str) -> RunDetail:
     """Show a run with its figures; RUN is its id, the beginning of it, its name, or `last`."""
     found = service.run(run)
+    keep(request, found)
     method = method_of(found)
     return RunDetail(
         **run_now(service, found).model_dump(),
@@ -139,6 +142,7 @@ async def delete(
 
 @router.get("/diff", dependencies=[IN_TURN])
 def diff(
+    request: Request,
     service: TheService,
     person: Reader,
     runs: Annotated[
@@ -166,6 +170,7 @@ def diff(
     other = resolve_run(service.home, second, compared if pair else other_than(run))
     if first == second == LAST and run.id != other.id:
         run, other = other, run
+    keep(request, run, other)
     return compare_runs(service.home, run, other, models=pair, top=top, seed=seed)
 
 

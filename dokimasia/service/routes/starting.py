@@ -23,9 +23,9 @@ from dokimasia.service.paths import Places
 from dokimasia.service.problems import Refused, may_answer
 from dokimasia.service.routes.answering import json_router, json_sent
 from dokimasia.service.routes.methods import known_method
-from dokimasia.service.routes.replies import AT_WORK, RunBegun, RunShown, begun, run_now
+from dokimasia.service.routes.replies import RunBegun, RunShown, begun, run_now
 from dokimasia.service.state import Service, Starter, TheService
-from dokimasia.storage.runs import Run, now
+from dokimasia.storage.runs import AT_WORK, Run, now
 
 DryRun = Annotated[
     bool, Query(description="Begin nothing: return the run's id, what it would ask and cost, and its prompts.")

@@ -58,7 +58,7 @@ class ReducedImages:
                 "bytes": size,
                 "created_at": now("seconds"),
             }
-            await self._home.write(lambda connection: _replace(connection, row))
+            await self._home.write(lambda connection: _replace(connection, row), steady=True)
         return made
 
     def _make(self, image: ImageRef, side: int) -> tuple[ImageRef, int]:

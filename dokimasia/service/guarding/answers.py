@@ -1,0 +1,124 @@
+"""Answers to reads that are given again as long as they hold, so that reading takes little from the runs at work."""
+
+from collections import OrderedDict
+from collections.abc import Hashable
+from dataclasses import dataclass, field
+from time import monotonic
+from typing import Any
+
+from fastapi import Request
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from dokimasia.service.problems import Refused
+from dokimasia.service.state import Service, person_of
+from dokimasia.storage.runs import AT_WORK, Run
+
+FRESH = 1.0
+"""Seconds for which an answer that shows a run at work is given again while that goes on; twice as long to those who ask
+while the next one is made."""
+
+LARGEST, MOST = 4_000_000, 64_000_000
+"""Bytes of an answer that is kept, and of all of them; the one not asked for longest is forgotten first."""
+
+
+def keep(request: Request, *runs: Run) -> None:
+    """Have the answer to a request given again until something in the home changes, to the same person.
+
+    What the runs at work add is no such change, but where one of these `runs` is at work, whose rows the answer shows.
+    """
+    request.state.kept = not any(run.status in AT_WORK for run in runs)
+
+
+@dataclass(slots=True)
+class Answer:
+    """An answer as it was sent.
+
+    Attributes:
+        headers: of the reply, before the guard's own.
+        body: its bytes.
+        route: what answered, which the metrics name.
+        stands: what changes with everything that it rests on but what runs at work add.
+        additions: what changes with these; None: it does not rest on them.
+        began: when it was asked for, by the monotonic clock.
+        renewed: whether the next one is being made.
+    """
+
+    headers: list[tuple[bytes, bytes]]
+    body: bytes
+    route: Any
+    stands: Hashable
+    additions: int | None
+    began: float
+    renewed: bool = False
+
+    def holds(self, stands: Hashable, additions: int) -> bool:
+        """Whether it is to be given again; of those who ask in its last second one is told no, and makes the next."""
+        if stands != self.stands:
+            return False
+        if self.additions in (None, additions):
+            return True
+        age = monotonic() - self.began
+        if age < (2 * FRESH if self.renewed else FRESH):
+            return True
+        self.renewed = True
+        return False
+
+
+@dataclass(slots=True)
+class Answers:
+    """Gives an answer again in the event loop, without a thread, a query or a template, where its route asked for that."""
+
+    app: ASGIApp
+    service: Service = field(kw_only=True)
+    _known: "OrderedDict[Hashable, Answer]" = field(default_factory=OrderedDict[Hashable, Answer])
+    _bytes: int = 0
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request, with what was answered before where that holds."""
+        home, began = self.service.home.stands, monotonic()
+        key = None if home is None else self._key(scope)
+        if home is None or key is None:
+            await self.app(scope, receive, send)
+            return
+        stands, additions = (home[0], self.service.remembered.made), home[1]
+        known = self._known.get(key)
+        if known is not None and known.holds(stands, additions):
+            self._known.move_to_end(key)
+            scope["route"] = known.route
+            await send({"type": "http.response.start", "status": 200, "headers": list(known.headers)})
+            await send({"type": "http.response.body", "body": known.body})
+            return
+        state: dict[str, Any] = scope.setdefault("state", {})
+        answer: Answer | None = None
+
+        async def sending(message: Message) -> None:
+            nonlocal answer
+            if message["type"] == "http.response.start" and message["status"] == 200 and "kept" in state:
+                rests_on = None if state["kept"] else additions
+                answer = Answer(list(message["headers"]), b"", scope.get("route"), stands, rests_on, began)
+            elif message["type"] == "http.response.body" and answer is not None:
+                answer.body += message.get("body", b"")
+                if not message.get("more_body"):
+                    self._keep(key, answer)
+            await send(message)
+
+        await self.app(scope, receive, sending)
+
+    def _key(self, scope: Scope) -> Hashable | None:
+        """Return what tells the answer to a request from others, None where it is no read, or nobody may ask."""
+        if scope["type"] != "http" or scope["method"] != "GET":
+            return None
+        request = Request(scope)
+        try:  # htmx asks for a part of a page at the page's own address
+            return scope["path"], scope["query_string"], request.headers.get("hx-request"), person_of(request)
+        except Refused:
+            return None
+
+    def _keep(self, key: Hashable, answer: Answer) -> None:
+        if len(answer.body) > LARGEST:
+            return
+        old = self._known.pop(key, None)
+        self._known[key] = answer
+        self._bytes += len(answer.body) - (len(old.body) if old else 0)
+        while self._bytes > MOST:
+            self._bytes -= len(self._known.popitem(last=False)[1].body)
