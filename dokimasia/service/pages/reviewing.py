@@ -66,6 +66,8 @@ def decide_here(
         InputError: it cannot be kept, or somebody decided meanwhile.
     """
     id = item.id
+    if item.kind in {"caption", "rubric"}:
+        action, text = _nothing_lost(item, action, text, delete)
     known: Action | None = next(
         (one for one in item.actions if one == ("edit" if action == "delete" else action)), None
     )
@@ -87,6 +89,24 @@ def decide_here(
         text = ""
     left = checked(home, item, known, who=who, text=text, delete=delete if action == "delete" else (), seen=seen)
     asyncio.run(keep_decision(home, left))
+
+
+def _nothing_lost(item: CheckItem, action: str, text: str, delete: Sequence[int]) -> tuple[str, str]:
+    """Return the action and the text of a decision with all that its page holds: sentences struck out, and an edit.
+
+    Raises:
+        InputError: an edit is not saved and would be lost.
+    """
+    sentences = sentences_of(item.text)
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    if action == "edit":
+        struck = {sentences[number - 1] for number in delete if 1 <= number <= len(sentences)}
+        return action, "\n".join(line for line in lines if line not in struck)
+    if lines and lines != sentences:
+        raise InputError(
+            f"item {item.id}: the text holds an edit that is not saved: save it with Save the edit, or discard it first"
+        )
+    return ("delete" if action == "accept" and delete else action), text
 
 
 def item_values(home: Home, one: Standing, who: str, *, second: bool, given: Mapping[str, Any]) -> dict[str, Any]:
@@ -133,7 +153,7 @@ def _edited(home: Home, id: str, who: str, sentences: Sequence[str], given: Mapp
     struck = {number for number, sentence in enumerate(sentences, 1) if sentence not in lines} if lines else set[int]()
     only_struck = bool(lines) and lines == [one for number, one in enumerate(sentences, 1) if number not in struck]
     if given.get("delete"):
-        return {"struck": set(given["delete"]), "draft": ""}
+        return {"struck": set(given["delete"]), "draft": "" if lines == list(sentences) else "\n".join(lines)}
     return {"struck": struck, "draft": ""} if only_struck else {"struck": set[int](), "draft": "\n".join(lines)}
 
 

@@ -27,6 +27,8 @@
     if (!result) return;
     const left = sentences(false);
     result.hidden = !boxes.some((box) => box.checked);
+    const accept = document.getElementById("accept");
+    if (accept) accept.textContent = result.hidden ? "Accept" : "Accept what is left";
     result.querySelector(".text").textContent = left.join(" ") || "Nothing would be left: reject the text instead.";
   };
   const keep = async (body) => {
@@ -51,6 +53,11 @@
   if (may) {
     for (const box of boxes) box.addEventListener("change", () => { show(); later(sentences(false).join("\n")); });
     if (text) text.addEventListener("input", () => { if (kept) kept.textContent = ""; later(text.value); });
+    document.getElementById("discard")?.addEventListener("click", () => {
+      text.value = boxes.map((box) => box.closest("label").querySelector(".sentence").textContent).join("\n");
+      later(sentences(false).join("\n"));
+      editor.open = false;
+    });
     window.addEventListener("pagehide", flush);
     if (faults && text && !text.readOnly && text.value !== text.defaultValue) later(text.value);
   }

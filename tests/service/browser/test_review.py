@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 
 from dokimasia.domain.decision import CheckItem
 from dokimasia.methods.checks import all_standings
@@ -91,6 +91,28 @@ def test_sentences_are_struck_out_by_their_numbers(waiting: Waits) -> None:
         page.keyboard.press("d")
         assert "Strike the sentences out first" in page.inner_text("#told")
         assert_calm(seen)
+
+
+def test_accepting_keeps_what_was_struck_out(waiting: Waits) -> None:
+    """Accept says that it accepts what is left, and does; an edit that is not saved is never lost to another key."""
+    with _site(waiting.home, "ana") as (site,), site.opened(f"{waiting.path('captions')}/next", size=WIDE) as seen:
+        page = seen.page
+        page.keyboard.press("1")
+        expect(page.locator("#result")).to_be_visible()
+        expect(page.locator("#accept")).to_have_text("Accept what is left")
+        left = page.inner_text("#result .text")
+        _press(page, "a")
+        page.keyboard.press("e")
+        page.fill("#text", "Half an edit.")
+        page.keyboard.press("Escape")
+        _press(page, "a")
+        assert "an edit that is not saved" in page.inner_text("[role=alert]")
+        assert page.input_value("#text") == "Half an edit."
+        page.click("#discard")
+        _press(page, "a")
+    with Home.open(waiting.home, write=False) as home:
+        first, second = all_standings(home, waiting.runs["captions"])[:2]
+    assert (first.state, first.text, second.state) == ("edited", left, "accepted")
 
 
 def test_an_edit_outlives_reload_browser_and_service(waiting: Waits) -> None:
