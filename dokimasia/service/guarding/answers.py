@@ -25,6 +25,7 @@ def keep(request: Request, *runs: Run) -> None:
     """Have the answer to a request given again until something in the home changes, to the same person.
 
     What the runs at work add is no such change, but where one of these `runs` is at work, whose rows the answer shows.
+    Such an answer rests on path, query and person alone, and on no other header.
     """
     request.state.kept = not any(run.status in AT_WORK for run in runs)
 
@@ -108,9 +109,8 @@ class Answers:
         """Return what tells the answer to a request from others, None where it is no read, or nobody may ask."""
         if scope["type"] != "http" or scope["method"] != "GET":
             return None
-        request = Request(scope)
-        try:  # htmx asks for a part of a page at the page's own address
-            return scope["path"], scope["query_string"], request.headers.get("hx-request"), person_of(request)
+        try:
+            return scope["path"], scope["query_string"], person_of(Request(scope))
         except Refused:
             return None
 
