@@ -10,7 +10,7 @@ from starlette.staticfiles import StaticFiles
 
 from dokimasia import __version__
 from dokimasia.service import pages, routes
-from dokimasia.service.drawing import error_page
+from dokimasia.service.drawing import error_page, refusal_page
 from dokimasia.service.guarding.requests import Guard
 from dokimasia.service.metrics import Measured, Metrics
 from dokimasia.service.problems import PROBLEMS, handle_problems
@@ -33,7 +33,7 @@ def create_app(service: Service) -> FastAPI:
         responses=PROBLEMS,
         middleware=[
             Middleware(Measured, metrics=metrics),
-            Middleware(Guard, hosts=tuple(service.hosts), limits=service.limits),
+            Middleware(Guard, error_page=refusal_page, hosts=tuple(service.hosts), limits=service.limits),
         ],
     )
     app.state.service, app.state.metrics = service, metrics

@@ -9,12 +9,16 @@ from fastapi.responses import RedirectResponse, Response
 from dokimasia.report.data import SIMULATED_NOTE
 from dokimasia.runs.deleting import resting_on
 from dokimasia.runs.figures import forked_from
+from dokimasia.runs.forking import ForkRequest
 from dokimasia.runs.method import Method
 from dokimasia.runs.registry import method_of
 from dokimasia.runs.requests import option_of
 from dokimasia.runs.retrying import RETRYABLE
 from dokimasia.service.drawing import page
+from dokimasia.service.forms import changes_of
+from dokimasia.service.offers import offers_of
 from dokimasia.service.results import results_of
+from dokimasia.service.routes.starting import GoneOn
 from dokimasia.service.state import Reader, Service, TheService
 from dokimasia.storage.naming import Label, labels
 from dokimasia.storage.people.counts import check_counts
@@ -52,6 +56,14 @@ def one_run(
         at_work=at_work,
         simulated=SIMULATED_NOTE if drawn and drawn.simulated else "",
         may_run="run" in person.scopes,
+        faults={},
+        data_root=service.data_root is not None,
+        change={
+            "retry": changes_of(GoneOn, form="retry"),
+            "resume": changes_of(GoneOn, form="resume"),
+            "fork": changes_of(ForkRequest, form="fork", named=True),
+        },
+        offers={name: ones for name, ones in offers_of(service).items() if name in ("models", "files")},
         **standing(service, found),
     )
 

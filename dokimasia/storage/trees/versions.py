@@ -35,6 +35,8 @@ __all__ = [
 LATEST = "last"
 _CHUNK = 10_000
 _SHOWN = 8
+_DIGITS = 18
+"""Of a position; a longer number is none."""
 
 
 class TreeInfo(NamedTuple):
@@ -202,7 +204,7 @@ def resolve_tree(home: Home, text: str) -> StoredVersion:
     trees = list_trees(home)
     known = {tree.name for tree in trees}
     name, _, number = text.rpartition("@")
-    if name in known and number.isdecimal():
+    if name in known and number.isdecimal() and len(number) <= _DIGITS:
         found = _versions(home, "tree = ? AND position = ?", (name, int(number)))
         if not found:
             raise NotFound(f"the tree {name!r} has no version {number}; it has {len(versions(home, name))}")
