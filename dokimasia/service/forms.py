@@ -127,7 +127,8 @@ def changes_of(request: type[Invocation], *, form: str, named: bool = False) -> 
 
 def texts_of(form: FormData) -> dict[str, list[str]]:
     """Return the texts that were sent in a form, by field; files are none."""
-    return {name: [one for one in form.getlist(name) if isinstance(one, str)] for name in form}
+    texts = {name: [one for one in form.getlist(name) if isinstance(one, str)] for name in form}
+    return {name: some for name, some in texts.items() if some}
 
 
 def values_of(groups: Sequence[Group], form: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, ...]]:
