@@ -147,8 +147,14 @@ class _Maker:
     def _prompt_of(self, fields: "_Fields") -> str:
         prompt = fields.text("prompt") or self._prompt or ""
         if self._need_prompt and not prompt.strip():
-            missing = "empty" if "prompt" in fields.row.fields else "missing"
-            raise Fault("prompt", f"{fields.shown('prompt')} is {missing}")
+            if "prompt" in fields.row.fields:
+                raise Fault("prompt", f"{fields.shown('prompt')} is empty")
+            others = ", ".join(map(repr, sorted(fields.row.fields.keys() - {"id"})[:8]))
+            said = f" (there are {others}: one of them may be the question)" if others else ""
+            raise Fault(
+                "prompt",
+                f"{fields.shown('prompt')} is missing{said}; --prompt gives one question to all that have none",
+            )
         return prompt
 
     def _read(self, value: Image, where: str) -> tuple[ImageRef, ...]:

@@ -11,7 +11,7 @@ from starlette.staticfiles import StaticFiles
 
 from dokimasia import __version__
 from dokimasia.service import pages, routes
-from dokimasia.service.drawing import error_page
+from dokimasia.service.drawing import error_page, refusal_page
 from dokimasia.service.guarding.answers import Answers
 from dokimasia.service.guarding.requests import Guard
 from dokimasia.service.metrics import Measured, Metrics
@@ -35,7 +35,13 @@ def create_app(service: Service) -> FastAPI:
         responses=PROBLEMS,
         middleware=[
             Middleware(Measured, metrics=metrics),
-            Middleware(Guard, hosts=tuple(service.hosts), tokens=service.tokens, limits=service.limits),
+            Middleware(
+                Guard,
+                error_page=refusal_page,
+                hosts=tuple(service.hosts),
+                tokens=service.tokens,
+                limits=service.limits,
+            ),
             Middleware(Answers, service=service),
         ],
     )

@@ -76,12 +76,18 @@ def page(
         "tokens": service_of(request).tokens.needed,
         "charts": Markup(embedded(figures)) if figures else "",
     }
-    return HTMLResponse(templates().get_template(template).render(**shared, **values), status)
+    return HTMLResponse(templates().get_template(template).render({**shared, **values}), status)
 
 
-def error_page(request: Request, status: int, detail: str) -> HTMLResponse:
+def error_page(request: Request, status: int, detail: str, **values: Any) -> HTMLResponse:
     """Return the page that says what went wrong."""
-    return page(request, "error.html", status=status, title=HTTPStatus(status).phrase, code=status, detail=detail)
+    title = HTTPStatus(status).phrase
+    return page(request, "error.html", status=status, title=title, code=status, detail=detail, **values)
+
+
+def refusal_page(request: Request, status: int, detail: str) -> HTMLResponse:
+    """Return the page that says why a request was refused before anybody was known: it says nobody's name."""
+    return error_page(request, status, detail, person=None)
 
 
 def _known(request: Request) -> Person | None:

@@ -10,6 +10,7 @@ from typing import Any, Literal, Union, cast, get_args, get_origin
 import orjson
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
+from starlette.datastructures import FormData
 
 from dokimasia.runs.method import Method
 from dokimasia.runs.requests import Invocation, Option, RunRequest, fields_in_order, option_of, run_or_file
@@ -25,6 +26,7 @@ SAID: Mapping[str, str] = {
     "data": "A data set: JSON lines, a VLMEvalKit TSV, Parquet, or a folder of images.",
     "run": "A run of this home, by its name, the beginning of its id, or `last`.",
     "graph": "A graph that an installed plug-in brings.",
+    "prompts": "A folder whose prompts take the place of those of the same name.",
 }
 """What is said of fields that the command line says by their place alone."""
 
@@ -48,6 +50,7 @@ class Control:
         offers: the list of suggestions that belongs to it, by its name.
         file: it names files, which can be uploaded.
         parts: of an object, what the numbers of a line are called.
+        form: the form that it stands in, where a page has several.
     """
 
     name: str
@@ -63,6 +66,12 @@ class Control:
     offers: str = ""
     file: bool = False
     parts: tuple[str, ...] = ()
+    form: str = ""
+
+    @property
+    def id(self) -> str:
+        """What the field is called within its page."""
+        return f"{self.form}-{self.name}" if self.form else self.name
 
     @property
     def label(self) -> str:
@@ -103,9 +112,32 @@ def groups_of(method: Method[Any, Any]) -> list[Group]:
     return [Group(title, tuple(controls[name] for name in part), bool(title)) for title, part in parts if part]
 
 
+def changes_of(request: type[Invocation], *, form: str, named: bool = False) -> list[Group]:
+    """Return the form of what can be changed of a run that is there: its limits, prompts and, where `named`, its name."""
+    fields = {name: field for name, field in request.model_fields.items() if given_over_http(name, field)}
+    labels = [name for name, field in fields.items() if option_of(field).label and named]
+    limits = [name for name in Invocation.model_fields if not option_of(fields[name]).label]
+    parts = (("Prompts", ["prompts"]), ("Limits", limits), ("Name and tags", labels))
+    return [
+        Group(title, tuple(replace(_control(name, fields[name]), form=form) for name in part))
+        for title, part in parts
+        if part
+    ]
+
+
+def texts_of(form: FormData) -> dict[str, list[str]]:
+    """Return the texts that were sent in a form, by field; files are none."""
+    texts = {name: [one for one in form.getlist(name) if isinstance(one, str)] for name in form}
+    return {name: some for name, some in texts.items() if some}
+
+
 def values_of(groups: Sequence[Group], form: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, ...]]:
-    """Return what was written into a form, by field."""
-    return {one.name: tuple(form.get(one.name, ())) for group in groups for one in group.controls}
+    """Return what was written into a form, by field; of several fields of one name those that are not empty."""
+    return {
+        one.name: tuple(text for text in form.get(one.name, ()) if text.strip() or one.kind != "several")
+        for group in groups
+        for one in group.controls
+    }
 
 
 def defaults_of(groups: Sequence[Group]) -> dict[str, tuple[str, ...]]:

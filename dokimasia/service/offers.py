@@ -49,7 +49,7 @@ def _runs(service: Service) -> Iterator[tuple[str, str]]:
 
 def _uploads(service: Service) -> Iterator[tuple[str, str]]:
     for one in Places(service.home, service.data_root).uploads.all()[:MOST]:
-        yield f"upload:{one.name or one.id}", f"{len(one.files)} files" if len(one.files) > 1 else "upload"
+        yield one.called, f"{len(one.files)} files" if len(one.files) > 1 else "upload"
 
 
 def _below(root: Path | None) -> Iterator[tuple[str, str]]:

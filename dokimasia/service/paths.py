@@ -90,6 +90,11 @@ class Places:
         text = self.uploads.shortened(text)
         return text if self.root is None else text.replace(f"{_resolved(self.root)}{os.sep}", "")
 
+    def asked(self, text: str) -> str:
+        """Return a file's path as a request names it."""
+        text = self.uploads.asked(text)
+        return text if self.root is None else text.replace(f"{_resolved(self.root)}{os.sep}", "")
+
     def _below_root(self, text: str) -> Path | None:
         """Return a path below the data root, with all links resolved; None where it is none, whatever lies there."""
         if self.root is None or not text or len(text) > LONGEST or "\0" in text or not _encodable(text):

@@ -66,6 +66,16 @@ ErrorPage = Callable[[Request, int, str], Response]
 """Draws an error for a person: what was asked, the status, and the sentence."""
 
 
+def refusal(request: Request, refused: "Refused", draw: ErrorPage) -> Response:
+    """Return what answers a request that was refused before a route saw it: a page for a browser, else a problem."""
+    if not for_a_browser(request):
+        id = getattr(request.state, "id", "")
+        return problem(refused.status, refused.detail, request=id, headers=refused.headers)
+    page = draw(request, refused.status, refused.detail)
+    page.headers.update(refused.headers)
+    return page
+
+
 def for_a_browser(request: Request) -> bool:
     """Whether a person in a browser opens a page, and no program or script asks for data."""
     fragment = request.headers.get("hx-request") is not None

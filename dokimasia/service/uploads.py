@@ -27,7 +27,14 @@ UPLOAD = "upload:"
 
 FOLDER, FILES, ABOUT, PART = "uploads", "files", "about.json", ".part-"
 _ID = re.compile(r"[0-9a-f]{32}")
+SHORT = 8
+"""Of an id, the characters that stand beside a name."""
+
+_AT = re.compile(rf"@([0-9a-f]{{{SHORT}}})(?=/|$)")
 _DRIVE = re.compile(r"[A-Za-z]:")
+MANY = 50
+"""Data files of an upload that are named at most."""
+
 PROMPT = ".md"
 """How files of prompts end, which are named by their folder."""
 
@@ -70,7 +77,8 @@ class FileKept(Value):
 class Upload(Value):
     """An upload: its id by content, what it is called, when it came (UTC, ISO form), whose it is, and its files by name.
 
-    `data` is the name of the one file of it that is a data set, empty where it is a folder or none is alone.
+    `data` is the name of the one file of it that is a data set, empty where it is a folder or none is alone. `folder` is what
+    the folder of its files is called; of images alone after the upload, since a run over them is called after it.
     """
 
     id: str
@@ -79,6 +87,17 @@ class Upload(Value):
     by: str
     data: str = ""
     files: tuple[FileKept, ...]
+    folder: str = FILES
+
+    @property
+    def called(self) -> str:
+        """How a person reads it where a request names a file: by its name, and by so much of its id as tells it apart."""
+        return f"{UPLOAD}{self.name}@{self.id[:SHORT]}"
+
+    @property
+    def sets(self) -> list[str]:
+        """The files of it that can be read as data sets."""
+        return [one.name for one in self.files if PurePosixPath(one.name).suffix.lower() in READERS]
 
     @property
     def bytes(self) -> int:
@@ -131,17 +150,14 @@ class Uploads:
         Raises:
             InputError: there is no such upload, or no such file in it.
         """
-        named = text.removeprefix(UPLOAD)
-        try:
-            upload, inside = self.get(named), ""
-        except NotFound:
-            name, _, inside = named.partition("/")
-            try:
-                upload = self.get(name)
-            except NotFound as problem:
-                raise InputError(f"{where}: {problem}") from None
+        upload, inside = self._meant(text.removeprefix(UPLOAD), where)
         wanted = inside or upload.data
-        files = self.folder / upload.id / FILES
+        files = self.folder / upload.id / upload.folder
+        if not wanted and where == "data" and len(upload.sets) > 1:
+            shown = ", ".join(f"{upload.called}/{name}" for name in upload.sets[:MANY])
+            raise InputError(
+                f"{where}: the upload {upload.name!r} holds {len(upload.sets)} data files: name one of {shown}"
+            )
         known = {one.name for one in upload.files}
         if not wanted or (wanted not in known and any(name.startswith(f"{wanted}/") for name in known)):
             return files / wanted
@@ -149,14 +165,57 @@ class Uploads:
             raise InputError(f"{where}: the upload {upload.name!r} has no file {inside[:200]!r}")
         return files / wanted
 
+    def choices(self, text: str) -> list[str]:
+        """Return the data files of an upload that holds several and of which a text names none, as a request names them."""
+        with suppress(InputError):
+            upload, inside = self._meant(text.removeprefix(UPLOAD), "data")
+            if text.startswith(UPLOAD) and not (inside or upload.data) and len(upload.sets) > 1:
+                return [f"{upload.called}/{name}" for name in upload.sets[:MANY]]
+        return []
+
+    def _meant(self, named: str, where: str) -> tuple[Upload, str]:
+        """Return the upload that a text means, and the file in it."""
+        for at in _AT.finditer(named):
+            for one in self.all():
+                if one.id.startswith(at[1]) and one.name == named[: at.start()]:
+                    return one, named[at.end() + 1 :]
+        try:
+            return self.get(named), ""
+        except NotFound:
+            name, _, inside = named.partition("/")
+            try:
+                return self.get(name), inside
+            except NotFound as problem:
+                raise InputError(f"{where}: {problem}") from None
+
     def holds(self, path: Path) -> bool:
         """Whether a path lies in the files of an upload."""
         parts = path.relative_to(self.folder).parts if path.is_relative_to(self.folder) else ()
-        return len(parts) > 1 and parts[1] == FILES and bool(_ID.fullmatch(parts[0]))
+        return len(parts) > 1 and parts[1] != ABOUT and bool(_ID.fullmatch(parts[0]))
 
     def shortened(self, text: str) -> str:
-        """Return a text in which files of uploads are called by their names there."""
-        return re.sub(rf"{re.escape(str(self.folder))}/[0-9a-f]{{32}}/{FILES}/?", "", text)
+        """Return a text in which files of uploads are called by their names there, and their folders by the upload's name."""
+        return self._found.sub(lambda at: "" if at[2] else self._name(at[1]), text)
+
+    def asked(self, text: str) -> str:
+        """Return a text in which files of uploads are named as a request names them."""
+        at = self._found.match(text)
+        if at is None:
+            return text
+        with suppress(NotFound):
+            upload, inside = self.get(at[1]), text[at.end() :]
+            return upload.called if inside in ("", upload.data) else f"{upload.called}/{inside}"
+        return text
+
+    @property
+    def _found(self) -> re.Pattern[str]:
+        return re.compile(rf"{re.escape(str(self.folder))}/([0-9a-f]{{32}})/[\w.-]*\w(/(?=[^\s;,]))?")
+
+    def _name(self, id: str) -> str:
+        try:
+            return f"the upload {self.get(id).name}"
+        except NotFound:
+            return "the upload"
 
     def delete(self, upload: Upload) -> None:
         """Delete an upload."""
@@ -273,11 +332,15 @@ class Incoming:
         target = self.part.parent / id
         if (target / ABOUT).is_file():
             return Upload.model_validate_json((target / ABOUT).read_bytes()), False
-        sets = [one.name for one in kept if PurePosixPath(one.name).suffix.lower() in READERS]
-        alone = len(kept) == 1 and not _is_image(kept[0].name) and not kept[0].name.endswith(PROMPT)
-        data = kept[0].name if alone else sets[0] if len(sets) == 1 else ""
         now = datetime.now(UTC).isoformat(timespec="milliseconds")
-        upload = Upload(id=id, name=name[:200] or kept[0].name, created_at=now, by=by, data=data, files=kept)
+        upload = Upload(id=id, name="", created_at=now, by=by, files=kept)
+        more = f" and {len(kept) - 1} more" if len(kept) > 1 else ""
+        name = name[:200] or (upload.sets[0] if len(upload.sets) == 1 else kept[0].name + more)
+        alone = len(kept) == 1 and not _is_image(kept[0].name) and not kept[0].name.endswith(PROMPT)
+        data = kept[0].name if alone else upload.sets[0] if len(upload.sets) == 1 else ""
+        folder = _folder(name) if not upload.sets and any(_is_image(one.name) for one in kept) else FILES
+        upload = upload.model_copy(update={"name": name, "data": data, "folder": folder})
+        (self.part / FILES).rename(self.part / folder)
         (self.part / ABOUT).write_bytes(upload.model_dump_json().encode())
         (self.part / "taken").unlink(missing_ok=True)
         self.part.rename(target)
@@ -322,6 +385,12 @@ def plain_name(name: str, caps: Caps) -> str:
             f"{shown!r} is too long: a name has at most {caps.name} bytes, and lies {caps.depth} folders deep"
         )
     return "/".join(parts)
+
+
+def _folder(name: str) -> str:
+    """Return what the folder of an upload is called, after the upload."""
+    plain = re.sub(r"[^\w.-]+", "-", name.encode("ascii", "ignore").decode()).strip("-.")[:60]
+    return FILES if plain.lower() in ("", ABOUT, "taken") else plain
 
 
 def refused(why: str) -> Refused:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from dokimasia.errors import StorageError
+from dokimasia.errors import InputError, StorageError
 
 _NEXT_TO_NOTHING = 256 * 1024
 _BY_NUMBER = {
@@ -62,11 +62,17 @@ def storage_error(error: sqlite3.Error | OSError, *, path: Path, doing: str) -> 
 
 @contextmanager
 def told(path: Path, doing: str) -> Iterator[None]:
-    """Raise a fault of what is done inside as the StorageError that `storage_error` makes of it."""
+    """Raise a fault of what is done inside as the StorageError that `storage_error` makes of it.
+
+    Raises:
+        InputError: a number is too large to be looked up.
+    """
     try:
         yield
     except (sqlite3.Error, OSError) as error:
         raise storage_error(error, path=path, doing=doing) from error
+    except OverflowError:
+        raise InputError("a number that was asked for is larger than any that is kept: ask for a smaller one") from None
 
 
 def _is_full(path: Path) -> bool:

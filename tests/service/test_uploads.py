@@ -89,7 +89,7 @@ async def test_files_and_archives_are_kept_by_content(client: httpx.AsyncClient,
     other = await client.post("/api/uploads", files=sent(("q.jsonl", LINE + LINE)), data={"name": "other"})
     assert other.json()["id"] != first.json()["id"]
     listed = (await client.get("/api/uploads")).json()
-    assert [one["name"] for one in listed["uploads"]] == ["other", "images/a.png"]
+    assert [one["name"] for one in listed["uploads"]] == ["other", "q.jsonl"]
     folder = service.home.path / "uploads" / first.json()["id"] / "files"
     assert (folder / "images" / "a.png").read_bytes() == png()
     assert sorted(path.name for path in (service.home.path / "uploads").iterdir()) == sorted(
@@ -259,4 +259,4 @@ def test_a_prompt_is_named_by_its_folder_and_a_data_set_by_its_file(tmp_path: Pa
             found, new = taking.keep(name="", by="ana")
         assert (new, found.data) == (True, meant)
         folder = tmp_path / "uploads" / found.id / "files"
-        assert kept.path(f"upload:{found.id}", "data") == (folder / meant if meant else folder / "")
+        assert kept.path(f"upload:{found.id}", "file") == (folder / meant if meant else folder / "")

@@ -11,7 +11,7 @@ from dokimasia.errors import InputError, NotFound
 from dokimasia.methods.evaluation.plan import Ask
 from dokimasia.methods.passports import BLIND_BELOW, HELP, Passports
 from dokimasia.report.figures import several
-from dokimasia.runs.requests import SHARED_HELP, DataRequest, Judge, Models, Option
+from dokimasia.runs.requests import SHARED_HELP, DataRequest, Models, Option
 from dokimasia.runs.responses import ResponsesFiles
 from dokimasia.storage.criteria import load_collection
 from dokimasia.storage.home import Home
@@ -52,7 +52,7 @@ class EvaluationRequest(DataRequest):
 
     VERB: ClassVar[str] = "evaluate"
 
-    judge: Judge | None = Field(
+    judge: Annotated[str | None, Option(models=True)] = Field(
         default=None, description=f"{SHARED_HELP['judge']} Without one, rules alone decide whether answers are right."
     )
     models: Models = Field(default=(), description="The candidates, separated by commas.")

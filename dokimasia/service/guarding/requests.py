@@ -10,14 +10,14 @@ from dataclasses import dataclass, field
 from http import HTTPStatus
 
 from starlette.datastructures import Headers, MutableHeaders
-from starlette.requests import HTTPConnection
+from starlette.requests import HTTPConnection, Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from dokimasia import __version__
 from dokimasia.log import logger
 from dokimasia.service.guarding.limits import Limits, Rates
 from dokimasia.service.guarding.tokens import Tokens, sent_with
-from dokimasia.service.problems import Refused, problem
+from dokimasia.service.problems import ErrorPage, Refused, refusal
 
 UPLOADS = "/api/uploads"
 SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
@@ -84,6 +84,7 @@ class Guard:
 
     Attributes:
         app: what answers a request that passes.
+        error_page: draws a refusal for a browser; it is drawn before anybody is known, and says nobody's name.
         hosts: names by which the service is reached beside this machine's own; a request that names another is a page's
             elsewhere, whose name was made to lead here.
         tokens: by whose holders requests are counted.
@@ -91,6 +92,7 @@ class Guard:
     """
 
     app: ASGIApp
+    error_page: ErrorPage
     hosts: Collection[str] = ()
     tokens: Tokens = field(default_factory=Tokens)
     limits: Limits = field(default_factory=Limits)
@@ -130,7 +132,7 @@ class Guard:
         except Refused as refused:
             if status:
                 raise
-            await problem(refused.status, refused.detail, request=id, headers=refused.headers)(scope, receive, sending)
+            await refusal(Request(scope), refused, self.error_page)(scope, receive, sending)
         finally:
             logger(__name__).info(
                 "request",

@@ -1,18 +1,24 @@
 """What a run's page does with it: call it otherwise, stop, resume, ask anew, fork, delete."""
 
-from typing import Annotated
+from collections.abc import Mapping
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Form, Request
 from fastapi.responses import RedirectResponse, Response
 from pydantic import TypeAdapter, ValidationError
+from starlette.concurrency import run_in_threadpool
 
-from dokimasia.errors import ConfigError
+from dokimasia.errors import ConfigError, InputError
 from dokimasia.runs.deleting import resting_on
 from dokimasia.runs.forking import ForkRequest
 from dokimasia.runs.requests import Called
 from dokimasia.runs.retrying import retryable
+from dokimasia.service.asked import Q, read_asked
 from dokimasia.service.drawing import page
-from dokimasia.service.state import Starter, TheService
+from dokimasia.service.forms import Group, changes_of, sent, texts_of, values_of
+from dokimasia.service.paths import Places
+from dokimasia.service.routes.starting import GoneOn, changes_in
+from dokimasia.service.state import Service, Starter, TheService
 from dokimasia.storage.deletion import run_size
 from dokimasia.storage.naming import Label, labels, name_run, set_tags
 from dokimasia.storage.runs import Run
@@ -41,42 +47,39 @@ async def cancel(service: TheService, person: Starter, run: str) -> Response:
 
 
 @router.post("/resume")
-async def resume(service: TheService, person: Starter, run: str) -> Response:
-    """Go on with a run."""
-    return _to(await service.runner.resume(service.run(run)))
+async def resume(request: Request, service: TheService, person: Starter, run: str) -> Response:
+    """Go on with a run, with other limits and prompts where some are given."""
+    form = texts_of(await request.form())
+    asked = await _asked(service, GoneOn, form, changes_of(GoneOn, form="resume"))
+    return _to(await service.runner.resume(service.run(run), changes=changes_in(asked)))
 
 
 @router.post("/retry")
-async def retry(
-    service: TheService, person: Starter, run: str, kinds: Annotated[list[str] | None, Form()] = None
-) -> Response:
-    """Ask anew what failed in these ways."""
+async def retry(request: Request, service: TheService, person: Starter, run: str) -> Response:
+    """Ask anew what failed in these ways, with other limits and prompts where some are given."""
+    form = texts_of(await request.form())
+    kinds = form.get("kinds")
     if not kinds:
         raise ConfigError("no kind of failure is ticked: tick what is to be asked anew")
-    return _to(await service.runner.resume(service.run(run), retry=retryable(",".join(kinds))))
+    asked = await _asked(service, GoneOn, form, changes_of(GoneOn, form="retry"))
+    retried = retryable(",".join(kinds))
+    return _to(await service.runner.resume(service.run(run), changes=changes_in(asked), retry=retried))
 
 
 @router.post("/fork")
-async def fork(
-    service: TheService,
-    person: Starter,
-    run: str,
-    old: Annotated[list[str] | None, Form()] = None,
-    new: Annotated[list[str] | None, Form()] = None,
-    node: Annotated[str, Form()] = "",
-) -> Response:
-    """Do a run again with other models in the places of its own."""
-    judge: str | None = None
+async def fork(request: Request, service: TheService, person: Starter, run: str) -> Response:
+    """Do a run again with other models or prompts in the places of its own."""
+    form = texts_of(await request.form())
+    more: dict[str, Any] = {"node": form.get("node", [""])[0].strip()}
     models: dict[str, str] = {}
-    for was, given in zip(old or (), new or (), strict=False):
+    for was, given in zip(form.get("old", ()), form.get("new", ()), strict=False):
         field, _, name = was.partition(":")
-        if not given.strip():
-            continue
         if field == "judge":
-            judge = given.strip()
-        else:
+            more["judge"] = given.strip()
+        elif given.strip():
             models[name] = given.strip()
-    asked = ForkRequest(node=node.strip() or None, judge=judge, models=models)
+    more = {name: one for name, one in {**more, "models": models}.items() if one}
+    asked = await _asked(service, ForkRequest, form, changes_of(ForkRequest, form="fork", named=True), more)
     return _to(await service.runner.fork(service.run(run), asked))
 
 
@@ -95,6 +98,21 @@ async def delete(service: TheService, person: Starter, run: str) -> Response:
     """Delete a run."""
     await service.runner.delete(service.run(run))
     return RedirectResponse("/", 303)
+
+
+async def _asked(
+    service: Service, model: type[Q], form: Mapping[str, list[str]], groups: list[Group], more: Mapping[str, Any] = {}
+) -> Q:
+    """Return what a form asks, checked as a request of a program is, its files resolved."""
+    asked, faults = sent(groups, values_of(groups, form))
+    if faults:
+        raise ConfigError("; ".join(f"{name}: {fault}" for name, fault in faults.items()))
+    places = Places(service.home, service.data_root)
+    try:
+        return await run_in_threadpool(read_asked, model, {**asked, **more}, places)
+    except InputError as problem:
+        problem.args = (places.shortened(str(problem)),)
+        raise
 
 
 def _to(run: Run) -> Response:

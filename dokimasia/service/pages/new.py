@@ -10,7 +10,6 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import RedirectResponse, Response
 from starlette.concurrency import run_in_threadpool
-from starlette.datastructures import FormData
 
 from dokimasia.datasets import Problem, open_dataset
 from dokimasia.errors import ConfigError, InputError, NotFound
@@ -24,7 +23,7 @@ from dokimasia.runs.readers import bring_reader
 from dokimasia.runs.registry import method_named
 from dokimasia.service.asked import read_asked
 from dokimasia.service.drawing import page
-from dokimasia.service.forms import Group, defaults_of, groups_of, sent, split_faults, values_of, written
+from dokimasia.service.forms import Group, defaults_of, groups_of, sent, split_faults, texts_of, values_of, written
 from dokimasia.service.offers import offers_of
 from dokimasia.service.paths import Places
 from dokimasia.service.state import Reader, Service, Starter, TheService
@@ -36,6 +35,15 @@ router = APIRouter()
 
 SHOWN_SAMPLES = 6
 SHOWN_FAULTS = 50
+CHOSEN = "data_file"
+"""The field of the buttons by which one data file of an upload is chosen."""
+
+NO_IMAGE = "there is no image file"
+IMAGES = (
+    "Upload a ZIP with the data and these images, at the paths by which the data names them; where it names them without "
+    "folders, the data and the images chosen together do as well."
+)
+"""What is said where images are missing."""
 
 
 @router.get("/new")
@@ -69,9 +77,9 @@ def blank(
     if origin:
         run = resolve_run(service.home, origin)
         asked: Any = run.options.get("request") or {}
-        shortened = Places(service.home, service.data_root).shortened
+        named = Places(service.home, service.data_root).asked
         before = written(groups, asked)
-        values = {name: tuple(map(shortened, one)) for name, one in before.items()} | {"name": (), "fresh": ()}
+        values = {name: tuple(map(named, one)) for name, one in before.items()} | {"name": (), "fresh": ()}
     given = {name: tuple(request.query_params.getlist(name)) for name in values if name in request.query_params}
     return _form(request, service, known, groups, {**values, **given})
 
@@ -82,11 +90,15 @@ async def filled(request: Request, service: TheService, person: Starter, method:
     known = _known(method)
     groups = groups_of(known)
     form = await request.form()
-    values = values_of(groups, _texts(form))
-    action = str(form.get("do", "start"))
+    texts = texts_of(form)
+    values = values_of(groups, texts)
+    action = texts.get("do", ["start"])[0]
+    if chosen := texts.get(CHOSEN):
+        values["data"], action = (chosen[0],), "data"
     asked, faults = sent(groups, values)
     shown: dict[str, Any] = {"faults": faults}
     places = Places(service.home, service.data_root)
+    shown["choices"] = places.uploads.choices(str(asked.get("data", "")))
     if action == "data":
         shown["data"] = await run_in_threadpool(_look, asked, places)
         shown["faults"] = {name: fault for name, fault in faults.items() if values[name]}
@@ -100,6 +112,8 @@ async def filled(request: Request, service: TheService, person: Starter, method:
             shown["command"] = places.shortened(wanted.command)
         except InputError as problem:
             sentence = service.redact(places.shortened(str(problem)))
+            if NO_IMAGE in sentence:
+                sentence = f"{sentence}\n{IMAGES}"
             shown["faults"], shown["problem"] = split_faults(groups, sentence)
     return await run_in_threadpool(_form, request, service, known, groups, values, **shown)
 
@@ -113,7 +127,7 @@ def _form(
     **shown: Any,
 ) -> Response:
     first, *more = (method.request.__doc__ or "").strip().split("\n\n")
-    known = {"faults": {}, "problem": "", "estimate": None, "command": "", "data": None, **shown}
+    known = {"faults": {}, "problem": "", "estimate": None, "command": "", "data": None, "choices": [], **shown}
     wrong = bool(known["faults"] or known["problem"])
     return page(
         request,
@@ -126,6 +140,7 @@ def _form(
         values=values,
         offers=offers_of(service),
         data_root=service.data_root is not None,
+        images=IMAGES,
         **known,
     )
 
@@ -141,18 +156,14 @@ def _unknown(name: str) -> str:
     return f"no method {name[:80]!r}; there are {', '.join((*OWN, *plugin_methods()))}"
 
 
-def _texts(form: FormData) -> dict[str, list[str]]:
-    return {name: [one for one in form.getlist(name) if isinstance(one, str)] for name in form}
-
-
 def _look(asked: Mapping[str, Any], places: Places) -> dict[str, Any]:
     """Return the first samples of the data that a form names, and what is wrong with its lines, or that it is no data set."""
     blobs = MemoryBlobs()
     named = str(asked.get("data") or "")
+    found: dict[str, Any] = {"problem": "", "samples": [], "faults": [], "missing": 0, "unasked": ""}
     if not named:
-        return {"problem": "Name a data set first, or upload one.", "samples": [], "faults": []}
-    samples: list[dict[str, Any]] = []
-    faults: list[str] = []
+        return {**found, "problem": "Name a data set first, or upload one."}
+    unasked: Counter[str] = Counter()
     try:
         path: Path = places.file(named, "data")
         bring_reader(path)
@@ -160,17 +171,31 @@ def _look(asked: Mapping[str, Any], places: Places) -> dict[str, Any]:
         reading = open_dataset(path, blobs=blobs, need_prompt=False, prompt=prompt or "–", limit=SHOWN_SAMPLES)
         for one in islice(reading, SHOWN_FAULTS):
             if isinstance(one, Problem):
-                faults.append(places.shortened(str(one.message)))
+                found["faults"].append(places.shortened(str(one.message)))
+                found["missing"] += one.kind == "image-missing"
                 continue
             pictures = [
                 picture(blobs.get(image.sha256), image.sha256, (image.width, image.height), share=SHARE // 4)
                 for image in one.images[:3]
             ]
+            if not prompt and one.prompt == "–":
+                unasked.update(["", *one.meta])
             prompt_shown = "" if one.prompt == "–" else one.prompt
-            samples.append({"sample": one, "pictures": pictures, "prompt": prompt_shown})
+            found["samples"].append({"sample": one, "pictures": pictures, "prompt": prompt_shown})
     except InputError as problem:
-        return {"problem": places.shortened(str(problem)), "samples": samples, "faults": faults}
-    return {"problem": "", "samples": samples, "faults": faults}
+        found["problem"] = places.shortened(str(problem)).removeprefix("data: ")
+    if unasked:
+        found["unasked"] = _unasked(unasked.pop(""), sorted(unasked))
+    return found
+
+
+def _unasked(count: int, others: list[str]) -> str:
+    """Return the sentence on samples without a question, with the other fields that they have."""
+    said = f" Among its other fields ({', '.join(others[:8])}) may be the question: call it prompt." if others else ""
+    have = "has" if count == 1 else "have"
+    return (
+        f"{several(count, 'sample')} {have} no question.{said} A question for all can be written into the field Prompt."
+    )
 
 
 def _estimate(shown: Mapping[str, Any], service: Service) -> dict[str, Any]:

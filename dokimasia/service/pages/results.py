@@ -13,14 +13,18 @@ from dokimasia.report.data import SIMULATED_NOTE
 from dokimasia.runs.catalogue import OWN, plugin_methods
 from dokimasia.runs.deleting import resting_on
 from dokimasia.runs.figures import forked_from
+from dokimasia.runs.forking import ForkRequest
 from dokimasia.runs.method import Method
 from dokimasia.runs.registry import method_named, method_of
 from dokimasia.runs.requests import option_of
 from dokimasia.runs.retrying import RETRYABLE
 from dokimasia.service.comparing import models_compared
 from dokimasia.service.drawing import page
+from dokimasia.service.forms import changes_of
 from dokimasia.service.guarding.answers import keep
+from dokimasia.service.offers import offers_of
 from dokimasia.service.results import results_of
+from dokimasia.service.routes.starting import GoneOn
 from dokimasia.service.state import IN_TURN, Reader, Service, TheService
 from dokimasia.storage.naming import Label, labels
 from dokimasia.storage.people.counts import check_counts
@@ -57,6 +61,14 @@ def one_run(
         at_work=at_work,
         simulated=SIMULATED_NOTE if drawn and drawn.simulated else "",
         may_run="run" in person.scopes,
+        faults={},
+        data_root=service.data_root is not None,
+        change={
+            "retry": changes_of(GoneOn, form="retry"),
+            "resume": changes_of(GoneOn, form="resume"),
+            "fork": changes_of(ForkRequest, form="fork", named=True),
+        },
+        offers={name: ones for name, ones in offers_of(service).items() if name in ("models", "files")},
         **standing(service, found),
     )
 

@@ -149,7 +149,7 @@ async def resume(service: TheService, person: Starter, request: Request, run: st
     with _told(service) as places:
         asked = await _asked(GoneOn, request, places, optional=True)
         found = _at_rest(service.run(run), asked)
-        return begun(service, await service.runner.resume(found, changes=_changes(asked)))
+        return begun(service, await service.runner.resume(found, changes=changes_in(asked)))
 
 
 async def retry(service: TheService, person: Starter, request: Request, run: str) -> RunBegun:
@@ -160,7 +160,7 @@ async def retry(service: TheService, person: Starter, request: Request, run: str
         if found.status in AT_WORK:
             raise Refused(HTTPStatus.CONFLICT, f"run {found.id} is {found.status}: ask anew when it has ended")
         kinds = asked.kinds or RETRYABLE
-        return begun(service, await service.runner.resume(found, changes=_changes(asked), retry=kinds))
+        return begun(service, await service.runner.resume(found, changes=changes_in(asked), retry=kinds))
 
 
 async def fork(
@@ -200,7 +200,7 @@ def _at_rest(run: Run, asked: GoneOn) -> Run:
     return run
 
 
-def _changes(asked: GoneOn) -> dict[str, Any]:
+def changes_in(asked: GoneOn) -> dict[str, Any]:
     """Return what is changed of a run's request."""
     return {name: getattr(asked, name) for name in asked.model_fields_set - {"kinds"}}
 

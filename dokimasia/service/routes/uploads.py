@@ -6,7 +6,6 @@ from itertools import islice
 from pathlib import Path
 from typing import Annotated, Any
 
-import orjson
 from fastapi import Query, Request, Response
 from pydantic import BaseModel, Field
 from python_multipart.exceptions import FormParserError
@@ -67,6 +66,7 @@ class UploadShown(BaseModel):
     path: str = Field(
         description="what stands for it where a request names a file", examples=["upload:questions.jsonl"]
     )
+    called: str = Field(description="the same as a person reads it: by its name and the beginning of its id")
 
 
 class UploadsListed(Listed):
@@ -274,8 +274,16 @@ def _preview(path: Path, places: Places, *, prompt: str | None, samples: int) ->
     except InputError as problem:
         return Preview(report=None, problem=places.shortened(str(problem)), samples=[])
     report |= {part: report[part][:MANY] for part in ("problems", "warnings")}
-    told: dict[str, Any] = orjson.loads(places.shortened(orjson.dumps(report).decode()))
-    return Preview(report=told, problem="", samples=shown)
+    return Preview(report=_short(report, places), problem="", samples=shown)
+
+
+def _short(value: Any, places: Places) -> Any:
+    """Return plain JSON in whose texts files are called as whoever uploaded them knows them."""
+    if isinstance(value, str):
+        return places.shortened(value)
+    if isinstance(value, Mapping):
+        return {name: _short(one, places) for name, one in value.items()}
+    return [_short(one, places) for one in value] if isinstance(value, list | tuple) else value
 
 
 def _uses(value: Any, id: str) -> bool:
@@ -293,4 +301,4 @@ def _uploads(service: Service) -> Uploads:
 
 def _shown(one: Upload) -> UploadShown:
     fields = one.model_dump(include={"id", "name", "created_at", "by"})
-    return UploadShown(**fields, files=len(one.files), bytes=one.bytes, path=f"{UPLOAD}{one.id}")
+    return UploadShown(**fields, files=len(one.files), bytes=one.bytes, path=f"{UPLOAD}{one.id}", called=one.called)

@@ -1,19 +1,19 @@
 "use strict";
 // The form of a new run: more fields for more values, and files uploaded from where they are named.
 (() => {
-  const fields = (name) => Array.from(document.getElementsByName(name));
-  const another = (name) => {
-    const last = fields(name).at(-1);
-    const next = last.cloneNode();
+  const fields = (form, name) => Array.from(form.querySelectorAll(`[name="${name}"]`));
+  const another = (form, name) => {
+    const all = fields(form, name);
+    const next = all.at(-1).cloneNode();
     next.value = "";
-    next.id = `${name}-${fields(name).length}`;
-    next.setAttribute("aria-label", `${name} ${fields(name).length + 1}`);
-    last.after(next);
+    next.id = `${all[0].id}-${all.length}`;
+    next.setAttribute("aria-label", `${name} ${all.length + 1}`);
+    all.at(-1).after(next);
     return next;
   };
   document.addEventListener("click", (event) => {
     const more = event.target.closest?.("[data-more]");
-    if (more) another(more.dataset.more).focus();
+    if (more) another(more.form, more.dataset.more).focus();
   });
   const send = async (files) => {
     const body = new FormData();
@@ -26,13 +26,15 @@
   document.addEventListener("change", async (event) => {
     const name = event.target.dataset?.upload;
     if (!name || !event.target.files.length) return;
-    const said = document.querySelector(`[data-uploaded="${name}"]`);
+    const form = event.target.form;
+    const said = form.querySelector(`[data-uploaded="${name}"]`);
     said.textContent = "Uploading …";
     said.className = "note";
     try {
       const kept = await send(event.target.files);
-      const empty = fields(name).find((one) => !one.value) ?? (fields(name).length > 1 ? another(name) : fields(name)[0]);
-      empty.value = kept.path;
+      const all = fields(form, name);
+      const empty = all.find((one) => !one.value) ?? (all.length > 1 ? another(form, name) : all[0]);
+      empty.value = kept.called;
       said.textContent = `${kept.name}: ${kept.files} file${kept.files === 1 ? "" : "s"}`;
     } catch (problem) {
       said.textContent = problem.message;

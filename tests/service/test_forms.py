@@ -1,0 +1,151 @@
+"""Forms of runs: what is suggested, what stays, what can be changed of a run that is there, and refusals as pages."""
+
+import re
+import shutil
+from collections.abc import AsyncIterator
+from html import unescape
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from dokimasia.service.guarding.limits import Limits
+from tests.report.conftest import Finished
+from tests.service.conftest import asking, service_over
+from tests.service.working import Working, working
+
+BROWSER = {"accept": "text/html"}
+
+
+@pytest.fixture
+async def at_work(small: Finished, tmp_path: Path) -> AsyncIterator[Working]:
+    """A service at work over a home with one finished evaluation, and a data root with a folder of prompts."""
+    shutil.copytree(small.home, tmp_path / "home")
+    (tmp_path / "root" / "mine").mkdir(parents=True)
+    async with working(tmp_path / "home", data_root=tmp_path / "root") as at:
+        yield at
+
+
+def ids(text: str) -> list[str]:
+    """All ids of a page."""
+    return re.findall(r' id="([^"]*)"', text)
+
+
+@pytest.mark.parametrize("path", ["/new/evaluate", "/new/filter", "/new/duel", "/runs/last?wait=true", "/settings"])
+async def test_no_two_elements_share_an_id_and_every_list_is_there(client: httpx.AsyncClient, path: str) -> None:
+    """Ids of a page are its own, and each list of suggestions that a field names is a list of the page."""
+    text = (await client.get(path, headers=BROWSER, follow_redirects=True)).text
+    assert len(ids(text)) == len(set(ids(text)))
+    lists = set(re.findall(r'<datalist id="([^"]*)"', text))
+    assert set(re.findall(r'<input[^>]* list="([^"]*)"', text)) <= lists
+    assert path == "/settings" or "offers-models" in lists
+
+
+@pytest.mark.parametrize("field", ["models", "judge"])
+async def test_models_are_suggested(client: httpx.AsyncClient, field: str) -> None:
+    """Every field that names models suggests those that can be named."""
+    text = (await client.get("/new/evaluate")).text
+    assert re.search(rf'<input id="{field}" [^>]*list="offers-models"', text)
+    assert '<option value="sim/strong">' in text.split('<datalist id="offers-models">')[1].split("</datalist>")[0]
+
+
+async def test_an_estimate_adds_no_empty_field(client: httpx.AsyncClient) -> None:
+    """A form that comes back has the fields that it had: what was empty is not one more."""
+    fresh = (await client.get("/new/evaluate")).text
+    sent = {"models": ["", "sim/strong", ""], "responses": ["", ""], "do": "data"}
+    again = (await client.post("/new/evaluate", data=sent)).text
+    assert again.count('name="responses"') == fresh.count('name="responses"')
+    assert again.count('name="models"') == fresh.count('name="models"') == 2
+
+
+REFUSED = (
+    ({"headers": {"host": "elsewhere.example"}}, 421, "--allow-host"),
+    ({"headers": {"origin": "https://elsewhere.example"}}, 403, "another origin"),
+    ({"content": b"x" * 2_000}, 413, "longer than"),
+)
+
+
+@pytest.mark.parametrize(("asked", "status", "part"), REFUSED)
+async def test_a_refusal_is_a_page_for_a_browser_and_a_problem_for_a_program(
+    small: Finished, asked: dict[str, Any], status: int, part: str
+) -> None:
+    """What the guard refuses is told with the same sentence in either form; the page names nobody."""
+    with service_over(small.home, limits=Limits(body=1_000)) as service:
+        async with asking(service) as client:
+            headers = asked.get("headers", {})
+            shown = await client.post("/settings/name", **{**asked, "headers": {**headers, **BROWSER}})
+            told = await client.post("/settings/name", **asked)
+            api = await client.post("/api/reviews/x/y", **{**asked, "headers": {**headers, **BROWSER}})
+    assert shown.status_code == told.status_code == api.status_code == status
+    assert shown.headers["content-type"].startswith("text/html")
+    assert told.headers["content-type"] == api.headers["content-type"] == "application/problem+json"
+    assert part in told.json()["detail"]
+    assert part in unescape(shown.text)
+    assert 'class="muted name"' not in shown.text
+
+
+async def test_who_asks_too_often_is_told_by_a_page_when_to_come_again(small: Finished) -> None:
+    """The page of a browser that asks too often has the header that says when."""
+    with service_over(small.home, limits=Limits(rate=0.01, burst=1)) as service:
+        async with asking(service, headers=BROWSER) as client:
+            reply = [await client.get("/settings") for _ in range(2)][-1]
+    assert reply.status_code == 429
+    assert reply.headers["content-type"].startswith("text/html")
+    assert int(reply.headers["retry-after"]) >= 1
+
+
+async def test_a_body_that_grows_beyond_its_limit_is_refused_by_a_page(small: Finished) -> None:
+    """A form without a length is refused once it is too long, never with an internal error."""
+
+    async def pieces() -> AsyncIterator[bytes]:
+        for _ in range(4):
+            yield b"name=" + b"x" * 500
+
+    kind = {"content-type": "application/x-www-form-urlencoded"}
+    with service_over(small.home, limits=Limits(body=1_000)) as service:
+        async with asking(service, headers={**BROWSER, **kind}) as client:
+            reply = await client.post("/settings/name", content=pieces())
+    assert reply.status_code == 413
+    assert "longer than" in reply.text
+
+
+async def forked(at: Working, run: str, **fields: str | list[str]) -> httpx.Response:
+    """What the form of a fork is answered with, from a browser."""
+    return await at.client.post(f"/runs/{run}/fork", data=fields, headers=BROWSER)
+
+
+async def test_a_fork_takes_prompts_limits_and_a_name(at_work: Working, small: Finished, tmp_path: Path) -> None:
+    """The form of a fork has what the command line has, by the same schema, and begins a run with it."""
+    text = (await at_work.client.get(f"/runs/{small.run}?wait=true")).text
+    for field in ("prompts", "max_cost", "max_calls", "max_tokens", "max_failures", "min_score", "name", "tags"):
+        assert f'id="fork-{field}"' in text
+    assert '"judge:' in text
+    asked = {"node": "score", "old": "judge:sim/judge-noisy", "new": "sim/judge", "max_calls": "0", "name": "other"}
+    reply = await forked(at_work, small.run, **asked)
+    assert reply.status_code == 303, reply.text
+    ended = await at_work.ended("other")
+    assert ended["status"] != "done"
+    prompts = await forked(at_work, small.run, node="score", prompts="mine")
+    assert prompts.status_code == 422
+    assert "mine: no prompt in it" in unescape(prompts.text)
+    outside = await forked(at_work, small.run, node="score", prompts="/etc")
+    assert outside.status_code == 422
+    assert "--data-root" in unescape(outside.text)
+
+
+async def test_a_fork_takes_no_model_by_its_address(at_work: Working, small: Finished) -> None:
+    """A model is named as the JSON route takes it: an address, to which keys would be sent, is refused."""
+    for asked in ({"old": "judge:sim/judge-noisy", "new": "https://elsewhere.example/v1"},):
+        reply = await forked(at_work, small.run, node="score", **asked)
+        assert reply.status_code == 422
+        assert "is no name of a model" in unescape(reply.text)
+
+
+async def test_a_retry_takes_limits(at_work: Working, small: Finished) -> None:
+    """What is wrong with a limit of a retry or a resume is said, and names its field."""
+    for verb in ("retry", "resume"):
+        asked = {"kinds": "refused", "max_cost": "-1"}
+        reply = await at_work.client.post(f"/runs/{small.run}/{verb}", data=asked, headers=BROWSER)
+        assert reply.status_code == 422
+        assert "max_cost: Input should be greater than or equal to 0" in unescape(reply.text)

@@ -1,0 +1,138 @@
+"""One's own data in the form of a new run: uploads by their names, and what of them cannot be used with the way out."""
+
+import io
+import json
+import re
+import zipfile
+from collections.abc import AsyncIterator
+from html import unescape
+from pathlib import Path
+
+import pytest
+from PIL import Image
+
+from tests.service.working import Working, working
+
+BROWSER = {"accept": "text/html"}
+COLOURS = ("red", "green", "blue", "yellow", "black")
+
+
+@pytest.fixture
+async def at_work(tmp_path: Path) -> AsyncIterator[Working]:
+    """A service at work over an empty home, to which only uploads are data."""
+    async with working(tmp_path / "home") as at:
+        yield at
+
+
+def png(colour: str) -> bytes:
+    """A small picture of one colour."""
+    out = io.BytesIO()
+    Image.new("RGB", (32, 24), colour).save(out, "PNG")
+    return out.getvalue()
+
+
+IMAGES = {f"images/{one}.png": png(one) for one in COLOURS}
+
+
+def lines(**names: str) -> bytes:
+    """A data set of five questions on five images; names of fields may be others than they should be."""
+    return b"".join(
+        json.dumps(
+            {
+                "id": f"q{number}",
+                names.get("prompt", "prompt"): "What colour is it?",
+                "reference_answer": colour,
+                "images": [f"images/{colour}.png"],
+            }
+        ).encode()
+        + b"\n"
+        for number, colour in enumerate(COLOURS)
+    )
+
+
+async def uploaded(at: Working, *, packed: str = "", **files: bytes) -> dict[str, str]:
+    """What an upload is answered with; `packed` is the name of the ZIP that the files come in."""
+    if not packed:
+        reply = await at.client.post("/api/uploads", files=[("file", one) for one in files.items()])
+        return reply.json()
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as archive:
+        for name, content in files.items():
+            archive.writestr(name, content)
+    return (await at.client.post("/api/uploads", files={"file": (packed, out.getvalue())})).json()
+
+
+async def told(at: Working, do: str, **fields: str) -> str:
+    """The page of the form after a button of it was pressed."""
+    asked = {"models": "sim/strong", "judge": "sim/judge", "do": do, **fields}
+    return unescape((await at.client.post("/new/evaluate", data=asked, headers=BROWSER)).text)
+
+
+async def test_five_images_are_looked_at_estimated_and_judged(at_work: Working) -> None:
+    """A ZIP with data and five images is shown with them, estimated with its prompts, begun and finished."""
+    kept = await uploaded(at_work, packed="colours.zip", **{"data.jsonl": lines(), **IMAGES})
+    assert re.fullmatch(r"upload:colours@[0-9a-f]{8}", kept["called"])
+    looked = await told(at_work, "data", data=kept["called"])
+    assert looked.count("<article") == looked.count('<img src="data:image') == 5
+    assert 'class="notice' not in looked.split("<main")[1]
+    estimated = await told(at_work, "estimate", data=kept["called"])
+    assert "dokimasia evaluate data.jsonl" in estimated
+    assert "as they would be sent" in estimated
+    asked = {"models": "sim/strong", "judge": "sim/judge", "do": "start", "data": kept["called"]}
+    begun = await at_work.client.post("/new/evaluate", data=asked, headers=BROWSER)
+    run = begun.headers["location"].rpartition("/")[2]
+    assert (await at_work.ended(run))["status"] == "done"
+    again = unescape((await at_work.client.get(f"/new/evaluate?from={run}")).text)
+    assert f'value="{kept["called"]}"' in again
+
+
+@pytest.mark.parametrize("do", ["data", "estimate"])
+async def test_one_of_several_data_files_is_offered(at_work: Working, do: str) -> None:
+    """Of an upload with two data files the sentence names both, and a button chooses one, which is looked at."""
+    files = {"data.jsonl": lines(), "other.jsonl": lines(), **IMAGES}
+    kept = await uploaded(at_work, packed="two.zip", **files)
+    page = await told(at_work, do, data=kept["called"])
+    assert f"the upload 'two' holds 2 data files: name one of {kept['called']}/data.jsonl" in page
+    offered = re.findall(r'name="data_file" value="([^"]*)"', page)
+    assert offered == [f"{kept['called']}/data.jsonl", f"{kept['called']}/other.jsonl"]
+    chosen = await told(at_work, do, data=kept["called"], data_file=offered[1])
+    assert f'name="data" value="{offered[1]}"' in chosen
+    assert chosen.count("<article") == 5
+
+
+@pytest.mark.parametrize("do", ["data", "estimate"])
+async def test_missing_images_are_named_with_what_to_upload(at_work: Working, do: str) -> None:
+    """Data without their images say of each line which image is missing in which upload, and what to upload."""
+    kept = await uploaded(at_work, **{"data.jsonl": lines()})
+    page = await told(at_work, do, data=kept["called"])
+    assert "there is no image file 'images/red.png' in the upload data.jsonl" in page
+    assert "Upload a ZIP with the data and these images" in page
+
+
+async def test_images_alone_are_called_after_themselves(at_work: Working) -> None:
+    """Several images are an upload called after the first of them; what they lack, a question, is said of that name."""
+    kept = await uploaded(at_work, **{f"{one}.png": png(one) for one in COLOURS})
+    assert kept["name"] == "black.png and 4 more"
+    page = await told(at_work, "estimate", data=kept["called"])
+    assert "the upload black.png and 4 more is a folder of images, which ask nothing" in page
+    assert "samples have no question" in await told(at_work, "data", data=kept["called"])
+    page = await told(at_work, "estimate", data=kept["called"], prompt="What colour is it?")
+    assert "dokimasia evaluate black.png-and-4-more" in page
+
+
+async def test_a_question_under_another_name_is_pointed_to(at_work: Working) -> None:
+    """Samples whose question has another name say which fields there are, in the look and in the estimate."""
+    kept = await uploaded(at_work, packed="names.zip", **{"data.jsonl": lines(prompt="question"), **IMAGES})
+    looked = await told(at_work, "data", data=kept["called"])
+    assert "5 samples have no question. Among its other fields (question) may be the question" in looked
+    estimated = await told(at_work, "estimate", data=kept["called"])
+    assert "the field 'prompt' is missing (there are 'images', 'question'" in estimated
+
+
+async def test_what_is_wrong_with_a_model_names_the_way_out(at_work: Working) -> None:
+    """A model that there is not, and one whose key is missing, say what to do before anything is begun."""
+    kept = await uploaded(at_work, packed="colours.zip", **{"data.jsonl": lines(), **IMAGES})
+    page = await told(at_work, "estimate", data=kept["called"], models="sim/stronk")
+    assert "there are sim/strong" in page or "dokimasia models" in page, page.split("<main")[1][:1500]
+    page = await told(at_work, "estimate", data=kept["called"], models="openai/gpt-5")
+    assert "OPENAI_API_KEY" in page, page.split("<main")[1][-3000:]
