@@ -24,7 +24,7 @@ def test_results_are_calm_fit_and_accessible(workshop: Site, small: Finished) ->
     """A run's page with its report's sections and charts, its menus opened too."""
     look_over(workshop, f"/runs/{small.run}?wait=true")
     with workshop.opened(f"/runs/{small.run}?wait=true") as seen:
-        for name in ("Download", "Change"):
+        for name in ("Compare models", "Download", "Next steps", "Change"):
             seen.page.click(f"summary:has-text('{name}')")
             assert_accessible(seen.page)
         assert seen.page.locator(".js-plotly-plot").count() > 2
@@ -139,3 +139,14 @@ def test_no_text_of_a_form_runs_anything(workshop: Site) -> None:
             settled(seen.page)
             assert seen.page.evaluate("window.pwned") is None
             assert_calm(seen)
+
+
+def test_leaving_a_page_that_still_asks_is_calm(small: Finished, tmp_path: Path) -> None:
+    """A request that the browser gives up since the page is left says nothing on the console."""
+    with serving(copied(small.home, tmp_path / "home")) as site, site.opened("/settings") as seen:
+        seen.page.route("**/row", lambda route: None)
+        with seen.page.expect_request("**/row"):
+            seen.page.goto(f"{site.url}/")
+        seen.page.goto(f"{site.url}/trees")
+        assert seen.page.inner_text("h1") == "Capability trees"
+        assert_calm(seen)
