@@ -2,10 +2,12 @@
 
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Error, expect
 
 from tests.report.conftest import Finished
 from tests.service.browser.conftest import copied, serving
@@ -144,9 +146,13 @@ def test_no_text_of_a_form_runs_anything(workshop: Site) -> None:
 def test_leaving_a_page_that_still_asks_is_calm(small: Finished, tmp_path: Path) -> None:
     """A request that the browser gives up since the page is left says nothing on the console."""
     with serving(copied(small.home, tmp_path / "home")) as site, site.opened("/settings") as seen:
-        seen.page.route("**/row", lambda route: None)
+        held: list[Any] = []
+        seen.page.route("**/row", held.append)
         with seen.page.expect_request("**/row"):
             seen.page.goto(f"{site.url}/")
         seen.page.goto(f"{site.url}/trees")
         assert seen.page.inner_text("h1") == "Capability trees"
         assert_calm(seen)
+        for route in held:
+            with suppress(Error):
+                route.abort()
