@@ -147,7 +147,7 @@ def test_leaving_a_page_that_still_asks_is_calm(small: Finished, tmp_path: Path)
     """A request that the browser gives up since the page is left says nothing on the console."""
     with serving(copied(small.home, tmp_path / "home")) as site, site.opened("/settings") as seen:
         held: list[Any] = []
-        seen.page.route("**/row", held.append)
+        seen.page.route("**/row", lambda route: held.append(route))
         with seen.page.expect_request("**/row"):
             seen.page.goto(f"{site.url}/")
         seen.page.goto(f"{site.url}/trees")
