@@ -14,7 +14,7 @@ from dokimasia.runs.reading.comparing import compare_runs, sides_of
 from dokimasia.runs.reading.parts import Part, compare_parts, criteria_apart, matched, parts_of
 from dokimasia.runs.reading.sides import ATOMS
 from dokimasia.storage.home import Home
-from dokimasia.storage.results import results
+from dokimasia.storage.results import ResultRow, results
 from dokimasia.storage.runs import Run, get_run, load_samples, response_texts
 from dokimasia.storage.trees.lookup import criterion_key
 from tests.report.conftest import Finished, run_on
@@ -250,3 +250,19 @@ async def test_runs_without_a_common_model_offer_one_of_each(small: Finished, tm
             assert ["sim/steady" in side for side in sides] == [False, True]
             asked = f"runs={small.run},{other.run}&models-first=sim/weak&models-second=sim/steady"
             assert shown(await body(client, f"/compare?{asked}"))
+
+
+async def test_rows_are_read_once_for_a_comparison(two: tuple[Path, str, str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Figures, parts and samples of a comparison share one reading of each run, and of its rows only those that count."""
+    home, first, second = two
+    read: list[tuple[str, str | None]] = []
+
+    def counted(home: Home, run: str, *, kind: str | None = None) -> list[ResultRow]:
+        read.append((run, kind))
+        return results(home, run, kind=kind)
+
+    monkeypatch.setattr("dokimasia.runs.reading.comparing.results", counted)
+    with service_over(home) as service:
+        async with asking(service) as client:
+            assert shown(await body(client, f"/compare?runs={first},{second}&show=higher"))
+    assert sorted(read) == sorted((run, "score") for run in (first, second))

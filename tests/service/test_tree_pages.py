@@ -31,6 +31,7 @@ def test_a_tree_is_shown_edited_compared_and_restored(waiting: Waits) -> None:
             leaf = unescape(node[1])
             panel = page.get(path, params={"node": leaf})
             assert "Rename" in panel.text
+            assert "/samples?group-tree=" in panel.text
             newest = load_tree(service.home, tree.name).stored.position
             form = {
                 "kind": "rename",

@@ -119,6 +119,7 @@ def test_the_page_of_results_takes_the_part_in_and_shows_the_results_at_the_end(
     with at_work(tmp_path) as service, service.site.opened(f"/runs/{service.run}") as seen:
         page = seen.page
         expect(page.locator("[data-live] svg.live-graph").first).to_be_visible()
+        expect(page.locator(".badge.running")).to_have_count(1)
         service.answer()
         expect(page.locator("#live")).to_have_count(0, timeout=30_000)
         expect(page.locator(".badge.done")).to_be_visible()

@@ -2,10 +2,12 @@
 
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Error, expect
 
 from tests.report.conftest import Finished
 from tests.service.browser.conftest import copied, serving
@@ -24,7 +26,7 @@ def test_results_are_calm_fit_and_accessible(workshop: Site, small: Finished) ->
     """A run's page with its report's sections and charts, its menus opened too."""
     look_over(workshop, f"/runs/{small.run}?wait=true")
     with workshop.opened(f"/runs/{small.run}?wait=true") as seen:
-        for name in ("Download", "Change"):
+        for name in ("Compare models", "Download", "Next steps", "Change"):
             seen.page.click(f"summary:has-text('{name}')")
             assert_accessible(seen.page)
         assert seen.page.locator(".js-plotly-plot").count() > 2
@@ -139,3 +141,18 @@ def test_no_text_of_a_form_runs_anything(workshop: Site) -> None:
             settled(seen.page)
             assert seen.page.evaluate("window.pwned") is None
             assert_calm(seen)
+
+
+def test_leaving_a_page_that_still_asks_is_calm(small: Finished, tmp_path: Path) -> None:
+    """A request that the browser gives up since the page is left says nothing on the console."""
+    with serving(copied(small.home, tmp_path / "home")) as site, site.opened("/settings") as seen:
+        held: list[Any] = []
+        seen.page.route("**/row", lambda route: held.append(route))
+        with seen.page.expect_request("**/row"):
+            seen.page.goto(f"{site.url}/")
+        seen.page.goto(f"{site.url}/trees")
+        assert seen.page.inner_text("h1") == "Capability trees"
+        assert_calm(seen)
+        for route in held:
+            with suppress(Error):
+                route.abort()
