@@ -63,7 +63,7 @@ async def test_a_page_elsewhere_may_lead_here_and_nothing_else(client: httpx.Asy
 
 async def test_a_made_up_token_or_address_is_no_way_around_the_rate(small: Finished, tmp_path: Path) -> None:
     """Requests are counted by address, or by the holder of a known token: what a client makes up counts for nothing."""
-    with service_over(small.home, tokens=tokens(tmp_path), limits=Limits(rate=1, burst=3)) as service:
+    with service_over(small.home, tokens=tokens(tmp_path), limits=Limits(rate=0.001, burst=3)) as service:
         async with asking(service) as client:
             made_up = [
                 {"authorization": f"Bearer guess-{number:016}", "x-forwarded-for": f"10.0.0.{number}"}

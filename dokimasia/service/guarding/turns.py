@@ -8,8 +8,8 @@ from http import HTTPStatus
 
 from dokimasia.service.problems import Refused
 
-AT_ONCE = 4
-"""Half of the threads that read (`serving.READERS`), so that the others answer what takes no time."""
+AT_ONCE = 2
+"""Fewer than there are threads that read (`serving.READERS`): the others answer what takes no time, and the runs go on."""
 
 WAITING = 40
 """Readings that are under way or wait for their turn."""
