@@ -10,6 +10,10 @@ import pytest
 
 from dokimasia.errors import DecidedMeanwhile, InputError, NotFound
 from dokimasia.methods.evaluation.correcting import Wanted, correct_now
+from dokimasia.methods.evaluation.taken_over import taken_digest, taken_over
+from dokimasia.methods.modes.reading import answers_of
+from dokimasia.methods.people.comparing import judged_of
+from dokimasia.methods.people.subjects import answers_of_run
 from dokimasia.methods.tree import measured_of
 from dokimasia.report.document import render_document
 from dokimasia.report.page import render_page
@@ -222,3 +226,18 @@ def test_who_did_not_see_a_correction_is_told_of_it(done: Finished) -> None:
     back = said(done, "ben", sample=sample, model=WEAK, answer="wrong", seen=1)
     assert back["undo"]
     assert "corrections" not in figures(done)
+
+
+def test_what_is_made_from_a_run_begins_with_the_judges_own_verdicts(done: Finished) -> None:
+    """A fork takes over the same after a correction as before, and people rate blind what the judge judged, all of it."""
+
+    def begins() -> list[Any]:
+        with Home.open(done.home, write=False) as home:
+            run = get_run(home, done.run)
+            taken = taken_digest(taken_over(home, run.id, {"score"}))
+            return [taken, answers_of_run(home, run), judged_of(home, run, (1, 5)), answers_of(home, run)]
+
+    before, (first, second, *_) = begins(), wrong_of(done)
+    said(done, sample=first, model=WEAK, answer="right", criteria={1: 5, 2: 5, 3: 5})
+    said(done, sample=second, leave_out=True)
+    assert begins() == before
