@@ -48,6 +48,7 @@ class Ask(Generic[T]):
         tools: whether it may be offered tools to look closer with, where it is shown an image.
         count: how many numbered things the reply is about, where its form has a line for each.
         repeat: which independent draw.
+        form: the empty form of the reply that a person is given, where the prompt has none with a place for each thing.
     """
 
     prompt: str
@@ -61,6 +62,7 @@ class Ask(Generic[T]):
     tools: bool = False
     count: int = 1
     repeat: int = 0
+    form: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,7 +182,7 @@ async def ask_once(
         repeat=what.repeat,
         output_schema=schema,
         looking=looking,
-        aid=aid_of(rendered, parse, what.count) if model.ref.person else None,
+        aid=aid_of(rendered, parse, what.count, form=what.form) if model.ref.person else None,
     )
     shown = (*what.shown, "tools") if looking is not None else tuple(what.shown)
     asked = _read(what, parse, answer, rendered, model, shown)

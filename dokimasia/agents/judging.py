@@ -46,6 +46,8 @@ def rank_responses(sample: Sample, responses: Sequence[str]) -> Ask[tuple[int, .
         _seen(sample, "responses"),
         partial(parse_batch_ranking, n=len(responses)),
         images=sample.images,
+        form="Ranking: [[the numbers of all responses, each once, the best first; the sign > between one and a worse one, "
+        "the sign = between two that are equally good]]",
     )
 
 

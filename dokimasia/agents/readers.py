@@ -22,12 +22,14 @@ _NUMBER = re.compile(r"(?:NUMBER|N|<number>|<point>)(?= \|)")
 _PLACES = ("[", "<", "{", "|")
 
 
-def aid_of(rendered: Rendered, parse: Callable[[str], Any] | None, count: int) -> Aid:
+def aid_of(rendered: Rendered, parse: Callable[[str], Any] | None, count: int, *, form: str = "") -> Aid:
     """Return what helps a person to answer: the reader and the empty form, without the words that introduce it.
 
     Of a prompt without a form it is what its instructions end with behind a colon, where that has places to be filled in; a line
-    with a number stands there for each of the numbered things.
+    with a number stands there for each of the numbered things. `form` is one that the role makes itself.
     """
+    if form:
+        return Aid(form=form, reader=kept_reader(parse))
     if rendered.form:
         form = rendered.form.partition("\n\n")[2] or rendered.form
     else:

@@ -112,4 +112,11 @@ def assess_response(
         parse=partial(parse_rubric_assessment, n_a=len(group_a), n_b=len(group_b)),
         images=sample.images if show_image else (),
         repeat=repeat,
+        form="\n".join(("<Assessment>", *_results("A", len(group_a)), *_results("B", len(group_b)), "</Assessment>")),
     )
+
+
+def _results(group: str, count: int) -> list[str]:
+    """Return the lines of a group in the empty form of an assessment."""
+    results = (f"<Result>(true or false, on rubric {n} of group {group})</Result>" for n in range(1, count + 1))
+    return [f"<Group{group}>", *results, f"</Group{group}>"]

@@ -79,6 +79,21 @@ def fence(name: str, text: str, mark: str) -> str:
     return f"<<<{label(name)} {mark}>>>\n{escape(text)}\n<<<END {label(name)} {mark}>>>"
 
 
+def fenced_pieces(text: str) -> list[tuple[str, str]]:
+    """Return a text piece by piece: the name of each fenced block with its unescaped text, and what stands between, unnamed."""
+    found: list[tuple[str, str]] = []
+    position = 0
+    while (opening := _OPENING.search(text, position)) is not None:
+        closing = f"\n<<<END {opening[1]} {opening[2]}>>>"
+        end = text.find(closing, opening.end() - 1)
+        if end < 0:
+            break
+        found.append(("", text[position : opening.start()]))
+        found.append((opening[1].lower().replace(" ", "_"), unescape(text[opening.end() : max(end, opening.end())])))
+        position = end + len(closing)
+    return [*found, ("", text[position:])]
+
+
 def read_fences(text: str) -> tuple[str, dict[str, str]] | None:
     """Return the nonce and the unescaped text of every fenced block, or None where the text holds no well-formed block.
 

@@ -202,3 +202,31 @@ def test_pairs_are_rated_blind(served: tuple[Service, Waits]) -> None:
         more = browser.post(f"{path}/hand-out", data={"kind": "response", "annotators": "eve", "per": "1"})
         assert more.status_code == 200
     assert any(one.item.person == "eve" for one in queued(service.home, run))
+
+
+def test_the_lists_say_what_is_asked_and_of_whom(served: tuple[Service, Waits]) -> None:
+    """In words and with the sample; whose turn it is can be taken from the page, and the last decision be undone there."""
+    service, waits = served
+    path = waits.path("questions")
+    with _browsing(service, "root") as browser:
+        queue = _said(browser.get("/review"))
+        assert "answer a question" in queue
+        assert re.search(r"check \d+ captions", queue)
+        assert "I am ana" in queue
+        before = browser.get(path)
+        assert "I am ana" in _said(before)
+        assert "0 of 0" not in _said(before)
+        assert "Nothing more waits" not in _said(before)
+        assert "natural-1000000-count" in _said(before)
+        browser.cookies.clear()
+        named = browser.post("/settings/name", data={"name": "ana", "back": path}, follow_redirects=False)
+        assert named.headers["location"] == path
+        away = browser.post("/settings/name", data={"name": "ana", "back": "//elsewhere"}, follow_redirects=False)
+        assert away.headers["location"] == "/settings"
+    with _browsing(service, "ana") as browser:
+        assert "Decide the next one" in browser.get(path).text
+        for one in waiting_questions(service.home, run=waits.runs["questions"]):
+            browser.post(f"{path}/{one.item}", data={"action": "reply", "text": "Final answer: A", "seen": "0"})
+        after = _said(browser.get(path))
+        assert "Nothing more waits for you here" in after
+        assert "Undo your last decision (reply; answer a question of" in " ".join(after.split())

@@ -19,6 +19,7 @@ from dokimasia.methods.checks.questions import (
     waiting_questions,
 )
 from dokimasia.methods.checks.queue import (
+    ANYBODY,
     Waiting,
     is_due,
     item_of,
@@ -45,6 +46,7 @@ async def open_checks(job: "Job[Any]") -> None:
 
 
 __all__ = [
+    "ANYBODY",
     "Given",
     "LabelFigures",
     "Probes",

@@ -8,13 +8,15 @@ from http import HTTPStatus
 from pathlib import Path
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Form, Query, Request
+from fastapi import APIRouter, Depends, Form, Query, Request
 from fastapi.responses import JSONResponse, RedirectResponse, Response
 
 from dokimasia.agents.readers import faults_of
-from dokimasia.domain.decision import RATED, STATES, Standing
+from dokimasia.domain.decision import RATED, STATES, Decision, Standing
 from dokimasia.errors import DecidedMeanwhile, InputError
 from dokimasia.methods.checks import (
+    ANYBODY,
+    checked,
     item_of,
     keep_draft,
     last_decision,
@@ -27,8 +29,10 @@ from dokimasia.methods.checks import (
 from dokimasia.methods.people import hand_out_here, queued, rateable, ratings_of, written
 from dokimasia.runs.registry import method_of
 from dokimasia.service.drawing import page
+from dokimasia.service.pages.questions import asked_of_run, composed, items_in_words
 from dokimasia.service.pages.reviewing import agreement_blocks, decide_here, item_values, withdrawn
 from dokimasia.service.state import Reader, Reviewer, Service, TheService
+from dokimasia.storage.home import Home
 from dokimasia.storage.naming import Label, labels
 from dokimasia.storage.people.questions import get_question
 from dokimasia.storage.runs import Run
@@ -36,6 +40,18 @@ from dokimasia.storage.runs import Run
 router = APIRouter()
 
 PER_PAGE = 100
+Fields = dict[str, list[str]]
+NONE_FILLED: Fields = {}
+
+
+async def _fields(request: Request) -> Fields:
+    """Return all fields of a sent form, by name."""
+    sent = await request.form()
+    return {name: [one for one in sent.getlist(name) if isinstance(one, str)] for name in sent}
+
+
+Filled = Annotated[Fields, Depends(_fields)]
+
 NEXT_METHODS = {"review": "rubrics", "rubrics": "audit", "perturb": "probe"}
 """What is made of what people checked, by the method that made it."""
 
@@ -49,7 +65,7 @@ def queue(request: Request, service: TheService, person: Reader) -> Response:
             "run": one.run,
             "name": names.get(one.run.id, Label()).name,
             "title": method_of(one.run).title,
-            "kinds": one.kinds,
+            "asked": asked_of_run(service.home, one),
             "people": sorted(one.people.items()),
             "mine": one.of(person.name),
             "waiting": one.waiting,
@@ -57,9 +73,10 @@ def queue(request: Request, service: TheService, person: Reader) -> Response:
             "age": _age(one.oldest),
             "oldest": one.oldest,
         }
-        for one in review_queue(service.home)
+        for one in sorted(review_queue(service.home), key=lambda one: not one.of(person.name))
     ]
-    return page(request, "review_queue.html", rows=rows)
+    others = sorted({name for row in rows for name, _ in row["people"] if name not in {ANYBODY, person.name}})
+    return page(request, "review_queue.html", rows=rows, others=others, mine=sum(row["mine"] for row in rows))
 
 
 @router.get("/review/{run}")
@@ -168,14 +185,18 @@ def decide(
     accuracy: Annotated[str, Form()] = "",
     necessity: Annotated[str, Form()] = "",
     comment: Annotated[str, Form()] = "",
+    fields: Filled = NONE_FILLED,
 ) -> Response:
     """Keep a decision and lead on; where it cannot be kept, show why, with all that was written still there."""
     found = service.run(run)
     said = {"verdict": verdict, "score": score, "accuracy": accuracy, "necessity": necessity, "comment": comment}
+    standing = _found(service, found, item)
+    if action == "compose" and standing.item.kind == "question":
+        action, text = "reply", composed(service.home, item, fields) or ""
     try:
         decide_here(
             service.home,
-            _found(service, found, item).item,
+            standing.item,
             action,
             who=person.name,
             text=text,
@@ -192,13 +213,22 @@ def decide(
 
 
 @router.post("/review/{run}/{item}/draft")
-def draft(service: TheService, person: Reviewer, run: str, item: str, text: Annotated[str, Form()] = "") -> Response:
+def draft(
+    service: TheService,
+    person: Reviewer,
+    run: str,
+    item: str,
+    text: Annotated[str, Form()] = "",
+    fields: Filled = NONE_FILLED,
+) -> Response:
     """Keep what is not decided yet on the server, and say what of a reply would not be understood."""
     found = service.run(run)
     one = item_of(review_items(service.home, found), item, found.id)
+    made = composed(service.home, item, fields) if one.item.kind == "question" else None
+    text = text if made is None else made
     keep_draft(service.home, one.item.id, person.name, text)
     faults = faults_of(get_question(service.home, item).aid, text) if one.item.kind == "question" else ""
-    return JSONResponse({"kept": True, "faults": faults})
+    return JSONResponse({"kept": True, "faults": faults} | ({} if made is None else {"text": made}))
 
 
 def _item(
@@ -234,6 +264,7 @@ def _item(
         before=mine[at - 1].item.id if at else None,
         following=None if following is None else following.item.id,
         last=last,
+        kept_by=_kept_by(service.home, last, person=who),
         second=second,
         fault="" if fault is None else str(fault),
         conflict=isinstance(fault, DecidedMeanwhile),
@@ -251,6 +282,7 @@ def _overview(request: Request, service: Service, run: Run, who: str, *, number:
     mine = [one for one in items if one.item.person in (None, who)]
     first, again = next_due(items, who), next_due(items, who, second=True)
     waiting = [one for one in items if one.state == "waiting"]
+    last = last_decision(items, who)
     other = next((one for one in review_queue(service.home) if one.run.id != run.id and one.of(who)), None)
     return page(
         request,
@@ -259,7 +291,11 @@ def _overview(request: Request, service: Service, run: Run, who: str, *, number:
         run=run,
         name=labels(service.home).get(run.id, Label()).name,
         title=method_of(run).title,
-        items=items[(number - 1) * PER_PAGE : number * PER_PAGE],
+        items=items_in_words(service.home, run, items[(number - 1) * PER_PAGE : number * PER_PAGE]),
+        last=last,
+        last_words=items_in_words(service.home, run, [one for one in items if last and one.item.id == last.item]),
+        kept_by=_kept_by(service.home, last, person=who),
+        others=sorted({one.item.person for one in waiting if one.item.person not in (None, who)}),
         number=number,
         pages=max(1, -(-len(items) // PER_PAGE)),
         counts=_counts(items),
@@ -274,6 +310,18 @@ def _overview(request: Request, service: Service, run: Run, who: str, *, number:
         other=None if other is None else other.run,
         fault=fault,
     )
+
+
+def _kept_by(home: Home, last: Decision | None, *, person: str) -> str:
+    """Return why a person's last decision cannot be taken back any more; empty where it can, or where there is none."""
+    if last is None:
+        return ""
+    try:
+        left = checked(home, last.item, "undo", who=person)
+    except InputError as problem:
+        return str(problem)
+    question = get_question(home, last.item) if left.item.kind == "question" else None
+    return "the run went on with this answer" if question is not None and question.used_at else ""
 
 
 def _counts(items: Sequence[Standing]) -> list[dict[str, Any]]:

@@ -8,7 +8,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from dokimasia.domain.decision import RATED, Action, CheckItem, Standing, sentences_of
+from dokimasia.domain.decision import RATED, Action, CheckItem, Decision, Standing, sentences_of
 from dokimasia.errors import InputError
 from dokimasia.methods.checks import (
     all_standings,
@@ -28,6 +28,7 @@ from dokimasia.methods.people.blocks import measure_blocks
 from dokimasia.report.blocks import Block, Paragraph
 from dokimasia.report.drawing import Charts
 from dokimasia.service.drawing import drawn
+from dokimasia.service.pages.questions import asked_in_words, asks_of
 from dokimasia.storage.decisions import draft_file, standing
 from dokimasia.storage.home import Home
 from dokimasia.storage.people.questions import get_question, withdrawn_items
@@ -102,7 +103,7 @@ def _nothing_lost(item: CheckItem, action: str, text: str, delete: Sequence[int]
     if action == "edit":
         struck = {sentences[number - 1] for number in delete if 1 <= number <= len(sentences)}
         return action, "\n".join(line for line in lines if line not in struck)
-    if lines and lines != sentences:
+    if action in {"accept", "delete", "reject"} and lines and lines != sentences:
         raise InputError(
             f"item {item.id}: the text holds an edit that is not saved: save it with Save the edit, or discard it first"
         )
@@ -138,10 +139,27 @@ def item_values(home: Home, one: Standing, who: str, *, second: bool, given: Map
         "asked": asked_of(item) if item.kind in RATED else [],
     }
     if item.kind == "question":
-        values["draft"] = given.get("text") or draft_of(home, get_question(home, item.id), who)
+        values |= _answered(home, item.id, who, one.opinions.get(who), given)
     elif item.kind in {"caption", "rubric"}:
         values |= _edited(home, item.id, who, shown["sentences"], given)
     return values
+
+
+def _answered(home: Home, id: str, who: str, mine: Decision | None, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a question shows, and what of its form is filled in: by the reply, what was sent, or the draft."""
+    question = get_question(home, id)
+    asks = asks_of(question)
+    draft = given.get("text") or draft_of(home, question, who)
+    reply = mine.text if mine else draft
+    empty = reply.strip() == question.aid.form.strip()
+    filled = given.get("places") or (asks.form.read(reply) if asks.form and not empty else {})
+    return {
+        "asks": asks,
+        "filled": filled or {},
+        "by_hand": asks.form is None or filled is None,
+        "draft": draft,
+        "wanted": asked_in_words(question),
+    }
 
 
 def _edited(home: Home, id: str, who: str, sentences: Sequence[str], given: Mapping[str, Any]) -> dict[str, Any]:

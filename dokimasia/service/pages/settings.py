@@ -1,6 +1,7 @@
 """What the service works with: models, prompts, home, limits, and who you are; no key is ever shown."""
 
 import os
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated
@@ -19,6 +20,9 @@ router = APIRouter()
 
 LONGEST = 60
 """Characters of a person's name."""
+
+_REVIEW = re.compile(r"/review(/[0-9A-Za-z]+){0,2}")
+"""Pages that a name is asked for on, and led back to."""
 
 A_YEAR = 365 * 24 * 3600
 
@@ -48,14 +52,16 @@ def settings(request: Request, service: TheService, person: Reader) -> Response:
 
 
 @router.post("/settings/name")
-def call_yourself(service: TheService, person: Reader, name: Annotated[str, Form()] = "") -> Response:
+def call_yourself(
+    service: TheService, person: Reader, name: Annotated[str, Form()] = "", back: Annotated[str, Form()] = ""
+) -> Response:
     """Remember at this browser who decides here, where no token says it."""
     wanted = " ".join(name.split())
     if service.tokens.needed:
         raise ConfigError("the token says who you are")
     if len(wanted) > LONGEST or not wanted.isprintable():
         raise ConfigError(f"name: write at most {LONGEST} characters, all of which can be printed")
-    reply = RedirectResponse("/settings", 303)
+    reply = RedirectResponse(back if _REVIEW.fullmatch(back) else "/settings", 303)
     if wanted:
         reply.set_cookie(WHO_COOKIE, quote(wanted), httponly=True, samesite="strict", max_age=A_YEAR)
     else:

@@ -99,8 +99,8 @@ def _row(service: Service, run: Run, label: Label, far: Reached, *, wait: bool) 
 
 
 def _asked(run: Run) -> list[str]:
-    """Return the models of a run by the names that its estimate gives them, its judge last."""
+    """Return the models of a run and the people in the place of one, by the names of its estimate, its judge last."""
     estimate: Any = run.options.get("estimate") or {}
     request: Any = run.options.get("request") or {}
     judge = request.get("judge")
-    return sorted(estimate.get("models", {}), key=lambda name: (name == judge, name))
+    return sorted([*estimate.get("models", {}), *estimate.get("people", {})], key=lambda name: (name == judge, name))

@@ -9,7 +9,13 @@
     });
   }
   const form = document.getElementById("decide");
-  if (!form) return;
+  if (!form) {
+    document.addEventListener("keydown", (event) => {
+      const plain = event.target === document.body || event.target.id === "content";
+      if (plain && "zu".includes(event.key)) document.querySelector("#undo button")?.click();
+    });
+    return;
+  }
   const text = form.elements.text;
   const editor = form.querySelector(".editor");
   const boxes = [...form.querySelectorAll(".sentences input")];
@@ -18,6 +24,21 @@
   const kept = form.querySelector(".kept");
   const faults = document.getElementById("faults");
   const may = form.dataset.may !== undefined;
+  const places = document.getElementById("places");
+  const keeps = places ? [...places.querySelectorAll('[data-place="first"] input')] : [];
+  // What is written instead of keeping is asked for only once that is chosen.
+  const otherwise = () => {
+    const box = places?.querySelector("[data-otherwise]");
+    if (!box || !keeps.length) return;
+    box.hidden = !keeps.find((one) => one.value === "")?.checked;
+    box.querySelector("textarea").disabled = box.hidden;
+  };
+  const filled = () => {
+    const sent = new URLSearchParams();
+    for (const [name, value] of new FormData(form)) if (name.startsWith("place-")) sent.append(name, value);
+    return sent;
+  };
+  let byHand = form.querySelector(".editor")?.open === true;
   let sent = false;
   let waiting = 0;
   let latest = null;
@@ -35,11 +56,12 @@
     latest = null;
     if (sent) return;
     try {
-      const reply = await fetch(form.dataset.draft, { method: "POST", body: new URLSearchParams({ text: body }), keepalive: true });
+      const reply = await fetch(form.dataset.draft, { method: "POST", body: typeof body === "string" ? new URLSearchParams({ text: body }) : body, keepalive: true });
       if (!reply.ok) throw new Error();
       const said = await reply.json();
       if (kept) kept.textContent = "kept on the server";
       if (faults && latest === null) faults.textContent = said.faults;
+      if (typeof body !== "string" && latest === null) text.value = said.text;
     } catch {
       if (kept) kept.textContent = "not kept: the service does not answer";
     }
@@ -52,7 +74,14 @@
   const flush = () => { clearTimeout(waiting); if (latest !== null) keep(latest); };
   if (may) {
     for (const box of boxes) box.addEventListener("change", () => { show(); later(sentences(false).join("\n")); });
-    if (text) text.addEventListener("input", () => { if (kept) kept.textContent = ""; later(text.value); });
+    if (places) {
+      places.addEventListener("input", () => { byHand = false; if (kept) kept.textContent = ""; otherwise(); later(filled()); });
+      places.querySelector("[data-clear]")?.addEventListener("click", () => {
+        for (const one of places.querySelectorAll(".order select")) one.value = "";
+        later(filled());
+      });
+    }
+    if (text) text.addEventListener("input", () => { byHand = true; if (kept) kept.textContent = ""; later(text.value); });
     document.getElementById("discard")?.addEventListener("click", () => {
       text.value = boxes.map((box) => box.closest("label").querySelector(".sentence").textContent).join("\n");
       later(sentences(false).join("\n"));
@@ -71,7 +100,7 @@
     sent = true;
     clearTimeout(waiting);
   });
-  window.addEventListener("pageshow", () => { sent = false; show(); });
+  window.addEventListener("pageshow", () => { sent = false; show(); otherwise(); });
 
   // Digits: a number is taken once no longer one can follow, or after a moment.
   let typed = "";
@@ -90,12 +119,30 @@
       else typing = setTimeout(taken, 600);
       return;
     }
-    const measures = [...form.querySelectorAll(".measure")];
+    const order = [...form.querySelectorAll(".order select")];
+    const open = order.find((one) => !one.value);
+    if (open && order.some((one) => one.options[Number(key)]) && !places.disabled) {
+      const free = open.options[Number(key)]?.value;
+      if (free && !order.some((one) => one.value === free)) {
+        open.value = free;
+        const left = order.filter((one) => !one.value);
+        if (left.length === 1) left[0].value = [...open.options].map((one) => one.value).find((one) => one && !order.some((other) => other.value === one));
+        open.dispatchEvent(new Event("input", { bubbles: true }));
+      }
+      return;
+    }
+    const measures = [...form.querySelectorAll('.measure:not([data-place="several"], [data-place="order"])')];
     const measure = measures.find((one) => one.contains(document.activeElement)) ?? measures.find((one) => !one.querySelector(":checked")) ?? measures[0];
     const radio = measure?.querySelectorAll("input")[Number(key) - 1];
-    if (radio && !radio.disabled) { radio.checked = true; radio.focus(); if (measures.length > 1) radio.blur(); }
+    if (radio && !radio.matches(":disabled")) {
+      radio.checked = true;
+      radio.dispatchEvent(new Event("input", { bubbles: true }));
+      radio.focus(); if (measures.length > 1) radio.blur();
+    }
   };
   const edit = () => {
+    const first = places?.querySelector("textarea:not(:disabled), input:not([type=radio], [type=checkbox])");
+    if (first && !byHand) { first.focus(); return; }
     if (editor) editor.open = true;
     if (text) { text.focus(); text.scrollIntoView({ block: "nearest" }); }
   };
@@ -111,9 +158,9 @@
     const writing = event.target.matches("textarea, select, input:not([type=checkbox], [type=radio])");
     if (writing) {
       if (event.key === "Escape") { event.target.blur(); flush(); }
-      if (event.key === "Enter" && (event.ctrlKey || event.metaKey) && event.target === text) {
+      if (event.key === "Enter" && (event.ctrlKey || event.metaKey) && (event.target === text || places?.contains(event.target))) {
         event.preventDefault();
-        form.requestSubmit(form.querySelector('button[value="edit"], button[value="reply"]') ?? undefined);
+        form.requestSubmit(form.querySelector(event.target === text ? 'button[value="edit"], button[value="reply"]' : 'button[value="compose"]') ?? undefined);
       }
       return;
     }
@@ -123,4 +170,5 @@
     if (event.key.length === 1 && press(event.key.toLowerCase())) event.preventDefault();
   });
   show();
+  otherwise();
 })();

@@ -1,0 +1,323 @@
+"""The empty form of a reply as places to be filled in one by one, and the reply that is composed of them; and back."""
+
+import re
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from typing import Literal, NamedTuple
+
+import orjson
+
+from dokimasia.agents.readers import faults_of
+from dokimasia.domain.question import Aid
+
+Given = Mapping[str, Sequence[str]]
+"""What was filled in, by the name of its place."""
+
+MOST_OPTIONS = 12
+
+Kind = Literal["text", "words", "choice", "several", "order", "first", "string", "list", "truth"]
+"""What a place takes: text, one line of it, one of its options, several of them, all of them in an order, the first of that
+order, and text, a list and a truth of a JSON object."""
+
+
+class Place(NamedTuple):
+    """A place of a form.
+
+    Attributes:
+        name: its name among the places.
+        label: the form's words before it, or the names of its tags.
+        hint: what the form says is to stand there.
+        kind: what it takes.
+        options: what can be chosen, with what it means where the instructions say so.
+        otherwise: whether it is filled in only where the place before it is not.
+    """
+
+    name: str
+    label: str
+    hint: str
+    kind: Kind = "words"
+    options: tuple[tuple[str, str], ...] = ()
+    otherwise: bool = False
+
+
+class Piece(NamedTuple):
+    """Words of a form around the places of one line or element; it is left out where its places are all empty."""
+
+    words: tuple[str, ...]
+    places: tuple[str, ...] = ()
+
+
+class ReplyForm(NamedTuple):
+    """A form that can be filled in place by place."""
+
+    pieces: tuple[Piece, ...]
+    places: tuple[Place, ...]
+
+    def compose(self, given: Given) -> str:
+        """Return the reply with what was given in its places; a line or an element without any is left out."""
+        filled = {one.name: _filled(one, given, self.places) for one in self.places}
+        kept: list[str] = []
+        for piece in self.pieces:
+            if piece.places and not any(filled[name] for name in piece.places):
+                continue
+            values = [filled[name] for name in piece.places]
+            kept.append("".join(word + value for word, value in zip(piece.words, [*values, ""], strict=True)))
+        return "\n".join(kept)
+
+    def read(self, text: str) -> dict[str, list[str]] | None:
+        """Return what was given for a reply that `compose` made; None for every other text."""
+        pattern = ""
+        for piece in self.pieces:
+            inner = "".join(
+                re.escape(word) + (f"(?P<p{name}>.*?)" if name else "")
+                for word, name in zip(piece.words, [*piece.places, ""], strict=True)
+            )
+            pattern += f"(?:{inner}(?:\\n|\\Z))" + ("?" if piece.places else "")
+        found = re.fullmatch(pattern, text, re.DOTALL)
+        if found is None:
+            return None
+        given = {one.name: _unfilled(one, found[f"p{one.name}"] or "") for one in self.places}
+        return given if self.compose(given) == text else None
+
+
+_LEAF = re.compile(r"<(\w+)>\s*([^<>\s][^<>]*?)\s*</\1>|<(\w+)>|</(\w+)>")
+_PLACE = re.compile(r"\[\[([^\[\]]+)\]\]|\[([^\[\]]+)\]|<([^<>]+)>|\(([^()]+)\)|\b([A-Z]{4,}|[A-Z]{2,}(?:_[A-Z]+)+)\b")
+_FIELD = re.compile(r'"(\w+)": (?:"<([^"]*)>"|\[<([^\]]*)>\]|<([^"<>]*)>)(?=[,}])')
+_RANGE = re.compile(r"numbers? from (\d+) to (\d+)")
+_MEANING = re.compile(r"^(?:- )?([^:\n]{1,24}): (.+)$", re.MULTILINE)
+_WORDS = re.compile(r"((?:[\w>=]+, )*[\w>=]+ or [\w>=]+) takes the place")
+_ROUTINE = {"reasoning", "score", "analysis"}
+
+
+def form_of(aid: Aid, instructions: str, count: int = 0) -> ReplyForm | None:
+    """Return the form of a question's reply in places; None where its shape is not known.
+
+    Args:
+        aid: the empty form and what reads the reply.
+        instructions: what a model is told, where options and their meanings stand.
+        count: how many things were shown that are ranked or chosen from.
+
+    Examples:
+        >>> form = form_of(Aid(form="Rating: [[NUMBER]]"), "One whole number from 1 to 3.")
+        >>> [value for value, _ in form.places[0].options], form.compose({"0": ["2"]}), form.read("Rating: [[2]]")
+        (['1', '2', '3'], 'Rating: [[2]]', {'0': ['2']})
+    """
+    lines = aid.form.strip().splitlines()
+    if not lines:
+        return None
+    if lines[0].startswith(("{", "[")):
+        made = _of_object(lines)
+    elif re.match(r"<\w+>", lines[0]) and lines[-1].rstrip().endswith(">"):
+        made = _of_elements(aid.form)
+    else:
+        made = _of_lines(lines, _introduction(instructions, lines[0]))
+    if made is None:
+        return None
+    pieces, places = made
+    counted = [int(number) for one in places for number in re.findall(r"^\w+ (\d+)", one.label)]
+    places = [_known(one, max([count, *counted])) for one in places]
+    open_places = [one for one in places if one.kind == "words" and not one.options]
+    for hint in dict.fromkeys(one.hint for one in open_places):
+        options = _options(hint, instructions, aid, ReplyForm(tuple(pieces), tuple(places)))
+        places = [
+            one._replace(kind="choice", options=options) if options and one.hint == hint and one in open_places else one
+            for one in places
+        ]
+    return ReplyForm(tuple(pieces), tuple(places))
+
+
+def _of_elements(form: str) -> tuple[list[Piece], list[Place]] | None:
+    """Read a form of tags: every innermost element is a place, named by its tag or parent."""
+    pieces, places, inside, at = list[Piece](), list[Place](), list[str](), 0
+    for found in _LEAF.finditer(form):
+        if form[at : found.start()].strip():
+            return None
+        at = found.end()
+        tag, hint, opened, _closed = found.groups()
+        if tag:
+            label = f"{inside[-1]}: {tag}" if tag in _ROUTINE and len(inside) > 1 else tag
+            hint = hint.strip("[]() \n")
+            name = str(len(places))
+            long = "\n" in found[0]
+            gap = "\n" if long else ""
+            after = bool(places) and hint.startswith("else ")
+            if (label == tag and any(one.label == spoken_name(tag) for one in places)) or ", on " in hint:
+                label = hint.rpartition(", on ")[2]
+            places.append(Place(name, spoken_name(label), hint, _written(tag, hint, long=long), otherwise=after))
+            pieces.append(Piece((f"<{tag}>{gap}", f"{gap}</{tag}>"), (name,)))
+        else:
+            inside.append(opened) if opened else inside.pop() if inside else None
+            pieces.append(Piece((found[0],)))
+    return None if form[at:].strip() or inside or not places else (pieces, places)
+
+
+def _of_lines(lines: Sequence[str], introduction: str) -> tuple[list[Piece], list[Place]] | None:
+    """Read a form of lines that begin differently; lines that differ only in what is in brackets are one choice."""
+    pieces, places = list[Piece](), list[Place]()
+    if re.search(r"sentence|few words|[Jj]ustify|Go through", introduction):
+        places.append(Place("0", "Reasons", "in a few sentences; may stay empty", "text"))
+        pieces.append(Piece(("", ""), ("0",)))
+    chosen: dict[str, list[str]] = {}
+    for line in lines:
+        if found := re.fullmatch(r"(.*)\[\[([^\[\]]+)\]\]", line):
+            chosen.setdefault(found[1], []).append(found[2])
+    begun: list[str] = []
+    for line in lines:
+        before = line.partition("[[")[0]
+        several = len(chosen.get(before, ())) > 1
+        if several and before in begun:
+            continue
+        begun.append(before if several else re.split(r"[|:]", line)[0].strip())
+        words, names, at = list[str](), list[str](), 0
+        for found in _PLACE.finditer(line):
+            hint = next(one for one in found.groups() if one)
+            start, end = next(found.span(n) for n in range(1, 6) if found[n])
+            if found[3] or found[4]:
+                start, end = found.span()
+            label = re.sub(r"[\"\[\]]", "", line[at:start]).strip(" |:/,").replace(" | ", ": ")
+            if not label and not names:
+                return None
+            label = label or hint.replace("_", " ").lower()
+            name = str(len(places))
+            options = chosen[before] if several else ()
+            if names and begun[-1].isdigit():
+                label = f"{begun[-1]}: {label}"
+            place = Place(name, spoken_name(label), hint, "choice" if options else "words")
+            places.append(place._replace(options=tuple((one, "") for one in options)))
+            words.append(line[at:start])
+            names.append(name)
+            at = end
+        pieces.append(Piece((*words, line[at:]), tuple(names)))
+    odd = len(set(begun)) < len(begun) or any(line.startswith(("- ", "mode ", "new ")) for line in lines)
+    return (
+        None
+        if odd or not any(one.name != "0" or not one.hint.endswith("empty") for one in places)
+        else (pieces, places)
+    )
+
+
+def _of_object(lines: Sequence[str]) -> tuple[list[Piece], list[Place]] | None:
+    """Read the form of one JSON object on a line whose fields are all places."""
+    line = lines[0]
+    found = list(_FIELD.finditer(line))
+    gaps = [line[: found[0].start()], *(line[a.end() : b.start()] for a, b in pairwise(found))] if found else []
+    if len(lines) > 1 or not found or gaps != ["{", *[", "] * (len(found) - 1)] or line[found[-1].end() :] != "}":
+        return None
+    if len(found) == 1 or any(one[4] and not one[4].startswith("true or false") for one in found):
+        return None
+    truths = (("true", ""), ("false", ""))
+    places = [
+        Place(str(n), spoken_name(one[1]), one[4], "truth", truths)
+        if one[4]
+        else Place(str(n), spoken_name(one[1]), one[2] or one[3], "string" if one[2] else "list")
+        for n, one in enumerate(found)
+    ]
+    words = [f'{gap}"{one[1]}": ' for gap, one in zip(gaps, found, strict=True)]
+    return [Piece((*words, "}"), tuple(one.name for one in places))], places
+
+
+def _written(tag: str, hint: str, *, long: bool) -> Kind:
+    if re.search(r"(whole|the) numbers?\b|true or false", hint) or tag == "score":
+        return "words"
+    return "text" if long or re.search(r"sentence|what |strengths|why |steps|decides", hint) else "words"
+
+
+def _known(place: Place, count: int) -> Place:
+    """Return a place with what its hint alone says that can be chosen."""
+    numbers = tuple((str(number), "") for number in range(1, count + 1))
+    hint = place.hint.lower().replace("_", " ")
+    if place.options or place.kind in {"list", "string"}:
+        return place
+    if count and re.search(r"numbers of all .*each once", hint):
+        return place._replace(kind="order", options=numbers)
+    if "number of the" in hint and "ranked first" in hint:
+        return place._replace(kind="first")
+    if count and re.search(r"numbers? of (the best|others)", hint):
+        several = "numbers of others" in hint
+        return place._replace(kind="several" if several else "choice", options=numbers)
+    if re.match(r"(yes or no|true or false)\b", hint):
+        return place._replace(kind="choice", options=tuple((one, "") for one in hint.split(",")[0].split(" or ")))
+    found = _RANGE.search(hint)
+    if found and int(found[2]) - int(found[1]) < MOST_OPTIONS:
+        return place._replace(kind="choice", options=_range(found))
+    return place
+
+
+def _range(found: re.Match[str]) -> tuple[tuple[str, str], ...]:
+    return tuple((str(number), "") for number in range(int(found[1]), int(found[2]) + 1))
+
+
+def _options(hint: str, instructions: str, aid: Aid, form: ReplyForm) -> tuple[tuple[str, str], ...]:
+    """Return what can be chosen in the places of a hint, by the instructions: those that the reader takes, where there is one."""
+    meant = {value.strip(): meaning for value, meaning in _MEANING.findall(instructions)}
+    offered: dict[str, str] = {}
+    if re.search(r"score|number|rating|point", hint, re.IGNORECASE) and "decimal" not in instructions:
+        for found in _RANGE.finditer(instructions.replace("a score from", "a whole number from")):
+            if int(found[2]) - int(found[1]) < MOST_OPTIONS:
+                offered |= dict(_range(found))
+    if found := _WORDS.search(instructions):
+        offered |= dict.fromkeys(re.split(r", | or ", found[1]), "")
+    if not aid.reader:
+        return tuple((value, meant.get(value, "")) for value in offered)
+    rest = {one.name: [_ordinary(one)] for one in form.places if one.hint != hint}
+    same = [one.name for one in form.places if one.hint == hint]
+
+    def taken(value: str) -> bool:
+        return not faults_of(aid, form.compose({**rest, **{name: [value] for name in same}}))
+
+    if taken("no such thing"):
+        return ()
+    offered = {value: meant.get(value, "") for value in [*offered, *meant] if taken(value)}
+    found = sorted(offered.items(), key=lambda one: int(one[0]) if one[0].isdigit() else MOST_OPTIONS)
+    return tuple(found) if 1 < len(found) <= MOST_OPTIONS else ()
+
+
+def _ordinary(place: Place) -> str:
+    """Return something that a place takes, to try the others with."""
+    return place.options[0][0] if place.options else "1" if "number" in place.hint.lower() else "words of one's own"
+
+
+def _filled(place: Place, given: Given, places: Sequence[Place]) -> str:
+    values = [one.strip() for one in given.get(place.name, ()) if one.strip()]
+    if place.kind == "first":
+        first = next((one for one in places if one.kind == "order"), None)
+        order = [one.strip() for one in given.get(first.name, ()) if one.strip()] if first and values else []
+        return order[0] if order else values[0] if values and values[0].isdigit() else ""
+    if place.kind == "order":
+        return _between(place).join(values)
+    if place.kind == "several":
+        return ", ".join(values) or "none"
+    value = values[0] if values else ""
+    if place.kind == "list":
+        return orjson.dumps([one.strip() for one in value.split(",") if one.strip()]).decode()
+    if place.kind == "string":
+        return orjson.dumps(value).decode()
+    return value if place.kind == "text" else " ".join(value.split())
+
+
+def _unfilled(place: Place, value: str) -> list[str]:
+    if place.kind in {"order", "several"}:
+        return [] if value == "none" else [one.strip() for one in value.split(_between(place).strip()) if one.strip()]
+    if place.kind in {"list", "string"}:
+        try:
+            read = orjson.loads(value)
+        except orjson.JSONDecodeError:
+            return [value]
+        return [", ".join(map(str, read)) if isinstance(read, list) else str(read)]
+    return [value] if value else []
+
+
+def _between(place: Place) -> str:
+    """Return what stands between the members of an order."""
+    return " > " if "sign >" in place.hint else ", "
+
+
+def _introduction(instructions: str, first: str) -> str:
+    """Return the paragraph of the instructions that introduces the form."""
+    return instructions.rpartition(f"\n\n{first}")[0].rpartition("\n\n")[2]
+
+
+def spoken_name(tag: str) -> str:
+    """Return a tag's or field's name as words."""
+    said = tag.replace("_", " ").strip()
+    return said[:1].upper() + said[1:]
