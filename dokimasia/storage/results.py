@@ -132,10 +132,14 @@ def last_failures(home: Home, run_id: str, last: int) -> dict[FailureKind, tuple
     }
 
 
-def counts_by_sample(home: Home, run_id: str) -> dict[str, tuple[int, int]]:
-    """Return by sample how many results of a run it has, and how many of these failed; a sample without any is left out."""
-    sql = "SELECT sample_id, count(*), sum(outcome = 'failed') FROM results WHERE run_id = ? GROUP BY sample_id"
-    return {sample: (count, failed) for sample, count, failed in home.all(sql, (run_id,))}
+def counts_by_sample(home: Home, run_id: str, samples: Collection[str] | None = None) -> dict[str, tuple[int, int]]:
+    """Return by sample, of all or of these, how many results of a run it has, and how many of these failed; a sample without
+    any is left out."""
+    among = "" if samples is None else f"AND sample_id IN ({','.join('?' * len(samples))})"
+    sql = (
+        f"SELECT sample_id, count(*), sum(outcome = 'failed') FROM results WHERE run_id = ? {among} GROUP BY sample_id"
+    )
+    return {sample: (count, failed) for sample, count, failed in home.all(sql, (run_id, *(samples or ())))}
 
 
 async def reopen(home: Home, run_id: str, *, failures: Collection[FailureKind] = OPEN_KINDS) -> int:

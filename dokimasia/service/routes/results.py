@@ -96,15 +96,18 @@ def samples(
     """List the samples of a run in the order of its data, with how many results each has."""
     found = service.run(run)
     keep(request, found)
-    counts = counts_by_sample(service.home, found.id)
-    every = [
-        SampleShown(sample=place.sample_id, results=results, failed=lost)
-        for place in run_samples(service.home, found.id)
-        for results, lost in (counts.get(place.sample_id, (0, 0)),)
-        if lost or not failed
-    ]
-    shown, later = page_of(every, lambda one: one.sample, limit=limit, after=after)
-    return Samples(total=len(every), next=later, samples=list(shown))
+    every = [place.sample_id for place in run_samples(service.home, found.id)]
+    if failed:
+        lost = {sample for sample, (_, count) in counts_by_sample(service.home, found.id).items() if count}
+        every = [sample for sample in every if sample in lost]
+    shown, later = page_of(every, str, limit=limit, after=after)
+    counts = counts_by_sample(service.home, found.id, shown)
+    rows = ((one, *counts.get(one, (0, 0))) for one in shown)
+    return Samples(
+        total=len(every),
+        next=later,
+        samples=[SampleShown(sample=one, results=results, failed=lost) for one, results, lost in rows],
+    )
 
 
 @router.get("/runs/{run}/samples/{sample:path}")
