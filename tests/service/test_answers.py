@@ -177,6 +177,17 @@ async def test_one_of_those_who_ask_makes_the_next_answer(clock: list[float]) ->
     assert not answer.holds("stands", 2)
 
 
+async def test_what_takes_long_is_made_seldom(clock: list[float]) -> None:
+    """An answer that took four seconds is given again for twenty."""
+    answer = answers.Answer([], b"", None, "stands", 1, clock[0], took=4.0)
+    clock[0] += 19
+    assert answer.holds("stands", 2)
+    clock[0] += 1
+    assert [answer.holds("stands", 2) for _ in range(2)] == [False, True]
+    clock[0] += 20
+    assert not answer.holds("stands", 2)
+
+
 async def test_runs_at_work_leave_answers_about_others_alone(copied: Finished, queries: list[str]) -> None:
     """What a run at work adds makes no answer about a finished one anew."""
     with service_over(copied.home) as service:

@@ -17,6 +17,9 @@ FRESH = 1.0
 """Seconds for which an answer that shows a run at work is given again while that goes on; twice as long to those who ask
 while the next one is made."""
 
+SPARED = 5
+"""An answer that took long is fresh for so many times as long as it took, so that figures of a large run do not slow it."""
+
 LARGEST, MOST = 4_000_000, 64_000_000
 """Bytes of an answer that is kept, and of all of them; the one not asked for longest is forgotten first."""
 
@@ -41,6 +44,7 @@ class Answer:
         stands: what changes with everything that it rests on but what runs at work add.
         additions: what changes with these; None: it does not rest on them.
         began: when it was asked for, by the monotonic clock.
+        took: seconds until it was there.
         renewed: whether the next one is being made.
     """
 
@@ -50,16 +54,17 @@ class Answer:
     stands: Hashable
     additions: int | None
     began: float
+    took: float = 0.0
     renewed: bool = False
 
     def holds(self, stands: Hashable, additions: int) -> bool:
-        """Whether it is to be given again; of those who ask in its last second one is told no, and makes the next."""
+        """Whether it is to be given again; of those who ask when it is no longer fresh one is told no, and makes the next."""
         if stands != self.stands:
             return False
         if self.additions in (None, additions):
             return True
-        age = monotonic() - self.began
-        if age < (2 * FRESH if self.renewed else FRESH):
+        fresh = max(FRESH, SPARED * self.took)
+        if monotonic() - self.began < (2 * fresh if self.renewed else fresh):
             return True
         self.renewed = True
         return False
@@ -100,6 +105,7 @@ class Answers:
             elif message["type"] == "http.response.body" and answer is not None:
                 answer.body += message.get("body", b"")
                 if not message.get("more_body"):
+                    answer.took = monotonic() - began
                     self._keep(key, answer)
             await send(message)
 
