@@ -99,7 +99,8 @@ class ProgressLine:
             self._failing.pop(event.model, None)
         level = logging.INFO if event.kind in {"limit", "gave_up", "failed_try", "draining"} else logging.DEBUG
         if logging.getLogger(__name__).isEnabledFor(level):
-            fields = event.model_dump(exclude_defaults=True, exclude={"kind"})
+            usual = {"kind": event.kind, **event._field_defaults}
+            fields = {name: said for name, said in event._asdict().items() if said != usual[name]}
             logger(__name__).log(level, event.kind, **fields)
 
     def failed(self, item: str, model: str, kind: str, reason: str) -> None:

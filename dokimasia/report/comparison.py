@@ -38,12 +38,12 @@ def comparison_blocks(found: Mapping[str, Any], *, changed: bool = True) -> Iter
         judge = f"judge {one['judge']}" if one["judge"] else "no judge"
         yield Paragraph((Span(f"{name:<6}", "strong"), f" run {one['run']} · {judge}", *state))
     if corrected := found.get("corrected"):
-        said = "; ".join(
+        by_hand = "; ".join(
             f"{name}: {several(one['answers'], 'answer')}, {several(one['left_out'], 'sample')} left out"
             for name, one in corrected.items()
         )
         yield Paragraph(
-            f"corrected by hand: {said}. A corrected answer counts as the person said, also where judges are compared.",
+            f"corrected by hand: {by_hand}. A corrected answer counts as the person said, also where judges are compared.",
             "warning",
         )
     for one in found["differs"]:

@@ -51,7 +51,7 @@ def create_app(service: Service) -> FastAPI:
         app.include_router(router, prefix="/api")
     for router in _routers(pages.__name__, list(pages.__path__)):
         for route in router.routes:
-            if isinstance(route, APIRoute) and "GET" in route.methods:
+            if isinstance(route, APIRoute) and route.methods and "GET" in route.methods:
                 route.methods.add("HEAD")
         app.include_router(router, include_in_schema=False)
     static = str(resources.files("dokimasia.service").joinpath("static"))

@@ -328,6 +328,7 @@ class Incoming:
         if not self._names:
             raise refused("no file came with it")
         kept = tuple(self._checked(one) for one in sorted(self._names.values()))
+        first = kept[0].name
         id = digest("upload", [[one.name, one.sha256] for one in kept])[:32]
         target = self.part.parent / id
         if (target / ABOUT).is_file():
@@ -335,9 +336,9 @@ class Incoming:
         now = datetime.now(UTC).isoformat(timespec="milliseconds")
         upload = Upload(id=id, name="", created_at=now, by=by, files=kept)
         more = f" and {len(kept) - 1} more" if len(kept) > 1 else ""
-        name = name[:200] or (upload.sets[0] if len(upload.sets) == 1 else kept[0].name + more)
-        alone = len(kept) == 1 and not _is_image(kept[0].name) and not kept[0].name.endswith(PROMPT)
-        data = kept[0].name if alone else upload.sets[0] if len(upload.sets) == 1 else ""
+        name = name[:200] or (upload.sets[0] if len(upload.sets) == 1 else first + more)
+        alone = len(kept) == 1 and not _is_image(first) and not first.endswith(PROMPT)
+        data = first if alone else upload.sets[0] if len(upload.sets) == 1 else ""
         folder = _folder(name) if not upload.sets and any(_is_image(one.name) for one in kept) else FILES
         upload = upload.model_copy(update={"name": name, "data": data, "folder": folder})
         (self.part / FILES).rename(self.part / folder)

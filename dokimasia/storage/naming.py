@@ -58,7 +58,8 @@ def labels(home: Home) -> Mapping[str, Label]:
     holder: dict[str, str] = {}  # who was given a name last, though it may have another one by now
     for run_id, data in home.all("SELECT run_id, data FROM events WHERE kind = ? ORDER BY id", (NAMED,)):
         given = orjson.loads(data)
-        name, had = given["name"], found.get(run_id, Label())
+        name: str = given["name"]
+        had = found.get(run_id, Label())
         if name:
             other, holder[name] = holder.get(name, run_id), run_id
             if found.get(other, Label()).name == name:
