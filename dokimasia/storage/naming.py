@@ -61,7 +61,8 @@ def labels(home: Home) -> Mapping[str, Label]:
         name: str = given["name"]
         had = found.get(run_id, Label())
         if name:
-            other, holder[name] = holder.get(name, run_id), run_id
+            other: str = holder.get(name, run_id)
+            holder[name] = run_id
             if found.get(other, Label()).name == name:
                 found[other] = found[other]._replace(name="")
         tags = {*had.tags, *given["tags"]}.difference(given.get("without", ()))

@@ -74,7 +74,7 @@ class Asks(NamedTuple):
         instructions: what a model is told.
         sent_back: the person's earlier reply and what was wrong with it, where it was sent back.
         form: the reply's form in places; None where its shape is not known.
-        count: how many things are ranked or chosen from.
+        number: how many things are ranked or chosen from.
     """
 
     images: tuple[str, ...]
@@ -82,7 +82,7 @@ class Asks(NamedTuple):
     instructions: str
     sent_back: tuple[str, ...]
     form: ReplyForm | None
-    count: int
+    number: int
 
 
 def asks_of(question: Question) -> Asks:
@@ -99,7 +99,7 @@ def asks_of(question: Question) -> Asks:
         instructions=instructions,
         sent_back=tuple(one.text for one in after),
         form=form_of(question.aid, instructions, count),
-        count=count,
+        number=count,
     )
 
 
@@ -107,7 +107,7 @@ def asked_in_words(question: Question) -> str:
     """Return in a few words what a question asks for."""
     asks = asks_of(question)
     if question.prompt in ASKED:
-        return ASKED[question.prompt].format(n=asks.count or "the")
+        return ASKED[question.prompt].format(n=asks.number or "the")
     last = next((one.text for one in reversed(asks.material) if one.text), question.prompt)
     return re.sub(r",? in the form that you were given", "", last.strip().splitlines()[-1]).rstrip(".")[:120]
 
