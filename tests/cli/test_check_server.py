@@ -16,6 +16,7 @@ from dokimasia.cli.check import command
 from dokimasia.cli.places.placing import place_of
 from dokimasia.domain.decision import CheckItem
 from dokimasia.errors import InputError, Unreachable
+from dokimasia.methods.checks import open_for_people
 from dokimasia.settings import load_settings
 from dokimasia.simulation.world import write_described
 from dokimasia.storage.home import Home
@@ -41,6 +42,7 @@ def homes(tmp_path_factory: pytest.TempPathFactory) -> Path:
         made = run_program(["review", data, "--panel", panel, "--home", folder / name], folder)
         assert made.returncode in (0, 6), made.stderr
     perturbed_home(folder / "perturbations", scenes=2)[0].close()
+    open_for_people(load_settings(home=folder / "perturbations", env={}), "last")
     return folder
 
 
@@ -93,7 +95,7 @@ def test_a_session_is_the_same_to_the_byte(
     for who, more in (("ana", ()), ("bert", ("--second",)), ("ana", ("--json",))):
         one = _go(("--home", here), keys, *more, who=who, editor=program)
         two = _go(("--server", service.url), keys, *more, who=who, editor=program)
-        assert (two.exit_code, _said(two)) == (0, _said(one)), two.output
+        assert (two.exit_code, _said(two)) == (0, _said(one)), repr(two.exception)
     assert _rows(service.home) == _rows(here)
     assert len([row for row in _rows(here) if row[2] == "ana"]) == made
     drafts = [{path.name: path.read_text() for path in home.glob("drafts/*")} for home in (here, service.home)]
