@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property, partial
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -38,6 +38,7 @@ class Here:
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
         self._detached = False
+        self._checks = ChecksHere(self)
 
     def detach(self) -> None:
         """Leave runs to the service that holds the home.
@@ -63,10 +64,10 @@ class Here:
         """Its trees."""
         return TreesHere(self)
 
-    @cached_property
+    @property
     def checks(self) -> ChecksHere:
         """What people decide on in its runs."""
-        return ChecksHere(self)
+        return self._checks
 
     @property
     def named(self) -> str:

@@ -8,7 +8,6 @@ import threading
 import zipfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -57,16 +56,17 @@ class There:
         if context := click.get_current_context(silent=True):
             context.call_on_close(self.client.close)
         self._detached = False
+        self._checks = ChecksThere(self)
 
     @property
     def trees(self) -> TreesThere:
         """Its trees."""
         return TreesThere(self.client)
 
-    @cached_property
+    @property
     def checks(self) -> ChecksThere:
         """What people decide on in its runs."""
-        return ChecksThere(self)
+        return self._checks
 
     @property
     def named(self) -> str:

@@ -122,7 +122,8 @@ def _wanted(home: Home, standings: Sequence[Standing], lines: Sequence[Line], na
             raise DataError(f"{at}: the run has no item {line.item!r}")
         if line.action and line.label:
             raise DataError(f"{at}: both action and label are given; keep one")
-        for action in (line.asked, *(one.action for one in line.decisions)):
+        asked: list[Action | None] = [line.asked, *(one.action for one in line.decisions)]
+        for action in asked:
             if action is not None and (refusal := item.refusal(action)):
                 raise DataError(f"{at}: {refusal}")
         if line.asked == "reply" and (fault := _fault(home, item, line, who)):
