@@ -60,7 +60,8 @@ def labels(home: Home) -> Mapping[str, Label]:
         given = orjson.loads(data)
         name, had = given["name"], found.get(run_id, Label())
         if name:
-            other, holder[name] = holder.get(name, run_id), run_id
+            other = holder.get(name) or run_id
+            holder[name] = run_id
             if found.get(other, Label()).name == name:
                 found[other] = found[other]._replace(name="")
         tags = {*had.tags, *given["tags"]}.difference(given.get("without", ()))
