@@ -14,6 +14,7 @@ from dokimasia.domain.question import Aid
 from dokimasia.errors import CallFailed, ConfigError, Interrupted, ToolFailure, TransportError
 from dokimasia.gateway.breaker import REFUSALS
 from dokimasia.gateway.budget import Budget, Reservation
+from dokimasia.gateway.carried import Carried
 from dokimasia.gateway.envelope import redactor, shorten
 from dokimasia.gateway.events import EventKind, GatewayEvent, GatewayStats
 from dokimasia.gateway.images import with_reduced_images
@@ -105,7 +106,7 @@ class ModelGateway:
         self._tally: defaultdict[str, Any] = defaultdict(int)  # the counts of GatewayStats by name
         self._draining = False
 
-    async def ask(self, call: ModelCall, *, label: str = "", aid: Aid | None = None) -> Answer:
+    async def ask(self, call: ModelCall | Carried, *, label: str = "", aid: Aid | None = None) -> Answer:
         """Return the call's answer, from the ledger where it has one.
 
         An asker that joins a request already under way gets its answer as `cached`: it was paid for once.
@@ -125,7 +126,7 @@ class ModelGateway:
         call = await self._with_reduced_images(call)
         if self._draining:
             raise _interrupted(call)
-        key = call_key(call)
+        key = call.key if isinstance(call, Carried) else call_key(call)
         if call.model.person:
             return await self._ask_person(key, call, label, aid or Aid())
         flight = self._flights.get(key)

@@ -30,6 +30,7 @@ from dokimasia.storage.runs import SqliteRunStore
 from dokimasia.tools.reducing import reduce_image
 
 if TYPE_CHECKING:
+    from dokimasia.graphs.walking import Engine
     from dokimasia.runs.session import Session
     from dokimasia.storage.checkpoints import Saver
 
@@ -45,6 +46,7 @@ class Services:
     saver: "Saver"
     specs: Mapping[str, ModelSpec]
     people: QueuedPeople
+    engine: "Engine"
 
 
 def default_transports(prompts: PromptLibrary | None = None) -> dict[str, Transport]:
@@ -219,6 +221,7 @@ async def open_services(
         Unreachable: a model cannot be asked at all.
         StorageError: the home was deleted or moved.
     """
+    from dokimasia.graphs.walking import Here
     from dokimasia.storage.checkpoints import keeping_steps
 
     home, settings = session.opened, session.settings
@@ -252,7 +255,10 @@ async def open_services(
         helpers = [asyncio.create_task(drain_when_asked()), asyncio.create_task(watch_home(home, stop))]
         try:
             with keeping_steps(home):
-                yield Services(gateway=gateway, store=SqliteRunStore(home), saver=saver, specs=specs, people=people)
+                store, here = SqliteRunStore(home), Here(saver, observer.steps)
+                yield Services(
+                    gateway=gateway, store=store, saver=saver, specs=specs, people=people, engine=here
+                )
             if not home.in_place:
                 raise gone(home)
         except Exception as error:
