@@ -297,7 +297,9 @@ class ModelGateway:
             self._tally["sent"] += 1
             self._tell("sent", flight, number=number)
             started = self._clock()
-            result = await send_once(flight.call, route, blobs=self._blobs, clean=self._clean)
+            result = await send_once(
+                flight.call, route, blobs=self._blobs, clean=self._clean, heard=route.pacing.heard
+            )
             latency = self._clock() - started
             report = report_of(result)
             if route.limiter.release(slot, report):
@@ -321,7 +323,7 @@ class ModelGateway:
         """Return the call's estimated tokens and cost; nothing where no limit asks for them."""
         if not self._budget.limited and not route.pacing.counts_tokens:
             return 0, None
-        forecast = estimate_usage(call)
+        forecast = call.forecast if isinstance(call, Carried) else estimate_usage(call)
         return (forecast.input_tokens or 0) + (forecast.output_tokens or 0), forecast_cost(call, forecast, route.price)
 
     async def _record(self, flight: Flight, failure: TransportError) -> TransportError:

@@ -12,6 +12,7 @@ from dokimasia.domain.call import ModelSpec
 from dokimasia.domain.ports import Transport
 from dokimasia.errors import ConfigError
 from dokimasia.gateway.budget import Budget
+from dokimasia.gateway.carried import Carrying
 from dokimasia.gateway.gateway import ModelGateway
 from dokimasia.gateway.litellm.transport import LiteLLMTransport
 from dokimasia.gateway.pricing import known_price
@@ -26,7 +27,7 @@ from dokimasia.storage.decisions import take_in
 from dokimasia.storage.home import Home
 from dokimasia.storage.ledger import SqliteLedger
 from dokimasia.storage.people.asking import QueuedPeople
-from dokimasia.storage.runs import SqliteRunStore
+from dokimasia.storage.runs import HomeRows, SqliteRunStore
 from dokimasia.tools.reducing import reduce_image
 
 if TYPE_CHECKING:
@@ -210,11 +211,14 @@ async def open_services(
     stop: Stop,
     transports: Mapping[str, Transport] | None = None,
     goes_on: bool = False,
+    workers: int = 0,
+    address: str | None = None,
 ) -> AsyncIterator[Services]:
     """Open everything that a run (its id) works with; at the end the calls in flight are finished and committed.
 
     Decisions that people left as files while the home was held are taken in at both ends. With `goes_on` also a model that
-    cannot be reached stops nothing. `transports` that are handed in stay open.
+    cannot be reached stops nothing. `transports` that are handed in stay open. Graphs are walked by so many `workers` of the
+    Ray at an `address` (None: one of this machine), or with none of them in this process.
 
     Raises:
         ConfigError: the key of a model is not in the environment.
@@ -229,17 +233,25 @@ async def open_services(
     redact = Redactor((*settings.secrets, *keys.values()), patterns=False)
     await take_in(home)
     people = QueuedPeople(home, run, specs)
-    async with sharing(home) as shared:
+    async with sharing(home) as shared, AsyncExitStack() as stack:
         saver = await shared.saver()
+        ways = transports or transports_for_models(specs, session.library)
+        reduce = ReducedImages(home.blobs, reduce_image, home=home)
+        store, here = SqliteRunStore(home), Here(saver, observer.steps)
+        ledger = SqliteLedger(home)
+        if workers:
+            from dokimasia.distribution.serving import CarriedLedger
+
+            ledger = CarriedLedger(home)
         gateway = ReachingGateway(
             stop,
             goes_on=goes_on,
-            ledger=SqliteLedger(home),
+            ledger=ledger,
             blobs=home.blobs,
-            transports=transports or transports_for_models(specs, session.library),
+            transports={name: Carrying(way) for name, way in ways.items()} if workers else ways,
             specs=specs,
             api_keys=keys,
-            reduce=ReducedImages(home.blobs, reduce_image, home=home),
+            reduce=reduce,
             budget=budget,
             people=people,
             redact=redact,
@@ -247,6 +259,16 @@ async def open_services(
             on_event=observer.happened,
             traffic=shared.traffic,
         )
+        engine: Engine = here
+        if workers:
+            from dokimasia.distribution.engine import engine_of  # loads Ray
+            from dokimasia.distribution.orders import Orders
+            from dokimasia.distribution.serving import Ports
+
+            ports = Ports(gateway, HomeRows(home), saver, home.blobs, reduce, specs, observer.steps)
+            far = frozenset(name for name, spec in specs.items() if transports or spec.ref.person)
+            orders = Orders(session.library, specs, far, observer.steps is not None, transports_for_models)
+            engine = await stack.enter_async_context(engine_of(workers, address, orders=orders, ports=ports, here=here))
 
         async def drain_when_asked() -> None:
             await stop.wait()
@@ -255,10 +277,7 @@ async def open_services(
         helpers = [asyncio.create_task(drain_when_asked()), asyncio.create_task(watch_home(home, stop))]
         try:
             with keeping_steps(home):
-                store, here = SqliteRunStore(home), Here(saver, observer.steps)
-                yield Services(
-                    gateway=gateway, store=store, saver=saver, specs=specs, people=people, engine=here
-                )
+                yield Services(gateway=gateway, store=store, saver=saver, specs=specs, people=people, engine=engine)
             if not home.in_place:
                 raise gone(home)
         except Exception as error:
