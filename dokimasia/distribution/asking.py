@@ -11,6 +11,7 @@ from dokimasia.domain.ports import Transport
 from dokimasia.domain.question import Aid
 from dokimasia.domain.sample import ImageRef
 from dokimasia.errors import CallFailed, ToolFailure, TransportError
+from dokimasia.gateway.allowance import Listener
 from dokimasia.gateway.carried import Sent
 from dokimasia.gateway.images import with_reduced_images
 from dokimasia.gateway.pricing import estimate_usage
@@ -26,6 +27,7 @@ class Way(NamedTuple):
     spec: ModelSpec
     transport: Transport
     api_key: str | None
+    heard: Listener
 
 
 @dataclass(eq=False)
@@ -93,16 +95,11 @@ class FarGateway:
         """Send a call that is asked here once, and return what came of it; what came back is kept for who asks."""
         own = self._own.get(key)
         if own is None:
-            return Sent(TransportError("unknown", "nobody asks for it any more", retryable=False), ())
+            return Sent(TransportError("unknown", "nobody asks for it there any more", retryable=True), ())
         call, headers = own.call, list[Mapping[str, str]]()
         await self._blobs.fetch(images_of(call))
-        outcome = await send_once(
-            call,
-            self._way(call.model.name),
-            blobs=self._blobs,
-            clean=self._clean,
-            heard=lambda said: headers.append(dict(said)),
-        )
+        way = self._way(call.model.name)._replace(heard=lambda said: headers.append(dict(said)))
+        outcome = await send_once(call, way, blobs=self._blobs, clean=self._clean)
         await self._blobs.settle()
         if isinstance(outcome, TransportError):
             return Sent(outcome, headers)
@@ -129,5 +126,5 @@ class FarGateway:
         if name not in self._ways:
             spec = self._specs[name]
             transport = self._transports[chosen_transport_name(spec, self._transports)]
-            self._ways[name] = Way(spec, transport, self._api_keys.get(name))
+            self._ways[name] = Way(spec, transport, self._api_keys.get(name), lambda _: None)
         return self._ways[name]

@@ -1,8 +1,10 @@
 """Ray, as this process uses it: started on this machine or joined at an address, and the workers that it has."""
 
 import asyncio
+import logging
 import shutil
 import tempfile
+import threading
 import time
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable
@@ -10,10 +12,11 @@ from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from dokimasia.distribution.orders import version
+from dokimasia.distribution.orders import Hello, version
 from dokimasia.distribution.worker import Worker
 from dokimasia.domain.ports import BlobStore
 from dokimasia.errors import ConfigError, DokimasiaError
+from dokimasia.log import logger
 from dokimasia.settings import prepare_ray
 
 OBJECT_STORE_BYTES = 256 * 1024 * 1024
@@ -26,7 +29,10 @@ TRIES = 3
 """How often Ray is started before it is given up."""
 
 PATIENCE = 60.0
-"""Seconds that a worker may be silent, or take to begin, before it is taken for dead."""
+"""Seconds that a worker may be silent before it is taken for dead."""
+
+BEGINNING = 300.0
+"""Seconds that a worker may take to begin, on a machine that is busy or has yet to be started."""
 
 
 class WorkerDied(DokimasiaError):
@@ -43,6 +49,8 @@ class Cluster:
         self._idle: list[Any] = []
         self._images: OrderedDict[str, tuple[Any, int]] = OrderedDict()
         self._bytes = 0
+        self._gate = threading.Lock()
+        self.living: dict[int, Any] = {}
         self.users = 0
 
     def start(self) -> None:
@@ -51,6 +59,10 @@ class Cluster:
         Raises:
             ConfigError: Ray is not installed, or there is none at the address.
         """
+        with self._gate:
+            self._start()
+
+    def _start(self) -> None:
         try:
             import ray
         except ImportError as error:
@@ -58,6 +70,7 @@ class Cluster:
                 "more than one worker needs Ray: install it with `pip install 'dokimasia[ray]'`, or leave --workers out"
             ) from error
         self._ray = ray
+        logging.getLogger("ray").setLevel(logging.ERROR)
         if ray.is_initialized():
             return
         options: dict[str, Any] = {"log_to_driver": False, "logging_level": "error", "configure_logging": False}
@@ -74,11 +87,13 @@ class Cluster:
         for left in reversed(range(TRIES)):
             try:
                 ray.init(self.address or "local", **options)
-            except Exception as error:  # Ray raises whatever went wrong below it; a busy machine is too slow for it at times
+            except (
+                Exception
+            ) as error:  # Ray raises whatever went wrong below it; a busy machine is too slow for it at times
                 ray.shutdown()
                 if left:
                     continue
-                self.stop()
+                self._stop()
                 where = f"at {self.address}" if self.address else "on this machine"
                 raise ConfigError(f"there is no Ray {where}: {' '.join(str(error).split())[:300]}") from error
             self._joined = True
@@ -86,6 +101,10 @@ class Cluster:
 
     def stop(self) -> None:
         """Disconnect; a Ray that was started here is stopped."""
+        with self._gate:
+            self._stop()
+
+    def _stop(self) -> None:
         self._images.clear()
         for worker in self._idle:
             self.kill(worker)
@@ -106,17 +125,20 @@ class Cluster:
         while self._idle:
             worker = self._idle.pop()
             with suppress(WorkerDied):
-                await self.call(worker.version.remote())
+                await self.call(worker.hello.remote())
                 return worker
         needs = {"num_cpus": 0} if self._folder is not None else {"num_cpus": 1}
         options: dict[str, Any] = {"max_restarts": 0, "max_concurrency": 8, "scheduling_strategy": "SPREAD", **needs}
         worker: Any = self._ray.remote(Worker).options(**options).remote()
-        theirs, ours = await self.call(worker.version.remote()), version()
-        if theirs != ours:
+        theirs: Hello = await self.call(worker.hello.remote(), patience=BEGINNING)
+        if theirs.version != version():
             self.kill(worker)
             raise ConfigError(
-                f"a worker runs another version of dokimasia ({theirs}; this is {ours}): install the same on every node"
+                f"the worker on {theirs.machine} runs another version of dokimasia ({theirs.version}; this is "
+                f"{version()}): install the same on every node"
             )
+        logger(__name__).info("worker began", machine=theirs.machine, pid=theirs.pid)
+        self.living[theirs.pid] = worker
         return worker
 
     def release(self, worker: Any) -> None:
@@ -125,6 +147,7 @@ class Cluster:
 
     def kill(self, worker: Any) -> None:
         """End a worker's process, whatever it does."""
+        self.living = {pid: one for pid, one in self.living.items() if one is not worker}
         with suppress(Exception):
             self._ray.kill(worker)
 

@@ -16,6 +16,7 @@ from dokimasia.errors import ConfigError, DokimasiaError, TransportError
 from dokimasia.gateway.carried import Sent
 from dokimasia.graphs.context import Context
 from dokimasia.graphs.walking import Engine, Walk
+from dokimasia.log import logger
 
 DEATHS = 3
 """So many workers more than there are may die with no item finished in between; then the run stops."""
@@ -173,6 +174,7 @@ class Workers:
         self._cluster.kill(post.actor)
         await post.line.lose()
         self._deaths += 1
+        logger(__name__).warning("worker lost", deaths=self._deaths)
         problem = next((one for one in ended if isinstance(one, Exception)), None)
         try:
             if self._deaths >= self._count + DEATHS:

@@ -15,7 +15,7 @@ ASK, DROP, ANSWER, FAILED = range(4)
 
 
 class Word(NamedTuple):
-    """One thing that is said: what it is, the number of its question, and what it holds."""
+    """One thing that is said: what it is, the number of its question (below 0: it needs no answer), and what it holds."""
 
     what: int
     number: int
@@ -69,7 +69,7 @@ class Line:
 
     def tell(self, name: str, *holds: Any) -> None:
         """Say something that needs no answer."""
-        self._say(Word(ASK, 0, name, holds))
+        self._say(Word(ASK, -next(self._numbers), name, holds))
 
     async def taken(self, wait: float) -> list[Word]:
         """Return what was said since the last time; wait so many seconds until there is something."""
@@ -86,8 +86,8 @@ class Line:
         for what, number, name, holds in words:
             if what == ASK:
                 task = asyncio.create_task(self._answer(number, name, holds))
-                self._serving[number or id(task)] = task
-                task.add_done_callback(lambda _, place=number or id(task): self._serving.pop(place, None))
+                self._serving[number] = task
+                task.add_done_callback(lambda _, number=number: self._serving.pop(number, None))
             elif what == DROP:
                 if (serving := self._serving.get(number)) is not None:
                     serving.cancel()
@@ -121,5 +121,5 @@ class Line:
             answer = Word(FAILED, number, "", error)
         except Exception as error:  # whatever it is: who asked learns of it, in words that can travel
             answer = Word(FAILED, number, "", RuntimeError(f"{type(error).__name__}: {error}"))
-        if number and not self.lost:
+        if number > 0 and not self.lost:
             self._say(answer)

@@ -52,6 +52,14 @@ class Walking(NamedTuple):
     open: bool
 
 
+class Hello(NamedTuple):
+    """What a worker is: what it runs, its process, and the machine."""
+
+    version: str
+    pid: int
+    machine: str
+
+
 @cache
 def version() -> str:
     """Return what this process runs: a hash of the package's sources, and Python's version."""

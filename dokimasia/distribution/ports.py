@@ -6,10 +6,10 @@ from collections import OrderedDict
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from dokimasia.distribution.line import Line
 from dokimasia.domain.call import Chat, ImageEdit, ModelCall
 from dokimasia.domain.identity import Value
 from dokimasia.domain.sample import ImageRef
-from dokimasia.distribution.line import Line
 from dokimasia.errors import StorageError
 from dokimasia.graphs.steps import Picture, Step
 from dokimasia.storage.values import as_stored

@@ -1,19 +1,19 @@
 """What the driver does for a worker: everything that touches the home, money, limits, people, and who listens."""
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
+from weakref import WeakValueDictionary
 
 from dokimasia.distribution.cluster import Cluster
 from dokimasia.domain.call import Answer, ModelCall, ModelSpec, Usage
-from dokimasia.domain.identity import Value
 from dokimasia.domain.ports import BlobStore, Reducer
 from dokimasia.domain.question import Aid
 from dokimasia.domain.sample import ImageRef
 from dokimasia.gateway.carried import Bearer, Carried
 from dokimasia.gateway.gateway import ModelGateway
-from dokimasia.graphs.steps import Steps
+from dokimasia.graphs.steps import Picture, Step, Steps
 from dokimasia.storage.checkpoints import KEPT_ELSEWHERE, Saver
 from dokimasia.storage.content.folding import Folded
 from dokimasia.storage.ledger import SqliteLedger
@@ -47,8 +47,8 @@ class Desk:
     def __init__(self, ports: Ports, cluster: Cluster) -> None:
         self._ports = ports
         self._cluster = cluster
-        self._carried: dict[str, tuple[Carried, list[Bearer]]] = {}
-        self._served: dict[str, Callable[..., Any]] = {
+        self._carried: WeakValueDictionary[str, Carried] = WeakValueDictionary()  # what a flight holds stays
+        self._served: dict[str, Callable[..., Awaitable[Any]]] = {
             "whole": self._whole,
             "get": ports.rows.get,
             "put": ports.rows.put,
@@ -70,18 +70,16 @@ class Desk:
         self, bearer: Bearer, kind: Any, name: str, key: str, forecast: Usage, label: str
     ) -> tuple[float | None, bool, Any]:
         """Return cost, whether it was cached, and the reply, None where it is what this worker was sent."""
-        new = Carried(kind, self._ports.specs[name].ref, key, forecast), []
-        call, askers = self._carried.setdefault(key, new)
-        askers.append(bearer)
+        call = self._carried.get(key)
+        if call is None:
+            call = self._carried[key] = Carried(kind, self._ports.specs[name].ref, key, forecast)
         call.bearers.append(bearer)
         try:
-            answer = await self._ports.gateway.ask(call, label=label)  # pyright: ignore[reportArgumentType]
+            answer = await self._ports.gateway.ask(call, label=label)
             own = answer.reply is call.reply and call.sender is bearer
             return answer.cost, answer.cached, None if own else answer.reply
         finally:
-            askers.remove(bearer)
-            if not askers:
-                del self._carried[key]
+            call.bearers.remove(bearer)
 
     async def _whole(self, call: ModelCall, label: str, aid: Aid | None) -> Answer:
         return await self._ports.gateway.ask(call, label=label, aid=aid)
@@ -97,10 +95,10 @@ class Desk:
     async def _keep_image(self, data: bytes, ref: ImageRef) -> None:
         await asyncio.to_thread(self._ports.blobs.put_image, data, ref)
 
-    async def _drawn(self, picture: Value) -> None:
+    async def _drawn(self, picture: Picture) -> None:
         if self._ports.steps is not None:
-            self._ports.steps.drawn(picture)  # pyright: ignore[reportArgumentType]
+            self._ports.steps.drawn(picture)
 
-    async def _stepped(self, graph: str, node: str, item: str, what: Any) -> None:
+    async def _stepped(self, graph: str, node: str, item: str, what: Step) -> None:
         if self._ports.steps is not None:
             self._ports.steps.stepped(graph, node, item, what)

@@ -1,11 +1,13 @@
 """A worker: a process that walks items through graphs and sends calls, and keeps nothing."""
 
 import importlib
+import os
+import platform
 from typing import Any
 
 from dokimasia.distribution.asking import FarGateway
 from dokimasia.distribution.line import Line, Word
-from dokimasia.distribution.orders import Orders, Walking, version
+from dokimasia.distribution.orders import Hello, Orders, Walking, version
 from dokimasia.distribution.ports import FarBlobs, FarRows, FarSteps
 from dokimasia.domain.options import GraphOptions
 from dokimasia.gateway.envelope import redactor
@@ -30,9 +32,9 @@ class Worker:
     def __init__(self) -> None:
         self._run: _Run | None = None
 
-    async def version(self) -> str:
-        """Return what this process runs."""
-        return version()
+    async def hello(self) -> Hello:
+        """Return what this process is."""
+        return Hello(version(), os.getpid(), platform.node())
 
     async def begin(self, orders: Orders) -> list[str]:
         """Begin with a run; return the names of variables with keys that this process lacks."""
@@ -96,6 +98,7 @@ class _Run:
             return await self._walk(*holds)
         number, options = holds
         self._options[number] = options
+        return None
 
     async def _walk(self, told: Walking) -> tuple[dict[str, Any], list[Any] | None]:
         """Return the final state of a walk, and what was left open."""

@@ -94,8 +94,7 @@ class ModelGateway:
         self._budget = budget or Budget()
         self._people = people
         self._clean = redactor(keys.values(), redact)
-        self._rng = random.Random(seed)
-        self._on_event = on_event
+        self._rng, self._on_event = random.Random(seed), on_event
         self._policy = policy or RetryPolicy()
         self._sleep = sleep
         self._clock = clock
@@ -297,9 +296,7 @@ class ModelGateway:
             self._tally["sent"] += 1
             self._tell("sent", flight, number=number)
             started = self._clock()
-            result = await send_once(
-                flight.call, route, blobs=self._blobs, clean=self._clean, heard=route.pacing.heard
-            )
+            result = await send_once(flight.call, route, blobs=self._blobs, clean=self._clean)
             latency = self._clock() - started
             report = report_of(result)
             if route.limiter.release(slot, report):

@@ -7,6 +7,7 @@ from dokimasia.domain.call import ModelCall, ModelReply, ModelSpec
 from dokimasia.domain.ports import BlobStore, Transport
 from dokimasia.errors import DokimasiaError, TransportError
 from dokimasia.gateway.allowance import Listener, listening
+from dokimasia.gateway.carried import Carried
 from dokimasia.gateway.envelope import Redact, check_envelope, clean_reply, shorten
 from dokimasia.gateway.limiter import Report
 from dokimasia.gateway.reported import storable
@@ -21,14 +22,16 @@ class Way(Protocol):
     def transport(self) -> Transport: ...
     @property
     def api_key(self) -> str | None: ...
+    @property
+    def heard(self) -> Listener:
+        """Told the headers of what comes back."""
+        ...
 
 
 async def send_once(
-    call: ModelCall, way: Way, *, blobs: BlobStore, clean: Redact, heard: Listener
+    call: ModelCall | Carried, way: Way, *, blobs: BlobStore, clean: Redact
 ) -> ModelReply | TransportError:
     """Send the call once and return what came of it, cleaned by `clean` of every key.
-
-    `heard` is told the headers of what came back.
 
     Whatever a transport raises that nobody expected is this call's failure, of the kind `unknown`, and no other's.
 
@@ -37,7 +40,7 @@ async def send_once(
     """
     failure: TransportError | None = None
     try:
-        with listening(heard):
+        with listening(way.heard):
             async with asyncio.timeout(way.spec.timeout):
                 reply = await way.transport.send(call, way.spec, api_key=way.api_key, blobs=blobs)
         failure = check_envelope(call, reply)

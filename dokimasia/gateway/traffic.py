@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from dokimasia.domain.call import Answer, ModelCall, ModelSpec
 from dokimasia.errors import CallFailed, Interrupted
 from dokimasia.gateway.breaker import Breaker
+from dokimasia.gateway.carried import Carried
 from dokimasia.gateway.limiter import AdaptiveLimiter, Clock, Sleep
 from dokimasia.gateway.pace import Pacing
 
@@ -32,7 +33,7 @@ class Flight:
     were over, so its failure says nothing to others.
     """
 
-    call: ModelCall
+    call: ModelCall | Carried
     key: str
     label: str
     waiters: int = 0

@@ -11,7 +11,6 @@ from dokimasia.agents import PromptLibrary
 from dokimasia.domain.call import ModelSpec
 from dokimasia.domain.ports import Transport
 from dokimasia.errors import ConfigError
-from dokimasia.gateway.budget import Budget
 from dokimasia.gateway.carried import Carrying
 from dokimasia.gateway.gateway import ModelGateway
 from dokimasia.gateway.litellm.transport import LiteLLMTransport
@@ -20,7 +19,7 @@ from dokimasia.gateway.traffic import Traffic
 from dokimasia.log import Redactor
 from dokimasia.plugins import transports_for
 from dokimasia.runs.observer import Observer
-from dokimasia.runs.reaching import ReachingGateway, Stop, gone, watch_home
+from dokimasia.runs.reaching import ReachingGateway, Stop, gone, unless_stopped, watch_home
 from dokimasia.settings import Settings, api_key, nearest
 from dokimasia.storage.content.reduced import ReducedImages
 from dokimasia.storage.decisions import take_in
@@ -32,6 +31,7 @@ from dokimasia.tools.reducing import reduce_image
 
 if TYPE_CHECKING:
     from dokimasia.graphs.walking import Engine
+    from dokimasia.runs.requests import Invocation
     from dokimasia.runs.session import Session
     from dokimasia.storage.checkpoints import Saver
 
@@ -205,20 +205,16 @@ async def open_services(
     run: str,
     specs: Mapping[str, ModelSpec],
     *,
-    budget: Budget,
+    asked: "Invocation",
     seed: int,
     observer: Observer,
     stop: Stop,
     transports: Mapping[str, Transport] | None = None,
-    goes_on: bool = False,
-    workers: int = 0,
-    address: str | None = None,
 ) -> AsyncIterator[Services]:
     """Open everything that a run (its id) works with; at the end the calls in flight are finished and committed.
 
-    Decisions that people left as files while the home was held are taken in at both ends. With `goes_on` also a model that
-    cannot be reached stops nothing. `transports` that are handed in stay open. Graphs are walked by so many `workers` of the
-    Ray at an `address` (None: one of this machine), or with none of them in this process.
+    Decisions that people left as files while the home was held are taken in at both ends. Where every failure is allowed
+    also a model that cannot be reached stops nothing. `transports` that are handed in stay open.
 
     Raises:
         ConfigError: the key of a model is not in the environment.
@@ -228,7 +224,7 @@ async def open_services(
     from dokimasia.graphs.walking import Here
     from dokimasia.storage.checkpoints import keeping_steps
 
-    home, settings = session.opened, session.settings
+    home, settings, workers = session.opened, session.settings, asked.far_workers
     keys = keys_of(settings, specs)
     redact = Redactor((*settings.secrets, *keys.values()), patterns=False)
     await take_in(home)
@@ -245,14 +241,14 @@ async def open_services(
             ledger = CarriedLedger(home)
         gateway = ReachingGateway(
             stop,
-            goes_on=goes_on,
+            goes_on=asked.allows_every_failure,
             ledger=ledger,
             blobs=home.blobs,
             transports={name: Carrying(way) for name, way in ways.items()} if workers else ways,
             specs=specs,
             api_keys=keys,
             reduce=reduce,
-            budget=budget,
+            budget=asked.budget,
             people=people,
             redact=redact,
             seed=seed,
@@ -268,7 +264,8 @@ async def open_services(
             ports = Ports(gateway, HomeRows(home), saver, home.blobs, reduce, specs, observer.steps)
             far = frozenset(name for name, spec in specs.items() if transports or spec.ref.person)
             orders = Orders(session.library, specs, far, observer.steps is not None, transports_for_models)
-            engine = await stack.enter_async_context(engine_of(workers, address, orders=orders, ports=ports, here=here))
+            opened = engine_of(workers, asked.address, orders=orders, ports=ports, here=here)
+            engine = await unless_stopped(stop, stack.enter_async_context(opened))
 
         async def drain_when_asked() -> None:
             await stop.wait()
