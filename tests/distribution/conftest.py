@@ -22,10 +22,12 @@ __all__ = ["finished", "homes", "prepared", "world"]
 class Actor:
     """A worker in this process; what goes to it and comes from it is copied as between processes."""
 
-    def __init__(self) -> None:
+    def __init__(self, forbidden: Callable[[], bytes]) -> None:
         """Begin."""
         self._worker = Worker()
         self._gone = asyncio.Event()
+        self._forbidden = forbidden
+        self._dying: asyncio.Task[None] | None = None
 
     def __getattr__(self, name: str) -> Any:
         """Return what Ray gives for an actor's method."""
@@ -33,15 +35,21 @@ class Actor:
 
     async def called(self, name: str, holds: tuple[Any, ...]) -> Any:
         """Return what the worker answers, as long as it lives."""
-        copied = pickle.loads(pickle.dumps(holds))
+        said = pickle.dumps(holds)
+        assert not self._forbidden() or self._forbidden() not in said, "a key travelled"
+        copied = pickle.loads(said)
         answer = asyncio.ensure_future(getattr(self._worker, name)(*copied))
         gone = asyncio.ensure_future(self._gone.wait())
         await asyncio.wait([answer, gone], return_when=asyncio.FIRST_COMPLETED)
         gone.cancel()
-        if not answer.done():
+        if self._gone.is_set():
             answer.cancel()
             raise WorkerDied("killed")
         return pickle.loads(pickle.dumps(answer.result()))
+
+    def kill_soon(self) -> None:
+        """Be killed by somebody else."""
+        self._dying = self._dying or asyncio.ensure_future(self.die())
 
     async def die(self) -> None:
         """Be killed: nothing that it does goes on."""
@@ -68,11 +76,12 @@ class FakeCluster:
         """Begin with none."""
         self.living: list[Actor] = []
         self.hired = 0
+        self.forbidden = b""
 
     async def hire(self) -> Actor:
         """Return a new worker."""
         self.hired += 1
-        self.living.append(Actor())
+        self.living.append(Actor(lambda: self.forbidden))
         return self.living[-1]
 
     def release(self, worker: Actor) -> None:
@@ -83,7 +92,7 @@ class FakeCluster:
         """End it."""
         if worker in self.living:
             self.living.remove(worker)
-            asyncio.ensure_future(worker.die())
+            worker.kill_soon()
 
     async def call(self, answer: Any, *, patience: float = 0) -> Any:
         """Return what it answers."""
