@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 from weakref import WeakValueDictionary
 
 from dokimasia.distribution.cluster import Cluster
@@ -23,7 +23,7 @@ from dokimasia.storage.runs import ValueRows
 class CarriedLedger(SqliteLedger):
     """A ledger that takes the request of a carried call as the worker that sent it has made it ready."""
 
-    def folded(self, call: ModelCall | Carried) -> Folded:
+    def folded(self, call: ModelCall) -> Folded:
         """Return a call's request as it is kept."""
         return call.folded if isinstance(call, Carried) else super().folded(call)
 
@@ -75,7 +75,7 @@ class Desk:
             call = self._carried[key] = Carried(kind, self._ports.specs[name].ref, key, forecast)
         call.bearers.append(bearer)
         try:
-            answer = await self._ports.gateway.ask(call, label=label)
+            answer = await self._ports.gateway.ask(cast("ModelCall", call), label=label)
             own = answer.reply is call.reply and call.sender is bearer
             return answer.cost, answer.cached, None if own else answer.reply
         finally:

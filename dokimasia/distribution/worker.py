@@ -1,5 +1,6 @@
 """A worker: a process that walks items through graphs and sends calls, and keeps nothing."""
 
+import asyncio
 import importlib
 import os
 import platform
@@ -55,6 +56,7 @@ class Worker:
         """Return what there is to say; a batch that is not acknowledged is returned again."""
         run = self._run
         if run is None:
+            await asyncio.sleep(WAIT)
             return acknowledged, []
         if run.taken[0] <= acknowledged:
             run.taken = (acknowledged + 1, await run.line.taken(WAIT))

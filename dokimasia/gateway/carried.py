@@ -55,9 +55,7 @@ class Carrying:
     def __init__(self, own: Transport) -> None:
         self._own = own
 
-    async def send(
-        self, call: ModelCall | Carried, spec: ModelSpec, *, api_key: str | None, blobs: BlobStore
-    ) -> ModelReply:
+    async def send(self, call: ModelCall, spec: ModelSpec, *, api_key: str | None, blobs: BlobStore) -> ModelReply:
         """Return what came back.
 
         Raises:

@@ -105,7 +105,7 @@ class ModelGateway:
         self._tally: defaultdict[str, Any] = defaultdict(int)  # the counts of GatewayStats by name
         self._draining = False
 
-    async def ask(self, call: ModelCall | Carried, *, label: str = "", aid: Aid | None = None) -> Answer:
+    async def ask(self, call: ModelCall, *, label: str = "", aid: Aid | None = None) -> Answer:
         """Return the call's answer, from the ledger where it has one.
 
         An asker that joins a request already under way gets its answer as `cached`: it was paid for once.

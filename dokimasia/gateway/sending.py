@@ -7,7 +7,6 @@ from dokimasia.domain.call import ModelCall, ModelReply, ModelSpec
 from dokimasia.domain.ports import BlobStore, Transport
 from dokimasia.errors import DokimasiaError, TransportError
 from dokimasia.gateway.allowance import Listener, listening
-from dokimasia.gateway.carried import Carried
 from dokimasia.gateway.envelope import Redact, check_envelope, clean_reply, shorten
 from dokimasia.gateway.limiter import Report
 from dokimasia.gateway.reported import storable
@@ -28,9 +27,7 @@ class Way(Protocol):
         ...
 
 
-async def send_once(
-    call: ModelCall | Carried, way: Way, *, blobs: BlobStore, clean: Redact
-) -> ModelReply | TransportError:
+async def send_once(call: ModelCall, way: Way, *, blobs: BlobStore, clean: Redact) -> ModelReply | TransportError:
     """Send the call once and return what came of it, cleaned by `clean` of every key.
 
     Whatever a transport raises that nobody expected is this call's failure, of the kind `unknown`, and no other's.

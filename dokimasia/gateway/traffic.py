@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 from dokimasia.domain.call import Answer, ModelCall, ModelSpec
 from dokimasia.errors import CallFailed, Interrupted
 from dokimasia.gateway.breaker import Breaker
-from dokimasia.gateway.carried import Carried
 from dokimasia.gateway.limiter import AdaptiveLimiter, Clock, Sleep
 from dokimasia.gateway.pace import Pacing
 
@@ -33,7 +32,7 @@ class Flight:
     were over, so its failure says nothing to others.
     """
 
-    call: ModelCall | Carried
+    call: ModelCall
     key: str
     label: str
     waiters: int = 0

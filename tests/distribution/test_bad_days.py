@@ -21,7 +21,7 @@ from dokimasia.runs.observer import Silent
 from dokimasia.settings import Settings, load_settings
 from dokimasia.simulation.serving.transport import SimTransport
 from dokimasia.storage.home import Home
-from dokimasia.storage.runs import Run, get_run, list_runs
+from dokimasia.storage.runs import Run, list_runs
 from tests.distribution.conftest import FakeCluster
 from tests.runs.conftest import Finished, Prepared
 from tests.runs.kinds import KINDS, make
@@ -77,14 +77,14 @@ async def test_dying_workers_lose_nothing(
 
     async def kill(call: ModelCall) -> None:
         await asyncio.sleep(0.005)
-        if len(transport.done) % 10 == 5 and workers.living and len(seen) < 8:
+        if len(transport.done) % 10 == 5 and workers.living and len(seen) < 6:
             seen.append((len(transport.sent), committed(settings)))
             workers.living[0].kill_soon()
 
     transport = sending(hold=kill)
     done = await make(settings, world, EVALUATE, **FAR)
-    assert len(seen) == 8
-    assert workers.hired >= 8
+    assert len(seen) >= 4
+    assert workers.hired == 2 + len(seen)
     assert orjson.dumps(done.summary) == orjson.dumps(whole.summary)
     for sent, kept in seen:
         assert not kept & {call_key(call) for call in transport.sent[sent:]}
@@ -100,7 +100,7 @@ async def test_a_driver_that_stops_is_gone_on_with_by_any_number(
         transport = sending(hold=a_moment)
         work = make(settings, world, EVALUATE, workers=count, engine="ray")
         running = asyncio.ensure_future(work)
-        while len(transport.done) < after and not running.done():
+        while len(transport.done) < after and not running.done():  # noqa: ASYNC110
             await asyncio.sleep(0.001)
         running.cancel()
         await asyncio.gather(running, return_exceptions=True)
@@ -151,7 +151,7 @@ async def test_a_refusal_anywhere_backs_off_everywhere(
     transport, told = sending(hold=a_moment, fail=refuse), Listening()
     done = await make(prepared(EVALUATE), world, EVALUATE, workers=4, engine="ray", services={"observer": told})
     assert done.complete
-    assert [one.limit for one in told.events if one.kind == "limit"][0] == 1
+    assert next(one.limit for one in told.events if one.kind == "limit") == 1
     assert transport.most_open == 1
     assert len(refused) == 1
 
