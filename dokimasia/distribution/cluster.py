@@ -44,6 +44,7 @@ class Cluster:
 
     def __init__(self, address: str | None) -> None:
         self.address = address
+        self._ray: Any = None
         self._folder: Path | None = None
         self._joined = False
         self._idle: list[Any] = []
@@ -63,8 +64,10 @@ class Cluster:
             self._start()
 
     def _start(self) -> None:
+        if self.address is None:
+            prepare_ray()  # before it is loaded, when it reads its environment
         try:
-            import ray
+            import ray  # pyright: ignore[reportMissingImports]
         except ImportError as error:
             raise ConfigError(
                 "more than one worker needs Ray: install it with `pip install 'dokimasia[ray]'`, or leave --workers out"
@@ -75,7 +78,6 @@ class Cluster:
             return
         options: dict[str, Any] = {"log_to_driver": False, "logging_level": "error", "configure_logging": False}
         if self.address is None:
-            prepare_ray()
             self._folder = Path(tempfile.mkdtemp(prefix="dokimasia-ray-"))
             options |= {
                 "num_cpus": 0,
