@@ -1,8 +1,7 @@
 """The gateway of a worker: it asks the driver, who decides, and sends what the driver tells it to send."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import NamedTuple
+from dataclasses import dataclass, replace
 
 from dokimasia.distribution.line import Line
 from dokimasia.distribution.ports import FarBlobs, images_of
@@ -21,7 +20,8 @@ from dokimasia.storage.content.folding import Folded, KnownTexts, folded
 from dokimasia.storage.content.packing import packed
 
 
-class Way(NamedTuple):
+@dataclass(frozen=True)
+class Way:
     """The way to a model from here."""
 
     spec: ModelSpec
@@ -98,7 +98,7 @@ class FarGateway:
             return Sent(TransportError("unknown", "nobody asks for it there any more", retryable=True), ())
         call, headers = own.call, list[Mapping[str, str]]()
         await self._blobs.fetch(images_of(call))
-        way = self._way(call.model.name)._replace(heard=lambda said: headers.append(dict(said)))
+        way = replace(self._way(call.model.name), heard=lambda said: headers.append(dict(said)))
         outcome = await send_once(call, way, blobs=self._blobs, clean=self._clean)
         await self._blobs.settle()
         if isinstance(outcome, TransportError):
