@@ -41,7 +41,9 @@ def criteria_text(criteria: CriteriaSet, paths: Sequence[str] = ()) -> str:
     return lines_text(
         {
             "n": number,
-            **criterion.model_dump(include={"question", "ground_truth", "weight"}),
+            "question": criterion.question,
+            "ground_truth": criterion.ground_truth,
+            "weight": criterion.weight,
             **({"capability": path} if (path := path_of.get(number)) else {}),
         }
         for number, criterion in enumerate(criteria.criteria, start=1)

@@ -48,19 +48,18 @@ def shorten(text: str) -> str:
 def clean_reply(reply: ModelReply, clean: Redact) -> ModelReply:
     """Return the reply with every text that the endpoint wrote cleaned of keys; the same object if nothing changes."""
     if isinstance(reply, ImageEditReply):
-        cleaned = _cleaned(reply, clean, "refusal")
-        return reply if cleaned == reply else cleaned
+        return _cleaned(reply, clean, "refusal")
     if not isinstance(reply, ChatReply):
         return reply
     tools = tuple(_cleaned(tool, clean, "id", "name", "arguments") for tool in reply.tool_calls)
     cleaned = _cleaned(reply, clean, "text", "refusal", "native_finish_reason", "version")
-    cleaned = cleaned.model_copy(update={"tool_calls": tools})
-    return reply if cleaned == reply else cleaned
+    return cleaned if tools == reply.tool_calls else cleaned.model_copy(update={"tool_calls": tools})
 
 
 def _cleaned(value: V, clean: Redact, *names: str) -> V:
-    texts = {name: getattr(value, name) for name in names}
-    return value.model_copy(update={name: clean(text) for name, text in texts.items() if text is not None})
+    texts = {name: text for name in names if (text := getattr(value, name)) is not None}
+    changed = {name: cleaned for name, text in texts.items() if (cleaned := clean(text)) != text}
+    return value.model_copy(update=changed) if changed else value
 
 
 def check_envelope(call: ModelCall, reply: ModelReply) -> TransportError | None:

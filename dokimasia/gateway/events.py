@@ -1,6 +1,6 @@
 """What the gateway tells whoever listens, and the figures that it can be asked for."""
 
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from pydantic import Field
 
@@ -9,13 +9,14 @@ from dokimasia.domain.identity import Value
 EventKind = Literal["cached", "sent", "answered", "failed_try", "gave_up", "limit", "draining", "waiting"]
 
 
-class GatewayEvent(Value):
+class GatewayEvent(NamedTuple):
     """One thing that happened in the gateway; every text in it is free of keys.
 
     `kind` is one of: `cached` (the ledger answered), `sent` (a request left), `answered` (a reply is committed),
     `failed_try` (a request brought no reply; `delay` seconds until the next one, None if there is none),
     `gave_up` (the call failed for good), `limit` (the concurrency of an endpoint changed to `limit`, for `reason`),
-    `draining` (no new call is started), `waiting` (a question waits for a person).
+    `draining` (no new call is started), `waiting` (a question waits for a person). `number` is which try of its call it
+    is, from 1.
     """
 
     kind: EventKind
@@ -24,7 +25,7 @@ class GatewayEvent(Value):
     label: str = ""
     key: str = ""
     reason: str = ""
-    number: int = Field(default=0, ge=0, description="which try of its call, from 1")
+    number: int = 0
     delay: float | None = None
     limit: int | None = None
 

@@ -23,17 +23,24 @@ async def gathered(asks: Iterable[Awaitable[T]]) -> list[T]:
     Raises:
         Interrupted: one was interrupted, and nothing worse happened.
     """
-    done = await asyncio.gather(*asks, return_exceptions=True)
+    listed = list(asks)
+    if len(listed) == 1:
+        return [await listed[0]]
+    done = await asyncio.gather(*listed, return_exceptions=True)
     raise_worst([one for one in done if isinstance(one, BaseException)])
     return [one for one in done if not isinstance(one, BaseException)]
 
 
-async def together(first: Awaitable[T], second: Awaitable[S]) -> tuple[T, S]:
+async def together(first: Awaitable[T] | None, second: Awaitable[S] | None) -> tuple[T | None, S | None]:
     """Await two at once and return what came of both; a problem of one is raised when the other has ended, too.
+
+    In the place of one that is not to be awaited stands None, and its result is None.
 
     Raises:
         Interrupted: one was interrupted, and nothing worse happened.
     """
+    if first is None or second is None:
+        return None if first is None else await first, None if second is None else await second
     one, other = await asyncio.gather(first, second, return_exceptions=True)
     raise_worst([problem for problem in (one, other) if isinstance(problem, BaseException)])
     return cast("tuple[T, S]", (one, other))
@@ -52,10 +59,12 @@ def _waits(problem: BaseException) -> bool:
 async def each(items: Iterable[T], do: Callable[[T], Awaitable[T]], wanted: Callable[[T], bool]) -> list[T]:
     """Do the items that want it, all at once, and keep the others; problems are raised as by `gathered`."""
 
-    async def keep(item: T) -> T:
-        return item
-
-    return await gathered(do(item) if wanted(item) else keep(item) for item in items)
+    listed = list(items)
+    places = [place for place, item in enumerate(listed) if wanted(item)]
+    done = await gathered(do(listed[place]) for place in places)
+    for place, item in zip(places, done, strict=True):
+        listed[place] = item
+    return listed
 
 
 def within_budget(asked: Asked[T]) -> Asked[T]:

@@ -47,12 +47,21 @@ def escape(text: str) -> str:
 
     `unescape` takes it back exactly.
     """
+    if _plain(text):
+        return text
     return _RUN.sub(lambda run: _PAIR.sub(r"\1\\\2", run[0]), text.replace(_TRIPLE, f"{_TRIPLE}\\"))
 
 
 def unescape(text: str) -> str:
     """Return the text that `escape` was given."""
+    if _plain(text):
+        return text
     return _ESCAPED_RUN.sub(lambda run: _ESCAPED_PAIR.sub(r"\1\2", run[0]), text).replace(f"{_TRIPLE}\\", _TRIPLE)
+
+
+def _plain(text: str) -> bool:
+    """Whether a text is seen at once to have no such run: three signs of ASCII are `<` each."""
+    return text.isascii() and text.count("<") < 3
 
 
 def nonce(prompt: str, version: int, inputs: Mapping[str, str]) -> str:

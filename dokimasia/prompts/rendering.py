@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 from dokimasia.domain.call import Message
@@ -189,6 +190,7 @@ def _instructions(messages: Sequence[Message]) -> tuple[str, tuple[Message, ...]
     return "", tuple(messages)
 
 
+@lru_cache(maxsize=64)  # the same instructions stand in thousands of calls
 def _system(text: str) -> Message:
     return Message(role="system", parts=(TextPart(text=text),))
 

@@ -87,7 +87,8 @@ class SqliteLedger:
         row = {
             "key": key,
             "kind": call.kind,
-            **call.model.model_dump(include={"model", "endpoint"}),
+            "model": call.model.model,
+            "endpoint": call.model.endpoint,
             "model_name": call.model.name,
             "label": label,
             "request": folded.request,
@@ -121,7 +122,8 @@ class SqliteLedger:
         """
         row = {
             "call_key": key,
-            **call.model.model_dump(include={"model", "endpoint"}),
+            "model": call.model.model,
+            "endpoint": call.model.endpoint,
             "label": label,
             "kind": kind,
             "status": status,

@@ -36,7 +36,8 @@ class _Waiting:
 class Writer:
     """Owns the writing connection, in a thread of its own.
 
-    The thread takes everything that waits into one transaction: while one group is committed the next one gathers, so
+    What is queued within one turn of an event loop is handed over at its end, in one piece, so that the thread is woken
+    once. It takes everything that waits into one transaction: while one group is committed the next one gathers, so
     that a lone job is committed at once and two thousand at once cost a handful of commits. A group in which something
     fails is undone and run again with a savepoint a job: one that fails is undone alone, and the others of its group
     are committed. So a job may run twice, and changes nothing but the database. An acknowledged job survives the death
@@ -47,7 +48,8 @@ class Writer:
         """Start the thread; it closes the connection when it ends. `path` is named in errors."""
         self._connection = connection
         self._path = path
-        self._queue: queue.SimpleQueue[_Waiting | None] = queue.SimpleQueue()
+        self._queue: queue.SimpleQueue[list[_Waiting] | None] = queue.SimpleQueue()
+        self._gathered: list[_Waiting] = []
         self._gate = threading.Lock()
         self._closed = False
         self._thread = threading.Thread(target=self._work, name="dokimasia-writer", daemon=True)
@@ -60,7 +62,8 @@ class Writer:
             StorageError: the writer is closed.
         """
         future: Future[T] = Future()
-        self._enqueue(_Waiting(job, future, None))
+        self._gather(_Waiting(job, future, None))
+        self._hand_over()
         return future
 
     async def run(self, job: Job[T]) -> T:
@@ -71,7 +74,9 @@ class Writer:
         """
         loop = asyncio.get_running_loop()
         future: asyncio.Future[T] = loop.create_future()
-        self._enqueue(_Waiting(job, future, loop))
+        last = self._gather(_Waiting(job, future, loop))
+        if last is None or last.loop is not loop:
+            loop.call_soon(self._hand_over)
         return await future
 
     def close(self) -> None:
@@ -79,33 +84,43 @@ class Writer:
         with self._gate:
             if not self._closed:
                 self._closed = True
+                self._queue.put(self._gathered)
                 self._queue.put(None)
         self._thread.join()
 
-    def _enqueue(self, waiting: _Waiting) -> None:
+    def _gather(self, waiting: _Waiting) -> _Waiting | None:
+        """Put a job beside those that are to be handed over; return the one before it there."""
         with self._gate:
             if self._closed:
                 raise StorageError(f"{self._path} is closed: nothing can be written after the home was closed.")
-            self._queue.put(waiting)
+            last = self._gathered[-1] if self._gathered else None
+            self._gathered.append(waiting)
+        return last
+
+    def _hand_over(self) -> None:
+        with self._gate:
+            if self._gathered and not self._closed:
+                self._queue.put(self._gathered)
+                self._gathered = []
 
     def _work(self) -> None:
         running = True
         while running:
-            first = self._queue.get()
-            if first is None:
-                break
-            group = [first]
-            while len(group) < MAX_GROUP:
+            waiting = self._queue.get()
+            group: list[_Waiting] = []
+            while waiting is not None:
+                group += waiting
+                if len(group) >= MAX_GROUP:
+                    break
                 try:
                     waiting = self._queue.get_nowait()
                 except queue.Empty:
                     break
-                if waiting is None:
-                    running = False
-                    break
-                group.append(waiting)
-            self._commit(group)
-            _acknowledge(group)
+            running = waiting is not None
+            for start in range(0, len(group), MAX_GROUP):
+                some = group[start : start + MAX_GROUP]
+                self._commit(some)
+                _acknowledge(some)
         self._connection.close()
 
     def _commit(self, group: list[_Waiting]) -> None:

@@ -1,6 +1,7 @@
 """Commits come in groups; what was acknowledged is durable, and a failing job fails alone."""
 
 import asyncio
+import queue
 import signal
 import sqlite3
 import subprocess
@@ -203,3 +204,36 @@ async def test_what_was_acknowledged_survives_kill_9(tmp_path: Path, acknowledge
         assert [key for key in keys if await ledger.get(key) is None] == []
         assert list(ledger.verify()) == []
         assert home.one("PRAGMA integrity_check") == ("ok",)
+
+
+class Counting(queue.SimpleQueue[object]):
+    """Counts how often something is put into it, and so how often a thread that waits for it is woken at the most."""
+
+    puts = 0
+
+    def put(self, item: object, block: bool = True, timeout: float | None = None) -> None:
+        """Count, and put."""
+        self.puts += 1
+        super().put(item, block, timeout)
+
+
+async def test_what_is_queued_in_one_turn_of_the_loop_is_handed_over_once(
+    database: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Hundreds of jobs queued at once wake the thread once and are done in order, one from synchronous code among them."""
+    handed = Counting()
+    monkeypatch.setattr(queue, "SimpleQueue", lambda: handed)
+    writer = Writer(connect_writer(database), path=database)
+    seen: list[int] = []
+
+    def job(number: int) -> Job[int]:
+        return lambda connection: seen.append(number) or insert(number)(connection)
+
+    await asyncio.gather(*(writer.run(job(number)) for number in range(300)))
+    assert handed.puts == 1
+    late = asyncio.create_task(writer.run(job(300)))
+    await asyncio.sleep(0)
+    writer.submit(job(301)).result(30)
+    await late
+    writer.close()
+    assert seen == list(range(302)) == numbers_in(database)

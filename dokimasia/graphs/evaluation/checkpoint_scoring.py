@@ -10,18 +10,17 @@ lost its verdict is not scored again. Without criteria there is no judge, and ru
 without checkpoints: the ledger and the result rows carry it over any crash.
 """
 
-from collections.abc import Sequence
 from typing import Literal, TypedDict
 
 from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime
 from langgraph.types import Command
 
-from dokimasia.agents import Asked, failure
+from dokimasia.agents import failure
 from dokimasia.agents.candidate import stated_answer
 from dokimasia.agents.evaluation import score_checkpoints
 from dokimasia.domain.criterion import CriteriaSet
-from dokimasia.domain.judgement import Checkpoint, FinalAnswer, Response
+from dokimasia.domain.judgement import Response
 from dokimasia.domain.sample import Sample
 from dokimasia.graphs.answering import Item, answered, unjudged, with_calls
 from dokimasia.graphs.context import Context, failed_update, keep_looks
@@ -90,16 +89,12 @@ async def score(state: State, runtime: Runtime[Context]) -> State:
             published=context.options.published,
             repeat=item.get("repeat", 0),
         )
-
-        async def scored() -> Asked[Sequence[Checkpoint]] | None:
-            return None if item.get("judgement") else await context.ask(what, node="score", attempt=attempt)
-
-        async def decided() -> FinalAnswer | None:
-            if item.get("final"):
-                return None
-            return await by_judge(sample, response, item["response"], context, node="score", attempt=attempt)
-
-        asked, final = await together(scored(), decided())
+        asked, final = await together(
+            None if item.get("judgement") else context.ask(what, node="score", attempt=attempt),
+            None
+            if item.get("final")
+            else by_judge(sample, response, item["response"], context, node="score", attempt=attempt),
+        )
         ended: Item = {**item}
         if asked is not None:
             ended = with_calls(ended, asked.calls)
