@@ -19,7 +19,7 @@ DokimasiaError
 └── Interrupted              stopped by the user; resumable: exit code 130
 """
 
-from typing import Literal
+from typing import Any, Literal
 
 AttemptKind = Literal[
     "rate_limit",
@@ -43,6 +43,17 @@ class DokimasiaError(Exception):
     """Base of all. `exit_code` is what the command line returns."""
 
     exit_code = 1
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Travel between processes with all that it says, however it is made."""
+        return _as_it_was, (type(self), self.args, self.__dict__)
+
+
+def _as_it_was(type_: type[DokimasiaError], args: tuple[Any, ...], said: dict[str, Any]) -> DokimasiaError:
+    error = type_.__new__(type_, *args)
+    error.args = args
+    error.__dict__.update(said)
+    return error
 
 
 class InputError(DokimasiaError):

@@ -4,8 +4,9 @@ import difflib
 import math
 import os
 import re
+import secrets
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar, cast
@@ -164,18 +165,41 @@ def load_settings(
         name: _model(name, _table(_table(content, "models", where), name, f"{where}, [models]"), defaults, where)
         for name in _table(content, "models", where)
     }
-    named = {spec.api_key_env for spec in models.values() if spec.api_key_env}
-    keys = {name: value for name, value in env.items() if name in named or _SECRET_NAME.search(name)}
+    keys, hidden = _keys(env, {spec.api_key_env for spec in models.values() if spec.api_key_env})
     return Settings(
         home=_home(home, env.get("DOKIMASIA_HOME"), content.get("home"), cwd, path),
         config_path=path,
         models=models,
         defaults=defaults,
-        secrets=tuple(sorted({value for name, value in keys.items() if _may_be_secret(value, name in named)})),
-        keys={name: value for name, value in keys.items() if name in named},
+        secrets=hidden,
+        keys=keys,
         server=env.get("DOKIMASIA_SERVER", "").strip(),
         server_token=env.get("DOKIMASIA_SERVER_TOKEN", "").strip(),
     )
+
+
+def worker_keys(specs: Mapping[str, ModelSpec]) -> tuple[dict[str, str], tuple[str, ...], list[str]]:
+    """Return what the environment of a worker's process holds: keys by models' names, values that no log may show, and the
+    names of variables that it lacks."""
+    named = {spec.api_key_env for spec in specs.values() if spec.api_key_env}
+    keys, hidden = _keys(os.environ, named)
+    present = {name: value.strip() for name, value in keys.items() if value.strip()}
+    by_model = {name: present[spec.api_key_env] for name, spec in specs.items() if spec.api_key_env in present}
+    return by_model, hidden, sorted(named - set(present))
+
+
+def prepare_ray() -> None:
+    """Have a Ray that is started here tell nobody that it is used, and let nobody in but its own processes."""
+    os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
+    if "RAY_AUTH_MODE" not in os.environ:
+        os.environ |= {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": secrets.token_hex(32)}
+
+
+def _keys(env: Mapping[str, str], named: Collection[str]) -> tuple[dict[str, str], tuple[str, ...]]:
+    """Return the values of the named variables, and all values of the environment that may be secrets."""
+    keys = {name: value for name, value in env.items() if name in named or _SECRET_NAME.search(name)}
+    hidden = {value for name, value in keys.items() if _may_be_secret(value, name in named)}
+    return {name: value for name, value in keys.items() if name in named}, tuple(sorted(hidden))
 
 
 def resolve_model(settings: Settings, name: str) -> ModelSpec:

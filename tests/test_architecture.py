@@ -37,6 +37,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "graphs": {"domain", "algorithms", "agents"},
     "report": {"domain"},
     "endpoints": BELOW - {"report", "endpoints"} | {"runs"},
+    "distribution": {"domain", "prompts", "settings", "gateway", "storage", "graphs"},
     "runs": BELOW,
     "methods": BELOW | {"runs"},
     "client": BELOW - {"report"} | {"runs"},
@@ -55,6 +56,7 @@ THIRD_PARTY_ROOMS: dict[str, tuple[str, ...]] = {
     "uvicorn": ("service",),
     "jinja2": ("service",),
     "prometheus_client": ("service",),
+    "ray": ("distribution",),
 }
 
 MOST_LINES = 400

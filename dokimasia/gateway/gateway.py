@@ -14,6 +14,7 @@ from dokimasia.domain.question import Aid
 from dokimasia.errors import CallFailed, ConfigError, Interrupted, ToolFailure, TransportError
 from dokimasia.gateway.breaker import REFUSALS
 from dokimasia.gateway.budget import Budget, Reservation
+from dokimasia.gateway.carried import Carried
 from dokimasia.gateway.envelope import redactor, shorten
 from dokimasia.gateway.events import EventKind, GatewayEvent, GatewayStats
 from dokimasia.gateway.images import with_reduced_images
@@ -93,8 +94,7 @@ class ModelGateway:
         self._budget = budget or Budget()
         self._people = people
         self._clean = redactor(keys.values(), redact)
-        self._rng = random.Random(seed)
-        self._on_event = on_event
+        self._rng, self._on_event = random.Random(seed), on_event
         self._policy = policy or RetryPolicy()
         self._sleep = sleep
         self._clock = clock
@@ -125,7 +125,7 @@ class ModelGateway:
         call = await self._with_reduced_images(call)
         if self._draining:
             raise _interrupted(call)
-        key = call_key(call)
+        key = call.key if isinstance(call, Carried) else call_key(call)
         if call.model.person:
             return await self._ask_person(key, call, label, aid or Aid())
         flight = self._flights.get(key)
@@ -320,7 +320,7 @@ class ModelGateway:
         """Return the call's estimated tokens and cost; nothing where no limit asks for them."""
         if not self._budget.limited and not route.pacing.counts_tokens:
             return 0, None
-        forecast = estimate_usage(call)
+        forecast = call.forecast if isinstance(call, Carried) else estimate_usage(call)
         return (forecast.input_tokens or 0) + (forecast.output_tokens or 0), forecast_cost(call, forecast, route.price)
 
     async def _record(self, flight: Flight, failure: TransportError) -> TransportError:

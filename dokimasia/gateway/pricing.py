@@ -72,7 +72,7 @@ def cost_of_reply(reply: ModelReply, price: Price) -> float | None:
 
 def forecast_cost(call: ModelCall, usage: Usage, price: Price) -> float | None:
     """Return what a call is likely to cost in US dollars, by a forecast of its tokens; None: unknown."""
-    if isinstance(call, ImageEdit) and price.image is not None:
+    if call.kind == "image_edit" and price.image is not None:
         return price.image
     return cost_of(usage, price)
 

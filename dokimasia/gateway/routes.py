@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 from dokimasia.domain.call import PEOPLE, ModelSpec
 from dokimasia.domain.ports import Transport
 from dokimasia.errors import ConfigError
+from dokimasia.gateway.allowance import Listener
 from dokimasia.gateway.breaker import Breaker
 from dokimasia.gateway.direct.requests import NATIVE_PREFIXES, OLLAMA_PREFIXES
 from dokimasia.gateway.image_edits import OPENAI_HOSTS
@@ -34,6 +35,11 @@ class Route:
     pacing: Pacing
     breaker: Breaker
     price: Price
+
+    @property
+    def heard(self) -> Listener:
+        """Told the headers of what comes back."""
+        return self.pacing.heard
 
     async def admit(self, tokens: int) -> Slot:
         """Wait for the model's pace and then for a place, which the caller gives back.

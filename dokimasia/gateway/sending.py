@@ -1,18 +1,33 @@
 """One request of a call, sent once: a reply with a usable envelope, or a failure without a key in it, and nothing else."""
 
 import asyncio
+from typing import Protocol
 
-from dokimasia.domain.call import ModelCall, ModelReply
-from dokimasia.domain.ports import BlobStore
+from dokimasia.domain.call import ModelCall, ModelReply, ModelSpec
+from dokimasia.domain.ports import BlobStore, Transport
 from dokimasia.errors import DokimasiaError, TransportError
-from dokimasia.gateway.allowance import listening
+from dokimasia.gateway.allowance import Listener, listening
 from dokimasia.gateway.envelope import Redact, check_envelope, clean_reply, shorten
 from dokimasia.gateway.limiter import Report
 from dokimasia.gateway.reported import storable
-from dokimasia.gateway.routes import Route
 
 
-async def send_once(call: ModelCall, route: Route, *, blobs: BlobStore, clean: Redact) -> ModelReply | TransportError:
+class Way(Protocol):
+    """How a model is reached."""
+
+    @property
+    def spec(self) -> ModelSpec: ...
+    @property
+    def transport(self) -> Transport: ...
+    @property
+    def api_key(self) -> str | None: ...
+    @property
+    def heard(self) -> Listener:
+        """Told the headers of what comes back."""
+        ...
+
+
+async def send_once(call: ModelCall, way: Way, *, blobs: BlobStore, clean: Redact) -> ModelReply | TransportError:
     """Send the call once and return what came of it, cleaned by `clean` of every key.
 
     Whatever a transport raises that nobody expected is this call's failure, of the kind `unknown`, and no other's.
@@ -22,16 +37,16 @@ async def send_once(call: ModelCall, route: Route, *, blobs: BlobStore, clean: R
     """
     failure: TransportError | None = None
     try:
-        with listening(route.pacing.heard):
-            async with asyncio.timeout(route.spec.timeout):
-                reply = await route.transport.send(call, route.spec, api_key=route.api_key, blobs=blobs)
+        with listening(way.heard):
+            async with asyncio.timeout(way.spec.timeout):
+                reply = await way.transport.send(call, way.spec, api_key=way.api_key, blobs=blobs)
         failure = check_envelope(call, reply)
         if failure is None:
             return clean_reply(reply, clean)
     except TransportError as error:
         failure = error
     except TimeoutError:
-        failure = TransportError("timeout", f"no reply within {route.spec.timeout:g} s", retryable=True)
+        failure = TransportError("timeout", f"no reply within {way.spec.timeout:g} s", retryable=True)
     except DokimasiaError:
         raise
     except Exception as error:  # a transport's bug, or a reply that it was not made for

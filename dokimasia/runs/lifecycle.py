@@ -271,12 +271,11 @@ async def _carried_out(
         session,
         run.id,
         reached,
-        budget=request.budget,
+        asked=request,
         seed=plan.seed,
         observer=watching,
         stop=stop,
         transports=transports,
-        goes_on=request.allows_every_failure,
     )
     answered = count_calls(home, run.id)
     async with _at_work(home, run, opening, stop, retry=retry, new=new) as services:

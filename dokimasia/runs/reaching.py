@@ -1,7 +1,8 @@
 """Whether a run can go on: it stops where a model cannot be reached, or where its home is no longer there."""
 
 import asyncio
-from typing import Any
+from collections.abc import Coroutine
+from typing import Any, TypeVar
 
 from dokimasia.domain.call import Answer, ModelCall
 from dokimasia.domain.question import Aid
@@ -9,6 +10,8 @@ from dokimasia.errors import CallFailed, DokimasiaError, Interrupted, StorageErr
 from dokimasia.gateway.gateway import ModelGateway
 from dokimasia.storage.home import Home
 from dokimasia.storage.runs import RunStatus
+
+T = TypeVar("T")
 
 FEW = 3
 """So many failed calls to a model, without an answer between them, say that it cannot be reached."""
@@ -126,6 +129,24 @@ class ReachingGateway(ModelGateway):
         for one in self._held.pop(name, ()):
             if not one.done():
                 one.set_result(None)
+
+
+async def unless_stopped(stop: Stop, work: Coroutine[Any, Any, T]) -> T:
+    """Return what comes of work that takes long before anything is asked; it is given up when somebody asks to stop.
+
+    Raises:
+        Interrupted: somebody did.
+    """
+    asked, working = asyncio.ensure_future(stop.wait()), asyncio.ensure_future(work)
+    try:
+        await asyncio.wait([asked, working], return_when=asyncio.FIRST_COMPLETED)
+        if not working.done():
+            raise Interrupted("stopped before the work had begun")
+        return working.result()
+    finally:
+        for one in (asked, working):
+            one.cancel()
+        await asyncio.gather(asked, working, return_exceptions=True)
 
 
 async def watch_home(home: Home, stop: Stop) -> None:

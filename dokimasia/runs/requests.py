@@ -10,6 +10,7 @@ from pydantic import AfterValidator, Field, WithJsonSchema
 from pydantic.fields import FieldInfo
 
 from dokimasia.domain.identity import Value
+from dokimasia.errors import ConfigError
 from dokimasia.gateway.budget import Budget
 from dokimasia.plugins import prompt_folder
 from dokimasia.storage.naming import LAST
@@ -130,6 +131,15 @@ class Invocation(Value):
         le=1,
         description="Exit with 5 if a model's share of right answers is below; undecided is not right.",
     )
+    workers: int = Field(
+        default=1, ge=1, le=4096, description="Walk graphs and send calls from so many processes (more than 1: by Ray)."
+    )
+    engine: Literal["process", "ray"] | None = Field(
+        default=None, description="Where graphs are walked (default: in this process; by Ray with several workers)."
+    )
+    address: Annotated[str | None, Option(metavar="auto|ray://HOST:PORT", written=True)] = Field(
+        default=None, description="The Ray cluster that the workers run on (default: one of this machine)."
+    )
     name: Annotated[Called | None, Option(label=True)] = Field(
         default=None, description="Call the run so: a name serves wherever its id does."
     )
@@ -141,6 +151,18 @@ class Invocation(Value):
     def budget(self) -> Budget:
         """The limits on what this invocation may spend; no part of the run's identity."""
         return Budget(max_cost=self.max_cost, max_calls=self.max_calls, max_tokens=self.max_tokens)
+
+    @property
+    def far_workers(self) -> int:
+        """How many processes walk graphs beside this one; none where this one does.
+
+        Raises:
+            ConfigError: it is said to be this one, and several, or at an address.
+        """
+        far = self.workers > 1 or self.address is not None
+        if far and self.engine == "process":
+            raise ConfigError("--engine process is this process alone: leave out --workers and --address")
+        return self.workers if far or self.engine == "ray" else 0
 
     @property
     def allows_every_failure(self) -> bool:

@@ -11,7 +11,7 @@ from dokimasia.agents import PromptLibrary
 from dokimasia.domain.call import ModelSpec
 from dokimasia.domain.ports import Transport
 from dokimasia.errors import ConfigError
-from dokimasia.gateway.budget import Budget
+from dokimasia.gateway.carried import Carrying
 from dokimasia.gateway.gateway import ModelGateway
 from dokimasia.gateway.litellm.transport import LiteLLMTransport
 from dokimasia.gateway.pricing import known_price
@@ -19,17 +19,19 @@ from dokimasia.gateway.traffic import Traffic
 from dokimasia.log import Redactor
 from dokimasia.plugins import transports_for
 from dokimasia.runs.observer import Observer
-from dokimasia.runs.reaching import ReachingGateway, Stop, gone, watch_home
+from dokimasia.runs.reaching import ReachingGateway, Stop, gone, unless_stopped, watch_home
 from dokimasia.settings import Settings, api_key, nearest
 from dokimasia.storage.content.reduced import ReducedImages
 from dokimasia.storage.decisions import take_in
 from dokimasia.storage.home import Home
 from dokimasia.storage.ledger import SqliteLedger
 from dokimasia.storage.people.asking import QueuedPeople
-from dokimasia.storage.runs import SqliteRunStore
+from dokimasia.storage.runs import HomeRows, SqliteRunStore
 from dokimasia.tools.reducing import reduce_image
 
 if TYPE_CHECKING:
+    from dokimasia.graphs.walking import Engine
+    from dokimasia.runs.requests import Invocation
     from dokimasia.runs.session import Session
     from dokimasia.storage.checkpoints import Saver
 
@@ -45,6 +47,7 @@ class Services:
     saver: "Saver"
     specs: Mapping[str, ModelSpec]
     people: QueuedPeople
+    engine: "Engine"
 
 
 def default_transports(prompts: PromptLibrary | None = None) -> dict[str, Transport]:
@@ -202,48 +205,67 @@ async def open_services(
     run: str,
     specs: Mapping[str, ModelSpec],
     *,
-    budget: Budget,
+    asked: "Invocation",
     seed: int,
     observer: Observer,
     stop: Stop,
     transports: Mapping[str, Transport] | None = None,
-    goes_on: bool = False,
 ) -> AsyncIterator[Services]:
     """Open everything that a run (its id) works with; at the end the calls in flight are finished and committed.
 
-    Decisions that people left as files while the home was held are taken in at both ends. With `goes_on` also a model that
-    cannot be reached stops nothing. `transports` that are handed in stay open.
+    Decisions that people left as files while the home was held are taken in at both ends. Where every failure is allowed
+    also a model that cannot be reached stops nothing. `transports` that are handed in stay open.
 
     Raises:
         ConfigError: the key of a model is not in the environment.
         Unreachable: a model cannot be asked at all.
         StorageError: the home was deleted or moved.
     """
+    from dokimasia.graphs.walking import Here
     from dokimasia.storage.checkpoints import keeping_steps
 
-    home, settings = session.opened, session.settings
+    home, settings, workers = session.opened, session.settings, asked.far_workers
     keys = keys_of(settings, specs)
     redact = Redactor((*settings.secrets, *keys.values()), patterns=False)
     await take_in(home)
     people = QueuedPeople(home, run, specs)
-    async with sharing(home) as shared:
+    async with sharing(home) as shared, AsyncExitStack() as stack:
         saver = await shared.saver()
+        ways = transports or transports_for_models(specs, session.library)
+        reduce = ReducedImages(home.blobs, reduce_image, home=home)
+        store, here = SqliteRunStore(home), Here(saver, observer.steps)
+        ledger = SqliteLedger(home)
+        if workers:
+            from dokimasia.distribution.serving import CarriedLedger
+
+            ledger = CarriedLedger(home)
         gateway = ReachingGateway(
             stop,
-            goes_on=goes_on,
-            ledger=SqliteLedger(home),
+            goes_on=asked.allows_every_failure,
+            ledger=ledger,
             blobs=home.blobs,
-            transports=transports or transports_for_models(specs, session.library),
+            transports={name: Carrying(way) for name, way in ways.items()} if workers else ways,
             specs=specs,
             api_keys=keys,
-            reduce=ReducedImages(home.blobs, reduce_image, home=home),
-            budget=budget,
+            reduce=reduce,
+            budget=asked.budget,
             people=people,
             redact=redact,
             seed=seed,
             on_event=observer.happened,
             traffic=shared.traffic,
         )
+        engine: Engine = here
+        if workers:
+            from dokimasia.distribution.engine import engine_of  # loads Ray
+            from dokimasia.distribution.orders import Orders
+            from dokimasia.distribution.serving import Ports
+
+            ports = Ports(gateway, HomeRows(home), saver, home.blobs, reduce, specs, observer.steps)
+            far = frozenset(name for name, spec in specs.items() if transports or spec.ref.person)
+            orders = Orders(session.library, specs, far, observer.steps is not None, transports_for_models)
+            opened = engine_of(workers, asked.address, orders=orders, ports=ports, here=here)
+            engine = await unless_stopped(stop, stack.enter_async_context(opened))
 
         async def drain_when_asked() -> None:
             await stop.wait()
@@ -252,7 +274,7 @@ async def open_services(
         helpers = [asyncio.create_task(drain_when_asked()), asyncio.create_task(watch_home(home, stop))]
         try:
             with keeping_steps(home):
-                yield Services(gateway=gateway, store=SqliteRunStore(home), saver=saver, specs=specs, people=people)
+                yield Services(gateway=gateway, store=store, saver=saver, specs=specs, people=people, engine=engine)
             if not home.in_place:
                 raise gone(home)
         except Exception as error:

@@ -9,11 +9,10 @@ from dokimasia.domain.identity import value_id
 from dokimasia.domain.judgement import OPEN_KINDS, Failed, FailureKind
 from dokimasia.domain.sample import Sample
 from dokimasia.errors import CallFailed, ConfigError, DokimasiaError
-from dokimasia.graphs import drive
 from dokimasia.graphs.context import Context, failed_update
 from dokimasia.graphs.drive import GraphFile
 from dokimasia.graphs.reasking import to_report
-from dokimasia.graphs.watched import at_item
+from dokimasia.graphs.walking import Walk
 from dokimasia.log import logger
 from dokimasia.runs.concurrency import work_through
 from dokimasia.runs.observer import Observer, Progress
@@ -103,7 +102,6 @@ class Job(Generic[P]):
         self.retries: dict[str, Retry] = retries(self.home, self.run.id)
         self._begun = has_results(self.home, self.run.id)
         self._threads: dict[str, str] = {}
-        self._graphs: dict[str, Any] = {}
         self._keep: bool = self.request.keep_checkpoints
 
     @cached_property
@@ -169,25 +167,14 @@ class Job(Generic[P]):
         if context is None:
             attempt = self.attempt(item)
             context = self.context.at_attempt(attempt) if attempt else self.context
-        with at_item(item):
-            return await self._walk(graph, inputs, item, context)
-
-    async def _walk(self, graph: GraphFile, inputs: Mapping[str, Any], item: str, context: Context) -> dict[str, Any]:
-        if not (self._keep or getattr(graph, "CHECKPOINTED", False)):
-            return await drive.run(self._compiled(graph, None), inputs, context=context)
-        version = str(graph.VERSION)
-        thread = f"{self.run.id}/{item}/{graph.NAME}@{version}"
-        row = Thread(thread_id=thread, run_id=self.run.id, item=item, graph=graph.NAME, graph_version=version)
-        await open_thread(self.home, row)
-        self._threads[item] = thread
-        compiled = self._compiled(graph, self.services.saver)
-        return await drive.start_or_resume(compiled, inputs, context=context, thread=thread)
-
-    def _compiled(self, graph: GraphFile, saver: Any) -> Any:
-        """Return a graph compiled; once for each run."""
-        if graph.NAME not in self._graphs:
-            self._graphs[graph.NAME] = drive.compiled(graph, saver, steps=self.observer.steps)
-        return self._graphs[graph.NAME]
+        thread = ""
+        if self._keep or getattr(graph, "CHECKPOINTED", False):
+            version = str(graph.VERSION)
+            thread = f"{self.run.id}/{item}/{graph.NAME}@{version}"
+            row = Thread(thread_id=thread, run_id=self.run.id, item=item, graph=graph.NAME, graph_version=version)
+            await open_thread(self.home, row)
+            self._threads[item] = thread
+        return await self.services.engine.walk(Walk(graph, inputs, item, context, thread))
 
     async def finish(self, *rows: ResultRow) -> None:
         """Commit results, count them, and close the threads that they came from."""

@@ -1,12 +1,18 @@
 """LangGraph's checkpoints in a home: the steps of unfinished threads, in a database of their own."""
 
 import sqlite3
-from collections.abc import AsyncIterator, Collection, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterator, Sequence
 from contextlib import ExitStack, asynccontextmanager, closing, contextmanager
-from typing import Any
+from typing import Any, cast
 
 from langchain_core.runnables import RunnableConfig
-from langgraph.checkpoint.base import ChannelVersions, Checkpoint, CheckpointMetadata, CheckpointTuple
+from langgraph.checkpoint.base import (
+    BaseCheckpointSaver,
+    ChannelVersions,
+    Checkpoint,
+    CheckpointMetadata,
+    CheckpointTuple,
+)
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.checkpoint.sqlite import SqliteSaver
 
@@ -42,8 +48,18 @@ class Saver(SqliteSaver):
         limit: int | None = None,
     ) -> AsyncIterator[CheckpointTuple]:
         """Yield steps, the newest first; all are read before, since a reader may write while it goes through them."""
-        for one in tuple(self.list(config, filter=filter, before=before, limit=limit)):
+        for one in await self.listed(config, filter, before, limit):
             yield one
+
+    async def listed(
+        self,
+        config: RunnableConfig | None,
+        filter: dict[str, Any] | None,
+        before: RunnableConfig | None,
+        limit: int | None,
+    ) -> list[CheckpointTuple]:
+        """Return steps, the newest first."""
+        return list(self.list(config, filter=filter, before=before, limit=limit))
 
     async def aput(
         self,
@@ -64,6 +80,65 @@ class Saver(SqliteSaver):
     async def adelete_thread(self, thread_id: str) -> None:
         """Delete the steps of a thread."""
         self.delete_thread(thread_id)
+
+
+KEPT_ELSEWHERE = ("aget_tuple", "listed", "aput", "aput_writes", "adelete_thread")
+"""What a `FarSaver` asks for."""
+
+
+class FarSaver(BaseCheckpointSaver[str]):
+    """A saver for another process than the one that has the home: it asks for the methods of a `Saver` by their names."""
+
+    def __init__(self, ask: Callable[..., Awaitable[Any]]) -> None:
+        """Ask by a function that takes a method's name and its arguments."""
+        super().__init__()
+        self._ask = ask
+
+    def get_next_version(self, current: str | None, channel: None) -> str:
+        """Return the next version of a channel, as a `Saver` numbers them."""
+        return SqliteSaver.get_next_version(cast("SqliteSaver", self), current, channel)
+
+    async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
+        """Return the step that a configuration names, or a thread's last."""
+        return await self._ask("aget_tuple", _said(config))
+
+    async def alist(
+        self,
+        config: RunnableConfig | None,
+        *,
+        filter: dict[str, Any] | None = None,
+        before: RunnableConfig | None = None,
+        limit: int | None = None,
+    ) -> AsyncIterator[CheckpointTuple]:
+        """Yield steps, the newest first."""
+        for one in await self._ask("listed", config and _said(config), filter, before and _said(before), limit):
+            yield one
+
+    async def aput(
+        self,
+        config: RunnableConfig,
+        checkpoint: Checkpoint,
+        metadata: CheckpointMetadata,
+        new_versions: ChannelVersions,
+    ) -> RunnableConfig:
+        """Keep a step."""
+        return await self._ask("aput", _said(config), checkpoint, metadata, new_versions)
+
+    async def aput_writes(
+        self, config: RunnableConfig, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str = ""
+    ) -> None:
+        """Keep what a task wrote."""
+        await self._ask("aput_writes", _said(config), list(writes), task_id, task_path)
+
+    async def adelete_thread(self, thread_id: str) -> None:
+        """Delete the steps of a thread."""
+        await self._ask("adelete_thread", thread_id)
+
+
+def _said(config: RunnableConfig) -> RunnableConfig:
+    """Return what a configuration says of a step; LangGraph's own objects in it stay where they are."""
+    said = {name: value for name, value in config.get("configurable", {}).items() if not name.startswith("__")}
+    return {"configurable": said, "metadata": config.get("metadata", {})}
 
 
 @asynccontextmanager

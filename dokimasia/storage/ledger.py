@@ -6,11 +6,12 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from dokimasia.domain.call import Answer, ModelCall, ModelReply, canonical_request
+from dokimasia.domain.call import Answer, ModelCall, ModelReply
 from dokimasia.domain.identity import canonical_json, digest
 from dokimasia.errors import NotFound, StorageError
 from dokimasia.storage.content.envelope import fold, read_call, read_reply, reply_digest, text_hash, unfold
-from dokimasia.storage.content.packing import pack, unpack
+from dokimasia.storage.content.folding import Folded, KnownTexts, folded
+from dokimasia.storage.content.packing import packed, unpack
 from dokimasia.storage.faults import in_brief
 from dokimasia.storage.home import Home
 from dokimasia.storage.schema.rows import insert_row, next_number
@@ -18,9 +19,6 @@ from dokimasia.storage.values import now
 
 MESSAGE_LENGTH = 1000
 """Characters of an attempt's message that are kept."""
-
-RECENT_TEXTS = 4096
-"""Hashes of committed texts that are remembered, so that what many calls share is not written with each."""
 
 _INSERT_TEXT = "INSERT INTO texts (hash, text) VALUES (?, ?) ON CONFLICT DO NOTHING"
 
@@ -52,7 +50,7 @@ class SqliteLedger:
 
     def __init__(self, home: Home) -> None:
         self._home = home
-        self._recent: dict[str, None] = {}
+        self._texts = KnownTexts()
 
     async def get(self, key: str) -> Answer | None:
         """Return the committed answer, or None: a point lookup in the calling thread, some tens of microseconds.
@@ -83,8 +81,8 @@ class SqliteLedger:
         Raises:
             StorageError: it could not be written.
         """
-        texts: dict[str, str] = {}
-        request = fold(canonical_request(call), texts)
+        folded = self.folded(call)
+        texts = dict(folded.texts)
         body = fold(reply.model_dump(mode="json"), texts)
         row = {
             "key": key,
@@ -93,7 +91,7 @@ class SqliteLedger:
             "endpoint": call.model.endpoint,
             "model_name": call.model.name,
             "label": label,
-            "request": canonical_json(request).decode(),
+            "request": folded.request,
             "reply": canonical_json(body).decode(),
             "reply_digest": reply_digest(body),
             **_reported(reply),
@@ -101,16 +99,18 @@ class SqliteLedger:
             "latency": None if latency is None else round(latency, 3),
             "created_at": at or now("milliseconds"),
         }
-        new = [text for text in texts.items() if text[0] not in self._recent]
+        new = self._texts.new(texts)
 
         def insert(connection: sqlite3.Connection) -> None:
             if insert_row(connection, "calls", row):
-                connection.executemany(_INSERT_TEXT, [(name, pack(text)) for name, text in new])
+                connection.executemany(_INSERT_TEXT, [(name, packed(text)) for name, text in new.items()])
 
         await self._home.write(insert, steady=True)
-        self._recent.update(dict.fromkeys(texts))
-        while len(self._recent) > RECENT_TEXTS:
-            self._recent.pop(next(iter(self._recent)))
+        self._texts.keep(texts)
+
+    def folded(self, call: ModelCall) -> Folded:
+        """Return a call's request as it is kept."""
+        return folded(call)
 
     async def attempt(
         self, key: str, call: ModelCall, *, kind: str, status: int | None, message: str, label: str

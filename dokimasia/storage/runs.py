@@ -5,7 +5,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
-from typing import Any, Literal, NamedTuple, TypeVar, cast
+from typing import Any, Literal, NamedTuple, Protocol, TypeVar, cast
 
 import orjson
 from pydantic import Field, JsonValue
@@ -253,6 +253,47 @@ def _of_judgements(home: Home, run_id: str, column: str) -> list[Any]:
     return [*home.all(sql, (run_id,)), *((row["id"], row["said"]) for row in by_people)]
 
 
+class ValueRows(Protocol):
+    """Rows of values, by type and id."""
+
+    @property
+    def place(self) -> str:
+        """Where they lie, for errors."""
+        ...
+
+    async def put(self, type_: type[Value], row: Mapping[str, Any]) -> None:
+        """Keep a row of `row_of`, durably; one that is there stays as it is."""
+        ...
+
+    async def get(self, type_: type[Value], id: str) -> dict[str, Any] | None:
+        """Return a row, or None."""
+        ...
+
+
+class HomeRows:
+    """The rows of values of a home. Reading works on a home that is open for reading, too."""
+
+    def __init__(self, home: Home) -> None:
+        self._home = home
+        self.place = str(home.database)
+
+    async def put(self, type_: type[Value], row: Mapping[str, Any]) -> None:
+        """Keep a row, durably.
+
+        Raises:
+            StorageError: it could not be written.
+        """
+        statement = insert_statement(shelf_of(type_).table, row)
+        await self._home.write(
+            lambda connection: connection.execute(statement, as_stored(type_, row)).rowcount, steady=True
+        )
+
+    async def get(self, type_: type[Value], id: str) -> dict[str, Any] | None:
+        """Return a row, or None."""
+        rows = self._home.rows(f"SELECT * FROM {shelf_of(type_).table} WHERE id = ?", (id,))
+        return rows[0] if rows else None
+
+
 class SqliteRunStore:
     """The `RunStore` of a home: every domain value under its content id, once.
 
@@ -260,9 +301,9 @@ class SqliteRunStore:
     for reading, too.
     """
 
-    def __init__(self, home: Home, run_id: str | None = None) -> None:
-        """Use the home; `run_id` only says in errors which run asked."""
-        self._home = home
+    def __init__(self, home: "Home | ValueRows", run_id: str | None = None) -> None:
+        """Use a home, or its rows wherever they are asked for; `run_id` only says in errors which run asked."""
+        self._rows: ValueRows = HomeRows(home) if isinstance(home, Home) else home
         self._for_run = f" (run {run_id})" if run_id else ""
         self._recent: OrderedDict[str, Value] = OrderedDict()
 
@@ -276,10 +317,7 @@ class SqliteRunStore:
         id: str = row["id"]
         if id in self._recent:
             return id
-        statement = insert_statement(shelf_of(type(value)).table, row)
-        await self._home.write(
-            lambda connection: connection.execute(statement, as_stored(type(value), row)).rowcount, steady=True
-        )
+        await self._rows.put(type(value), row)
         self._remember(id, value)
         return id
 
@@ -294,14 +332,14 @@ class SqliteRunStore:
             self._recent.move_to_end(id)
             return cast("V", recent)
         table = shelf_of(type_).table
-        rows = self._home.rows(f"SELECT * FROM {table} WHERE id = ?", (id,))
-        if not rows or rows[0].get("type", type_.__name__) != type_.__name__:
-            raise StorageError(f"{self._home.database} has no {type_.__name__} {id}{self._for_run}.")
+        row = await self._rows.get(type_, id)
+        if row is None or row.get("type", type_.__name__) != type_.__name__:
+            raise StorageError(f"{self._rows.place} has no {type_.__name__} {id}{self._for_run}.")
         try:
-            value = read_value(type_, rows[0])
+            value = read_value(type_, row)
         except ValueError as error:
             raise StorageError(
-                f"{self._home.database}, table {table}, id {id}{self._for_run}: the row does not read as a "
+                f"{self._rows.place}, table {table}, id {id}{self._for_run}: the row does not read as a "
                 f"{type_.__name__} ({in_brief(error)}). Delete the row and resume: the run makes it again from the ledger."
             ) from error
         self._remember(id, value)

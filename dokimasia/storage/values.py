@@ -11,7 +11,7 @@ from dokimasia.domain.criterion import CriteriaSet, ReferenceChain
 from dokimasia.domain.identity import Value, canonical_json, digest
 from dokimasia.domain.judgement import CheckpointScores, Provenance, Response
 from dokimasia.domain.sample import Sample
-from dokimasia.storage.content.packing import pack, unpack
+from dokimasia.storage.content.packing import packed, unpack
 
 V = TypeVar("V", bound=Value)
 
@@ -118,8 +118,8 @@ def row_of(value: Value) -> dict[str, Any]:
 
 
 def as_stored(type_: type[Value], row: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a row of `row_of` as it is written."""
-    return {**row, **{field: pack(row[field]) for field in shelf_of(type_).packed}}
+    """Return a row of `row_of` as it is written; one that is so already stays as it is."""
+    return {**row, **{field: packed(row[field]) for field in shelf_of(type_).packed}}
 
 
 def lifted_of(type_: type[Value], row: Mapping[str, Any]) -> dict[str, Any]:

@@ -177,6 +177,21 @@ async def test_one_of_those_who_ask_makes_the_next_answer(clock: list[float]) ->
     assert not answer.holds("stands", 2)
 
 
+async def test_of_many_who_ask_after_a_change_one_makes_the_answer(copied: Finished, queries: list[str]) -> None:
+    """Twenty who ask at once for what has changed cost the home what one does, and all are told the new state."""
+    with service_over(copied.home) as service:
+        async with asking(service) as client:
+            path, cost = f"/api/runs/{copied.run}/samples", list[int]()
+            await client.get(path)
+            for many in (1, 20):
+                await set_status(service.home, copied.run, "failed")
+                queries.clear()
+                told = await asyncio.gather(*(client.get(path) for _ in range(many)))
+                cost.append(len(queries))
+                assert {one.status_code for one in told} == {200}
+            assert cost[0] == cost[1] > 0
+
+
 async def test_what_takes_long_is_made_seldom(clock: list[float]) -> None:
     """An answer that took four seconds is given again for twenty."""
     answer = answers.Answer([], b"", None, "stands", 1, clock[0], took=4.0)

@@ -1,5 +1,6 @@
 """Answers to reads that are given again as long as they hold, so that reading takes little from the runs at work."""
 
+import asyncio
 from collections import OrderedDict
 from collections.abc import Hashable
 from dataclasses import dataclass, field
@@ -77,25 +78,28 @@ class Answers:
     app: ASGIApp
     service: Service = field(kw_only=True)
     _known: "OrderedDict[Hashable, Answer]" = field(default_factory=OrderedDict[Hashable, Answer])
+    _making: dict[Hashable, asyncio.Event] = field(default_factory=dict[Hashable, asyncio.Event])
     _bytes: int = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request, with what was answered before where that holds."""
-        home, began = self.service.home.stands, monotonic()
-        key = None if home is None else self._key(scope)
-        if home is None or key is None:
+        key = None if self.service.home.stands is None else self._key(scope)
+        if key is None:
             await self.app(scope, receive, send)
             return
-        stands, additions = (home[0], self.service.remembered.made), home[1]
-        known = self._known.get(key)
-        if known is not None and known.holds(stands, additions):
-            self._known.move_to_end(key)
+        while (known := self._holding(key)) is None and key in self._making:
+            await self._making[key].wait()  # of many who ask for the same when it has changed, one makes it
+        if known is not None:
             scope["route"] = known.route
             await send({"type": "http.response.start", "status": 200, "headers": list(known.headers)})
             await send({"type": "http.response.body", "body": known.body})
             return
         state: dict[str, Any] = scope.setdefault("state", {})
         answer: Answer | None = None
+        (stands, additions), began = self._stands(), monotonic()
+        making = asyncio.Event()
+        if key in self._known:
+            self._making[key] = making
 
         async def sending(message: Message) -> None:
             nonlocal answer
@@ -107,9 +111,33 @@ class Answers:
                 if not message.get("more_body"):
                     answer.took = monotonic() - began
                     self._keep(key, answer)
+                    self._made(key, making)
             await send(message)
 
-        await self.app(scope, receive, sending)
+        try:
+            await self.app(scope, receive, sending)
+        finally:
+            if self._making.get(key) is making:  # nothing was kept, so that nobody need wait for the next one
+                self._forget(key)
+                self._made(key, making)
+
+    def _stands(self) -> tuple[Hashable, int]:
+        """Return what changes with everything but what runs at work add, and what changes with that."""
+        changes, additions = self.service.home.stands or (0, 0)
+        return (changes, self.service.remembered.made), additions
+
+    def _holding(self, key: Hashable) -> Answer | None:
+        """Return the answer that is to be given again."""
+        known = self._known.get(key)
+        if known is None or not known.holds(*self._stands()):
+            return None
+        self._known.move_to_end(key)
+        return known
+
+    def _made(self, key: Hashable, making: asyncio.Event) -> None:
+        if self._making.get(key) is making:
+            del self._making[key]
+        making.set()
 
     def _key(self, scope: Scope) -> Hashable | None:
         """Return what tells the answer to a request from others, None where it is no read, or nobody may ask."""
@@ -121,10 +149,14 @@ class Answers:
             return None
 
     def _keep(self, key: Hashable, answer: Answer) -> None:
+        self._forget(key)
         if len(answer.body) > LARGEST:
             return
-        old = self._known.pop(key, None)
         self._known[key] = answer
-        self._bytes += len(answer.body) - (len(old.body) if old else 0)
+        self._bytes += len(answer.body)
         while self._bytes > MOST:
             self._bytes -= len(self._known.popitem(last=False)[1].body)
+
+    def _forget(self, key: Hashable) -> None:
+        if (old := self._known.pop(key, None)) is not None:
+            self._bytes -= len(old.body)

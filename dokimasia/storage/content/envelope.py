@@ -50,7 +50,7 @@ def _replace(body: dict[str, Any], change: Callable[[Any], Any]) -> None:
             body[field] = change(body[field])
 
 
-def fold(body: dict[str, Any], texts: dict[str, str]) -> dict[str, Any]:
+def fold(body: dict[str, Any], texts: dict[str, Any]) -> dict[str, Any]:
     """Put `{"text_ref": hash}` in the place of every text of a body, and each text into `texts`; changes `body`."""
 
     def refer(text: str) -> dict[str, str]:

@@ -20,6 +20,11 @@ def pack(text: str) -> str | bytes:
     return packed if len(packed) < len(data) else text
 
 
+def packed(text: str | bytes) -> str | bytes:
+    """Return what is stored of a text that is perhaps packed already."""
+    return text if isinstance(text, bytes) else pack(text)
+
+
 def unpack(stored: object) -> str:
     """Return the text of what is stored.
 

@@ -19,6 +19,9 @@ VIEWS: tuple[tuple[tuple[int, int], Scheme], ...] = (
 )
 """The sizes and schemes at which every page is looked at."""
 
+COLOURS = ["color-contrast", "link-in-text-block"]
+"""The rules of axe on colours, of those that it holds a page to unless told otherwise."""
+
 
 @dataclass(frozen=True)
 class Site:
@@ -40,9 +43,12 @@ def settled(page: Page) -> Page:
     return page
 
 
-def assert_accessible(page: Page) -> None:
-    """Have axe find nothing wrong with a page."""
-    found: Any = Axe().run(page)
+def assert_accessible(page: Page, *, colours_only: bool = False) -> None:
+    """Have axe find nothing wrong with a page, or nothing with its colours."""
+    options: dict[str, Any] = {"resultTypes": ["violations"]}  # what passes is half of the work to tell
+    if colours_only:
+        options["runOnly"] = {"type": "rule", "values": COLOURS}
+    found: Any = Axe().run(page, options=options)
     told = [
         f"{one['id']}: {one['help']}\n    " + "\n    ".join(node["html"][:200] for node in one["nodes"][:4])
         for one in found.response["violations"]
@@ -74,6 +80,7 @@ def assert_calm(seen: Seen) -> None:
 def look_over(site: Site, path: str, *, tolerates: str = "") -> None:
     """Look at a page at both sizes, light and dark: calm, no wider than its window, and nothing wrong for axe.
 
+    A page in the dark differs in its colours alone from the same page in the light: axe is asked for these there.
     `tolerates` is said by Chromium itself of a page that is an error, such as `404`.
     """
     for size, scheme in VIEWS:
@@ -82,4 +89,4 @@ def look_over(site: Site, path: str, *, tolerates: str = "") -> None:
             seen.errors[:] = [one for one in seen.errors if not (tolerates and tolerates in one)]
             assert_calm(seen)
             assert_fits(seen.page)
-            assert_accessible(seen.page)
+            assert_accessible(seen.page, colours_only=scheme == "dark")

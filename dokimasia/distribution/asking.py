@@ -1,0 +1,130 @@
+"""The gateway of a worker: it asks the driver, who decides, and sends what the driver tells it to send."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+
+from dokimasia.distribution.line import Line
+from dokimasia.distribution.ports import FarBlobs, images_of
+from dokimasia.domain.call import Answer, Chat, ModelCall, ModelReply, ModelSpec, call_key
+from dokimasia.domain.ports import Transport
+from dokimasia.domain.question import Aid
+from dokimasia.domain.sample import ImageRef
+from dokimasia.errors import CallFailed, ToolFailure, TransportError
+from dokimasia.gateway.allowance import Listener
+from dokimasia.gateway.carried import Sent
+from dokimasia.gateway.images import with_reduced_images
+from dokimasia.gateway.pricing import estimate_usage
+from dokimasia.gateway.routes import chosen_transport_name
+from dokimasia.gateway.sending import send_once
+from dokimasia.storage.content.folding import Folded, KnownTexts, folded
+from dokimasia.storage.content.packing import packed
+
+
+@dataclass(frozen=True)
+class Way:
+    """The way to a model from here."""
+
+    spec: ModelSpec
+    transport: Transport
+    api_key: str | None
+    heard: Listener
+
+
+@dataclass(eq=False)
+class _Own:
+    """A call that is asked here: how often, what came back, and the names of its texts."""
+
+    call: ModelCall
+    askers: int = 0
+    reply: ModelReply | None = None
+    texts: tuple[str, ...] = ()
+
+
+class FarGateway:
+    """Implements `dokimasia.domain.ports.Gateway` at a worker.
+
+    A call goes to the driver as its key, model and forecast; its content only where the driver sends it. What the driver
+    has sent from here is kept until it is acknowledged.
+    """
+
+    def __init__(
+        self,
+        line: Line,
+        blobs: FarBlobs,
+        *,
+        specs: Mapping[str, ModelSpec],
+        far: frozenset[str],
+        transports: Mapping[str, Transport],
+        api_keys: Mapping[str, str],
+        clean: Callable[[str], str],
+    ) -> None:
+        self._line = line
+        self._blobs = blobs
+        self._specs = specs
+        self._far = far
+        self._transports = transports
+        self._api_keys = api_keys
+        self._clean = clean
+        self._ways: dict[str, Way] = {}
+        self._own: dict[str, _Own] = {}
+        self._texts = KnownTexts()
+
+    async def ask(self, call: ModelCall, *, label: str = "", aid: Aid | None = None) -> Answer:
+        """Return the call's answer, as `ModelGateway.ask` does at the driver."""
+        name = call.model.name
+        spec = self._specs.get(name)
+        if spec is None or spec.ref != call.model or name in self._far:
+            return await self._line.ask("whole", call, label, aid)
+        if spec.max_image_side is not None and isinstance(call, Chat):
+            call = await self._reduced(call, spec.max_image_side)
+        key = call_key(call)
+        own = self._own.setdefault(key, _Own(call))
+        own.askers += 1
+        try:
+            cost, cached, reply = await self._line.ask("carried", call.kind, name, key, estimate_usage(call), label)
+            if reply is None:
+                reply = own.reply
+                self._texts.keep(own.texts)
+            return Answer.model_construct(key=key, reply=reply, cost=cost, cached=cached)
+        finally:
+            own.askers -= 1
+            if not own.askers:
+                del self._own[key]
+
+    async def send(self, key: str) -> Sent:
+        """Send a call that is asked here once, and return what came of it; what came back is kept for who asks."""
+        own = self._own.get(key)
+        if own is None:
+            return Sent(TransportError("unknown", "nobody asks for it there any more", retryable=True), ())
+        call, headers = own.call, list[Mapping[str, str]]()
+        await self._blobs.fetch(images_of(call))
+        way = replace(self._way(call.model.name), heard=lambda said: headers.append(dict(said)))
+        outcome = await send_once(call, way, blobs=self._blobs, clean=self._clean)
+        await self._blobs.settle()
+        if isinstance(outcome, TransportError):
+            return Sent(outcome, headers)
+        request = folded(call)
+        own.reply, own.texts = outcome, tuple(request.texts)
+        new = {name: packed(text) for name, text in self._texts.new(request.texts).items()}
+        return Sent(outcome, headers, Folded(request.request, new))
+
+    async def aclose(self) -> None:
+        """Close every transport."""
+        for transport in self._transports.values():
+            await transport.aclose()
+
+    async def _reduced(self, call: Chat, side: int) -> Chat:
+        async def reduce(image: ImageRef, side: int) -> ImageRef:
+            return await self._line.ask("reduce", image, side)
+
+        try:
+            return await with_reduced_images(call, side, reduce)
+        except ToolFailure as problem:
+            raise CallFailed("api_error", f"{call.model.name}: an image cannot be made smaller: {problem}") from problem
+
+    def _way(self, name: str) -> Way:
+        if name not in self._ways:
+            spec = self._specs[name]
+            transport = self._transports[chosen_transport_name(spec, self._transports)]
+            self._ways[name] = Way(spec, transport, self._api_keys.get(name), lambda _: None)
+        return self._ways[name]

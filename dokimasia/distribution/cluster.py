@@ -1,0 +1,233 @@
+"""Ray, as this process uses it: started on this machine or joined at an address, and the workers that it has."""
+
+import asyncio
+import logging
+import shutil
+import tempfile
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from dokimasia.distribution.orders import Hello, version
+from dokimasia.distribution.worker import Worker
+from dokimasia.domain.ports import BlobStore
+from dokimasia.errors import ConfigError, DokimasiaError
+from dokimasia.log import logger
+from dokimasia.settings import prepare_ray
+
+OBJECT_STORE_BYTES = 256 * 1024 * 1024
+"""Of a Ray that is started here; what does not fit goes to the disk."""
+
+IMAGE_BYTES = 128 * 1024 * 1024
+"""Bytes of images that are held for the workers in Ray's object store."""
+
+TRIES = 3
+"""How often Ray is started before it is given up."""
+
+PATIENCE = 60.0
+"""Seconds that a worker may be silent before it is taken for dead."""
+
+BEGINNING = 300.0
+"""Seconds that a worker may take to begin, on a machine that is busy or has yet to be started."""
+
+
+class WorkerDied(DokimasiaError):
+    """A worker's process, or its node, is gone, or has been silent for too long."""
+
+
+class Cluster:
+    """A Ray that this process is connected to. Use it through `cluster`."""
+
+    def __init__(self, address: str | None) -> None:
+        self.address = address
+        self._ray: Any = None
+        self._folder: Path | None = None
+        self._joined = False
+        self._idle: list[Any] = []
+        self._images: OrderedDict[str, tuple[Any, int]] = OrderedDict()
+        self._bytes = 0
+        self._gate = threading.Lock()
+        self.living: dict[int, Any] = {}
+        self.users = 0
+
+    def start(self) -> None:
+        """Connect, or start Ray on this machine where no address is given; takes seconds.
+
+        Raises:
+            ConfigError: Ray is not installed, or there is none at the address.
+        """
+        with self._gate:
+            self._start()
+
+    def _start(self) -> None:
+        if self.address is None:
+            prepare_ray()  # before it is loaded, when it reads its environment
+        try:
+            import ray  # pyright: ignore[reportMissingImports]
+        except ImportError as error:
+            raise ConfigError(
+                "more than one worker needs Ray: install it with `pip install 'dokimasia[ray]'`, or leave --workers out"
+            ) from error
+        self._ray = ray
+        logging.getLogger("ray").setLevel(logging.ERROR)
+        if ray.is_initialized():
+            return
+        options: dict[str, Any] = {"log_to_driver": False, "logging_level": "error", "configure_logging": False}
+        if self.address is None:
+            self._folder = Path(tempfile.mkdtemp(prefix="dokimasia-ray-"))
+            options |= {
+                "num_cpus": 0,
+                "include_dashboard": False,
+                "object_store_memory": OBJECT_STORE_BYTES,
+                "_temp_dir": str(self._folder),
+                "_node_ip_address": "127.0.0.1",
+            }
+        for left in reversed(range(TRIES)):
+            try:
+                ray.init(self.address or "local", **options)
+            except (
+                Exception
+            ) as error:  # Ray raises whatever went wrong below it; a busy machine is too slow for it at times
+                ray.shutdown()
+                if left:
+                    continue
+                self._stop()
+                where = f"at {self.address}" if self.address else "on this machine"
+                raise ConfigError(f"there is no Ray {where}: {' '.join(str(error).split())[:300]}") from error
+            self._joined = True
+            return
+
+    def stop(self) -> None:
+        """Disconnect; a Ray that was started here is stopped."""
+        with self._gate:
+            self._stop()
+
+    def _stop(self) -> None:
+        self._images.clear()
+        for worker in self._idle:
+            self.kill(worker)
+        self._idle.clear()
+        if self._joined:
+            self._joined = False
+            self._ray.shutdown()
+        if self._folder is not None:
+            shutil.rmtree(self._folder, ignore_errors=True)
+
+    async def hire(self) -> Any:
+        """Return a worker of this version.
+
+        Raises:
+            WorkerDied: it died before it could say so.
+            ConfigError: it is of another version.
+        """
+        while self._idle:
+            worker = self._idle.pop()
+            with suppress(WorkerDied):
+                await self.call(worker.hello.remote())
+                return worker
+        needs = {"num_cpus": 0} if self._folder is not None else {"num_cpus": 1}
+        options: dict[str, Any] = {"max_restarts": 0, "max_concurrency": 8, "scheduling_strategy": "SPREAD", **needs}
+        worker: Any = self._ray.remote(Worker).options(**options).remote()
+        theirs: Hello = await self.call(worker.hello.remote(), patience=BEGINNING)
+        if theirs.version != version():
+            self.kill(worker)
+            raise ConfigError(
+                f"the worker on {theirs.machine} runs another version of dokimasia ({theirs.version}; this is "
+                f"{version()}): install the same on every node"
+            )
+        logger(__name__).info("worker began", machine=theirs.machine, pid=theirs.pid)
+        self.living[theirs.pid] = worker
+        return worker
+
+    def release(self, worker: Any) -> None:
+        """Take back a worker that has ended with its run."""
+        self._idle.append(worker)
+
+    def kill(self, worker: Any) -> None:
+        """End a worker's process, whatever it does."""
+        self.living = {pid: one for pid, one in self.living.items() if one is not worker}
+        with suppress(Exception):
+            self._ray.kill(worker)
+
+    async def call(self, answer: Any, *, patience: float = PATIENCE) -> Any:
+        """Return what a worker answers.
+
+        Raises:
+            WorkerDied: it is gone, or silent for too long.
+            ConfigError: what it says is no answer of a worker of this version.
+        """
+        try:
+            async with asyncio.timeout(patience):
+                return await answer
+        except TimeoutError:
+            raise WorkerDied(f"a worker was silent for {patience:g} s") from None
+        except self._ray.exceptions.RayActorError as error:
+            raise WorkerDied(f"a worker was lost: {type(error).__name__}") from error
+        except self._ray.exceptions.RayTaskError as error:
+            cause = error.cause
+            if isinstance(cause, DokimasiaError):
+                raise cause from None
+            said = " ".join(str(cause).split())[:300]
+            raise ConfigError(f"a worker cannot work: {type(cause).__name__}: {said}") from error
+
+    async def reached(self, call: Callable[[], Any]) -> Any:
+        """Return what a worker answers; where it cannot be reached for a while, it is called again.
+
+        Raises:
+            WorkerDied: it is gone, or silent for too long.
+        """
+        until = time.monotonic() + PATIENCE
+        while True:
+            try:
+                return await self.call(call())
+            except WorkerDied as died:
+                away = isinstance(died.__cause__, self._ray.exceptions.ActorUnavailableError)
+                if not away or time.monotonic() > until:
+                    raise
+            await asyncio.sleep(0.5)
+
+    def image(self, sha256: str, blobs: BlobStore) -> Any:
+        """Return an image's place in the object store, from which every node takes it once."""
+        if sha256 in self._images:
+            self._images.move_to_end(sha256)
+            return self._images[sha256][0]
+        data = blobs.get(sha256)
+        place = self._ray.put(data)
+        self._images[sha256] = place, len(data)
+        self._bytes += len(data)
+        while self._bytes > IMAGE_BYTES and len(self._images) > 1:
+            _, (_, size) = self._images.popitem(last=False)
+            self._bytes -= size
+        return place
+
+
+_cluster: Cluster | None = None
+
+
+@asynccontextmanager
+async def cluster(address: str | None) -> AsyncIterator[Cluster]:
+    """Give the Ray of this process; the last who holds it disconnects.
+
+    Raises:
+        ConfigError: Ray is not installed or cannot be reached, or this process is connected to another address.
+    """
+    global _cluster
+    if _cluster is None:
+        _cluster = Cluster(address)
+    held = _cluster
+    if held.address != address:
+        raise ConfigError(f"this process works with the Ray at {held.address or 'this machine'} already")
+    held.users += 1
+    try:
+        if held.users == 1:
+            await asyncio.to_thread(held.start)
+        yield held
+    finally:
+        held.users -= 1
+        if not held.users:
+            _cluster = None
+            await asyncio.to_thread(held.stop)

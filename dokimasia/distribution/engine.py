@@ -1,0 +1,227 @@
+"""The engine that has items walked by workers: it hands out walks, carries what is said, and replaces who died."""
+
+import asyncio
+import pickle
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from types import ModuleType
+from typing import Any
+
+from dokimasia.distribution.cluster import PATIENCE, Cluster, WorkerDied, cluster
+from dokimasia.distribution.line import Line, LineLost
+from dokimasia.distribution.orders import Orders, Walking
+from dokimasia.distribution.serving import Desk, Ports
+from dokimasia.domain.options import GraphOptions
+from dokimasia.errors import ConfigError, DokimasiaError, TransportError
+from dokimasia.gateway.carried import Sent
+from dokimasia.graphs.context import Context
+from dokimasia.graphs.walking import Engine, Walk
+from dokimasia.log import logger
+
+DEATHS = 3
+"""So many workers more than there are may die with no item finished in between; then the run stops."""
+
+LOST = "the worker that sent it was lost, and perhaps its reply with it"
+
+
+class Post:
+    """The driver's end of one worker."""
+
+    def __init__(self, actor: Any, desk: Desk) -> None:
+        self.actor = actor
+        self.line = Line(lambda name, holds: desk.serve(self, name, holds))
+        self._told: dict[bytes, int] = {}
+
+    @property
+    def lost(self) -> bool:
+        """Whether the worker is gone."""
+        return self.line.lost
+
+    async def send(self, key: str) -> Sent:
+        """Have a call sent that the worker has.
+
+        Raises:
+            TransportError: the worker was lost meanwhile.
+        """
+        try:
+            return await self.line.ask("send", key)
+        except LineLost:
+            raise TransportError("unknown", LOST, retryable=True) from None
+
+    async def walk(self, walk: Walk) -> dict[str, Any]:
+        """Have an item walked.
+
+        Raises:
+            LineLost: the worker is gone.
+        """
+        context = walk.context
+        graph = walk.graph.__name__ if isinstance(walk.graph, ModuleType) else walk.graph
+        options, opened = self._options(context.options), context.refused
+        told = Walking(
+            graph, walk.inputs, walk.item, walk.thread, options, context.seed, context.attempt, opened is not None
+        )
+        state, refused = await self.line.ask("walk", told)
+        if opened is not None:
+            opened.extend(refused)
+        return state
+
+    def _options(self, options: GraphOptions) -> int:
+        """Return the number of these options, which the worker is told once."""
+        known = pickle.dumps(options)
+        if known not in self._told:
+            self._told[known] = len(self._told)
+            self.line.tell("options", self._told[known], options)
+        return self._told[known]
+
+
+class Workers:
+    """An `Engine` of several processes."""
+
+    def __init__(self, cluster: Cluster, orders: Orders, ports: Ports, here: Engine, count: int) -> None:
+        self._cluster = cluster
+        self._orders = orders
+        self._desk = Desk(ports, cluster)
+        self._gateway = ports.gateway
+        self._here = here
+        self._count = count
+        self._posts: list[Post] = []
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._changed = asyncio.Event()
+        self._deaths = 0
+        self._problem: DokimasiaError | None = None
+        self._closing = False
+
+    async def walk(self, walk: Walk) -> dict[str, Any]:
+        """Return the final state of a walk; where its worker dies, another walks it.
+
+        Raises:
+            DokimasiaError: workers keep dying, or none can be had.
+        """
+        context = walk.context
+        if type(context) is not Context or context.gateway is not self._gateway:
+            return await self._here.walk(walk)
+        while True:
+            post = await self._free()
+            try:
+                state = await post.walk(walk)
+            except LineLost:
+                continue
+            self._deaths = 0
+            return state
+
+    async def open(self) -> None:
+        """Begin with all workers.
+
+        Raises:
+            ConfigError: a worker cannot work: another version, or no key.
+        """
+        await asyncio.gather(*(self._hire() for _ in range(self._count)))
+
+    async def close(self) -> None:
+        """End with all workers, which may serve another run then."""
+        self._closing = True
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await asyncio.gather(*(self._dismiss(post) for post in self._posts))
+
+    async def _free(self) -> Post:
+        """Return the worker that has the least to do."""
+        while not self._posts:
+            if self._problem is not None:
+                raise self._problem
+            self._changed.clear()
+            await self._changed.wait()
+        return min(self._posts, key=lambda post: post.line.waiting)
+
+    async def _hire(self) -> None:
+        actor = await self._cluster.hire()
+        missing = await self._cluster.call(actor.begin.remote(self._orders))
+        if missing:
+            self._cluster.kill(actor)
+            raise ConfigError(
+                f"a worker's environment lacks {', '.join(missing)}: set what holds the keys on every node of the cluster"
+            )
+        post = Post(actor, self._desk)
+        self._posts.append(post)
+        self._changed.set()
+        self._begin(self._carry(post))
+
+    async def _dismiss(self, post: Post) -> None:
+        await post.line.lose()
+        try:
+            await self._cluster.call(post.actor.end.remote())
+        except DokimasiaError:
+            self._cluster.kill(post.actor)
+        else:
+            self._cluster.release(post.actor)
+
+    def _begin(self, work: Any) -> None:
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _carry(self, post: Post) -> None:
+        """Carry what is said between a worker and here until it dies; then have another take its place."""
+        both = [asyncio.create_task(self._giving(post)), asyncio.create_task(self._taking(post))]
+        try:
+            await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for one in both:
+                one.cancel()
+            ended = await asyncio.gather(*both, return_exceptions=True)
+        self._posts.remove(post)
+        self._cluster.kill(post.actor)
+        await post.line.lose()
+        self._deaths += 1
+        logger(__name__).warning("worker lost", deaths=self._deaths)
+        problem = next((one for one in ended if isinstance(one, Exception)), None)
+        try:
+            if self._deaths >= self._count + DEATHS:
+                raise DokimasiaError(
+                    f"{self._deaths} workers died one after the other with nothing finished in between, the last one: "
+                    f"{problem}. What is finished is kept; look for memory that runs out, then resume"
+                )
+            await self._hire()
+        except DokimasiaError as error:
+            self._problem = error
+            self._changed.set()
+
+    async def _giving(self, post: Post) -> None:
+        number = 0
+        while True:
+            if words := await post.line.taken(PATIENCE):
+                number += 1
+                await self._again(post, "give", number, words)
+
+    async def _taking(self, post: Post) -> None:
+        acknowledged = 0
+        while True:
+            number, words = await self._again(post, "take", acknowledged)
+            if number > acknowledged:
+                acknowledged = number
+                post.line.given(words)
+
+    async def _again(self, post: Post, name: str, *holds: Any) -> Any:
+        """Call a worker, and again while it cannot be reached, for as long as it may be silent."""
+        return await self._cluster.reached(lambda: getattr(post.actor, name).remote(*holds))
+
+
+@asynccontextmanager
+async def engine_of(
+    count: int, address: str | None, *, orders: Orders, ports: Ports, here: Engine
+) -> AsyncIterator[Workers]:
+    """Give the engine of a run whose graphs are walked by so many workers; at the end they are free for another.
+
+    Raises:
+        ConfigError: Ray is not installed or cannot be reached, or a worker cannot work.
+    """
+    async with AsyncExitStack() as stack:
+        ray = await stack.enter_async_context(cluster(address))
+        engine = Workers(ray, orders, ports, here, count)
+        stack.push_async_callback(engine.close)
+        try:
+            await engine.open()
+        except WorkerDied as died:
+            raise ConfigError(f"a worker cannot begin: {died}") from died
+        yield engine

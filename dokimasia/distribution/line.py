@@ -1,0 +1,125 @@
+"""Questions and answers between two processes, in batches: who carries the batches is another's business."""
+
+import asyncio
+import itertools
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from typing import Any, NamedTuple
+
+from dokimasia.errors import DokimasiaError
+
+Serve = Callable[[str, tuple[Any, ...]], Awaitable[Any]]
+"""Answers what the other side asks: by the question's name, and what it holds."""
+
+ASK, DROP, ANSWER, FAILED = range(4)
+
+
+class Word(NamedTuple):
+    """One thing that is said: what it is, the number of its question (below 0: it needs no answer), and what it holds."""
+
+    what: int
+    number: int
+    name: str = ""
+    holds: Any = None
+
+
+class LineLost(Exception):
+    """The other side is gone, and with it what it was asked."""
+
+
+class Line:
+    """One end of a line. Both sides may ask; what is said waits to be taken, and what came is given.
+
+    Use it in one event loop.
+    """
+
+    def __init__(self, serve: Serve) -> None:
+        self._serve = serve
+        self._numbers = itertools.count(1)
+        self._said: list[Word] = []
+        self._asked: dict[int, asyncio.Future[Any]] = {}
+        self._serving: dict[int, asyncio.Task[None]] = {}
+        self._something = asyncio.Event()
+        self.lost = False
+
+    @property
+    def waiting(self) -> int:
+        """How many questions are not answered yet."""
+        return len(self._asked)
+
+    async def ask(self, name: str, *holds: Any) -> Any:
+        """Return the other side's answer; a question that is cancelled here is dropped there.
+
+        Raises:
+            LineLost: the other side is gone.
+        """
+        if self.lost:
+            raise LineLost
+        number = next(self._numbers)
+        answer = self._asked[number] = asyncio.get_running_loop().create_future()
+        self._say(Word(ASK, number, name, holds))
+        try:
+            return await answer
+        except asyncio.CancelledError:
+            if not self.lost:
+                self._say(Word(DROP, number))
+            raise
+        finally:
+            del self._asked[number]
+
+    def tell(self, name: str, *holds: Any) -> None:
+        """Say something that needs no answer."""
+        self._say(Word(ASK, -next(self._numbers), name, holds))
+
+    async def taken(self, wait: float) -> list[Word]:
+        """Return what was said since the last time; wait so many seconds until there is something."""
+        if not self._said:
+            self._something.clear()
+            with suppress(TimeoutError):
+                async with asyncio.timeout(wait):
+                    await self._something.wait()
+        said, self._said = self._said, []
+        return said
+
+    def given(self, words: list[Word]) -> None:
+        """Take in what the other side said, in its order."""
+        for what, number, name, holds in words:
+            if what == ASK:
+                task = asyncio.create_task(self._answer(number, name, holds))
+                self._serving[number] = task
+                task.add_done_callback(lambda _, number=number: self._serving.pop(number, None))
+            elif what == DROP:
+                if (serving := self._serving.get(number)) is not None:
+                    serving.cancel()
+            elif (answer := self._asked.get(number)) is not None and not answer.done():
+                if what == ANSWER:
+                    answer.set_result(holds)
+                else:
+                    answer.set_exception(holds)
+
+    async def lose(self) -> None:
+        """Take in that the other side is gone: nothing is asked or served any more."""
+        self.lost = True
+        for answer in self._asked.values():
+            if not answer.done():
+                answer.set_exception(LineLost())
+        serving = list(self._serving.values())
+        for task in serving:
+            task.cancel()
+        await asyncio.gather(*serving, return_exceptions=True)
+
+    def _say(self, word: Word) -> None:
+        self._said.append(word)
+        self._something.set()
+
+    async def _answer(self, number: int, name: str, holds: tuple[Any, ...]) -> None:
+        try:
+            answer = Word(ANSWER, number, "", await self._serve(name, holds))
+        except asyncio.CancelledError:
+            return
+        except DokimasiaError as error:
+            answer = Word(FAILED, number, "", error)
+        except Exception as error:  # whatever it is: who asked learns of it, in words that can travel
+            answer = Word(FAILED, number, "", RuntimeError(f"{type(error).__name__}: {error}"))
+        if number > 0 and not self.lost:
+            self._say(answer)

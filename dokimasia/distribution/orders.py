@@ -1,0 +1,70 @@
+"""What a worker is told of a run before it is given anything, and what tells one version of the package from another."""
+
+import hashlib
+import platform
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+from dokimasia.domain.call import ModelSpec
+from dokimasia.domain.ports import Transport
+from dokimasia.prompts import PromptLibrary
+
+Opening = Callable[[Mapping[str, ModelSpec], PromptLibrary | None], dict[str, Transport]]
+"""Makes the ways to models."""
+
+
+@dataclass(frozen=True)
+class Orders:
+    """What holds for a run.
+
+    Attributes:
+        library: the prompts that it asks by.
+        specs: how each model is reached, by name.
+        far: the models that the driver asks itself: people, and those whose ways a program handed in.
+        watched: whether somebody listens to the steps of graphs.
+        opening: makes the ways to models; a function that every version of the package has.
+    """
+
+    library: PromptLibrary
+    specs: Mapping[str, ModelSpec]
+    far: frozenset[str]
+    watched: bool
+    opening: Opening
+
+
+class Walking(NamedTuple):
+    """A walk as it is told a worker.
+
+    `graph` is the graph, or the name of its module; `options` the number of options that the worker was told; `open` says
+    whether what the graph leaves open is told back.
+    """
+
+    graph: object
+    inputs: Mapping[str, object]
+    item: str
+    thread: str
+    options: int
+    seed: int
+    attempt: int
+    open: bool
+
+
+class Hello(NamedTuple):
+    """What a worker is: what it runs, its process, and the machine."""
+
+    version: str
+    pid: int
+    machine: str
+
+
+@cache
+def version() -> str:
+    """Return what this process runs: a hash of the package's sources, and Python's version."""
+    package = Path(__file__).parents[1]
+    taken = hashlib.sha256()
+    for path in sorted(package.rglob("*.py")):
+        taken.update(str(path.relative_to(package)).encode() + b"\0" + path.read_bytes())
+    return f"{taken.hexdigest()[:16]} on Python {platform.python_version()}"

@@ -1,0 +1,136 @@
+"""What graphs and transports are given at a worker: the ports of a run, which ask the driver over the line."""
+
+import asyncio
+import threading
+from collections import OrderedDict
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from dokimasia.distribution.line import Line
+from dokimasia.domain.call import Chat, ImageEdit, ModelCall
+from dokimasia.domain.identity import Value
+from dokimasia.domain.sample import ImageRef
+from dokimasia.errors import StorageError
+from dokimasia.graphs.steps import Picture, Step
+from dokimasia.storage.values import as_stored
+
+CACHE_BYTES = 64 * 1024 * 1024
+"""Bytes of images that a worker keeps after it was given them."""
+
+
+class FarRows:
+    """Rows of values, which the driver keeps."""
+
+    place = "the driver's home"
+
+    def __init__(self, line: Line) -> None:
+        self._line = line
+
+    async def put(self, type_: type[Value], row: Mapping[str, Any]) -> None:
+        """Keep a row; it is committed on return."""
+        await self._line.ask("put", type_, as_stored(type_, row))
+
+    async def get(self, type_: type[Value], id: str) -> dict[str, Any] | None:
+        """Return a row, or None."""
+        return await self._line.ask("get", type_, id)
+
+
+class FarSteps:
+    """Tells the driver the steps of graphs."""
+
+    def __init__(self, line: Line) -> None:
+        self._line = line
+
+    def drawn(self, picture: Picture) -> None:
+        """Tell that a graph is about to be walked for the first time."""
+        self._line.tell("drawn", picture)
+
+    def stepped(self, graph: str, node: str, item: str, what: Step) -> None:
+        """Tell what became of a node at an item."""
+        self._line.tell("stepped", graph, node, item, what)
+
+
+class FarBlobs:
+    """The home's images: each is fetched once, and kept while there is room.
+
+    The event loop asks by `fetch` before it reads; other threads may read what was not fetched, and wait for it.
+    """
+
+    def __init__(self, line: Line) -> None:
+        self._line = line
+        self._loop = asyncio.get_running_loop()
+        self._thread = threading.get_ident()
+        self._gate = threading.Lock()
+        self._cache: OrderedDict[str, bytes] = OrderedDict()
+        self._bytes = 0
+        self._fetching: dict[str, asyncio.Task[bytes]] = {}
+        self._made: list[tuple[bytes, ImageRef]] = []
+
+    async def fetch(self, hashes: Iterable[str]) -> None:
+        """Have these images here."""
+        for sha256 in hashes:
+            if self._known(sha256) is None:
+                await self._fetched(sha256)
+
+    def get(self, sha256: str) -> bytes:
+        """Return the bytes.
+
+        Raises:
+            StorageError: the home has none under that hash, or the event loop did not fetch them before.
+        """
+        known = self._known(sha256)
+        if known is not None:
+            return known
+        if threading.get_ident() == self._thread:
+            raise StorageError(f"image {sha256} was not fetched before it was read")
+        return asyncio.run_coroutine_threadsafe(self._fetched(sha256), self._loop).result()
+
+    def put_image(self, data: bytes, ref: ImageRef) -> None:
+        """Keep the bytes: from another thread they are in the home on return, from the event loop's after `settle`."""
+        self._remember(ref.sha256, bytes(data))
+        if threading.get_ident() == self._thread:
+            self._made.append((bytes(data), ref))
+        else:
+            asyncio.run_coroutine_threadsafe(self._line.ask("keep_image", bytes(data), ref), self._loop).result()
+
+    async def settle(self) -> None:
+        """Return when all that was put is in the home."""
+        while self._made:
+            await self._line.ask("keep_image", *self._made.pop())
+
+    async def _fetched(self, sha256: str) -> bytes:
+        fetching = self._fetching.get(sha256)
+        if fetching is None:
+            fetching = self._fetching[sha256] = asyncio.create_task(self._fetch(sha256))
+            fetching.add_done_callback(lambda _: self._fetching.pop(sha256, None))
+        return await asyncio.shield(fetching)
+
+    async def _fetch(self, sha256: str) -> bytes:
+        found = await self._line.ask("image", sha256)
+        data: bytes = found if isinstance(found, bytes) else await found[0]
+        self._remember(sha256, data)
+        return data
+
+    def _known(self, sha256: str) -> bytes | None:
+        with self._gate:
+            data = self._cache.get(sha256)
+            if data is not None:
+                self._cache.move_to_end(sha256)
+            return data
+
+    def _remember(self, sha256: str, data: bytes) -> None:
+        with self._gate:
+            if sha256 not in self._cache:
+                self._cache[sha256] = data
+                self._bytes += len(data)
+            while self._bytes > CACHE_BYTES and len(self._cache) > 1:
+                _, dropped = self._cache.popitem(last=False)
+                self._bytes -= len(dropped)
+
+
+def images_of(call: ModelCall) -> list[str]:
+    """Return the hashes of the images that a call shows."""
+    if isinstance(call, ImageEdit):
+        return [call.image.sha256]
+    messages = call.messages if isinstance(call, Chat) else ()
+    return list(dict.fromkeys(image.sha256 for message in messages for image in message.images))

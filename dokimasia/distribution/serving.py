@@ -1,0 +1,104 @@
+"""What the driver does for a worker: everything that touches the home, money, limits, people, and who listens."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, cast
+from weakref import WeakValueDictionary
+
+from dokimasia.distribution.cluster import Cluster
+from dokimasia.domain.call import Answer, ModelCall, ModelSpec, Usage
+from dokimasia.domain.ports import BlobStore, Reducer
+from dokimasia.domain.question import Aid
+from dokimasia.domain.sample import ImageRef
+from dokimasia.gateway.carried import Bearer, Carried
+from dokimasia.gateway.gateway import ModelGateway
+from dokimasia.graphs.steps import Picture, Step, Steps
+from dokimasia.storage.checkpoints import KEPT_ELSEWHERE, Saver
+from dokimasia.storage.content.folding import Folded
+from dokimasia.storage.ledger import SqliteLedger
+from dokimasia.storage.runs import ValueRows
+
+
+class CarriedLedger(SqliteLedger):
+    """A ledger that takes the request of a carried call as the worker that sent it has made it ready."""
+
+    def folded(self, call: ModelCall) -> Folded:
+        """Return a call's request as it is kept."""
+        return call.folded if isinstance(call, Carried) else super().folded(call)
+
+
+@dataclass(frozen=True, slots=True)
+class Ports:
+    """What a run has at the driver, by which workers are served."""
+
+    gateway: ModelGateway
+    rows: ValueRows
+    saver: Saver
+    blobs: BlobStore
+    reduce: Reducer
+    specs: Mapping[str, ModelSpec]
+    steps: Steps | None
+
+
+class Desk:
+    """Serves the workers of one run."""
+
+    def __init__(self, ports: Ports, cluster: Cluster) -> None:
+        self._ports = ports
+        self._cluster = cluster
+        self._carried: WeakValueDictionary[str, Carried] = WeakValueDictionary()  # what a flight holds stays
+        self._served: dict[str, Callable[..., Awaitable[Any]]] = {
+            "whole": self._whole,
+            "get": ports.rows.get,
+            "put": ports.rows.put,
+            "saver": self._saver,
+            "image": self._image,
+            "keep_image": self._keep_image,
+            "reduce": ports.reduce,
+            "drawn": self._drawn,
+            "stepped": self._stepped,
+        }
+
+    async def serve(self, bearer: Bearer, name: str, holds: tuple[Any, ...]) -> Any:
+        """Answer what a worker asks."""
+        if name == "carried":
+            return await self._ask(bearer, *holds)
+        return await self._served[name](*holds)
+
+    async def _ask(
+        self, bearer: Bearer, kind: Any, name: str, key: str, forecast: Usage, label: str
+    ) -> tuple[float | None, bool, Any]:
+        """Return cost, whether it was cached, and the reply, None where it is what this worker was sent."""
+        call = self._carried.get(key)
+        if call is None:
+            call = self._carried[key] = Carried(kind, self._ports.specs[name].ref, key, forecast)
+        call.bearers.append(bearer)
+        try:
+            answer = await self._ports.gateway.ask(cast("ModelCall", call), label=label)
+            own = answer.reply is call.reply and call.sender is bearer
+            return answer.cost, answer.cached, None if own else answer.reply
+        finally:
+            call.bearers.remove(bearer)
+
+    async def _whole(self, call: ModelCall, label: str, aid: Aid | None) -> Answer:
+        return await self._ports.gateway.ask(call, label=label, aid=aid)
+
+    async def _saver(self, method: str, *arguments: Any) -> Any:
+        if method not in KEPT_ELSEWHERE:
+            raise ValueError(f"a worker asks for {method!r}")
+        return await getattr(self._ports.saver, method)(*arguments)
+
+    async def _image(self, sha256: str) -> list[Any]:
+        return [await asyncio.to_thread(self._cluster.image, sha256, self._ports.blobs)]
+
+    async def _keep_image(self, data: bytes, ref: ImageRef) -> None:
+        await asyncio.to_thread(self._ports.blobs.put_image, data, ref)
+
+    async def _drawn(self, picture: Picture) -> None:
+        if self._ports.steps is not None:
+            self._ports.steps.drawn(picture)
+
+    async def _stepped(self, graph: str, node: str, item: str, what: Step) -> None:
+        if self._ports.steps is not None:
+            self._ports.steps.stepped(graph, node, item, what)

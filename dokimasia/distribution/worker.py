@@ -1,0 +1,119 @@
+"""A worker: a process that walks items through graphs and sends calls, and keeps nothing."""
+
+import asyncio
+import importlib
+import os
+import platform
+from typing import Any
+
+from dokimasia.distribution.asking import FarGateway
+from dokimasia.distribution.line import Line, Word
+from dokimasia.distribution.orders import Hello, Orders, Walking, version
+from dokimasia.distribution.ports import FarBlobs, FarRows, FarSteps
+from dokimasia.domain.options import GraphOptions
+from dokimasia.gateway.envelope import redactor
+from dokimasia.graphs.context import Context
+from dokimasia.graphs.walking import Here, Walk
+from dokimasia.log import Redactor, configure
+from dokimasia.settings import worker_keys
+from dokimasia.storage.checkpoints import FarSaver
+from dokimasia.storage.runs import SqliteRunStore
+
+WAIT = 5.0
+"""Seconds after which a worker that has nothing to say says so: who hears nothing for longer takes it for dead."""
+
+
+class Worker:
+    """The actor: it serves one run at a time, in Ray's event loop.
+
+    `give` and `take` carry what is said on the line; both are numbered, so that one that was lost on the way and is called
+    again counts once.
+    """
+
+    def __init__(self) -> None:
+        self._run: _Run | None = None
+
+    async def hello(self) -> Hello:
+        """Return what this process is."""
+        return Hello(version(), os.getpid(), platform.node())
+
+    async def begin(self, orders: Orders) -> list[str]:
+        """Begin with a run; return the names of variables with keys that this process lacks."""
+        keys, secrets, missing = worker_keys(orders.specs)
+        redact = Redactor(secrets, patterns=False)
+        configure(level="warning", redact=Redactor(secrets))
+        self._run = _Run(orders, keys, redactor(keys.values(), redact))
+        return missing
+
+    async def give(self, number: int, words: list[Word]) -> None:
+        """Take in what the driver said."""
+        run = self._run
+        if run is not None and number > run.given:
+            run.given = number
+            run.line.given(words)
+
+    async def take(self, acknowledged: int) -> tuple[int, list[Word]]:
+        """Return what there is to say; a batch that is not acknowledged is returned again."""
+        run = self._run
+        if run is None:
+            await asyncio.sleep(WAIT)
+            return acknowledged, []
+        if run.taken[0] <= acknowledged:
+            run.taken = (acknowledged + 1, await run.line.taken(WAIT))
+        return run.taken
+
+    async def end(self) -> None:
+        """End with the run."""
+        run, self._run = self._run, None
+        if run is not None:
+            await run.line.lose()
+            await run.gateway.aclose()
+
+
+class _Run:
+    """A run at a worker."""
+
+    def __init__(self, orders: Orders, keys: dict[str, str], clean: Any) -> None:
+        self.given = 0
+        self.taken: tuple[int, list[Word]] = (0, [])
+        self.line = Line(self._serve)
+        self._orders = orders
+        self._blobs = FarBlobs(self.line)
+        self._store = SqliteRunStore(FarRows(self.line))
+        self._options: dict[int, GraphOptions] = {}
+        self.gateway = FarGateway(
+            self.line,
+            self._blobs,
+            specs=orders.specs,
+            far=orders.far,
+            transports=orders.opening(orders.specs, orders.library),
+            api_keys=keys,
+            clean=clean,
+        )
+        saver = FarSaver(lambda method, *arguments: self.line.ask("saver", method, *arguments))
+        self._here = Here(saver, FarSteps(self.line) if orders.watched else None)
+
+    async def _serve(self, name: str, holds: tuple[Any, ...]) -> Any:
+        if name == "send":
+            return await self.gateway.send(*holds)
+        if name == "walk":
+            return await self._walk(*holds)
+        number, options = holds
+        self._options[number] = options
+        return None
+
+    async def _walk(self, told: Walking) -> tuple[dict[str, Any], list[Any] | None]:
+        """Return the final state of a walk, and what was left open."""
+        graph: Any = importlib.import_module(told.graph) if isinstance(told.graph, str) else told.graph
+        options, refused = self._options[told.options], [] if told.open else None
+        context = Context(
+            self.gateway,
+            self._store,
+            options,
+            told.seed,
+            self._orders.library,
+            self._blobs,
+            attempt=told.attempt,
+            refused=refused,
+        )
+        return await self._here.walk(Walk(graph, told.inputs, told.item, context, told.thread)), refused

@@ -1,0 +1,147 @@
+"""Workers for tests: in this process, over lines that pickle what is said, and processes of one Ray for the session."""
+
+import asyncio
+import os
+import pickle
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+
+from dokimasia.distribution import cluster as clusters
+from dokimasia.distribution import engine
+from dokimasia.distribution.cluster import Cluster, WorkerDied
+from dokimasia.distribution.worker import Worker
+from dokimasia.domain.ports import BlobStore
+from tests.runs.conftest import finished, homes, prepared, world
+
+__all__ = ["finished", "homes", "prepared", "world"]
+
+
+class Actor:
+    """A worker in this process; what goes to it and comes from it is copied as between processes."""
+
+    def __init__(self, forbidden: Callable[[], bytes]) -> None:
+        """Begin."""
+        self._worker = Worker()
+        self._gone = asyncio.Event()
+        self._forbidden = forbidden
+        self._dying: asyncio.Task[None] | None = None
+
+    def __getattr__(self, name: str) -> Any:
+        """Return what Ray gives for an actor's method."""
+        return Method(self, name)
+
+    async def called(self, name: str, holds: tuple[Any, ...]) -> Any:
+        """Return what the worker answers, as long as it lives."""
+        said = pickle.dumps(holds)
+        assert not self._forbidden() or self._forbidden() not in said, "a key travelled"
+        copied = pickle.loads(said)
+        answer = asyncio.ensure_future(getattr(self._worker, name)(*copied))
+        gone = asyncio.ensure_future(self._gone.wait())
+        await asyncio.wait([answer, gone], return_when=asyncio.FIRST_COMPLETED)
+        gone.cancel()
+        if self._gone.is_set():
+            answer.cancel()
+            raise WorkerDied("killed")
+        return pickle.loads(pickle.dumps(answer.result()))
+
+    def kill_soon(self) -> None:
+        """Be killed by somebody else."""
+        self._dying = self._dying or asyncio.ensure_future(self.die())
+
+    async def die(self) -> None:
+        """Be killed: nothing that it does goes on."""
+        self._gone.set()
+        await self._worker.end()
+
+
+class Method:
+    """An actor's method."""
+
+    def __init__(self, actor: Actor, name: str) -> None:
+        """Name it."""
+        self._actor, self._name = actor, name
+
+    def remote(self, *holds: Any) -> Any:
+        """Call it."""
+        return self._actor.called(self._name, holds)
+
+
+class FakeCluster:
+    """Hires workers in this process."""
+
+    def __init__(self) -> None:
+        """Begin with none."""
+        self.living: list[Actor] = []
+        self.hired = 0
+        self.forbidden = b""
+
+    async def hire(self) -> Actor:
+        """Return a new worker."""
+        self.hired += 1
+        self.living.append(Actor(lambda: self.forbidden))
+        return self.living[-1]
+
+    def release(self, worker: Actor) -> None:
+        """Let it go."""
+        self.living.remove(worker)
+
+    def kill(self, worker: Actor) -> None:
+        """End it."""
+        if worker in self.living:
+            self.living.remove(worker)
+            worker.kill_soon()
+
+    async def call(self, answer: Any, *, patience: float = 0) -> Any:
+        """Return what it answers."""
+        return await answer
+
+    async def reached(self, call: Callable[[], Any]) -> Any:
+        """Return what it answers."""
+        return await call()
+
+    def image(self, sha256: str, blobs: BlobStore) -> Any:
+        """Return an image as it would travel."""
+        return Travelling(blobs.get(sha256))
+
+
+class Travelling:
+    """Bytes that are waited for where they arrive."""
+
+    def __init__(self, data: bytes) -> None:
+        """Hold them."""
+        self._data = data
+
+    def __await__(self) -> Any:
+        """Return them."""
+        yield from ()
+        return self._data
+
+
+@pytest.fixture
+def workers(monkeypatch: pytest.MonkeyPatch) -> FakeCluster:
+    """Workers in this process in place of Ray's."""
+    made = FakeCluster()
+
+    @asynccontextmanager
+    async def fake(address: str | None) -> AsyncIterator[Any]:
+        yield made
+
+    monkeypatch.setattr(engine, "cluster", fake)
+    monkeypatch.setattr("dokimasia.distribution.worker.configure", lambda **_: None)
+    return made
+
+
+@pytest.fixture(scope="session")
+def ray() -> Iterator[Cluster]:
+    """Ray, started once for the session, whose workers serve one run after the other."""
+    pytest.importorskip("ray", reason="the extra dokimasia[ray] is not installed")
+    held = Cluster(os.environ.get("DOKIMASIA_TEST_RAY"))
+    held.start()
+    held.users = 1
+    clusters._cluster = held
+    yield held
+    clusters._cluster = None
+    held.stop()

@@ -1,0 +1,51 @@
+"""Workers that Ray starts: the same bytes, also when their processes are killed."""
+
+import asyncio
+import os
+import signal
+from pathlib import Path
+
+import orjson
+
+from dokimasia.distribution.cluster import Cluster
+from dokimasia.settings import load_settings
+from dokimasia.simulation.serving.server import running_server
+from tests.killing import committed, requests_of, sent_requests
+from tests.runs.conftest import Finished, Prepared
+from tests.runs.kinds import KINDS, make
+
+EVALUATE = KINDS["evaluate"]
+MODELS = "".join(
+    f'[models."{name}"]\nmodel = "openai/{name}"\nendpoint = "planted"\napi_base = "{{url}}"\ntransport = "direct"\n'
+    "max_concurrency = 4\nstart_concurrency = 4\n"
+    for name in ("sim/judge", "sim/strong", "sim/weak")
+)
+
+
+async def test_processes_come_to_the_same_bytes(
+    world: Path, prepared: Prepared, finished: Finished, ray: Cluster
+) -> None:
+    """Walked by processes that Ray starts, a run comes to the bytes that one process comes to."""
+    _, whole = finished(EVALUATE)
+    done = await make(prepared(EVALUATE), world, EVALUATE, workers=2, address=ray.address)
+    assert orjson.dumps(done.summary) == orjson.dumps(whole.summary)
+    assert len(ray.living) == 2
+
+
+async def test_a_killed_process_costs_its_calls_in_flight(world: Path, tmp_path: Path, ray: Cluster) -> None:
+    """A worker's process that is killed loses its calls in flight: the endpoint is asked no committed call again."""
+    log, config = tmp_path / "log", tmp_path / "dokimasia.toml"
+    with running_server(latency=0.2, log_path=log) as url:
+        config.write_text(MODELS.format(url=url))
+        settings = load_settings(config=config, home=tmp_path / "home", env={})
+        running = asyncio.ensure_future(make(settings, world, EVALUATE, workers=2, address=ray.address))
+        while committed(settings.home) < 10 and not running.done():  # noqa: ASYNC110 - another process writes it
+            await asyncio.sleep(0.05)
+        killed = next(iter(ray.living))
+        os.kill(killed, signal.SIGKILL)
+        kept, before = requests_of(settings.home), len(sent_requests(log))
+        done = await running
+    assert done.complete
+    assert killed not in ray.living
+    after = sent_requests(log)[before:]
+    assert not kept & set(after)

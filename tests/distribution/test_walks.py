@@ -1,0 +1,37 @@
+"""Runs whose graphs are walked by workers: the same bytes, money, limits and calls as in one process."""
+
+from pathlib import Path
+
+import orjson
+import pytest
+
+from dokimasia.runs.reading.export_formats import encode
+from dokimasia.runs.reading.exporting import export_rows
+from dokimasia.settings import Settings
+from dokimasia.storage.home import Home
+from dokimasia.storage.runs import get_run
+from tests.distribution.conftest import FakeCluster
+from tests.runs.conftest import Finished, Prepared
+from tests.runs.kinds import KINDS, Kind, make
+
+CASES = [(kind, 2) for kind in KINDS.values()] + [(KINDS["evaluate"], count) for count in (1, 4)]
+
+
+async def exported(settings: Settings, run: str) -> bytes:
+    """What an export holds of a run."""
+    with Home.open(settings.home, write=False) as home:
+        return encode(await export_rows(home, get_run(home, run)), "jsonl")
+
+
+@pytest.mark.parametrize(("kind", "count"), CASES, ids=[f"{kind.id}-{count}" for kind, count in CASES])
+async def test_workers_come_to_the_same_bytes(
+    kind: Kind, count: int, world: Path, prepared: Prepared, finished: Finished, workers: FakeCluster
+) -> None:
+    """Walked by one, two or four workers, a run of every kind comes to the bytes that one process comes to."""
+    alone, whole = finished(kind)
+    settings = prepared(kind)
+    done = await make(settings, world, kind, workers=count, engine="ray")
+    assert workers.hired == count
+    assert done.run == whole.run
+    assert orjson.dumps(done.summary) == orjson.dumps(whole.summary)
+    assert await exported(settings, done.run) == await exported(alone, whole.run)
