@@ -72,7 +72,9 @@ class ReplyForm(NamedTuple):
                 re.escape(word) + (f"(?P<p{name}>.*?)" if name else "")
                 for word, name in zip(piece.words, [*piece.places, ""], strict=True)
             )
-            kept = "" if not piece.places else "?" if any(piece.words) else "??"  # words alone take what no other line does
+            kept = (
+                "" if not piece.places else "?" if any(piece.words) else "??"
+            )  # words alone take what no other line does
             pattern += f"(?:{inner}(?:\\n|\\Z)){kept}"
         found = re.fullmatch(pattern, text, re.DOTALL)
         if found is None:
