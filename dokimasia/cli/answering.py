@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from dokimasia.settings import Settings
 
 _MOVES = "o open the images · s skip · b back · q stop"
-KEYS = f"e write the reply in an editor · r TEXT reply in one line · u take the answer back · {_MOVES}"
+KEYS = f"e write the reply in an editor · r TEXT reply in one line · z take the answer back · {_MOVES}"
 
 
 class Asked(NamedTuple):

@@ -184,7 +184,7 @@ def _action(item: CheckItem, key: str) -> Action | None:
     actions: dict[str, Action] = {"a": "accept", "r": "reject", "e": "edit", "d": "edit"}
     if key in actions and (refusal := item.refusal(actions[key])):
         raise InputError(refusal)
-    alone: dict[Kind, dict[str, Action]] = {"perturbation": {**LABEL_KEYS}, "question": {"u": "undo"}}
+    alone: dict[Kind, dict[str, Action]] = {"perturbation": {**LABEL_KEYS}, "question": {"z": "undo"}}
     return alone.get(item.kind, {"a": "accept", "r": "reject"}).get(key)
 
 
