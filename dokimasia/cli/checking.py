@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from dokimasia.cli.places.checks import Checks, OnScreen
 
 _MOVES = "o open the image · s skip · b back · q stop"
-_REPLY = "e write the reply in an editor · r TEXT reply in one line · u take the answer back"
+_REPLY = "e write the reply in an editor · r TEXT reply in one line · z take the answer back"
 TEXT_KEYS = f"a accept · e edit · d 2,3 delete sentences · r reject · {_MOVES}"
 KEYS: dict[Kind, str] = {
     "caption": TEXT_KEYS,
@@ -192,7 +192,7 @@ def _action(item: CheckItem, key: str) -> Action | None:
     actions: dict[str, Action] = {"a": "accept", "r": "reject", "e": "edit", "d": "edit"}
     if key in actions and (refusal := item.refusal(actions[key])):
         raise InputError(refusal)
-    alone: dict[Kind, dict[str, Action]] = {"perturbation": {**LABEL_KEYS}, "question": {"u": "undo"}}
+    alone: dict[Kind, dict[str, Action]] = {"perturbation": {**LABEL_KEYS}, "question": {"z": "undo"}}
     return alone.get(item.kind, {"a": "accept", "r": "reject"}).get(key)
 
 

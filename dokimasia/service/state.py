@@ -150,7 +150,8 @@ class Needs:
         """
         person = person_of(request)
         if self.scope not in person.scopes:
-            raise Refused(HTTPStatus.FORBIDDEN, f"the token of {person.name} lacks the scope {self.scope!r}")
+            lacks = f"the token of {person.name} lacks the scope {self.scope!r}: ask whoever runs this service for it"
+            raise Refused(HTTPStatus.FORBIDDEN, lacks)
         return person
 
 

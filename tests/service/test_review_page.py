@@ -16,7 +16,7 @@ from dokimasia.service.state import WHO_COOKIE, Service
 from dokimasia.storage.decisions import draft_file
 from dokimasia.storage.home import Home
 from dokimasia.storage.people.questions import get_question
-from dokimasia.storage.runs import get_run
+from dokimasia.storage.runs import get_run, load_samples
 from tests.service.conftest import service_over
 from tests.service.waiting import Waits
 
@@ -217,7 +217,13 @@ def test_the_lists_say_what_is_asked_and_of_whom(served: tuple[Service, Waits]) 
         assert "I am ana" in _said(before)
         assert "0 of 0" not in _said(before)
         assert "Nothing more waits" not in _said(before)
-        assert "natural-1000000-count" in _said(before)
+        listed = re.findall(rf'href="{path}/(\w+)">[^<]*</a></th><td>([^<]+)</td>', before.text)
+        prompts = {one.id: one.prompt for one in load_samples(service.home, waits.runs["questions"])}
+        assert {sample for _, sample in listed} == set(prompts)
+        for item, sample in listed:
+            assert prompts[sample] in str(get_question(service.home, item).call.messages[-1].text)
+        told = browser.get(f"/api{path.replace('/review/', '/reviews/')}").json()["items"]
+        assert {one["item"]: one["sample"] for one in told} == dict(listed)
         browser.cookies.clear()
         named = browser.post("/settings/name", data={"name": "ana", "back": path}, follow_redirects=False)
         assert named.headers["location"] == path

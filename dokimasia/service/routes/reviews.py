@@ -21,6 +21,7 @@ from dokimasia.methods.checks import (
     nothing_to_check,
     review_items,
     review_queue,
+    samples_asked,
     show_question,
     shown_item,
     take_back,
@@ -82,7 +83,9 @@ class ItemListed(BaseModel):
 
     item: str
     kind: Kind
-    sample: str
+    sample: str = Field(
+        description="its sample; of what is asked of an image alone, all that show it, with commas between"
+    )
     person: str | None = Field(description="whose it is; null: anybody's")
     state: State
     decided: int = Field(description="how many decisions there are on it")
@@ -203,11 +206,12 @@ def one_review(
     every = [one for one in review_items(service.home, found) if not due or is_due(one, person.name, second=second)]
     every.sort(key=lambda one: one.state != "waiting")
     shown, later = page_of(every, lambda one: one.item.id, limit=limit, after=after)
+    of_sample = samples_asked(service.home, [one.item for one in shown])
     items = [
         ItemListed(
             item=one.item.id,
             kind=one.item.kind,
-            sample=one.item.sample_id,
+            sample=of_sample[one.item.id],
             person=one.item.person,
             state=one.state,
             decided=len(one.decisions),

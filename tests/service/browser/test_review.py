@@ -93,6 +93,29 @@ def test_sentences_are_struck_out_by_their_numbers(waiting: Waits) -> None:
         assert_calm(seen)
 
 
+def test_one_key_alone_undoes(waiting: Waits) -> None:
+    """z takes a decision back from an item and from the list; u, which decides on perturbations, takes nothing back."""
+    with _site(waiting.home, "ana") as (site,), site.opened(waiting.path("captions"), size=WIDE) as seen:
+        page = seen.page
+        _press(page, "Enter")
+        first = page.url
+        _press(page, "a")
+        second = page.url
+        page.keyboard.press("u")
+        page.wait_for_timeout(300)
+        assert page.url == second != first
+        _press(page, "z")
+        assert page.url == first
+        _press(page, "a")
+        page.goto(f"{site.url}{waiting.path('captions')}")
+        page.keyboard.press("u")
+        page.wait_for_timeout(300)
+        assert page.url.endswith(waiting.path("captions"))
+        _press(page, "z")
+        assert page.url == first
+    assert set(_states(waiting, "captions")) == {"waiting"}
+
+
 def test_accepting_keeps_what_was_struck_out(waiting: Waits) -> None:
     """Accept says that it accepts what is left, and does; an edit that is not saved is never lost to another key."""
     with _site(waiting.home, "ana") as (site,), site.opened(f"{waiting.path('captions')}/next", size=WIDE) as seen:
