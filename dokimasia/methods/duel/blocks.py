@@ -231,12 +231,17 @@ def lengths(data: ReportData) -> Section | None:
         Column("95 % interval"),
     ]
     columns += [Column("p", meaning="exchange of whole cases"), Column("adjusted p", meaning="Benjamini and Hochberg")]
-    marked = [name for name, one in found.items() if one["adjusted"] is not None and one["adjusted"] <= figures.SURE]
-    said = (
-        directions(found, marked, "reward")
-        if marked
-        else "For no model does reward go with how much longer an answer is than the baseline's, as far as could be tested."
-    )
+    tested = {name: one for name, one in found.items() if one["adjusted"] is not None}
+    marked = [name for name, one in tested.items() if one["adjusted"] <= figures.SURE]
+    if marked:
+        said = directions(found, marked, "reward")
+    elif tested:
+        said = (
+            f"Tested for {figures.several(len(tested), 'model')}: reward goes with how much longer an answer is than the "
+            "baseline's for none."
+        )
+    else:
+        said = "Whether reward goes with how much longer an answer is than the baseline's could be tested for no model."
     note = "A correlation is no proof of bias: a longer answer may be the better one."
     blocks = (
         Paragraph(said, "lead"),
