@@ -12,8 +12,8 @@ from fastapi.responses import Response
 
 from dokimasia.errors import InputError, NotFound
 from dokimasia.report import figures
-from dokimasia.report.blocks import Cell, Column, Span, Table
-from dokimasia.report.comparison import comparison_blocks, difference_cells
+from dokimasia.report.blocks import Cell, Column, Paragraph, Span, Table
+from dokimasia.report.comparison import comparison_blocks, difference_cells, interval_and_test
 from dokimasia.report.drawing import Charts
 from dokimasia.runs.registry import method_of
 from dokimasia.service.comparing import (
@@ -209,7 +209,9 @@ def _parts(service: Service, asked: Asked, part: str, show: str, number: int) ->
     pair = Pair(first, second, pairs[0])
     values["pair"] = pair.models
     if part in ("all", "apart"):
-        values["apart"] = [(name, len(rows), drawn([_table(name, rows)], Charts())) for name, rows in apart(home, pair)]
+        values["apart"] = [
+            (name, len(rows), drawn([_table(name, rows), *_noted(rows)], Charts())) for name, rows in apart(home, pair)
+        ]
         values["criteria"] = [
             {**one, "question": service.redact(one["question"]), "link": _both_link(pair, one["sample"], "")}
             for one in criteria_listed(home, pair)
@@ -270,6 +272,10 @@ def _table(called: str, rows: Sequence[Mapping[str, Any]]) -> Table:
     ]
     what = "Right answers" if percent else "Scores"
     return Table(columns, drawn_rows, f"{what} by {called}, second minus first")
+
+
+def _noted(rows: Sequence[Mapping[str, Any]]) -> list[Paragraph]:
+    return [Paragraph(said, "note") for said in interval_and_test(rows)]
 
 
 def _offered(home: Home) -> list[tuple[Run, str]]:
