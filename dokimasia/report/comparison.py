@@ -67,11 +67,36 @@ def comparison_blocks(found: Mapping[str, Any], *, changed: bool = True) -> Iter
         yield Paragraph(f"{where}: {', '.join(names)}", "note")
     if scale is not None:
         yield Paragraph(_meaning(found), "note")
+        compared = [row.one for one in pairs for row in _rows(one)]
+        yield from (Paragraph(said, "note") for said in interval_and_test(compared))
 
 
 def pair_name(one: Mapping[str, Any]) -> str:
     """Return what a pair is called: the model, or the first and the second."""
     return " → ".join(dict.fromkeys((one["first_model"], one["second_model"])))
+
+
+def interval_and_test(compared: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """Yield what is to be known where an interval and its p-value do not go together, as both stand in one row."""
+    apart = unlike = False
+    for one in compared:
+        difference, changed = one["difference"], one.get("changed")
+        if difference is None or difference["low"] is None:
+            continue
+        if changed is not None and not changed["higher"] and not changed["lower"]:
+            unlike = True
+        elif (difference["low"] <= 0 <= difference["high"]) == (one["p_value"] <= SURE):
+            apart = True
+    if apart:
+        yield (
+            "Interval and test are made in different ways, a bootstrap and sign flips, and at the edge one may leave out 0 "
+            "where the other does not, as here: such a difference is not settled."
+        )
+    if unlike:
+        yield (
+            "Where no sample differs the interval is not made of differences: it says how far other samples could still "
+            "differ when none of so many did, and grows narrower with more images."
+        )
 
 
 def _meaning(found: Mapping[str, Any]) -> str:

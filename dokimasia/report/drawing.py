@@ -22,7 +22,7 @@ from dokimasia.report.blocks import (
     captioned,
     spans,
 )
-from dokimasia.report.footnotes import noted
+from dokimasia.report.footnotes import noted, shortened
 
 HEAT_STEPS = 8
 WIDTH = 1000
@@ -40,7 +40,8 @@ def escape(text: str) -> str:
 
 def draw_cell(cell: Cell) -> str:
     """Return a cell's pieces as HTML; figures carry the place of their value and the value itself."""
-    return "".join(escape(piece) if isinstance(piece, str) else _span(piece) for piece in spans(cell))
+    drawn = "".join(escape(piece) if isinstance(piece, str) else _span(piece) for piece in spans(cell))
+    return shortened(drawn, lambda short, details: f'<abbr title="{details}">{short}</abbr>')
 
 
 def _span(piece: Span) -> str:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from http import HTTPStatus
-from itertools import combinations
+from itertools import chain, combinations
 from typing import Annotated, Any, NamedTuple
 from urllib.parse import urlencode
 
@@ -12,8 +12,8 @@ from fastapi.responses import Response
 
 from dokimasia.errors import InputError, NotFound
 from dokimasia.report import figures
-from dokimasia.report.blocks import Cell, Column, Span, Table
-from dokimasia.report.comparison import comparison_blocks, difference_cells
+from dokimasia.report.blocks import Cell, Column, Paragraph, Span, Table
+from dokimasia.report.comparison import comparison_blocks, difference_cells, interval_and_test
 from dokimasia.report.drawing import Charts
 from dokimasia.runs.registry import method_of
 from dokimasia.service.comparing import (
@@ -209,7 +209,9 @@ def _parts(service: Service, asked: Asked, part: str, show: str, number: int) ->
     pair = Pair(first, second, pairs[0])
     values["pair"] = pair.models
     if part in ("all", "apart"):
-        values["apart"] = [(name, len(rows), drawn([_table(name, rows)], Charts())) for name, rows in apart(home, pair)]
+        values["apart"] = [
+            (name, len(rows), drawn([_table(name, rows), *_noted(rows)], Charts())) for name, rows in apart(home, pair)
+        ]
         values["criteria"] = [
             {**one, "question": service.redact(one["question"]), "link": _both_link(pair, one["sample"], "")}
             for one in criteria_listed(home, pair)
@@ -272,6 +274,10 @@ def _table(called: str, rows: Sequence[Mapping[str, Any]]) -> Table:
     return Table(columns, drawn_rows, f"{what} by {called}, second minus first")
 
 
+def _noted(rows: Sequence[Mapping[str, Any]]) -> list[Paragraph]:
+    return [Paragraph(said, "note") for said in interval_and_test(rows)]
+
+
 def _offered(home: Home) -> list[tuple[Run, str]]:
     """Return the newest runs that can be compared, each with what it is called."""
     found = [run for run in list_runs(home) if _comparable(run)][:OFFERED]
@@ -317,16 +323,16 @@ def _several(request: Request, service: Service, asked: Asked, shared: Mapping[s
 
 
 def _headlines(runs: Sequence[Run], found: Sequence[Mapping[str, Any]]) -> Iterator[list[Cell]]:
-    """Yield a row for each model and figure that any of the runs has."""
-    per_run = [one["models"] if method_of(run).measures else {} for run, one in zip(runs, found, strict=True)]
+    """Yield a row for each model and figure that any of the runs has, figures on one scale in one row."""
+    methods = [method_of(run) for run in runs]
+    per_run = [one["models"] if method.measures else {} for method, one in zip(methods, found, strict=True)]
+    own = [{method.measure_called(name): path for name, path in method.measures.items()} for method in methods]
+    measures = {called: [one.get(called, ()) for one in own] for called in dict.fromkeys(chain.from_iterable(own))}
     for model in sorted({name for models in per_run for name in models}):
-        for measure in dict.fromkeys(name for run in runs for name in method_of(run).measures):
-            cells = [
-                _headline(models.get(model, {}), method_of(run).measures.get(measure, ()))
-                for run, models in zip(runs, per_run, strict=True)
-            ]
+        for called, paths in measures.items():
+            cells = [_headline(models.get(model, {}), path) for models, path in zip(per_run, paths, strict=True)]
             if any(cell != figures.NOTHING for cell in cells):
-                yield [Span(model, "strong"), measure, *cells]
+                yield [Span(model, "strong"), ", ".join(filter(None, called)), *cells]
 
 
 def _headline(model: Mapping[str, Any], path: Sequence[str]) -> Cell:
@@ -334,4 +340,4 @@ def _headline(model: Mapping[str, Any], path: Sequence[str]) -> Cell:
     value: Any = model.get(path[0]) if path else None
     if not isinstance(value, Mapping):
         return figures.NOTHING
-    return figures.right_of(value) if "share" in value else figures.measured(value)
+    return figures.right_of(value) if "share" in value else figures.measured(value, ends=2)
