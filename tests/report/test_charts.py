@@ -8,7 +8,15 @@ import plotly.graph_objects as go
 
 import dokimasia
 from dokimasia.report.blocks import Block, Chart, Fold
-from dokimasia.report.charts import Point, cost_chart, grouped_chart, interval_chart, paired_chart, repeats_chart
+from dokimasia.report.charts import (
+    Point,
+    cost_chart,
+    grouped_chart,
+    interval_chart,
+    intervals_said,
+    paired_chart,
+    repeats_chart,
+)
 from dokimasia.report.sections import sections_of
 from tests.report.conftest import Finished
 
@@ -54,6 +62,18 @@ def test_an_interval_never_reaches_backwards() -> None:
     bars = interval_chart([Point("a", 5.0, 4.2, 4.999999)], title="t", scale=None)["data"][0]["error_x"]
     assert bars["array"] == [0.0]
     assert bars["arrayminus"] == [0.8]
+
+
+def test_a_caption_promises_the_intervals_that_are_drawn(full: Finished, small: Finished) -> None:
+    """A caption speaks of intervals where there are any, and says so where some, or all, of its points have none."""
+    with_one, without = Point("a", 3.0, 2.0, 4.0), Point("b", 3.0, None, None)
+    assert intervals_said([with_one]) == "with 95 % intervals"
+    assert intervals_said([with_one, without]) == "with 95 % intervals where there are any"
+    assert intervals_said([without]).startswith("without intervals")
+    for run in (full, small):
+        for chart in (chart for section in sections_of(run.data()) for chart in charts(section.blocks)):
+            bars = any("error_x" in trace or "error_y" in trace for trace in chart.figure["data"])
+            assert bars == ("with 95 % intervals" in chart.about), chart.about
 
 
 def test_what_has_no_interval_has_no_bar() -> None:

@@ -19,7 +19,7 @@ from dokimasia.storage.runs import Run, get_run, load_samples, response_texts
 from dokimasia.storage.trees.lookup import criterion_key
 from tests.report.conftest import Finished, run_on
 from tests.runs import conftest as runs
-from tests.runs.kinds import KINDS
+from tests.runs.kinds import KINDS, make
 from tests.service.conftest import asking, service_over
 from tests.service.test_samples_page import HTML, body, listed
 
@@ -174,6 +174,39 @@ async def test_several_runs_stand_side_by_side(homes: runs.Homes, tmp_path: Path
     assert "Headline figures" in text
     assert "No two of these runs" in text
     assert refined.run in text
+
+
+async def test_figures_on_different_scales_have_rows_of_their_own(
+    homes: runs.Homes, world: Path, tmp_path: Path
+) -> None:
+    """Scores of an evaluation and rewards of a duel stand in rows that name their scales, with intervals around them."""
+    settings, first = homes.finished(KINDS["evaluate"], tmp_path / "home")
+    second = await make(settings, world, KINDS["duel"])
+    third = await make(settings, world, KINDS["duel"], judge="sim/judge-noisy")
+    with service_over(settings.home) as service:
+        async with asking(service) as client:
+            text = plain_text(await body(client, f"/compare?runs={first.run},{second.run},{third.run}"))
+            listed_as = [plain_text(await body(client, f"/runs/{one.run}/row")) for one in (first, second)]
+    for row in ("score, 1 to 5", "reward, −100 to 100"):
+        assert row in text
+    assert re.search(r"score \d\.\d\d \(1 to 5\)", listed_as[0])
+    assert re.search(r"reward −?[\d.]+ \(−100 to 100\)", listed_as[1])
+    number = "−?\\d+\\.\\d\\d"
+    found = re.findall(rf"({number}) \[({number}), ({number})\]", text)
+    assert found
+    for mean, low, high in (map(read_number, one) for one in found):
+        assert low <= mean <= high
+    assert not re.search(r"(?<![\w-])-\d", text.partition("Headline figures")[2])
+
+
+def plain_text(page: str) -> str:
+    """A page without its markup."""
+    return " ".join(unescape(re.sub(r"<[^>]*>", " ", page)).split())
+
+
+def read_number(text: str) -> float:
+    """A printed number."""
+    return float(text.replace("−", "-"))
 
 
 async def test_without_a_run_there_is_what_to_choose_from(client: httpx.AsyncClient, small: Finished) -> None:

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from dokimasia.methods.evaluation.correcting import Wanted
 
 _COLOURS = re.compile(r"(\x1b\[[0-9;]*m)")
-_PROGRESS = ("items", "done", "restored", "failures", "waiting_items")
+_PROGRESS = ("items", "done", "restored", "failures", "waiting_items", "unpaid_items")
 _LIMITS = ("max_failures", "min_score", "min_accuracy")
 
 

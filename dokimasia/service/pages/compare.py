@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from http import HTTPStatus
-from itertools import combinations
+from itertools import chain, combinations
 from typing import Annotated, Any, NamedTuple
 from urllib.parse import urlencode
 
@@ -317,16 +317,16 @@ def _several(request: Request, service: Service, asked: Asked, shared: Mapping[s
 
 
 def _headlines(runs: Sequence[Run], found: Sequence[Mapping[str, Any]]) -> Iterator[list[Cell]]:
-    """Yield a row for each model and figure that any of the runs has."""
-    per_run = [one["models"] if method_of(run).measures else {} for run, one in zip(runs, found, strict=True)]
+    """Yield a row for each model and figure that any of the runs has, figures on one scale in one row."""
+    methods = [method_of(run) for run in runs]
+    per_run = [one["models"] if method.measures else {} for method, one in zip(methods, found, strict=True)]
+    own = [{method.measure_called(name): path for name, path in method.measures.items()} for method in methods]
+    measures = {called: [one.get(called, ()) for one in own] for called in dict.fromkeys(chain.from_iterable(own))}
     for model in sorted({name for models in per_run for name in models}):
-        for measure in dict.fromkeys(name for run in runs for name in method_of(run).measures):
-            cells = [
-                _headline(models.get(model, {}), method_of(run).measures.get(measure, ()))
-                for run, models in zip(runs, per_run, strict=True)
-            ]
+        for called, paths in measures.items():
+            cells = [_headline(models.get(model, {}), path) for models, path in zip(per_run, paths, strict=True)]
             if any(cell != figures.NOTHING for cell in cells):
-                yield [Span(model, "strong"), measure, *cells]
+                yield [Span(model, "strong"), ", ".join(filter(None, called)), *cells]
 
 
 def _headline(model: Mapping[str, Any], path: Sequence[str]) -> Cell:
@@ -334,4 +334,4 @@ def _headline(model: Mapping[str, Any], path: Sequence[str]) -> Cell:
     value: Any = model.get(path[0]) if path else None
     if not isinstance(value, Mapping):
         return figures.NOTHING
-    return figures.right_of(value) if "share" in value else figures.measured(value)
+    return figures.right_of(value) if "share" in value else figures.measured(value, ends=2)

@@ -135,12 +135,13 @@
         tokens: number(progress.input_tokens + progress.output_tokens),
         failed: number(sum(progress.failures)),
         waiting: number(progress.waiting_items ?? 0),
+        unpaid: number(progress.unpaid_items ?? 0),
         tries: number(progress.failed_tries),
       };
       for (const [figure, text] of Object.entries(told)) {
         const place = this.root.querySelector(`[data-figure=${figure}]`);
         if (place.textContent !== text) place.textContent = text;
-        if (figure === "waiting") place.parentElement.hidden = text === "0";
+        if (["waiting", "unpaid"].includes(figure)) place.parentElement.hidden = text === "0";
       }
       const rates = progress.rates ?? [], most = Math.max(1e-9, ...rates);
       const points = rates.map((rate, at) => `${(600 * at / Math.max(1, rates.length - 1)).toFixed(1)} ${(86 - 80 * rate / most).toFixed(1)}`);
@@ -171,7 +172,9 @@
       if (!names.length) return;
       this.at("endpoints").replaceChildren(...names.map((name) => {
         const row = made("tr"), changed = this.picture.limits[name];
-        row.append(made("th", name), made("td", number(progress?.in_flight?.[name] ?? 0), "number"), made("td", number(limits[name] ?? changed?.limit ?? 0), "number"), made("td", changed?.reason ?? ""));
+        const flying = progress?.in_flight?.[name] ?? 0, most = limits[name] ?? changed?.limit ?? 0;
+        const why = [changed?.reason, flying > most ? "what was sent before is still on its way" : ""].filter(Boolean).join("; ");
+        row.append(made("th", name), made("td", number(flying), "number"), made("td", number(most), "number"), made("td", why));
         row.firstChild.scope = "row";
         return row;
       }));

@@ -5,7 +5,7 @@ from typing import Any
 
 from dokimasia.report import figures
 from dokimasia.report.blocks import Block, Cell, Chart, Column, Fold, Paragraph, Section, Span, Table
-from dokimasia.report.charts import Point, interval_chart
+from dokimasia.report.charts import Point, interval_chart, intervals_said
 from dokimasia.report.data import ReportData
 
 MOST_DRAWN = 28
@@ -53,13 +53,13 @@ def section(data: ReportData) -> Section | None:
     drawn = measured if len(measured) <= MOST_DRAWN else _neighbours(measured, data.ranked())
     blocks: list[Block] = [*said]
     if drawn:
-        every = len(drawn) == len(measured)
+        every, points = len(drawn) == len(measured), [_point(pair) for pair in drawn]
         blocks.append(
             Chart(
                 interval_chart(
-                    [_point(pair) for pair in drawn], title="difference of scores, points", scale=None, zero=True
+                    points, title="difference of scores, points", scale=None, zero=True
                 ),
-                f"Paired differences with 95 % intervals of {'all' if every else 'neighbouring'} pairs of models; "
+                f"Paired differences {intervals_said(points)} of {'all' if every else 'neighbouring'} pairs of models; "
                 f"filled: adjusted p at most {figures.SURE}",
             )
         )
