@@ -53,7 +53,7 @@ def test_a_tree_is_shown_edited_compared_and_restored(waiting: Waits) -> None:
             assert f'name="node" value="{escape(now)}"' in late.text
             assert f'name="version" value="{newest + 1}"' in late.text
             renamed = unescape(page.get(path, params={"node": now}).text)
-            way = " › ".join(leaf.strip("<>").split("><"))
+            way = " \N{SINGLE RIGHT-POINTING ANGLE QUOTATION MARK} ".join(leaf.strip("<>").split("><"))
             assert f"Called before: {way}." in renamed
             merged = re.search(r"Merged into this node: ([^.]*)", renamed)
             assert merged is None or way not in merged[1].split(", ")
