@@ -41,6 +41,8 @@ def comparison_blocks(found: Mapping[str, Any], *, changed: bool = True) -> Iter
         state = () if one["status"] == "done" else (" · ", Span(one["status"], "bad"))
         judge = f"judge {one['judge']}" if one["judge"] else "no judge"
         called = [f"run {one['run']}"] if own else [f"{name:<6}", f" run {one['run']}"]
+        if own and pairs:
+            judge = f"{judge} · first {pairs[0]['first_model']}, second {pairs[0]['second_model']}"
         yield Paragraph((Span(called[0], "strong"), *called[1:], f" · {judge}", *state))
     if corrected := found.get("corrected"):
         by_hand = "; ".join(
@@ -172,8 +174,7 @@ def _table(pairs: Sequence[Mapping[str, Any]], *, own: bool) -> Table:
                     *changed,
                 ]
             )
-    sides = sides_of(pairs[0], own=own) if len(pairs) == 1 else ("first", "second")
-    figures = ("paired", *sides, "difference", "95 % interval", "p", "↑", "=", "↓")
+    figures = ("paired", "first", "second", "difference", "95 % interval", "p", "↑", "=", "↓")
     table = Table(
         [Column("model", numeric=False), Column("what", numeric=False), *map(Column, figures)], rows, "Differences"
     )

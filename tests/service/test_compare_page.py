@@ -296,6 +296,7 @@ async def test_two_models_differ_in_the_direction_of_their_run(client: httpx.Asy
     assert f"{MODELS[0]} − {MODELS[1]}" in said
     assert f"{MODELS[0]} right, {MODELS[1]} wrong" in said
     assert said.count(f"run {small.run} ·") == 1
+    assert f"first {MODELS[0]}, second {MODELS[1]}" in said
     assert "difference: first minus second" in said
     assert "second minus first" not in said
     gaps = [read_number(gap) for gap in re.findall(r'class="gap \w*">([^<–]+)<', text)]
