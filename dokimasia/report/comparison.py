@@ -268,7 +268,7 @@ def _said(one: Mapping[str, Any], *, judges: str, by: str) -> Iterator[Block]:
 
 def _p_text(value: float, exact: bool) -> str:
     if value < 0.001 and not exact:
-        return "<0.001"
+        return "< 0.001"
     return f"{value:.3f}" if value >= 0.001 else f"{value:.1g}"
 
 

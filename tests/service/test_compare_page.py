@@ -300,6 +300,7 @@ async def test_two_models_differ_in_the_direction_of_their_run(client: httpx.Asy
     assert "difference: first minus second" in said
     assert "second minus first" not in said
     gaps = [read_number(gap) for gap in re.findall(r'class="gap \w*">([^<–]+)<', text)]
+    assert not re.search(r'class="gap \w*">-', text)
     assert max(gaps, key=abs) > 0
     assert "Paired differences" in await body(client, f"/runs/{small.run}?wait=true")
 

@@ -245,7 +245,7 @@ def _side(one: Any, at: int) -> str:
     score, right = one.scores[at], one.right[at]
     parts = [f"{score:.2f}"] if score is not None else []
     if right is not None:
-        parts.append("✓" if right == 1 else "✗" if right == 0 else f"✓ {right:.0%}")
+        parts.append("✓" if right == 1 else "✗" if right == 0 else f"✓ {100 * right:.0f} %")
     return " ".join(parts) or one.failures[at].replace("_", " ") or "–"
 
 
