@@ -161,6 +161,10 @@ class Client:
         body = {"action": action, **decision}
         return self.connection.send("POST", f"/api/reviews/{_word(run)}/{_word(item)}", body)
 
+    def draft(self, run: str, item: str, text: str) -> dict[str, Any]:
+        """Keep a text that is not decided on yet, and return what of a reply would not be understood; an empty one is none."""
+        return self.connection.send("PUT", f"/api/reviews/{_word(run)}/{_word(item)}/draft", {"text": text})
+
     def agreement(self, run: str) -> dict[str, Any]:
         """Return how a run's items stand and how far people agree."""
         return self.connection.get(f"/api/reviews/{_word(run)}/agreement")

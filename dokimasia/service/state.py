@@ -119,10 +119,10 @@ def person_of(request: Request) -> Person:
     """
     service = service_of(request)
     if not service.tokens.needed:
-        return Person(_named(request), frozenset(SCOPES))
+        return Person(_named(request), frozenset(SCOPES), self_named=True)
     given = sent_with(request)
     if given and service.tokens.is_own(given):
-        return Person(_named(request), frozenset(SCOPES))
+        return Person(_named(request), frozenset(SCOPES), self_named=True)
     person = service.tokens.holder(given) if given else None
     if person is None:
         raise Refused(

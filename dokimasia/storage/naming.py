@@ -61,7 +61,7 @@ def labels(home: Home) -> Mapping[str, Label]:
         name: str = given["name"]
         had = found.get(run_id, Label())
         if name:
-            other: str = holder.get(name, run_id)
+            other = holder.get(name) or run_id
             holder[name] = run_id
             if found.get(other, Label()).name == name:
                 found[other] = found[other]._replace(name="")

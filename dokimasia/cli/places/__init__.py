@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 if TYPE_CHECKING:
+    from dokimasia.cli.places.checks import Checks
     from dokimasia.cli.places.trees import Trees
     from dokimasia.domain.decision import Action, CheckItem, Decision
     from dokimasia.methods.evaluation.correcting import Wanted
@@ -63,6 +64,11 @@ class Place(Protocol):
     @property
     def trees(self) -> "Trees":
         """Its capability trees."""
+        ...
+
+    @property
+    def checks(self) -> "Checks":
+        """What people decide on in its runs."""
         ...
 
     @property
@@ -153,9 +159,20 @@ class Place(Protocol):
         ...
 
     def decide(
-        self, item: "CheckItem", action: "Action", *, who: str, text: str = "", shown: str = ""
+        self,
+        item: "CheckItem",
+        action: "Action",
+        *,
+        who: str,
+        text: str = "",
+        shown: str = "",
+        seen: int | None = None,
     ) -> "Decision | None":
-        """Keep what a person decided on an item; None where it is left for the process that holds the home."""
+        """Keep what a person decided on an item; None where it is left for the process that holds the home.
+
+        Raises:
+            DecidedMeanwhile: there are more decisions on it by now than the person had `seen`; their text is kept unfinished.
+        """
         ...
 
     def correct(self, run: str, wanted: "Wanted", *, who: str) -> Mapping[str, Any]:

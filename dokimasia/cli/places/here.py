@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from dokimasia.cli.places import Done, Exported, Told
+from dokimasia.cli.places.checks import ChecksHere
 from dokimasia.cli.places.trees import TreesHere
 from dokimasia.cli.shared import console, reading, redact
 from dokimasia.domain.decision import Action, CheckItem, Decision
+from dokimasia.errors import DecidedMeanwhile
 from dokimasia.runs.forking import ForkRequest
 from dokimasia.runs.method import Method
 from dokimasia.runs.registry import method_of
@@ -36,6 +38,7 @@ class Here:
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
         self._detached = False
+        self._checks = ChecksHere(self)
 
     def detach(self) -> None:
         """Leave runs to the service that holds the home.
@@ -60,6 +63,11 @@ class Here:
     def trees(self) -> TreesHere:
         """Its trees."""
         return TreesHere(self)
+
+    @property
+    def checks(self) -> ChecksHere:
+        """What people decide on in its runs."""
+        return self._checks
 
     @property
     def named(self) -> str:
@@ -220,16 +228,35 @@ class Here:
         with Home.open(self.settings.home, write=False) as home:
             return standing_figures(home, every[0].item.run, every)
 
-    def decide(self, item: CheckItem, action: Action, *, who: str, text: str = "", shown: str = "") -> Decision | None:
+    def decide(
+        self,
+        item: CheckItem,
+        action: Action,
+        *,
+        who: str,
+        text: str = "",
+        shown: str = "",
+        seen: int | None = None,
+    ) -> Decision | None:
         """Keep what a person decided on an item; None where it is left for the process that holds the home."""
-        from dokimasia.methods.checks import decide
-        from dokimasia.storage.decisions import clear_draft, standing
+        from dokimasia.methods.checks import decide, keep_draft
+        from dokimasia.storage.decisions import standing
+        from dokimasia.storage.people.questions import get_question
 
-        there = self.holder()
-        if there is None:
-            return decide(item, action, who=who, text=text, shown=shown, settings=self.settings)
-        there.decide(item, action, who=who, text=text)
-        clear_draft(self.settings.home, item.id, who)
+        if there := self.holder():
+            there.decide(item, action, who=who, text=text, seen=seen)
+        else:
+            with Home.open(self.settings.home, write=False) as home:
+                before = (get_question(home, item.id).reply or "") if action == "undo" else ""
+                try:
+                    made = decide(item, action, who=who, text=text, shown=shown, seen=seen, settings=self.settings)
+                except DecidedMeanwhile:
+                    if text:
+                        keep_draft(home, item.id, who, text)
+                    raise
+                if before:
+                    keep_draft(home, item.id, who, before)
+            return made
         with Home.open(self.settings.home, write=False) as home:
             made = [one for one in standing(home, item.id).decisions if one.who == who]
         return made[-1] if made else None

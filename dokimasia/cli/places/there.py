@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from dokimasia.cli.places import Done, Exported, Told
+from dokimasia.cli.places.checks import ChecksThere
 from dokimasia.cli.places.trees import TreesThere
 from dokimasia.cli.shared import console, refuse_remote, say
 from dokimasia.client import Client, ClientRun, Event
 from dokimasia.domain.decision import Action, CheckItem, Decision
-from dokimasia.errors import DokimasiaError, Interrupted, Unreachable
+from dokimasia.errors import DecidedMeanwhile, DokimasiaError, Interrupted, Unreachable
 from dokimasia.gateway.events import GatewayEvent
 from dokimasia.log import printable, unguarded
 from dokimasia.runs.estimate import Estimate, ModelEstimate
@@ -52,12 +53,20 @@ class There:
         self.settings = settings
         self.where = where or f" --server {settings.server}"
         self.client = Client(settings.server, settings.server_token)
+        if context := click.get_current_context(silent=True):
+            context.call_on_close(self.client.close)
         self._detached = False
+        self._checks = ChecksThere(self)
 
     @property
     def trees(self) -> TreesThere:
         """Its trees."""
         return TreesThere(self.client)
+
+    @property
+    def checks(self) -> ChecksThere:
+        """What people decide on in its runs."""
+        return self._checks
 
     @property
     def named(self) -> str:
@@ -165,13 +174,35 @@ class There:
         return found
 
     def standing(self, run: str) -> dict[str, Any]:
-        """Return how all stands that people decide on in a run."""
-        return self.client.agreement(run)
+        """Return how all stands that people decide on in a run.
 
-    def decide(self, item: CheckItem, action: Action, *, who: str, text: str = "", shown: str = "") -> Decision | None:
+        Raises:
+            NotFound: they decide on nothing there.
+        """
+        from dokimasia.methods.checks import nothing_to_check, waits
+
+        figures = self.client.agreement(self.find(run, waits).id)
+        if not figures["items"]:
+            raise nothing_to_check(figures["run"])
+        return figures
+
+    def decide(
+        self,
+        item: CheckItem,
+        action: Action,
+        *,
+        who: str,
+        text: str = "",
+        shown: str = "",
+        seen: int | None = None,
+    ) -> Decision | None:
         """Keep what a person decided on an item."""
+        known = {"second": item.kind != "question"} if seen is None else {"seen": seen}
         with Client(self.settings.server, self.settings.server_token, who=who) as client:
-            told = client.decide(item.run, item.id, action, text=text, second=item.kind != "question")
+            try:
+                told = client.decide(item.run, item.id, action, text=text, **known)
+            except DecidedMeanwhile as problem:  # what its last words say of a request is of no use in a terminal
+                raise DecidedMeanwhile(str(problem).partition(": send it")[0]) from None
         made = [one for one in map(Decision.model_validate, told["decisions"]) if one.who == who]
         return made[-1] if made else None
 

@@ -3,7 +3,15 @@
 from typing import TYPE_CHECKING, Any
 
 from dokimasia.methods.checks.blocks import label_blocks
-from dokimasia.methods.checks.checking import checked, decide, keep_decision, open_for_people, pending_checks
+from dokimasia.methods.checks.checking import (
+    checked,
+    decide,
+    keep_decision,
+    nothing_to_check,
+    open_for_people,
+    pending_checks,
+    waits,
+)
 from dokimasia.methods.checks.labels import label_figures, labelled
 from dokimasia.methods.checks.probes import Probes, probes_of
 from dokimasia.methods.checks.questions import (
@@ -68,6 +76,7 @@ __all__ = [
     "labelled",
     "last_decision",
     "next_due",
+    "nothing_to_check",
     "open_checks",
     "open_for_people",
     "pending_checks",
@@ -81,4 +90,5 @@ __all__ = [
     "take_in_answers",
     "undo",
     "waiting_questions",
+    "waits",
 ]
