@@ -7,7 +7,7 @@ from http import HTTPStatus
 from typing import Any, NamedTuple, cast, get_args
 from urllib.parse import urlencode
 
-from dokimasia.domain.judgement import FailureKind
+from dokimasia.domain.judgement import Answered, FailureKind
 from dokimasia.runs.figures import shown_name
 from dokimasia.runs.method import Method
 from dokimasia.runs.reading.exporting import row_kind_of
@@ -120,7 +120,8 @@ def filter_of(asked: Mapping[str, str], by: Sorted) -> Filter:
     given = {name: value.strip() for name, value in asked.items() if value.strip() and name in names}
     model, arm = "", ""
     for one in every:
-        fixed = {"failure": get_args(FailureKind), "corrected": tuple(CALLED)}
+        # A link stays good when what it asks for was corrected, or asked anew, since.
+        fixed = {"failure": get_args(FailureKind), "corrected": tuple(CALLED), "answer": get_args(Answered)}
         known = dict(one.values) | dict.fromkeys(fixed.get(one.name, ()), "")
         if one.name in given and given[one.name] not in known:
             raise Refused(

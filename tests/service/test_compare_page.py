@@ -285,6 +285,26 @@ async def test_runs_without_a_common_model_offer_one_of_each(small: Finished, tm
             assert shown(await body(client, f"/compare?{asked}"))
 
 
+async def test_two_models_differ_in_the_direction_of_their_run(client: httpx.AsyncClient, small: Finished) -> None:
+    """First minus second, with the models' names, in the figures, by category and sample by sample, as on the run's page."""
+    found = compared(small.home, small.run, small.run, models=MODELS)["pairs"][0]  # type: ignore[index]
+    mean = -found["difference"]["mean"]  # type: ignore[index]
+    assert mean > 0
+    text = await body(client, f"/compare?runs={small.run}&models={','.join(MODELS)}")
+    said = plain_text(text)
+    assert f"{mean:+.2f}" in said
+    assert f"{MODELS[0]} − {MODELS[1]}" in said
+    assert f"{MODELS[0]} right, {MODELS[1]} wrong" in said
+    assert said.count(f"run {small.run} ·") == 1
+    assert f"first {MODELS[0]}, second {MODELS[1]}" in said
+    assert "difference: first minus second" in said
+    assert "second minus first" not in said
+    gaps = [read_number(gap) for gap in re.findall(r'class="gap \w*">([^<–]+)<', text)]
+    assert not re.search(r'class="gap \w*">-', text)
+    assert max(gaps, key=abs) > 0
+    assert "Paired differences" in await body(client, f"/runs/{small.run}?wait=true")
+
+
 async def test_rows_are_read_once_for_a_comparison(two: tuple[Path, str, str], monkeypatch: pytest.MonkeyPatch) -> None:
     """Figures, parts and samples of a comparison share one reading of each run, and of its rows only those that count."""
     home, first, second = two

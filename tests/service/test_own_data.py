@@ -75,8 +75,9 @@ async def test_five_images_are_looked_at_estimated_and_judged(at_work: Working) 
     looked = await told(at_work, "data", data=kept["called"])
     assert looked.count("<article") == looked.count('<img src="data:image') == 5
     assert 'class="notice' not in looked.split("<main")[1]
-    estimated = await told(at_work, "estimate", data=kept["called"])
+    estimated = await told(at_work, "estimate", data=kept["called"], name="colours")
     assert "dokimasia evaluate data.jsonl" in estimated
+    assert " --name colours" in estimated
     assert "as they would be sent" in estimated
     asked = {"models": "sim/strong", "judge": "sim/judge", "do": "start", "data": kept["called"]}
     begun = await at_work.client.post("/new/evaluate", data=asked, headers=BROWSER)

@@ -1,10 +1,13 @@
 """The first page: which runs it lists, what it says of each, and where ticks lead."""
 
 import json
+import re
 
 import httpx
 import pytest
+from jinja2 import BaseLoader
 
+from dokimasia.service.drawing import MENU, templates
 from tests.report.conftest import Finished
 from tests.service.conftest import asking, service_over
 from tests.service.waiting import Waits
@@ -27,6 +30,17 @@ async def test_figures_that_take_a_moment_come_with_the_row(client: httpx.AsyncC
     assert "$0.00" in row
     assert "hx-trigger" not in row
     assert "sim/strong: " in (await client.get("/", headers=BROWSER)).text
+
+
+async def test_a_title_says_where_one_is(client: httpx.AsyncClient) -> None:
+    """The title of every page, in the menu or not, ends with the program's name."""
+    for path, _ in MENU:
+        text = (await client.get(path, headers=BROWSER)).text
+        assert text.split("<title>")[1].split("</title>")[0].endswith("Dokimasia"), path
+    for name in templates().list_templates():
+        source = (templates().loader or BaseLoader()).get_source(templates(), name)[0]
+        for title in re.findall(r"{% block title %}(.*?){% endblock %}", source):
+            assert title.endswith("Dokimasia"), name
 
 
 @pytest.mark.parametrize(

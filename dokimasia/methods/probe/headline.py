@@ -95,7 +95,9 @@ def not_entered(data: ReportData) -> Section | None:
 def _named(ways: Sequence[_Way], *, alone: bool = False) -> str:
     """Return ways with the same share, that share, and of each the harmless changes judged equal; `alone`: of one judge."""
     names = [one.evaluator if alone else f"{one.judge} under {one.evaluator}" for one in ways]
-    told = ", ".join(f"{name} (score-invariant {_percent(one.equal)})" for name, one in list(zip(names, ways, strict=True))[:TOLD])
+    told = ", ".join(
+        f"{name} (score-invariant {_percent(one.equal)})" for name, one in list(zip(names, ways, strict=True))[:TOLD]
+    )
     more = f" and {len(ways) - TOLD} more" if len(ways) > TOLD else ""
     return f"{told}{more}, {_percent(ways[0].undetected)}{' each' if len(ways) > 1 else ''}"
 

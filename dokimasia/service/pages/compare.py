@@ -14,6 +14,7 @@ from dokimasia.errors import InputError, NotFound
 from dokimasia.report import figures
 from dokimasia.report.blocks import Cell, Column, Paragraph, Span, Table
 from dokimasia.report.comparison import comparison_blocks, difference_cells, interval_and_test
+from dokimasia.report.direction import turned
 from dokimasia.report.drawing import Charts
 from dokimasia.runs.registry import method_of
 from dokimasia.service.comparing import (
@@ -23,6 +24,7 @@ from dokimasia.service.comparing import (
     apart,
     compared,
     criteria_listed,
+    kinds_of,
     listed,
     models_compared,
     models_of,
@@ -137,10 +139,12 @@ def compare(
         **{**blank, **values},
         later=later,
         show=show,
-        kinds=KINDS,
+        kinds=kinds_of(asked.models if first.id == second.id else None),
         number=number,
         size=PAGE,
         own=own,
+        minus=first.id == second.id,
+        sides=asked.models if first.id == second.id and asked.models else ("first", "second"),
     )
 
 
@@ -210,7 +214,8 @@ def _parts(service: Service, asked: Asked, part: str, show: str, number: int) ->
     values["pair"] = pair.models
     if part in ("all", "apart"):
         values["apart"] = [
-            (name, len(rows), drawn([_table(name, rows), *_noted(rows)], Charts())) for name, rows in apart(home, pair)
+            (name, len(rows), drawn([_table(name, rows, pair), *_noted(rows)], Charts()))
+            for name, rows in apart(home, pair)
         ]
         values["criteria"] = [
             {**one, "question": service.redact(one["question"]), "link": _both_link(pair, one["sample"], "")}
@@ -228,7 +233,7 @@ def _parts(service: Service, asked: Asked, part: str, show: str, number: int) ->
                 "question": service.redact(" ".join(samples[one.first].prompt.split()))[:BEGINNING],
                 "image": next((image.sha256 for image in samples[one.first].images), ""),
                 "sides": [_side(one, at) for at in (0, 1)],
-                "gap": one.gap,
+                "gap": -one.gap if pair.own and one.gap else one.gap,
                 "link": _both_link(pair, one.first, one.second),
             }
             for one in here
@@ -241,7 +246,7 @@ def _side(one: Any, at: int) -> str:
     score, right = one.scores[at], one.right[at]
     parts = [f"{score:.2f}"] if score is not None else []
     if right is not None:
-        parts.append("✓" if right == 1 else "✗" if right == 0 else f"✓ {right:.0%}")
+        parts.append("✓" if right == 1 else "✗" if right == 0 else f"✓ {100 * right:.0f} %")
     return " ".join(parts) or one.failures[at].replace("_", " ") or "–"
 
 
@@ -250,7 +255,7 @@ def _both_link(pair: Pair, sample: str, other: str) -> str:
     return f"/compare/sample{asked.query(sample=sample, other='' if other == sample else other)}"
 
 
-def _table(called: str, rows: Sequence[Mapping[str, Any]]) -> Table:
+def _table(called: str, rows: Sequence[Mapping[str, Any]], pair: Pair) -> Table:
     """Return the parts of one kind, those with the largest differences on top where none lies within another."""
     percent = rows[0]["measure"] == "right"
     flat = not any(one["depth"] for one in rows)
@@ -258,20 +263,21 @@ def _table(called: str, rows: Sequence[Mapping[str, Any]]) -> Table:
     columns = [
         Column(called, numeric=False),
         Column("paired", meaning="samples with a value on both sides, of those that both have"),
-        *map(Column, ("first", "second", "difference", "95 % interval", "p")),
+        *map(Column, (*pair.sides, "difference", "95 % interval", "p")),
         Column("adjusted p", meaning="Benjamini and Hochberg, over all rows of this table"),
     ]
     drawn_rows: list[list[Cell]] = [
         [
             Span(f"{'– ' * one['depth']}{one['title']}", "strong" if not one["depth"] else ""),
             f"{one['n']:,}" if one["n"] == one["n_shared"] else f"{one['n']:,}/{one['n_shared']:,}",
-            *difference_cells(one, percent),
+            *difference_cells(turned(one) if pair.own else one, percent),
             figures.p_value(one["adjusted"]),
         ]
         for one in ordered
     ]
     what = "Right answers" if percent else "Scores"
-    return Table(columns, drawn_rows, f"{what} by {called}, second minus first")
+    way = " minus ".join(pair.sides if pair.own else reversed(pair.sides))
+    return Table(columns, drawn_rows, f"{what} by {called}, {way}")
 
 
 def _noted(rows: Sequence[Mapping[str, Any]]) -> list[Paragraph]:

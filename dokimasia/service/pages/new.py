@@ -109,7 +109,7 @@ async def filled(request: Request, service: TheService, person: Starter, method:
                 run = await service.runner.submit(known.name, wanted)
                 return RedirectResponse(f"/runs/{run.id}", 303)
             shown["estimate"] = _estimate(await service.runner.preview(known.name, wanted), service)
-            shown["command"] = places.shortened(wanted.command)
+            shown["command"] = places.shortened(wanted.as_command(called=True))
         except InputError as problem:
             sentence = service.redact(places.shortened(str(problem)))
             if NO_IMAGE in sentence:

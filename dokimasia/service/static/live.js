@@ -129,7 +129,7 @@
       const told = {
         done: `${number(progress.done)} / ${number(progress.items)}`,
         left: name === "running" ? clock(progress.left) : "–",
-        rate: progress.rate.toFixed(1),
+        rate: name === "running" ? progress.rate.toFixed(1) : "–",
         calls: planned?.calls ? `${number(progress.answered + progress.cached)} / ≤ ${number(planned.calls)}` : number(progress.answered + progress.cached),
         spent: planned?.cost ? `${spent} / ~${dollars(planned.cost)}` : spent,
         tokens: number(progress.input_tokens + progress.output_tokens),
@@ -148,7 +148,18 @@
       const line = points.length > 1 ? `M${points.join("L")}` : "";
       this.root.querySelector("[data-rates] .line").setAttribute("d", line);
       this.root.querySelector("[data-rates] .area").setAttribute("d", line && `${line}L600 88L0 88Z`);
-      this.at("highest").textContent = rates.length ? `(highest ${most.toFixed(1)}, now ${progress.rate.toFixed(1)})` : "";
+      this.at("highest").textContent = rates.length ? `(highest ${most.toFixed(1)}${name === "running" ? `, now ${progress.rate.toFixed(1)}` : ""})` : "";
+      this.since(progress);
+    }
+
+    // A run that went on counts anew: that is said, as figures that fall from one look to the next would not be understood.
+    since(progress) {
+      const begun = this.picture.history.filter((one) => one.status === "running");
+      const place = this.at("since"), at = begun.at(-1)?.at?.slice(11, 16);
+      place.hidden = begun.length < 2 && !progress.restored;
+      if (place.hidden) return;
+      const text = `The run went on${at ? ` at ${at} UTC` : ""}; ${number(progress.restored)} of its items were done before. Calls, tokens, what is spent and the steps of the graphs are counted since then.`;
+      if (place.textContent !== text) place.textContent = text;
     }
 
     budget(progress, planned) {

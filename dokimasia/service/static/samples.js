@@ -154,7 +154,11 @@
   };
 
   const help = () => { const keys = one("#keys"); if (keys && !keys.open) keys.showModal(); };
-  document.addEventListener("click", (event) => { if (event.target.closest?.("[data-help]")) help(); });
+  document.addEventListener("click", (event) => {
+    if (event.target.closest?.("[data-help]")) help();
+    const opens = event.target.closest?.("[data-opens]")?.dataset.opens;
+    if (opens) all(opens).forEach((part) => { part.open = true; });
+  });
 
   // The image large: its regions stay on it; wheel, keys and dragging zoom and move it.
   const large = one("#large");

@@ -40,8 +40,7 @@ def test_two_samples_are_corrected_and_the_figures_change(desk: Site, small: Fin
     with desk.opened(f"/runs/{small.run}/samples/{first}") as seen:
         page = seen.page
         page.get_by_role("link", name="Correct this").click()
-        page.locator("details.correct > summary", has_text=WEAK).click()
-        form = page.locator("details.correct[open]")
+        form = page.locator("details.correct[open]", has_text=WEAK)
         form.get_by_label("The final answer is").select_option("right")
         form.get_by_label("Reason").fill("the answer says so")
         form.get_by_role("button", name="Save the correction").click()
@@ -116,6 +115,19 @@ def test_what_is_not_saved_is_kept_and_left_by_no_key(desk: Site, small: Finishe
         page.keyboard.press("u")
         page.wait_for_url("**/samples")
         assert_calm(seen)
+
+
+def test_what_is_wrong_with_a_correction_is_in_sight(desk: Site, small: Finished) -> None:
+    """A form that says nothing comes back with the sentence where one looks, with and without scripts."""
+    for scripts in (True, False):
+        with desk.opened(f"/runs/{small.run}/samples/{wrong_of(small)[0]}", scripts=scripts) as seen:
+            page = seen.page
+            page.locator("details.correct > summary", has_text=WEAK).click()
+            form = page.locator("details.correct[open]")
+            form.get_by_label("Reason").fill("no choice is made")
+            form.get_by_role("button", name="Save the correction").click()
+            expect(page.locator("#by-hand .notice.bad")).to_contain_text("nothing is corrected")
+            expect(page.locator("#by-hand .notice.bad")).to_be_in_viewport()
 
 
 def test_a_sample_is_left_out_without_scripts(desk: Site, small: Finished) -> None:
