@@ -193,7 +193,10 @@ class RunRequest(Invocation):
         "recorded.",
     )
     keep_checkpoints: bool = Field(default=False, description="Keep every step of every graph for inspection (slower).")
-    fresh: bool = Field(default=False, description="Make a new run; what the ledger has is still not asked again.")
+    fresh: bool = Field(
+        default=False,
+        description="Make a new run beside the one that is there; what the ledger has is taken from it and not asked again.",
+    )
 
     @property
     def makes_home(self) -> bool:

@@ -132,8 +132,8 @@ def checked(model: type[B], sent: Any) -> B:
         made = model.model_validate_json(orjson.dumps(given))
     except ValidationError as error:
         for one in error.errors(include_url=False, include_input=False, include_context=False):
-            where = ".".join(map(str, one["loc"])) or "body"
-            faults.append(f"{where}: {str(one['msg']).removeprefix('Value error, ')}")
+            where = f"{'.'.join(map(str, one['loc']))}: " if one["loc"] else ""
+            faults.append(f"{where}{str(one['msg']).removeprefix('Value error, ')}")
         raise InputError("; ".join(faults)) from None
     if faults:
         raise InputError("; ".join(faults))

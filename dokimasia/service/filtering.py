@@ -197,5 +197,5 @@ def _number(given: Mapping[str, str], name: str, unit: float) -> float | None:
     except ValueError:
         value = math.nan
     if not math.isfinite(value):
-        raise Refused(HTTPStatus.UNPROCESSABLE_ENTITY, f"{name}: {text!r} is no number")
+        raise Refused(HTTPStatus.UNPROCESSABLE_ENTITY, f"score ({name}): {text[:80]!r} is no number")
     return value / unit

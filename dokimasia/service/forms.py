@@ -172,10 +172,13 @@ def sent(groups: Sequence[Group], values: Mapping[str, Sequence[str]]) -> tuple[
     return asked, faults
 
 
-def split_faults(groups: Sequence[Group], sentence: str) -> tuple[dict[str, str], str]:
+def split_faults(
+    groups: Sequence[Group], sentence: str, values: Mapping[str, Sequence[str]]
+) -> tuple[dict[str, str], str]:
     """Return what a sentence says of single fields, by name, and what it says of none; it may name several at once.
 
-    A field is named as requests do (`limit: ...`) or as the command line does (`--limit ...`).
+    A field is named as requests do (`limit: ...`), as the command line does (`--limit ...`), or by what was written into it
+    (`there is no model 'x'`), where one field alone holds it.
     """
     known = {one.name: one for group in groups for one in group.controls}
     names = "|".join(sorted(map(re.escape, known), key=len, reverse=True))
@@ -190,6 +193,11 @@ def split_faults(groups: Sequence[Group], sentence: str) -> tuple[dict[str, str]
         named = next((one.name for one in known.values() if one.flag == flag[1]), None)
         if named is not None:
             by_field[named] = rest.pop(0)
+    if len(rest) == 1:
+        quoted = set(re.findall(r"'([^']+)'", rest[0]))
+        holding = [name for name in known if quoted & {text.strip() for text in values.get(name, ())}]
+        if len(holding) == 1:
+            by_field[holding[0]] = rest.pop(0)
     return by_field, "; ".join(rest)
 
 

@@ -50,6 +50,18 @@ async def test_models_are_suggested(client: httpx.AsyncClient, field: str) -> No
     assert '<option value="sim/strong">' in text.split('<datalist id="offers-models">')[1].split("</datalist>")[0]
 
 
+async def test_a_misspelt_model_is_told_beside_its_field(at_work: Working) -> None:
+    """A model that there is not stands beside the field that names it, and not above the form alone."""
+    sample = '{"id": "a", "prompt": "What is 1 + 1?", "reference_answer": "2"}\n'
+    (at_work.service.data_root or Path()).joinpath("one.jsonl").write_text(sample)
+    sent = {"data": "one.jsonl", "judge": "sim/jugde", "models": ["sim/weak"], "do": "estimate"}
+    page = await at_work.client.post("/new/evaluate", data=sent, headers=BROWSER)
+    assert page.status_code == 422
+    field = page.text.split('<input id="judge"')[1].split('id="models"')[0]
+    assert "there is no simulated model &#39;sim/jugde&#39;; did you mean sim/judge" in field
+    assert page.text.count("there is no simulated model") == 1
+
+
 async def test_an_estimate_adds_no_empty_field(client: httpx.AsyncClient) -> None:
     """A form that comes back has the fields that it had: what was empty is not one more."""
     fresh = (await client.get("/new/evaluate")).text

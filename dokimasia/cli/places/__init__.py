@@ -7,6 +7,7 @@ if TYPE_CHECKING:
     from dokimasia.cli.places.checks import Checks
     from dokimasia.cli.places.trees import Trees
     from dokimasia.domain.decision import Action, CheckItem, Decision
+    from dokimasia.domain.passport import Passport
     from dokimasia.methods.evaluation.correcting import Wanted
     from dokimasia.runs.ending import End
     from dokimasia.runs.forking import ForkRequest
@@ -179,8 +180,16 @@ class Place(Protocol):
         """Keep what a person corrected by hand in a run, and return it."""
         ...
 
-    def runs(self, tags: Sequence[str]) -> list[dict[str, Any]]:
-        """Return the runs that have all of these tags, the newest first."""
+    def runs(self, tags: Sequence[str], *, method: str | None = None) -> list[dict[str, Any]]:
+        """Return the runs that have all of these tags, of one method where it is named, the newest first."""
+        ...
+
+    def models(self, names: Sequence[str], *, simulated: bool) -> list[dict[str, Any]]:
+        """Return what is known of the configured models, or of those that are named."""
+        ...
+
+    def passport(self, judge: str, runs: Sequence[str], *, seed: int) -> "Passport":
+        """Return what probes measured of a judge: these, or all that asked it."""
         ...
 
     def rename(self, run: str, name: str) -> str:

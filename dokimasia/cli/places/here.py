@@ -25,6 +25,7 @@ from dokimasia.storage.runs import Run, get_run
 
 if TYPE_CHECKING:
     from dokimasia.cli.places.there import There
+    from dokimasia.domain.passport import Passport
     from dokimasia.methods.evaluation.correcting import Wanted
 
 R = TypeVar("R")
@@ -270,13 +271,28 @@ class Here:
         with Home.open(self.settings.home, write=True, create=False) as home:
             return correct_now(home, resolve_run(home, run), wanted, who=who).shown()
 
-    def runs(self, tags: Sequence[str]) -> list[dict[str, Any]]:
-        """Return the runs that have all of these tags, the newest first."""
+    def runs(self, tags: Sequence[str], *, method: str | None = None) -> list[dict[str, Any]]:
+        """Return the runs that have all of these tags, of one method where it is named, the newest first."""
         from dokimasia.runs.reading.listing import described, listed, waiting_questions
 
         with Home.open(self.settings.home, write=False) as home:
             waiting = waiting_questions(home)
-            return [described(run, label, questions=waiting[run.id]) for run, label in listed(home, tags=tuple(tags))]
+            found = listed(home, tags=tuple(tags), wanted=lambda run: method is None or run.method == method)
+            return [described(run, label, questions=waiting[run.id]) for run, label in found]
+
+    def models(self, names: Sequence[str], *, simulated: bool) -> list[dict[str, Any]]:
+        """Return what is known of the configured models, or of those that are named."""
+        from dokimasia.endpoints.models import chosen_models, list_models
+
+        return list_models(self.settings, chosen_models(self.settings, names, simulated=simulated))
+
+    def passport(self, judge: str, runs: Sequence[str], *, seed: int) -> "Passport":
+        """Return what probes measured of a judge: these, or all that asked it."""
+        from dokimasia.methods.passports.measuring import passport_of
+        from dokimasia.methods.passports.probed import material_of
+
+        with Home.open(self.settings.home, write=False) as home:
+            return passport_of(material_of(home, judge, tuple(runs), seed=seed))
 
     def rename(self, run: str, name: str) -> str:
         """Call a run otherwise, and return its id."""

@@ -18,7 +18,8 @@ from dokimasia.cli.places.trees import TreesThere
 from dokimasia.cli.shared import console, refuse_remote, say
 from dokimasia.client import Client, ClientRun, Event
 from dokimasia.domain.decision import Action, CheckItem, Decision
-from dokimasia.errors import DecidedMeanwhile, DokimasiaError, Interrupted, Unreachable
+from dokimasia.domain.passport import Passport
+from dokimasia.errors import DecidedMeanwhile, DokimasiaError, Interrupted, NotFound, Unreachable
 from dokimasia.gateway.events import GatewayEvent
 from dokimasia.log import printable, unguarded
 from dokimasia.runs.estimate import Estimate, ModelEstimate
@@ -211,9 +212,31 @@ class There:
         with Client(self.settings.server, self.settings.server_token, who=who) as client:
             return client.find(run).correct(**wanted.model_dump(mode="json", exclude_defaults=True))
 
-    def runs(self, tags: Sequence[str]) -> list[dict[str, Any]]:
-        """Return the runs that have all of these tags, the newest first."""
-        return [one.shown for one in self.client.runs(tags=tags)]
+    def runs(self, tags: Sequence[str], *, method: str | None = None) -> list[dict[str, Any]]:
+        """Return the runs that have all of these tags, of one method where it is named, the newest first."""
+        return [one.shown for one in self.client.runs(tags=tags, method=method)]
+
+    def models(self, names: Sequence[str], *, simulated: bool) -> list[dict[str, Any]]:
+        """Return what is known of the configured models, or of those of them and of the simulated that are named.
+
+        Raises:
+            NotFound: the service has no model of a name.
+        """
+        listed = [
+            {name: value for name, value in one.items() if (name, value) != ("about", None)}
+            for one in self.client.models(simulated=simulated or bool(names))
+        ]
+        found = {one["name"]: one for one in listed}
+        unknown = [name for name in names if name not in found]
+        if unknown:
+            raise NotFound(
+                f"no model is called {unknown[0]!r} in {self.named}; `dokimasia models{self.where} --simulated` lists all"
+            )
+        return [found[name] for name in dict.fromkeys(names)] if names else listed
+
+    def passport(self, judge: str, runs: Sequence[str], *, seed: int) -> Passport:
+        """Return what probes measured of a judge: these, or all that asked it."""
+        return Passport.model_validate(self.client.passport(judge, runs=runs, seed=seed))
 
     def rename(self, run: str, name: str) -> str:
         """Call a run otherwise, and return its id."""

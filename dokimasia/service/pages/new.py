@@ -114,7 +114,7 @@ async def filled(request: Request, service: TheService, person: Starter, method:
             sentence = service.redact(places.shortened(str(problem)))
             if NO_IMAGE in sentence:
                 sentence = f"{sentence}\n{IMAGES}"
-            shown["faults"], shown["problem"] = split_faults(groups, sentence)
+            shown["faults"], shown["problem"] = split_faults(groups, sentence, values)
     return await run_in_threadpool(_form, request, service, known, groups, values, **shown)
 
 
