@@ -116,7 +116,7 @@ def changes_of(request: type[Invocation], *, form: str, named: bool = False) -> 
     """Return the form of what can be changed of a run that is there: its limits, prompts and, where `named`, its name."""
     fields = {name: field for name, field in request.model_fields.items() if given_over_http(name, field)}
     labels = [name for name, field in fields.items() if option_of(field).label and named]
-    limits = [name for name in Invocation.model_fields if not option_of(fields[name]).label]
+    limits = [name for name in Invocation.model_fields if name in fields and not option_of(fields[name]).label]
     parts = (("Prompts", ["prompts"]), ("Limits", limits), ("Name and tags", labels))
     return [
         Group(title, tuple(replace(_control(name, fields[name]), form=form) for name in part))
