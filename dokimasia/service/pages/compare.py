@@ -9,6 +9,7 @@ from urllib.parse import urlencode
 
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import Response
+from markupsafe import Markup
 
 from dokimasia.errors import InputError, NotFound
 from dokimasia.report import figures
@@ -50,6 +51,12 @@ MOST = 12
 
 OFFERED = 100
 """Runs to choose from, the newest first."""
+
+SHOWN = 10
+"""Rows of a table of differences by category, capability or mode that stand above its fold."""
+
+UNFOLDED = 16
+"""Rows up to which such a table has no fold."""
 
 AT_ONCE = 20_000
 """Results of both runs together up to which a page is made at once; of more its parts are loaded one after the other."""
@@ -209,7 +216,7 @@ def _parts(service: Service, asked: Asked, part: str, show: str, number: int) ->
     pair = Pair(first, second, pairs[0])
     values["pair"] = pair.models
     if part in ("all", "apart"):
-        values["apart"] = [(name, len(rows), drawn([_table(name, rows)], Charts())) for name, rows in apart(home, pair)]
+        values["apart"] = [_shown_first(name, rows) for name, rows in apart(home, pair)]
         values["criteria"] = [
             {**one, "question": service.redact(one["question"]), "link": _both_link(pair, one["sample"], "")}
             for one in criteria_listed(home, pair)
@@ -232,6 +239,13 @@ def _parts(service: Service, asked: Asked, part: str, show: str, number: int) ->
             for one in here
         ]
     return values
+
+
+def _shown_first(name: str, rows: Sequence[Mapping[str, Any]]) -> tuple[str, int, Markup, Markup]:
+    """Return a table of the first rows, and how many the table of the others has, empty where all have room."""
+    first, rest = (rows, []) if len(rows) <= UNFOLDED else (rows[:SHOWN], rows[SHOWN:])
+    tables = [drawn([_table(name, part)] if part else [], Charts()) for part in (first, rest)]
+    return name, len(rest), tables[0], tables[1]
 
 
 def _side(one: Any, at: int) -> str:
