@@ -1,6 +1,7 @@
 """Every chart is a figure that Plotly knows, whatever its labels contain."""
 
 import re
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -117,7 +118,7 @@ def parts_of(colour: str) -> list[float]:
 def test_figures_stand_out_from_every_cell_of_a_heat_map(scale: list[list[Any]]) -> None:
     """Figures have a contrast of 5 and more with every colour between the ends of a scale."""
     dark = luminance(parts_of(INK)) + 0.05
-    for (_, one), (_, other) in zip(scale, scale[1:], strict=False):
+    for (_, one), (_, other) in pairwise(scale):
         for step in range(11):
             mixed = [a + (b - a) * step / 10 for a, b in zip(parts_of(one), parts_of(other), strict=True)]
             assert (luminance(mixed) + 0.05) / dark >= 5, (one, other, step)
