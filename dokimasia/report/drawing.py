@@ -25,6 +25,9 @@ from dokimasia.report.blocks import (
 from dokimasia.report.footnotes import noted, shortened
 
 HEAT_STEPS = 8
+DENSE = 12
+"""A table of more columns stands closer."""
+
 WIDTH = 1000
 """Every picture with regions is this wide in its own drawing, so that lines have one size on the page."""
 
@@ -161,7 +164,8 @@ def _table(table: Table, *, titled: bool) -> str:
         + "</tr>"
         for row in table.rows
     )
-    kind = ' class="sortable"' if table.sortable else ""
+    kinds = [*(["sortable"] if table.sortable else []), *(["dense"] if len(table.columns) > DENSE else [])]
+    kind = f' class="{" ".join(kinds)}"' if kinds else ""
     unseen = "" if titled else ' class="unseen"'
     return (
         f'<div class="scroll" tabindex="0" role="group" aria-label="{escape(table.about)}"><table{kind}>'

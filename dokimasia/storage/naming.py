@@ -110,5 +110,6 @@ def resolve_run(home: Home, text: str, usable: Usable | None = None) -> Run:
     newest = home.all(f"SELECT id, method FROM runs {NEWEST_FIRST} LIMIT ?", (_CANDIDATES,))
     if not newest:
         raise NotFound(f"no run begins with {text!r}: {home.path} has no runs yet.")
-    shown = ", ".join(f"{id} ({method})" for id, method in newest)
+    known = labels(home)
+    shown = ", ".join(f"{known.get(id, Label()).name or id} ({method})" for id, method in newest)
     raise NotFound(f"no run of {home.path} has the name {text!r} or begins with {text!r}. The newest are: {shown}.")

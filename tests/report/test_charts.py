@@ -1,12 +1,16 @@
 """Every chart is a figure that Plotly knows, whatever its labels contain."""
 
 import re
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import plotly.graph_objects as go
+import pytest
 
 import dokimasia
+from dokimasia.methods.diagnosis.blocks.charts import SCALE
+from dokimasia.methods.judging.charts import COLOURS as ORDERED
 from dokimasia.report.blocks import Block, Chart, Fold
 from dokimasia.report.charts import (
     Point,
@@ -17,6 +21,7 @@ from dokimasia.report.charts import (
     paired_chart,
     repeats_chart,
 )
+from dokimasia.report.heat import COLOURS, FAILURES, INK, SHARES
 from dokimasia.report.sections import sections_of
 from tests.report.conftest import Finished
 
@@ -116,3 +121,24 @@ def test_the_pages_library_draws_every_kind_of_trace() -> None:
     library = (package / "report" / "plotly.js").read_text()
     assert all(f'name:"{one}"' in library for one in kept - {"core"})
     assert len(library) < 1_500_000
+
+
+def luminance(parts: list[float]) -> float:
+    """How light a colour is, as the guidelines on contrast reckon it; parts are 0 to 255."""
+    red, green, blue = [one / 255 / 12.92 if one <= 10 else ((one / 255 + 0.055) / 1.055) ** 2.4 for one in parts]
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def parts_of(colour: str) -> list[float]:
+    """Red, green and blue of a colour in hexadecimal digits."""
+    return [int(colour[at : at + 2], 16) for at in (1, 3, 5)]
+
+
+@pytest.mark.parametrize("scale", [COLOURS, SHARES, FAILURES, SCALE, ORDERED])
+def test_figures_stand_out_from_every_cell_of_a_heat_map(scale: list[list[Any]]) -> None:
+    """Figures have a contrast of 5 and more with every colour between the ends of a scale."""
+    dark = luminance(parts_of(INK)) + 0.05
+    for (_, one), (_, other) in pairwise(scale):
+        for step in range(11):
+            mixed = [a + (b - a) * step / 10 for a, b in zip(parts_of(one), parts_of(other), strict=True)]
+            assert (luminance(mixed) + 0.05) / dark >= 5, (one, other, step)

@@ -221,6 +221,23 @@ def of(home: Home, run: str) -> tuple[Run, dict[str, object]]:
     return found, dict(sides_of(home, found))
 
 
+async def test_a_long_table_of_parts_shows_its_first_rows(
+    client: httpx.AsyncClient, small: Finished, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where a table of parts has a fold, its first rows stand above it and the fold says how many others it holds."""
+    address = f"/compare?runs={small.run}&models=sim/strong,sim/weak"
+    whole = await body(client, address)
+    monkeypatch.setattr("dokimasia.service.pages.compare.UNFOLDED", 3)
+    monkeypatch.setattr("dokimasia.service.pages.compare.SHOWN", 2)
+    folded = await body(client, f"{address}&page=1")  # what was answered before is kept
+    by_category = folded.partition("By category")[2]
+    above, _, below = by_category.partition("<details>")
+    assert above.count('<th scope="row">') == 2
+    others = whole.partition("By category")[2].partition("</table>")[0].count('<th scope="row">') - 2
+    assert below.startswith(f"<summary>The other {others}</summary>")
+    assert "<summary>The other" not in whole
+
+
 def test_parts_are_compared_by_their_own_samples_and_criteria(small: Finished) -> None:
     """A part of all samples has the whole comparison's figures; one of criteria goes by these alone; p-values are adjusted."""
     with Home.open(small.home, write=False) as home:

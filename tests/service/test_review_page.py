@@ -212,6 +212,7 @@ def test_the_lists_say_what_is_asked_and_of_whom(served: tuple[Service, Waits]) 
         queue = _said(browser.get("/review"))
         assert "answer a question" in queue
         assert re.search(r"check \d+ captions", queue)
+        assert '<th scope="col">by</th>' not in browser.get(waits.path("captions")).text
         assert "I am ana" in queue
         before = browser.get(path)
         assert "I am ana" in _said(before)
@@ -231,6 +232,7 @@ def test_the_lists_say_what_is_asked_and_of_whom(served: tuple[Service, Waits]) 
         assert away.headers["location"] == "/settings"
     with _browsing(service, "ana") as browser:
         assert "Decide the next one" in browser.get(path).text
+        assert '<th scope="col">by</th>' in browser.get(path).text
         for one in waiting_questions(service.home, run=waits.runs["questions"]):
             browser.post(f"{path}/{one.item}", data={"action": "reply", "text": "Final answer: A", "seen": "0"})
         after = _said(browser.get(path))

@@ -9,6 +9,7 @@ from urllib.parse import urlencode
 
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import Response
+from markupsafe import Markup
 
 from dokimasia.errors import InputError, NotFound
 from dokimasia.report import figures
@@ -52,6 +53,12 @@ MOST = 12
 
 OFFERED = 100
 """Runs to choose from, the newest first."""
+
+SHOWN = 10
+"""Rows of a table of differences by category, capability or mode that stand above its fold."""
+
+UNFOLDED = 16
+"""Rows up to which such a table has no fold."""
 
 AT_ONCE = 20_000
 """Results of both runs together up to which a page is made at once; of more its parts are loaded one after the other."""
@@ -213,10 +220,7 @@ def _parts(service: Service, asked: Asked, part: str, show: str, number: int) ->
     pair = Pair(first, second, pairs[0])
     values["pair"] = pair.models
     if part in ("all", "apart"):
-        values["apart"] = [
-            (name, len(rows), drawn([_table(name, rows, pair), *_noted(rows)], Charts()))
-            for name, rows in apart(home, pair)
-        ]
+        values["apart"] = [_shown_first(name, rows, pair) for name, rows in apart(home, pair)]
         values["criteria"] = [
             {**one, "question": service.redact(one["question"]), "link": _both_link(pair, one["sample"], "")}
             for one in criteria_listed(home, pair)
@@ -239,6 +243,13 @@ def _parts(service: Service, asked: Asked, part: str, show: str, number: int) ->
             for one in here
         ]
     return values
+
+
+def _shown_first(name: str, rows: Sequence[Mapping[str, Any]], pair: Pair) -> tuple[str, int, Markup, Markup]:
+    """Return a table of the first rows, and how many the table of the others has, empty where all have room."""
+    first, rest = (rows, []) if len(rows) <= UNFOLDED else (rows[:SHOWN], rows[SHOWN:])
+    tables = [drawn([_table(name, part, pair), *_noted(part)] if part else [], Charts()) for part in (first, rest)]
+    return name, len(rest), tables[0], tables[1]
 
 
 def _side(one: Any, at: int) -> str:
@@ -333,12 +344,12 @@ def _headlines(runs: Sequence[Run], found: Sequence[Mapping[str, Any]]) -> Itera
     methods = [method_of(run) for run in runs]
     per_run = [one["models"] if method.measures else {} for method, one in zip(methods, found, strict=True)]
     own = [{method.measure_called(name): path for name, path in method.measures.items()} for method in methods]
-    measures = {called: [one.get(called, ()) for one in own] for called in dict.fromkeys(chain.from_iterable(own))}
+    measures = {measure: [one.get(measure, ()) for one in own] for measure in dict.fromkeys(chain.from_iterable(own))}
     for model in sorted({name for models in per_run for name in models}):
-        for called, paths in measures.items():
+        for measure, paths in measures.items():
             cells = [_headline(models.get(model, {}), path) for models, path in zip(per_run, paths, strict=True)]
             if any(cell != figures.NOTHING for cell in cells):
-                yield [Span(model, "strong"), ", ".join(filter(None, called)), *cells]
+                yield [Span(model, "strong"), ", ".join(filter(None, measure)), *cells]
 
 
 def _headline(model: Mapping[str, Any], path: Sequence[str]) -> Cell:

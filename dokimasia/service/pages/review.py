@@ -266,7 +266,7 @@ def _item(
         last=last,
         kept_by=_kept_by(service.home, last, person=who),
         second=second,
-        fault="" if fault is None else str(fault),
+        fault="" if fault is None else str(fault).removeprefix(f"item {id}: "),
         conflict=isinstance(fault, DecidedMeanwhile),
         **item_values(service.home, one, who, second=second, given=given or {}),
     )

@@ -11,7 +11,7 @@ COLOURS = {"weak": WEAK, "worse": WEAK, "strong": STRONG, "better": STRONG}
 SPOKES = range(3, 41)
 """How many leaves a radar may have."""
 
-SCALE = [[0.0, "#dd742e"], [0.5, "#c4c7cc"], [1.0, "#2f6fce"]]
+SCALE = [[0.0, "#dd742e"], [0.5, "#c4c7cc"], [1.0, "#6ba0ea"]]
 ROW = 24
 
 Colour = tuple[int, int, int]
