@@ -86,6 +86,18 @@ async def test_five_images_are_looked_at_estimated_and_judged(at_work: Working) 
     assert f'value="{kept["called"]}"' in again
 
 
+async def test_the_estimate_of_a_review_counts_people_and_shows_prompts(at_work: Working) -> None:
+    """What a person would be asked is counted apart from calls, and every kind of prompt is shown."""
+    kept = await uploaded(at_work, packed="colours.zip", **{"data.jsonl": lines(), **IMAGES})
+    asked = {"data": kept["called"], "panel": ["sim/panel-a", "sim/panel-b", "human/dana"], "do": "estimate"}
+    page = unescape((await at_work.client.post("/new/review", data=asked, headers=BROWSER)).text)
+    assert re.search(r"human/dana <span[^>]*>a person</span></th><td[^>]*>\d+ questions", page)
+    assert "Questions to people at most" in page
+    for prompt in ("describe", "peer_review", "peer_vote"):
+        assert f"<summary>{prompt}</summary>" in page
+    assert "(description 3)" in page
+
+
 @pytest.mark.parametrize("do", ["data", "estimate"])
 async def test_one_of_several_data_files_is_offered(at_work: Working, do: str) -> None:
     """Of an upload with two data files the sentence names both, and a button chooses one, which is looked at."""

@@ -216,10 +216,8 @@ def _estimate(shown: Mapping[str, Any], service: Service) -> dict[str, Any]:
         "cost": cost_text(shown["cost"], known),
         "left": max(0, shown["calls"] - answered) if answered else None,
         "answered": answered,
-        "models": [
-            {"name": name, **one, "cost": cost_text(one["cost"]), "person": name.startswith("human/")}
-            for name, one in models.items()
-        ],
+        "models": [{"name": name, **one, "cost": cost_text(one["cost"])} for name, one in models.items()],
+        "people": shown["people"],
         "notes": list(shown["notes"]),
         "prompts": shown["prompts"],
         "missing": missing,
