@@ -141,6 +141,20 @@ async def test_a_question_under_another_name_is_pointed_to(at_work: Working) -> 
     assert "the field 'prompt' is missing (there are 'images', 'question'" in estimated
 
 
+async def test_fields_under_other_names_are_named_with_those_that_may_be_meant(at_work: Working) -> None:
+    """Where all fields have other names, each is paired with the one that may be meant, and what is alike is said once."""
+    row = {"picture": "images/red.png", "question": "What colour is it?", "answer": "red"}
+    data = b"".join(json.dumps({"identifier": f"q{at}", **row}).encode() + b"\n" for at in range(8))
+    kept = await uploaded(at_work, packed="names.zip", **{"data.jsonl": data, **IMAGES})
+    page = await told(at_work, "data", data=kept["called"])
+    assert (
+        "line 1: the field 'id' is missing; there are 'answer', 'identifier', 'picture', 'question': did you mean "
+        "id by 'identifier', image by 'picture', prompt by 'question', reference_answer by 'answer'?"
+    ) in page
+    assert "The same is wrong with lines 2, 3, 4, 5, 6, 7, 8." in page
+    assert page.count("the field 'id' is missing") == page.count("the field 'prompt' is missing") == 1
+
+
 async def test_what_is_wrong_with_a_model_names_the_way_out(at_work: Working) -> None:
     """A model that there is not, and one whose key is missing, say what to do before anything is begun."""
     kept = await uploaded(at_work, packed="colours.zip", **{"data.jsonl": lines(), **IMAGES})
