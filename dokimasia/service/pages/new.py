@@ -1,7 +1,7 @@
 """A new run: a method is chosen, its form filled in, its data looked at and its cost estimated, and it is begun."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from itertools import islice
 from pathlib import Path
@@ -35,6 +35,7 @@ router = APIRouter()
 
 SHOWN_SAMPLES = 6
 SHOWN_FAULTS = 50
+SHOWN_LINES = 10
 CHOSEN = "data_file"
 """The field of the buttons by which one data file of an upload is chosen."""
 
@@ -164,6 +165,7 @@ def _look(asked: Mapping[str, Any], places: Places) -> dict[str, Any]:
     if not named:
         return {**found, "problem": "Name a data set first, or upload one."}
     unasked: Counter[str] = Counter()
+    problems: list[Problem] = []
     try:
         path: Path = places.file(named, "data")
         bring_reader(path)
@@ -171,7 +173,7 @@ def _look(asked: Mapping[str, Any], places: Places) -> dict[str, Any]:
         reading = open_dataset(path, blobs=blobs, need_prompt=False, prompt=prompt or "–", limit=SHOWN_SAMPLES)
         for one in islice(reading, SHOWN_FAULTS):
             if isinstance(one, Problem):
-                found["faults"].append(places.shortened(str(one.message)))
+                problems.append(one)
                 found["missing"] += one.kind == "image-missing"
                 continue
             pictures = [
@@ -182,11 +184,34 @@ def _look(asked: Mapping[str, Any], places: Places) -> dict[str, Any]:
                 unasked.update(["", *one.meta])
             prompt_shown = "" if one.prompt == "–" else one.prompt
             found["samples"].append({"sample": one, "pictures": pictures, "prompt": prompt_shown})
+        if (
+            any(one.line for one in problems) and not found["samples"] and not prompt
+        ):  # what lacks an id may lack a question
+            read_again = islice(open_dataset(path, blobs=blobs, limit=SHOWN_SAMPLES), SHOWN_FAULTS)
+            problems = [one for one in read_again if isinstance(one, Problem)]
+        found["faults"] = list(map(places.shortened, _told(problems)))
     except InputError as problem:
         found["problem"] = places.shortened(str(problem)).removeprefix("data: ")
     if unasked:
         found["unasked"] = _unasked(unasked.pop(""), sorted(unasked))
     return found
+
+
+def _told(problems: Sequence[Problem]) -> list[str]:
+    """Return what is wrong with data, what is wrong with several lines alike said once."""
+    alike: dict[str, list[Problem]] = {}
+    for one in problems:
+        alike.setdefault(str(one.message).partition(": ")[2] if one.line else str(one.message), []).append(one)
+    return [
+        str(first.message) + (f" The same is wrong with {_lines([one.line for one in more])}." if more else "")
+        for first, *more in alike.values()
+    ]
+
+
+def _lines(numbers: Sequence[int]) -> str:
+    shown = ", ".join(map(str, numbers[:SHOWN_LINES]))
+    left = f" and {len(numbers) - SHOWN_LINES} more" if len(numbers) > SHOWN_LINES else ""
+    return f"line{'' if len(numbers) == 1 else 's'} {shown}{left}"
 
 
 def _unasked(count: int, others: list[str]) -> str:
@@ -216,10 +241,8 @@ def _estimate(shown: Mapping[str, Any], service: Service) -> dict[str, Any]:
         "cost": cost_text(shown["cost"], known),
         "left": max(0, shown["calls"] - answered) if answered else None,
         "answered": answered,
-        "models": [
-            {"name": name, **one, "cost": cost_text(one["cost"]), "person": name.startswith("human/")}
-            for name, one in models.items()
-        ],
+        "models": [{"name": name, **one, "cost": cost_text(one["cost"])} for name, one in models.items()],
+        "people": shown["people"],
         "notes": list(shown["notes"]),
         "prompts": shown["prompts"],
         "missing": missing,

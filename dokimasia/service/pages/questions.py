@@ -7,6 +7,7 @@ from typing import Any, NamedTuple, cast
 
 import orjson
 
+from dokimasia.agents.form_faults import faults_in_words, place_faults
 from dokimasia.agents.reply_form import ReplyForm, form_of, spoken_name
 from dokimasia.domain.call import Message
 from dokimasia.domain.decision import CheckItem, Kind, Standing
@@ -141,11 +142,32 @@ def _begins(item: CheckItem) -> str:
     return f": {item.text[:80]}{'…' if len(item.text) > 80 else ''}"
 
 
-def composed(home: Home, item: str, fields: Mapping[str, Sequence[str]]) -> str | None:
+class Composed(NamedTuple):
+    """The reply that the fields of a page make up.
+
+    Attributes:
+        text: the reply.
+        places: what was filled in, by place.
+        open: what is to be done in which place before the reply can be used.
+        faults: all that is wrong with it, in a sentence; empty where it will do.
+    """
+
+    text: str
+    places: Mapping[str, Sequence[str]]
+    open: Mapping[str, str]
+    faults: str
+
+
+def composed(home: Home, item: str, fields: Mapping[str, Sequence[str]]) -> Composed | None:
     """Return the reply that the fields of a page make up; None where they hold no place of the question's form."""
     given = {name.removeprefix(PLACE): values for name, values in fields.items() if name.startswith(PLACE)}
-    form = asks_of(get_question(home, item)).form if given else None
-    return form.compose(given) if form else None
+    question = get_question(home, item) if given else None
+    form = asks_of(question).form if question else None
+    if question is None or form is None:
+        return None
+    faults = faults_in_words(form, question.aid, given)
+    open_places = place_faults(form, question.aid, given) if faults else {}
+    return Composed(form.compose(given), given, open_places, faults)
 
 
 def _material(message: Message | None) -> tuple[Shown, ...]:

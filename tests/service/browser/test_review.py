@@ -197,6 +197,24 @@ def test_a_reload_in_mid_decision_repeats_nothing(waiting: Waits) -> None:
         assert sum(len(one.decisions) for one in all_standings(home, waiting.runs["perturbations"])) == 1
 
 
+def test_back_leads_through_a_refusal(waiting: Waits) -> None:
+    """After a refused edit and a good one, Back shows pages: no form has to be sent again."""
+    with _site(waiting.home, "ana") as (site,), site.opened(f"{waiting.path('captions')}/next", size=WIDE) as seen:
+        page = seen.page
+        page.keyboard.press("e")
+        page.fill("#text", "Half an edit.")
+        page.keyboard.press("Escape")
+        _press(page, "a")
+        assert "an edit that is not saved" in page.inner_text("[role=alert]")
+        page.click(".editor:not([open]) summary, #text")
+        page.focus("#text")
+        _press(page, "Control+Enter")
+        page.go_back()
+        page.wait_for_load_state()
+        expect(page.locator("h1")).to_contain_text("Caption")
+        expect(page.locator(".opinions")).to_contain_text("you edited it")
+
+
 def test_without_scripts_everything_can_be_decided(waiting: Waits) -> None:
     """Where no script runs the forms decide all the same."""
     with _site(waiting.home, "ana") as (site,), site.opened(f"{waiting.path('captions')}/next", scripts=False) as seen:

@@ -147,7 +147,8 @@ def _gains(summary: Mapping[str, Any]) -> list[Block]:
     if not points:
         return [table]
     chart = interval_chart(points, title="gain in accuracy, percentage points", scale=None, zero=True)
-    about = f"Gains in accuracy {intervals_said(points)}; dotted: what failures leave open; filled: adjusted p at most {figures.SURE}"
+    signs = f"dotted: what failures leave open; filled: adjusted p at most {figures.SURE}"
+    about = f"Gains in accuracy {intervals_said(points)}; {signs}"
     return [Chart(chart, about), table]
 
 
