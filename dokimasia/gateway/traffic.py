@@ -28,8 +28,8 @@ class Flight:
     """One call on its way for everyone who asks one gateway for it.
 
     `idle`: nothing is being paid or written, it may be dropped. `placed`: it holds a place at its endpoint. `route`: its
-    way to the model, once the ledger had no answer. `refused`: why it is dropped, if its model's endpoint refuses everything. `left`: its askers went away before its tries
-    were over, so its failure says nothing to others.
+    way to the model, once the ledger had no answer. `refused`: why it is dropped, if its model's endpoint refuses
+    everything. `left`: its askers went away before its tries were over, so its failure says nothing to others.
     """
 
     call: ModelCall

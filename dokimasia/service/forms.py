@@ -31,6 +31,12 @@ SAID: Mapping[str, str] = {
 """What is said of fields that the command line says by their place alone."""
 
 
+RULES: Mapping[str, str] = {
+    "models": " A person is human/NAME.",
+    "labels": " Letters, digits, dots, dashes and underscores, no blanks.",
+}
+"""What is said beside models and beside names of runs."""
+
 _COMMAS = ", separated by commas"
 
 
@@ -213,7 +219,7 @@ def _control(name: str, field: FieldInfo) -> Control:
         name=name,
         kind=shape,
         required=field.is_required(),
-        hint=(field.description or SAID.get(name, "")).replace(_COMMAS, "" if shape == "several" else _COMMAS),
+        hint=_hint(name, field, how).replace(_COMMAS, "" if shape == "several" else _COMMAS),
         flag=flag,
         choices=tuple(map(str, get_args(kind))) if shape == "choice" else (),
         low=bounds.get("ge", bounds.get("gt")),
@@ -224,6 +230,13 @@ def _control(name: str, field: FieldInfo) -> Control:
         parts=_parts(kind),
     )
     return control if default is None else replace(control, default=_texts(control, _plain(default)))
+
+
+def _hint(name: str, field: FieldInfo, how: Option) -> str:
+    """Return what a field means, with the rule that its value keeps where the type alone says it."""
+    said = field.description or SAID.get(name, "")
+    more = RULES["models"] if how.models else RULES["labels"] if how.label else ""
+    return f"{said}{more}"
 
 
 def _parts(kind: Any) -> tuple[str, ...]:

@@ -24,7 +24,7 @@ from dokimasia.runs.registry import method_named
 from dokimasia.service.asked import read_asked
 from dokimasia.service.drawing import page
 from dokimasia.service.forms import Group, defaults_of, groups_of, sent, split_faults, texts_of, values_of, written
-from dokimasia.service.offers import offers_of
+from dokimasia.service.offers import SIMULATED_SIGHT, offers_of
 from dokimasia.service.paths import Places
 from dokimasia.service.state import Reader, Service, Starter, TheService
 from dokimasia.storage.content.blobs import MemoryBlobs
@@ -103,20 +103,52 @@ async def filled(request: Request, service: TheService, person: Starter, method:
     if action == "data":
         shown["data"] = await run_in_threadpool(_look, asked, places)
         shown["faults"] = {name: fault for name, fault in faults.items() if values[name]}
-    elif not faults:
+    else:
         try:
-            wanted = await run_in_threadpool(read_asked, known.request, asked, places)
-            if action == "start":
+            wanted = await run_in_threadpool(read_asked, known.request, _without(asked, faults), places)
+            if faults:  # what else is wrong is said at once, as far as it shows without these fields
+                await service.runner.preview(known.name, wanted)
+            elif action == "start":
                 run = await service.runner.submit(known.name, wanted)
                 return RedirectResponse(f"/runs/{run.id}", 303)
-            shown["estimate"] = _estimate(await service.runner.preview(known.name, wanted), service)
-            shown["command"] = places.shortened(wanted.as_command(called=True))
+            else:
+                shown["estimate"] = _estimate(await service.runner.preview(known.name, wanted), service)
+                shown["command"] = places.shortened(wanted.as_command(called=True))
         except InputError as problem:
-            sentence = service.redact(places.shortened(str(problem)))
-            if NO_IMAGE in sentence:
-                sentence = f"{sentence}\n{IMAGES}"
-            shown["faults"], shown["problem"] = split_faults(groups, sentence, values)
+            shown |= await _wrong(service, known, groups, asked, faults, values, str(problem), places)
     return await run_in_threadpool(_form, request, service, known, groups, values, **shown)
+
+
+def _without(asked: Mapping[str, Any], faults: Mapping[str, str]) -> dict[str, Any]:
+    return {name: value for name, value in asked.items() if name not in faults}
+
+
+async def _wrong(
+    service: Service,
+    method: Method[Any, Any],
+    groups: list[Group],
+    asked: Mapping[str, Any],
+    faults: Mapping[str, str],
+    values: Mapping[str, Sequence[str]],
+    problem: str,
+    places: Places,
+) -> dict[str, Any]:
+    """Return what is wrong by field and of none: what was written, what the request's checks say, and what reading says.
+
+    What needs the whole request is tried without the fields that are wrong, and of it only what names a field is told.
+    """
+    sentence = service.redact(places.shortened(problem))
+    found, rest = split_faults(groups, f"{sentence}\n{IMAGES}" if NO_IMAGE in sentence else sentence, values)
+    later: dict[str, str] = {}
+    if found:
+        try:
+            wanted = await run_in_threadpool(read_asked, method.request, _without(asked, {**faults, **found}), places)
+            await service.runner.preview(method.name, wanted)
+        except InputError as more:
+            later, _ = split_faults(groups, service.redact(places.shortened(str(more))), values)
+    told = {name: said for name, said in later.items() if name in asked}
+    told |= {name: said for name, said in found.items() if name in asked or not faults}
+    return {"faults": {**told, **faults}, "problem": rest if not faults else ""}
 
 
 def _form(
@@ -142,6 +174,7 @@ def _form(
         offers=offers_of(service),
         data_root=service.data_root is not None,
         images=IMAGES,
+        sight=SIMULATED_SIGHT if any(one.offers == "models" for group in groups for one in group.controls) else "",
         **known,
     )
 
