@@ -6,7 +6,7 @@ import secrets
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from http import HTTPStatus
 from pathlib import Path
 
@@ -33,7 +33,7 @@ class Uploads:
     """
 
     home: Path
-    caps: Caps = Caps()
+    caps: Caps = field(default_factory=Caps)
 
     @property
     def folder(self) -> Path:

@@ -14,11 +14,10 @@ from fastapi import APIRouter, Depends, Form, Query, Request
 from fastapi.responses import JSONResponse, RedirectResponse, Response
 
 from dokimasia.agents.readers import faults_of
-from dokimasia.domain.decision import RATED, STATES, Decision, Standing
+from dokimasia.domain.decision import RATED, Standing
 from dokimasia.errors import DecidedMeanwhile, InputError
 from dokimasia.methods.checks import (
     ANYBODY,
-    checked,
     item_of,
     keep_draft,
     last_decision,
@@ -32,9 +31,16 @@ from dokimasia.methods.people import hand_out_here, queued, rateable, ratings_of
 from dokimasia.runs.registry import method_of
 from dokimasia.service.drawing import page
 from dokimasia.service.pages.questions import asked_of_run, composed, items_in_words
-from dokimasia.service.pages.reviewing import agreement_blocks, decide_here, item_values, withdrawn
+from dokimasia.service.pages.reviewing import (
+    agreement_blocks,
+    counts,
+    decide_here,
+    item_values,
+    kept_by,
+    progress,
+    withdrawn,
+)
 from dokimasia.service.state import Reader, Reviewer, Service, TheService
-from dokimasia.storage.home import Home
 from dokimasia.storage.naming import Label, labels
 from dokimasia.storage.people.questions import get_question
 from dokimasia.storage.runs import Run
@@ -288,11 +294,11 @@ def _item(
         status=status,
         run=run,
         number=None if at is None else at + 1,
-        progress=_progress(mine, who),
+        progress=progress(mine, who),
         before=mine[at - 1].item.id if at else None,
         following=None if following is None else following.item.id,
         last=last,
-        kept_by=_kept_by(service.home, last, person=who),
+        kept_by=kept_by(service.home, last, person=who),
         second=second,
         fault="" if fault is None else re.sub(rf"^(item|question) {re.escape(id)}: ", "", str(fault)),
         conflict=isinstance(fault, DecidedMeanwhile),
@@ -343,12 +349,12 @@ def _overview(request: Request, service: Service, run: Run, who: str, *, number:
         items=items_in_words(service.home, items[(number - 1) * PER_PAGE : number * PER_PAGE]),
         last=last,
         last_words=items_in_words(service.home, [one for one in items if last and one.item.id == last.item]),
-        kept_by=_kept_by(service.home, last, person=who),
+        kept_by=kept_by(service.home, last, person=who),
         others=sorted({one.item.person for one in waiting if one.item.person not in (None, who)}),
         number=number,
         pages=max(1, -(-len(items) // PER_PAGE)),
-        counts=_counts(items),
-        progress=_progress(mine, who),
+        counts=counts(items),
+        progress=progress(mine, who),
         people=sorted(Counter(one.item.person or "anybody" for one in waiting).items()),
         said=sorted(Counter(name for one in items for name in one.opinions).items()),
         first=None if first is None else first.item.id,
@@ -359,37 +365,6 @@ def _overview(request: Request, service: Service, run: Run, who: str, *, number:
         other=None if other is None else other.run,
         fault=fault,
     )
-
-
-def _kept_by(home: Home, last: Decision | None, *, person: str) -> str:
-    """Return why a person's last decision cannot be taken back any more; empty where it can, or where there is none."""
-    if last is None:
-        return ""
-    try:
-        left = checked(home, last.item, "undo", who=person)
-    except InputError as problem:
-        return str(problem)
-    question = get_question(home, last.item) if left.item.kind == "question" else None
-    return "the run went on with this answer" if question is not None and question.used_at else ""
-
-
-def _counts(items: Sequence[Standing]) -> list[dict[str, Any]]:
-    """Return by kind how many items stand how, waiting ones first."""
-    order = list(dict.fromkeys(["waiting", *STATES.values()]))
-    found: list[dict[str, Any]] = []
-    for kind in dict.fromkeys(one.item.kind for one in items):
-        states = Counter(one.state for one in items if one.item.kind == kind)
-        shown = [(state, states[state]) for state in order if states[state]]
-        found.append({"kind": kind, "n": states.total(), "states": shown})
-    return found
-
-
-def _progress(mine: Sequence[Standing], who: str) -> dict[str, int]:
-    """Return how many items a person may decide on, and how many are decided, by them and by others."""
-    yours = sum(who in one.opinions for one in mine)
-    decided = sum(one.state != "waiting" for one in mine)
-    others = sum(any(name != who for name in one.opinions) for one in mine)
-    return {"of": len(mine), "decided": decided, "yours": yours, "others": others, "left": len(mine) - decided}
 
 
 def _on(service: Service, run: Run, who: str, *, after: str, second: bool) -> Response:

@@ -1,6 +1,7 @@
 """One item of the review: what its page shows, how a decision from the page is kept, and how far people agree."""
 
 import asyncio
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -8,7 +9,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from dokimasia.domain.decision import RATED, Action, CheckItem, Decision, Standing, sentences_of
+from dokimasia.domain.decision import RATED, STATES, Action, CheckItem, Decision, Standing, sentences_of
 from dokimasia.errors import InputError
 from dokimasia.methods.checks import (
     all_standings,
@@ -198,3 +199,34 @@ def agreement_blocks(home: Home, run: Run) -> Markup:
     if not blocks:
         blocks.append(Paragraph("Nobody has decided on anything yet.", "note"))
     return drawn(blocks, Charts())
+
+
+def kept_by(home: Home, last: Decision | None, *, person: str) -> str:
+    """Return why a person's last decision cannot be taken back any more; empty where it can, or where there is none."""
+    if last is None:
+        return ""
+    try:
+        left = checked(home, last.item, "undo", who=person)
+    except InputError as problem:
+        return str(problem)
+    question = get_question(home, last.item) if left.item.kind == "question" else None
+    return "the run went on with this answer" if question is not None and question.used_at else ""
+
+
+def counts(items: Sequence[Standing]) -> list[dict[str, Any]]:
+    """Return by kind how many items stand how, waiting ones first."""
+    order = list(dict.fromkeys(["waiting", *STATES.values()]))
+    found: list[dict[str, Any]] = []
+    for kind in dict.fromkeys(one.item.kind for one in items):
+        states = Counter(one.state for one in items if one.item.kind == kind)
+        shown = [(state, states[state]) for state in order if states[state]]
+        found.append({"kind": kind, "n": states.total(), "states": shown})
+    return found
+
+
+def progress(mine: Sequence[Standing], who: str) -> dict[str, int]:
+    """Return how many items a person may decide on, and how many are decided, by them and by others."""
+    yours = sum(who in one.opinions for one in mine)
+    decided = sum(one.state != "waiting" for one in mine)
+    others = sum(any(name != who for name in one.opinions) for one in mine)
+    return {"of": len(mine), "decided": decided, "yours": yours, "others": others, "left": len(mine) - decided}
