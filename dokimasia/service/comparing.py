@@ -45,7 +45,8 @@ KINDS: Mapping[str, str] = {
 
 def kinds_of(models: tuple[str, str] | None) -> Mapping[str, str]:
     """Return `KINDS` as they are called; of two models of one run by these."""
-    names = dict(zip(("first", "second"), models or ("first", "second"), strict=True))
+    sides: tuple[str, str] = ("first", "second")
+    names: dict[str, str] = dict(zip(sides, models or sides, strict=True))
     return {kind: " ".join(names.get(word, word) for word in text.split()) for kind, text in KINDS.items()}
 
 
