@@ -91,6 +91,11 @@ class Workers:
         self._problem: DokimasiaError | None = None
         self._closing = False
 
+    @property
+    def processes(self) -> int:
+        """How many workers there are."""
+        return self._count
+
     async def walk(self, walk: Walk) -> dict[str, Any]:
         """Return the final state of a walk; where its worker dies, another walks it.
 

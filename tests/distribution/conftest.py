@@ -4,7 +4,8 @@ import asyncio
 import os
 import pickle
 from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -145,3 +146,18 @@ def ray() -> Iterator[Cluster]:
     yield held
     clusters._cluster = None
     held.stop()
+
+
+def holding(folder: Path, text: str) -> list[Path]:
+    """The files below a folder in which a text stands."""
+    return [path for path in folder.rglob("*") if path.is_file() and text.encode() in path.read_bytes()]
+
+
+def processes_of(folder: Path) -> list[int]:
+    """The processes that a Ray in a folder has started, and that live."""
+    found: list[int] = []
+    for line in Path("/proc").glob("[0-9]*/environ"):
+        with suppress(OSError):
+            if f"{folder}".encode() in line.read_bytes():
+                found.append(int(line.parent.name))
+    return found
