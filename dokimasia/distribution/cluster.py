@@ -67,7 +67,7 @@ class Cluster:
         if self.address is None:
             prepare_ray()  # before it is loaded, when it reads its environment
         try:
-            import ray  # pyright: ignore[reportMissingImports]
+            import ray
         except ImportError as error:
             raise ConfigError(
                 "more than one worker needs Ray: install it with `pip install 'dokimasia[ray]'`, or leave --workers out"

@@ -2,7 +2,7 @@
 
 import asyncio
 import pickle
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from types import ModuleType
 from typing import Any
@@ -10,6 +10,7 @@ from typing import Any
 from dokimasia.distribution.cluster import PATIENCE, Cluster, WorkerDied, cluster
 from dokimasia.distribution.line import Line, LineLost
 from dokimasia.distribution.orders import Orders, Walking
+from dokimasia.distribution.sealing import Seal
 from dokimasia.distribution.serving import Desk, Ports
 from dokimasia.domain.options import GraphOptions
 from dokimasia.errors import ConfigError, DokimasiaError, TransportError
@@ -77,13 +78,22 @@ class Post:
 class Workers:
     """An `Engine` of several processes."""
 
-    def __init__(self, cluster: Cluster, orders: Orders, ports: Ports, here: Engine, count: int) -> None:
+    def __init__(
+        self,
+        cluster: Cluster,
+        orders: Orders,
+        ports: Ports,
+        here: Engine,
+        count: int,
+        keys: Mapping[str, str] | None,
+    ) -> None:
         self._cluster = cluster
         self._orders = orders
         self._desk = Desk(ports, cluster)
         self._gateway = ports.gateway
         self._here = here
         self._count = count
+        self._keys = keys
         self._posts: list[Post] = []
         self._tasks: set[asyncio.Task[None]] = set()
         self._changed = asyncio.Event()
@@ -141,11 +151,15 @@ class Workers:
 
     async def _hire(self) -> None:
         actor = await self._cluster.hire()
-        missing = await self._cluster.call(actor.begin.remote(self._orders))
+        sealed = None
+        if self._keys is not None:
+            sealed = Seal().close(self._keys, await self._cluster.call(actor.seal.remote()))
+        missing = await self._cluster.call(actor.begin.remote(self._orders, sealed))
         if missing:
             self._cluster.kill(actor)
             raise ConfigError(
-                f"a worker's environment lacks {', '.join(missing)}: set what holds the keys on every node of the cluster"
+                f"a worker's environment lacks {', '.join(missing)}: set what holds the keys on every node of the "
+                'cluster, or have them sent: worker_keys = "sent" in dokimasia.toml'
             )
         post = Post(actor, self._desk)
         self._posts.append(post)
@@ -214,16 +228,24 @@ class Workers:
 
 @asynccontextmanager
 async def engine_of(
-    count: int, address: str | None, *, orders: Orders, ports: Ports, here: Engine
+    count: int,
+    address: str | None,
+    *,
+    orders: Orders,
+    ports: Ports,
+    here: Engine,
+    keys: Mapping[str, str] | None = None,
 ) -> AsyncIterator[Workers]:
     """Give the engine of a run whose graphs are walked by so many workers; at the end they are free for another.
+
+    `keys`, by the names of models, are sent to each under a seal; without them workers read their own environment.
 
     Raises:
         ConfigError: Ray is not installed or cannot be reached, or a worker cannot work.
     """
     async with AsyncExitStack() as stack:
         ray = await stack.enter_async_context(cluster(address))
-        engine = Workers(ray, orders, ports, here, count)
+        engine = Workers(ray, orders, ports, here, count, keys)
         stack.push_async_callback(engine.close)
         try:
             await engine.open()

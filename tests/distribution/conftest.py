@@ -1,6 +1,7 @@
 """Workers for tests: in this process, over lines that pickle what is said, and processes of one Ray for the session."""
 
 import asyncio
+import importlib.util
 import os
 import pickle
 from collections.abc import AsyncIterator, Callable, Iterator
@@ -138,7 +139,8 @@ def workers(monkeypatch: pytest.MonkeyPatch) -> FakeCluster:
 @pytest.fixture(scope="session")
 def ray() -> Iterator[Cluster]:
     """Ray, started once for the session, whose workers serve one run after the other."""
-    pytest.importorskip("ray", reason="the extra dokimasia[ray] is not installed")
+    if importlib.util.find_spec("ray") is None:
+        pytest.skip("the extra dokimasia[ray] is not installed")
     held = Cluster(os.environ.get("DOKIMASIA_TEST_RAY"))
     held.start()
     held.users = 1
