@@ -2,16 +2,14 @@
 
 import asyncio
 import logging
-import shutil
-import tempfile
 import threading
 import time
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
-from pathlib import Path
 from typing import Any
 
+from dokimasia.distribution.folders import Folder
 from dokimasia.distribution.orders import Hello, version
 from dokimasia.distribution.worker import Worker
 from dokimasia.domain.ports import BlobStore
@@ -45,7 +43,7 @@ class Cluster:
     def __init__(self, address: str | None) -> None:
         self.address = address
         self._ray: Any = None
-        self._folder: Path | None = None
+        self._folder: Folder | None = None
         self._joined = False
         self._idle: list[Any] = []
         self._images: OrderedDict[str, tuple[Any, int]] = OrderedDict()
@@ -78,12 +76,12 @@ class Cluster:
             return
         options: dict[str, Any] = {"log_to_driver": False, "logging_level": "error", "configure_logging": False}
         if self.address is None:
-            self._folder = Path(tempfile.mkdtemp(prefix="dokimasia-ray-"))
+            self._folder = Folder()
             options |= {
                 "num_cpus": 0,
                 "include_dashboard": False,
                 "object_store_memory": OBJECT_STORE_BYTES,
-                "_temp_dir": str(self._folder),
+                "_temp_dir": str(self._folder.path),
                 "_node_ip_address": "127.0.0.1",
             }
         for left in reversed(range(TRIES)):
@@ -115,7 +113,7 @@ class Cluster:
             self._joined = False
             self._ray.shutdown()
         if self._folder is not None:
-            shutil.rmtree(self._folder, ignore_errors=True)
+            self._folder.remove()
 
     async def hire(self) -> Any:
         """Return a worker of this version.

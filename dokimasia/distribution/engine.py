@@ -22,6 +22,9 @@ from dokimasia.log import logger
 DEATHS = 3
 """So many workers more than there are may die with no item finished in between; then the run stops."""
 
+GATHER = 0.005
+"""Seconds after a batch before the next one goes: a batch costs the driver half a millisecond, whatever is in it."""
+
 LOST = "the worker that sent it was lost, and perhaps its reply with it"
 
 
@@ -212,6 +215,7 @@ class Workers:
             if words := await post.line.taken(PATIENCE):
                 number += 1
                 await self._again(post, "give", number, words)
+                await asyncio.sleep(GATHER)
 
     async def _taking(self, post: Post) -> None:
         acknowledged = 0
@@ -220,6 +224,7 @@ class Workers:
             if number > acknowledged:
                 acknowledged = number
                 post.line.given(words)
+                await asyncio.sleep(GATHER)
 
     async def _again(self, post: Post, name: str, *holds: Any) -> Any:
         """Call a worker, and again while it cannot be reached, for as long as it may be silent."""

@@ -80,9 +80,9 @@ async def test_a_key_is_found_nowhere_in_ray(world: Path, tmp_path: Path, finish
         settings = sending(tmp_path, SERVED.format(url=url))
         done = await make(settings, world, EVALUATE, judge="judge", workers=2, engine="ray")
     assert done.complete
-    assert any(ray._folder.rglob("logs/*.log"))
-    assert not holding(ray._folder, KEY)
-    stores = list(shared_memory(ray._folder))
+    assert any(ray._folder.path.rglob("logs/*.log"))
+    assert not holding(ray._folder.path, KEY)
+    stores = list(shared_memory(ray._folder.path))
     assert stores
     assert not any(KEY.encode() in store for store in stores)
     assert orjson.loads(orjson.dumps(done.summary))["models"]
