@@ -205,7 +205,13 @@ class _Driver:
         until(lambda: self.ended, "end")
         if self._process.returncode:
             raise BenchmarkFailed(f"a driver ended with {self._process.returncode}: {self._err.read_text()[-2000:]}")
-        return json.loads(self._out.read_text())
+        printed = self._out.read_text()
+        try:
+            return json.loads(printed)
+        except ValueError:
+            raise BenchmarkFailed(
+                f"a driver printed no figures: {printed[:500]!r}; {self._err.read_text()[-500:]}"
+            ) from None
 
 
 @contextmanager

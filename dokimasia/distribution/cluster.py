@@ -1,6 +1,7 @@
 """Ray, as this process uses it: started on this machine or joined at an address, and the workers that it has."""
 
 import asyncio
+import importlib
 import logging
 import threading
 import time
@@ -74,6 +75,8 @@ class Cluster:
         logging.getLogger("ray").setLevel(logging.ERROR)
         if ray.is_initialized():
             return
+        # What nodes report, such as a worker's death, Ray prints on standard output, among figures, and has no setting for it.
+        importlib.import_module("ray._private.worker").listen_error_messages = lambda *_: None
         options: dict[str, Any] = {"log_to_driver": False, "logging_level": "error", "configure_logging": False}
         if self.address is None:
             self._folder = Folder()
