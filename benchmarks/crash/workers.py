@@ -14,6 +14,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -77,7 +78,6 @@ def measure(options: Options) -> Report:
     }
     samples = options.samples or sized(options, quick=30, usual=200, full=1000)
     randomness, findings = random.Random(options.seed), Findings()
-    planned = [[what for what, times in sizes.items() for _ in range(times)][number::runs] for number in range(runs)]
     with scratch() as folder, server_of(folder, options.latency) as url, nodes_of(options.seed) as nodes:
         write_world(folder / "world.jsonl", samples, options.seed)
         models = {"J": "judge-noisy", "A": "strong", "B": "weak"}
@@ -90,13 +90,19 @@ def measure(options: Options) -> Report:
         figures = scene.to_the_end(folder / "whole")
         whole = read_evidence(take_copy(folder / "whole", folder / "copy"))
         asked = len(scene.log.new_requests())
-        for number, deaths in enumerate(planned, start=1):
+        number = 0
+        while left := Counter(sizes) - findings.kills:
+            number += 1
+            share = max(1, runs + 1 - number)  # what a run's end forestalled is left to one more
+            deaths = [what for what, times in left.items() for _ in range(-(-times // share))]
             randomness.shuffle(deaths)
             if number % 2 and "driver" in deaths:  # what is left then is done by a driver alone
                 deaths.remove("driver")
                 deaths.append("driver")
             _killed_run(scene, nodes, folder / f"killed{number}", deaths, whole, figures, findings)
             say(f"run {number}: {dict(findings.kills)}")
+            if number > 3 * runs:
+                raise BenchmarkFailed("runs end before they are killed; take more samples")
     extra = findings.requests - findings.ended * asked
     most = findings.kills.total() * options.in_flight
     report = (

@@ -76,7 +76,8 @@ class Cluster:
         if ray.is_initialized():
             return
         # What nodes report, such as a worker's death, Ray prints on standard output, among figures, and has no setting for it.
-        importlib.import_module("ray._private.worker").listen_error_messages = lambda *_: None
+        private: Any = importlib.import_module("ray._private.worker")
+        private.listen_error_messages = lambda *_: None
         options: dict[str, Any] = {"log_to_driver": False, "logging_level": "error", "configure_logging": False}
         if self.address is None:
             self._folder = Folder()
