@@ -231,8 +231,8 @@ def resolve_model(settings: Settings, name: str) -> ModelSpec:
     close = nearest(name, settings.models)
     known = f"; configured are {', '.join(sorted(settings.models))}" if settings.models and not close else ""
     raise ConfigError(
-        f"there is no model {name!r}{close}{known}. Use a name from {CONFIG_NAME}, sim/..., or a LiteLLM name such as "
-        "openai/gpt-5"
+        f"there is no model {name!r}{close}{known}. Use a name from {CONFIG_NAME}, sim/..., human/NAME for a person, "
+        "or a LiteLLM name such as openai/gpt-5"
     )
 
 

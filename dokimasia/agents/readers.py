@@ -12,6 +12,7 @@ import orjson
 from dokimasia.domain.identity import canonical_json
 from dokimasia.domain.question import Aid
 from dokimasia.errors import UnparsableReply
+from dokimasia.parsing.answers import FINAL_FORM, demand_final_answer
 from dokimasia.prompts import Rendered
 
 _OURS = "dokimasia."
@@ -20,16 +21,21 @@ _OURS = "dokimasia."
 
 _NUMBER = re.compile(r"(?:NUMBER|N|<number>|<point>)(?= \|)")
 _PLACES = ("[", "<", "{", "|")
+_DEMANDED = '"Final answer:"'
+"""What a prompt says where it asks for a last line with the final answer."""
 
 
 def aid_of(rendered: Rendered, parse: Callable[[str], Any] | None, count: int, *, form: str = "") -> Aid:
     """Return what helps a person to answer: the reader and the empty form, without the words that introduce it.
 
     Of a prompt without a form it is what its instructions end with behind a colon, where that has places to be filled in; a line
-    with a number stands there for each of the numbered things. `form` is one that the role makes itself.
+    with a number stands there for each of the numbered things. `form` is one that the role makes itself. A person is held to
+    the line of the final answer that a prompt asks for, though a model's answer without it is taken as it stands.
     """
     if form:
         return Aid(form=form, reader=kept_reader(parse))
+    if parse is None and any(_DEMANDED in message.text for message in rendered.messages):
+        return Aid(form=FINAL_FORM, reader=kept_reader(demand_final_answer))
     if rendered.form:
         form = rendered.form.partition("\n\n")[2] or rendered.form
     else:

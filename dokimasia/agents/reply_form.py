@@ -72,7 +72,10 @@ class ReplyForm(NamedTuple):
                 re.escape(word) + (f"(?P<p{name}>.*?)" if name else "")
                 for word, name in zip(piece.words, [*piece.places, ""], strict=True)
             )
-            pattern += f"(?:{inner}(?:\\n|\\Z))" + ("?" if piece.places else "")
+            kept = (
+                "" if not piece.places else "?" if any(piece.words) else "??"
+            )  # words alone take what no other line does
+            pattern += f"(?:{inner}(?:\\n|\\Z)){kept}"
         found = re.fullmatch(pattern, text, re.DOTALL)
         if found is None:
             return None
@@ -157,6 +160,10 @@ def _of_lines(lines: Sequence[str], introduction: str) -> tuple[list[Piece], lis
     if re.search(r"sentence|few words|[Jj]ustify|Go through", introduction):
         places.append(Place("0", "Reasons", "in a few sentences; may stay empty", "text"))
         pieces.append(Piece(("", ""), ("0",)))
+    elif found := re.fullmatch(r"<([^<>]+)>", lines[0]):
+        places.append(Place("0", "Reasons", found[1], "text"))
+        pieces.append(Piece(("", ""), ("0",)))
+        lines = lines[1:]
     chosen: dict[str, list[str]] = {}
     for line in lines:
         if found := re.fullmatch(r"(.*)\[\[([^\[\]]+)\]\]", line):

@@ -48,28 +48,23 @@ def command(
     Every decision is kept at once, with who and when; whoever stops goes on later where they were. With --json nothing
     is asked: it prints how all items stand.
     """
-    from dokimasia.methods.checks import open_for_people
-    from dokimasia.methods.checks.files import import_checks, write_checks
-    from dokimasia.methods.checks.standing import standing_figures
-    from dokimasia.storage.home import Home
-
     if as_json and export is None and import_ is None:
         print_json(place.standing(run))
         return
-    place.only_here("dokimasia check without --json")
-    settings, person = place.settings, (who or user_name()).strip()
+    person = place.checks.person(run, who)
     if import_ is not None:
-        taken = import_checks(settings, run, import_, who=person)
+        taken = place.checks.take_in(run, import_, who=person)
         text = f"took in {several(taken.decided, 'decision')}; {several(taken.empty, 'line')} without one"
         if taken.left:
             text += (
                 f"; {taken.left} are left for the process that writes to the home at the moment, which takes them in"
             )
         click.echo(text, err=True)
-    every = open_for_people(settings, run)
     if export is not None:
-        beside = [path for path in write_checks(settings, every, export, who=person)[1:] if path.suffix == ".html"]
-        count = len(every) - sum(one.item.told(person) != "" for one in every)
+        from dokimasia.methods.checks.files import write_files
+
+        count, files = place.checks.files(run, export.name, who=person)
+        beside = [path for path in write_files(files, export)[1:] if path.suffix == ".html"]
         page = f", and a page for {person} to label them on to {beside[0]}" if beside else ""
         if page and not who:
             page += " (--who NAME makes it for another person)"
@@ -77,24 +72,12 @@ def command(
     if not as_json and export is None and import_ is None:
         from dokimasia.cli.checking import go_through
 
-        go_through(place, every, who=person, second=second)
-        every = open_for_people(settings, run)
-    with Home.open(settings.home, write=False) as home:
-        figures = standing_figures(home, every[0].item.run, every)
+        go_through(place, run, who=person, second=second)
+    figures = place.standing(run)
     if as_json:
         print_json(figures)
     else:
         _print(figures)
-
-
-def user_name() -> str:
-    """Return the name of the user of this machine."""
-    import getpass
-
-    try:
-        return getpass.getuser()
-    except (OSError, KeyError):  # no name is known to the system, as in some containers
-        return "somebody"
 
 
 def _print(figures: dict[str, Any]) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from dokimasia.cli.guarding import guarded
-from dokimasia.cli.once import check_once
+from dokimasia.cli.once import check_once, with_service
 from dokimasia.errors import DokimasiaError
 from dokimasia.runs.catalogue import OWN, plugin_methods
 
@@ -81,6 +81,7 @@ class LazyGroup(click.Group):
             raise click.UsageError(f"no command {args[0]!r}{hint} `dokimasia --help` lists all")
         name, command, rest = super().resolve_command(ctx, args)
         if name is not None and command is not None:
+            rest = with_service(command, ctx, name, rest)
             check_once(command, ctx, name, rest)
         return name, command, rest
 
@@ -96,7 +97,13 @@ class LazyGroup(click.Group):
 
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(package_name="dokimasia", message="%(prog)s %(version)s")
-def group() -> None:
+@click.option("--server", metavar="URL", help="Have the service at this address do it (DOKIMASIA_SERVER).")
+@click.option(
+    "--server-token-file",
+    type=click.Path(dir_okay=False),
+    help="The service's token, in a file (or DOKIMASIA_SERVER_TOKEN).",
+)
+def group(server: str | None, server_token_file: str | None) -> None:
     """Find out what multimodal models can really do.
 
     A judge replays the reasoning behind every question, draws atomic criteria from it, and scores each model's answers

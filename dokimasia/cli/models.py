@@ -5,12 +5,13 @@ from typing import TYPE_CHECKING, Any
 import click
 from rich.markup import escape
 
-from dokimasia.cli.shared import common, console, grid, json_option, print_json
+from dokimasia.cli.places.placing import placed
+from dokimasia.cli.shared import console, grid, json_option, print_json
 
 if TYPE_CHECKING:
+    from dokimasia.cli.places import Place
     from dokimasia.domain.call import Capability
     from dokimasia.endpoints.probing import Checked
-    from dokimasia.settings import Settings
 
 SOURCES = {"configuration": "configured", "list": "LiteLLM list", "simulated": "simulated", "person": "a person"}
 _ASKED: "tuple[Capability, ...]" = ("vision", "json_schema", "tools", "image_edit")
@@ -22,37 +23,37 @@ MARKS = {"yes": "[green]yes[/green]", "no": "[red]no[/red]", "unknown": "[yellow
 @click.option("--check", is_flag=True, help="Send small paid requests to each model and keep what is seen.")
 @click.option("--simulated", is_flag=True, help="Also the simulated models that ship with the package.")
 @json_option
-@common
-def command(settings: "Settings", names: tuple[str, ...], check: bool, simulated: bool, as_json: bool) -> None:
+@placed
+def command(place: "Place", names: tuple[str, ...], check: bool, simulated: bool, as_json: bool) -> None:
     """List the configured models, or NAMES only: transport, key, limits, prices and capabilities.
 
     --check asks each model to name colours in a picture, to keep to a JSON schema and to call a tool, and an image model
     to edit a picture. What is seen is kept as the endpoint's profile; the requests are paid for and stand in the ledger.
     Exit code 1 if a model cannot be reached.
     """
-    from dokimasia.endpoints.models import chosen_models
-    from dokimasia.errors import ConfigError
-
-    specs = chosen_models(settings, names, simulated=simulated)
     if check:
         import asyncio
 
+        from dokimasia.endpoints.models import chosen_models
         from dokimasia.endpoints.probing import check_models
+        from dokimasia.errors import ConfigError
 
+        place.only_here("dokimasia models --check")
+        specs = chosen_models(place.settings, names, simulated=simulated)
         if not specs:
             raise ConfigError(
                 "no model is configured; name one, write [models.NAME] into dokimasia.toml, or --simulated"
             )
-        checked = asyncio.run(check_models(specs, settings=settings))
+        checked = asyncio.run(check_models(specs, settings=place.settings))
         _print_checked(checked, as_json=as_json)
         if not all(one.reachable for one in checked):
             raise click.exceptions.Exit(1)
         return
-    from dokimasia.endpoints.models import list_models
-
-    listed = list_models(settings, specs)
+    listed = place.models(names, simulated=simulated)
     if as_json:
         print_json(listed)
+    elif not listed and place.remote:
+        click.echo(f"no model is configured in {place.named}; --simulated lists others")
     elif not listed:
         click.echo(
             "no model is configured; `dokimasia init` writes a commented dokimasia.toml, --simulated lists others"
@@ -151,10 +152,13 @@ def _named(one: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def _key(key: dict[str, Any] | None) -> str:
+def _key(key: dict[str, Any] | str | None) -> str:
+    """Whether the key is set, below the name of its variable, which a service does not say."""
     if key is None:
         return "[dim]–[/dim]"
-    return f"{_plain(key['variable'])}\n" + ("[green]set[/green]" if key["present"] else "[red]not set[/red]")
+    present = key == "set" if isinstance(key, str) else key["present"]
+    variable = "" if isinstance(key, str) else f"{_plain(key['variable'])}\n"
+    return variable + ("[green]set[/green]" if present else "[red]not set[/red]")
 
 
 def _limits(one: dict[str, Any]) -> str:

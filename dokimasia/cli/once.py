@@ -1,9 +1,11 @@
-"""Options that may be given once only are refused where they are given twice, for every verb alike."""
+"""What holds for the options of every verb alike: given once only, and those that name a service also before the verb."""
 
 from collections import Counter
 from collections.abc import Sequence
 
 import click
+
+from dokimasia.cli.shared import refuse_remote
 
 
 def check_once(command: click.Command, parent: click.Context, name: str, arguments: Sequence[str]) -> None:
@@ -27,3 +29,29 @@ def check_once(command: click.Command, parent: click.Context, name: str, argumen
         below = command.get_command(context, rest[0])
         if below is not None:
             check_once(below, context, rest[0], rest[1:])
+
+
+def with_service(command: click.Command, parent: click.Context, name: str, arguments: Sequence[str]) -> list[str]:
+    """Return what a command is given, with the options that name a service handed on where they stand before the verb.
+
+    Raises:
+        click.UsageError: they do, and the verb asks no service.
+    """
+    given = [
+        (f"--{option.replace('_', '-')}", value)
+        for option in ("server", "server_token_file")
+        if (value := parent.params.get(option))
+    ]
+    words, at = [name], 0
+    while given and isinstance(command, click.Group) and at < len(arguments):
+        below = command.get_command(parent, arguments[at])
+        if below is None:
+            break
+        command, at = below, at + 1
+        words.append(arguments[at - 1])
+    if not given or (isinstance(command, click.Group) and not command.invoke_without_command):
+        return list(arguments)
+    taken = {one for option in command.params for one in option.opts}
+    if not {option for option, _ in given} <= taken:
+        refuse_remote(f"dokimasia {' '.join(words)}")
+    return [*arguments[:at], *(word for option in given for word in option), *arguments[at:]]

@@ -129,6 +129,7 @@ class ProgressLine:
             f"{failures} failed",
             *([f"{undecided} undecided"] if undecided else []),
             *([f"{several(progress.waiting_items, 'item')} waiting for people"] if progress.waiting_items else []),
+            *([f"{several(progress.unpaid_items, 'item')} beyond the budget"] if progress.unpaid_items else []),
             *([f"{several(stats.waiting, 'question')} to people"] if stats.waiting else []),
             *([f"{several(stats.failed_tries, 'try', 'tries')} failed"] if stats.failed_tries else []),
             f"spent {_spent(stats)}",

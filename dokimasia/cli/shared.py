@@ -130,6 +130,12 @@ def shared(function: Callable[..., R]) -> Callable[..., R]:
     return wrapped
 
 
+def shown_path(path: Path) -> str:
+    """Return a path as commands may repeat it: relative below the working folder, else whole, good in any folder."""
+    whole = path.absolute()
+    return str(whole.relative_to(Path.cwd())) if whole.is_relative_to(Path.cwd()) else str(whole)
+
+
 def json_option(function: Callable[..., R]) -> Callable[..., R]:
     """Add --json to a verb that reports, which receives it as `as_json`."""
     return click.option("--json", "as_json", is_flag=True, help="Print JSON for machines.")(function)

@@ -8,12 +8,14 @@ import httpx
 from pydantic import ValidationError
 
 from dokimasia.client.connection import Connection
-from dokimasia.client.files import named, request_sent, sent
+from dokimasia.client.files import named, paths_of, request_sent, sent
 from dokimasia.client.run import PAGE, ClientRun
-from dokimasia.errors import ConfigError, NotFound
+from dokimasia.errors import ConfigError, InputError, NotFound
+from dokimasia.runs.catalogue import OWN, plugin_methods
 from dokimasia.runs.forking import ForkRequest
 from dokimasia.runs.registry import method_named
 from dokimasia.runs.requests import Invocation, RunRequest
+from dokimasia.settings import nearest
 
 CHANGES: Mapping[str, type[Invocation]] = {"fork": ForkRequest, "resume": RunRequest}
 
@@ -73,9 +75,7 @@ class Client:
 
     def begin(self, method: str, request: RunRequest) -> ClientRun:
         """Begin a run by a request as `dokimasia.EvaluationRequest` and the like are."""
-        return ClientRun(
-            self, self.connection.send("POST", f"/api/runs/{method}", request_sent(self.connection, request))
-        )
+        return ClientRun(self, self._asked_for(method, request))
 
     def preview(self, method: str, /, **request: Any) -> dict[str, Any]:
         """Return what a run would be, ask and cost; nothing is begun."""
@@ -83,8 +83,7 @@ class Client:
 
     def preview_of(self, method: str, request: RunRequest) -> dict[str, Any]:
         """Return what a run of a request would be, ask and cost."""
-        body = request_sent(self.connection, request)
-        return self.connection.send("POST", f"/api/runs/{method}", body, dry_run=True)
+        return self._asked_for(method, request, dry_run=True)
 
     def runs(self, *, tags: Sequence[str] = (), **filters: Any) -> list[ClientRun]:
         """Return the runs, the newest first: those with all of some tags, of a `status`, of a `method`, that hold a text `q`."""
@@ -161,6 +160,10 @@ class Client:
         body = {"action": action, **decision}
         return self.connection.send("POST", f"/api/reviews/{_word(run)}/{_word(item)}", body)
 
+    def draft(self, run: str, item: str, text: str) -> dict[str, Any]:
+        """Keep a text that is not decided on yet, and return what of a reply would not be understood; an empty one is none."""
+        return self.connection.send("PUT", f"/api/reviews/{_word(run)}/{_word(item)}/draft", {"text": text})
+
     def agreement(self, run: str) -> dict[str, Any]:
         """Return how a run's items stand and how far people agree."""
         return self.connection.get(f"/api/reviews/{_word(run)}/agreement")
@@ -185,7 +188,23 @@ class Client:
         Raises:
             ConfigError: there is no such method, or a field is wrong; the message names it.
         """
+        if method not in (known := (*OWN, *plugin_methods())):
+            hint = nearest(method, known) or f"; there are {', '.join(known)}"
+            raise ConfigError(f"there is no method {method!r}{hint}")
         return _made(method_named(method).request, request)
+
+    def _asked_for(self, method: str, request: RunRequest, **query: Any) -> Any:
+        """Ask for a run; a file that is neither here nor there is said to be missing here."""
+        body = request_sent(self.connection, request)
+        try:
+            return self.connection.send("POST", f"/api/runs/{method}", body, **query)
+        except InputError as problem:
+            away = [str(one) for one in paths_of(request) if not one.exists() and repr(str(one)) in str(problem)]
+            if not away:
+                raise
+            raise type(problem)(
+                f"there is no file {away[0]} here, and the service has none, either: {problem}"
+            ) from None
 
     def as_json(self, what: str, changes: Mapping[str, Any]) -> dict[str, Any]:
         """Return changes of a run as JSON, once the folders of prompts that they name are there."""
@@ -202,9 +221,8 @@ def _made(model: type[Any], values: Mapping[str, Any]) -> Any:
     try:
         made = model.model_validate(dict(values))
     except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False)[0]
-        where = ".".join(map(str, first["loc"])) or "the request"
-        raise ConfigError(f"{where}: {str(first['msg']).removeprefix('Value error, ')}") from None
+        faults = [_fault(model, one) for one in error.errors(include_url=False)]
+        raise ConfigError("; ".join(faults)) from None
     changed = {}
     for name in type(made).model_fields:
         value = getattr(made, name)
@@ -213,6 +231,19 @@ def _made(model: type[Any], values: Mapping[str, Any]) -> Any:
         elif isinstance(value, tuple) and value and all(isinstance(one, Path) for one in value):
             changed[name] = tuple(one.absolute() for one in value)
     return made.model_copy(update=changed) if changed else made
+
+
+def _fault(model: type[Any], fault: Mapping[str, Any]) -> str:
+    """Return in words what is wrong with a field."""
+    where = ".".join(map(str, fault["loc"])) or "the request"
+    if fault["type"] == "extra_forbidden":
+        return f"{where}: there is no such field{nearest(where, model.model_fields)}"
+    if fault["type"] == "missing":
+        return f"{where}: is needed"
+    if fault["type"] == "tuple_type":
+        given = f", such as [{fault['input']!r}]" if isinstance(fault["input"], str) else ""
+        return f"{where}: a list is wanted{given}"
+    return f"{where}: {str(fault['msg']).removeprefix('Value error, ')}"
 
 
 def _word(run: str) -> str:

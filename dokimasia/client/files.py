@@ -86,6 +86,13 @@ def request_sent(connection: Connection, request: Invocation) -> dict[str, Any]:
     return values
 
 
+def paths_of(request: Invocation) -> list[Path]:
+    """Return the files that a request names, alone or in a list."""
+    values = [getattr(request, name) for name in type(request).model_fields]
+    every = [one for value in values for one in (value if isinstance(value, tuple) else (value,))]
+    return [one for one in every if isinstance(one, Path)]
+
+
 def without_written(request: R) -> R:
     """Return a request without the files that it has written, for whoever writes them afterwards."""
     fields = type(request).model_fields.items()

@@ -5,13 +5,46 @@ import json
 import re
 import string
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from dokimasia.datasets.lines import Row
 
 _LETTER = re.compile(r"[A-Z]")
 _NUMBERED_IMAGE = re.compile(r"image_(\d{1,3})")
+
+OTHERWISE_CALLED: Mapping[str, tuple[str, ...]] = {
+    "id": (
+        "identifier",
+        "index",
+        "idx",
+        "key",
+        "uid",
+        "uuid",
+        "sample_id",
+        "image_id",
+        "question_id",
+        "number",
+        "name",
+    ),
+    "image": (
+        "picture",
+        "pictures",
+        "img",
+        "image_path",
+        "image_file",
+        "photo",
+        "file_name",
+        "filename",
+        "file",
+        "path",
+    ),
+    "prompt": ("question", "query", "instruction", "task", "text"),
+    "reference_answer": ("answer", "reference", "gold", "label", "ground_truth", "solution", "target"),
+}
+"""What others call the fields of a sample."""
+
+MOST_SHOWN = 8
 
 
 class Columns(NamedTuple):
@@ -226,3 +259,31 @@ def _meta(values: Mapping[str, Any], columns: Columns, faults: list[tuple[str, s
         faults.append(("field", f"{twice[0]!r} stands both in 'meta' and beside it; keep one"))
         return {}
     return {**meta, **others}
+
+
+def may_be_meant(fields: Mapping[str, Any], own: Collection[str]) -> str:
+    """Return what a row has that is no field of a sample, and for which field it may be meant; empty where it has nothing.
+
+    Examples:
+        >>> may_be_meant({"identifier": "a", "question": "Who?"}, ("id", "prompt"))
+        "; there are 'identifier', 'question': did you mean id by 'identifier', prompt by 'question'?"
+        >>> may_be_meant({"x": 1}, ("id", "prompt"))
+        "; there is 'x'"
+    """
+    meta = fields.get("meta")
+    inside = meta if isinstance(meta, dict) else {}
+    others = sorted({*map(str, fields), *map(str, inside)} - {*own})
+    if not others:
+        return ""
+    spoken = {name.casefold().replace(" ", "_").replace("-", "_"): name for name in reversed(others)}
+    lacking = {name: known for name, known in OTHERWISE_CALLED.items() if fields.get(name) is None}
+    if fields.get("images") is not None:
+        lacking.pop("image", None)
+    meant: dict[str, str] = {}
+    for field, known in lacking.items():
+        found = next((spoken[name] for name in (field, *known) if name in spoken), None)
+        if found is not None and found not in meant.values():
+            meant[field] = found
+    asked = ", ".join(f"{field} by {name!r}" for field, name in meant.items())
+    shown = ", ".join(map(repr, others[:MOST_SHOWN]))
+    return f"; there {'is' if len(others) == 1 else 'are'} {shown}" + (f": did you mean {asked}?" if asked else "")

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, TypedDict, TypeVar
 
+from dokimasia.datasets.columns import may_be_meant
 from dokimasia.datasets.creation import Case, as_case, check_case
 from dokimasia.datasets.images import MAX_PIXELS
 from dokimasia.datasets.lines import Fault, Problem, Row, kind_of, place
@@ -176,6 +177,8 @@ class _Maker:
 
 def _id(row: Row, where: str) -> str:
     value = row.fields.get("id")
+    if value is None and "id" not in row.names:
+        raise Fault("id", f"{where}: the field 'id' is missing{may_be_meant(row.fields, FIELDS)}")
     if type(value) is int:
         return str(value)
     if isinstance(value, float):

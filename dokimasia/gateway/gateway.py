@@ -210,7 +210,7 @@ class ModelGateway:
     def stats(self) -> GatewayStats:
         """Return what was done so far and what is under way."""
         limits = self._routes.limits()
-        under_way = Counter(each.call.model.endpoint for each in self._flights.values() if not each.idle)
+        under_way = Counter(each.call.model.endpoint for each in self._flights.values() if each.placed)
         return GatewayStats(**self._tally, in_flight={name: under_way[name] for name in limits}, limits=limits)
 
     def uneven(self, models: Iterable[str]) -> bool:
@@ -291,7 +291,7 @@ class ModelGateway:
         report: Report = "failed"
         try:
             slot = await route.admit(tokens)
-            flight.idle = False
+            flight.idle, flight.placed = False, True
             reservation.sent()
             self._tally["sent"] += 1
             self._tell("sent", flight, number=number)
@@ -303,7 +303,7 @@ class ModelGateway:
                 route.pacing.refused()
             elif report == "ok":
                 route.pacing.succeeded()
-            slot = None
+            slot, flight.placed = None, False
             self._watch(flight, route, result)
             if isinstance(result, TransportError):
                 if result.kind in PERHAPS_PAID:
@@ -311,7 +311,7 @@ class ModelGateway:
                 return await self._record(flight, result)
             return await self._commit(flight, route, result, reservation, latency)
         finally:
-            flight.idle = True
+            flight.idle, flight.placed = True, False
             if slot is not None:
                 route.limiter.release(slot, report)
             reservation.release()

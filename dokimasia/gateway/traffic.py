@@ -27,9 +27,9 @@ Lane = tuple[str, str]
 class Flight:
     """One call on its way for everyone who asks one gateway for it.
 
-    `idle`: nothing is being paid or written, it may be dropped. `route`: its way to the model, once the ledger had no answer.
-    `refused`: why it is dropped, if its model's endpoint refuses everything. `left`: its askers went away before its tries
-    were over, so its failure says nothing to others.
+    `idle`: nothing is being paid or written, it may be dropped. `placed`: it holds a place at its endpoint. `route`: its
+    way to the model, once the ledger had no answer. `refused`: why it is dropped, if its model's endpoint refuses
+    everything. `left`: its askers went away before its tries were over, so its failure says nothing to others.
     """
 
     call: ModelCall
@@ -37,6 +37,7 @@ class Flight:
     label: str
     waiters: int = 0
     idle: bool = True
+    placed: bool = False
     route: "Route | None" = None
     refused: str = ""
     left: bool = False

@@ -8,7 +8,7 @@ from dokimasia.domain.identity import Value
 
 Step = Literal["began", "ended", "failed", "stopped"]
 """What becomes of a node at an item: `failed` where it raised, or says in the state that the item failed; `stopped` where
-the run was asked to stop, or a person has to answer first."""
+the run was asked to stop, a person has to answer first, or the budget did not reach it."""
 
 START, END = "__start__", "__end__"
 

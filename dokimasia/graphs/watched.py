@@ -11,6 +11,7 @@ from langgraph.errors import GraphBubbleUp
 from langgraph.graph import StateGraph
 from langgraph.graph.state import CompiledStateGraph
 
+from dokimasia.domain.judgement import OPEN_KINDS
 from dokimasia.errors import Interrupted
 from dokimasia.graphs.context import Context
 from dokimasia.graphs.steps import Edge, Picture, Step, Steps
@@ -48,8 +49,8 @@ class _Watched(Runnable[Any, Any]):
         try:
             yield ended
             update = ended[0]
-            says_so = isinstance(update, Mapping) and cast("Mapping[str, Any]", update).get("failed")
-            what = "failed" if says_so else "ended"
+            said = cast("Mapping[str, Any]", update).get("failed") if isinstance(update, Mapping) else None
+            what = "ended" if not said else "stopped" if any(said == kind for kind in OPEN_KINDS) else "failed"
         except _STOPS:
             what = "stopped"
             raise

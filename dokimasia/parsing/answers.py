@@ -2,6 +2,12 @@
 
 import re
 
+from dokimasia.errors import UnparsableReply
+
+FINAL_FORM = """<what the answer rests on: what you see, and the steps from there, in a few sentences>
+Final answer: <the answer itself, short>"""
+"""The empty form of an answer whose prompt asks for a last line of its own with the final answer."""
+
 _FINAL = re.compile(
     r"^[ \t*_#>`\-]{0,20}(?:the )?final answer(?: is)?[ \t*_]{0,9}:(.*)$", re.IGNORECASE | re.ASCII | re.MULTILINE
 )
@@ -27,3 +33,21 @@ def parse_final_answer(text: str) -> str | None:
         return None
     following = (line.strip(_DECORATION) for line in tail[last.end() :].split("\n"))
     return last[1].strip(_DECORATION) or next((line for line in following if line), None)
+
+
+def demand_final_answer(text: str) -> str:
+    """Return the final answer of a reply whose prompt demands the line.
+
+    Raises:
+        UnparsableReply: there is no such line, nothing stands in it, or what the empty form has there.
+
+    Examples:
+        >>> demand_final_answer("The dog lies on the mat. Final answer: a dog")
+        Traceback (most recent call last):
+        ...
+        dokimasia.errors.UnparsableReply: it has no last line of its own that begins with "Final answer:" and says the answer
+    """
+    stated = parse_final_answer(text)
+    if not stated or stated == parse_final_answer(FINAL_FORM):
+        raise UnparsableReply('it has no last line of its own that begins with "Final answer:" and says the answer')
+    return stated

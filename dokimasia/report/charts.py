@@ -1,7 +1,7 @@
 """Plotly figures: intervals, paired differences, categories, repeats, the blind arm, cost; colours follow the page's theme."""
 
 import html
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 PALETTE = ("#3f7fd9", "#d9782d", "#2f9e6e", "#b25cc4", "#cf4a4a", "#1f9aa8", "#8a7a1f", "#7d8590")
@@ -38,6 +38,14 @@ class Point(NamedTuple):
 def label(text: str, most: int = 40) -> str:
     """Return text as Plotly draws it literally: its own markup is taken from it, and what is too long is cut."""
     return html.escape(text if len(text) <= most else f"{text[: most - 1]}…", quote=False)
+
+
+def intervals_said(points: Iterable[Point]) -> str:
+    """Say in a chart's caption which of its points are drawn with their interval."""
+    drawn = [point.low is not None and point.high is not None for point in points]
+    if not any(drawn):
+        return "without intervals, for which there are too few data"
+    return "with 95 % intervals" if all(drawn) else "with 95 % intervals where there are any"
 
 
 def interval_chart(points: Sequence[Point], *, title: str, scale: Sequence[float] | None, zero: bool = False) -> Figure:

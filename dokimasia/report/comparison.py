@@ -5,7 +5,9 @@ from typing import Any, NamedTuple
 
 from dokimasia.report.blocks import Block, Cell, Column, Paragraph, Span, Table
 from dokimasia.report.data import SIMULATED_NOTE
+from dokimasia.report.direction import turned, within_a_run
 from dokimasia.report.figures import (
+    MINUS,
     NOTHING,
     SPEAKING,
     SURE,
@@ -29,14 +31,19 @@ def comparison_blocks(found: Mapping[str, Any], *, changed: bool = True) -> Iter
         found: what it returns.
         changed: whether the samples that changed most are listed, too.
     """
-    scale, pairs = found["scale"], found["pairs"]
+    scale, pairs, own = found["scale"], found["pairs"], within_a_run(found)
+    if own:
+        pairs = [turned(one) for one in pairs]
     if found["simulated"]:
         yield Paragraph(SIMULATED_NOTE, "warning")
-    for name in ("first", "second"):
+    for name in ("first",) if own else ("first", "second"):
         one = found[name]
         state = () if one["status"] == "done" else (" · ", Span(one["status"], "bad"))
         judge = f"judge {one['judge']}" if one["judge"] else "no judge"
-        yield Paragraph((Span(f"{name:<6}", "strong"), f" run {one['run']} · {judge}", *state))
+        called = [f"run {one['run']}"] if own else [f"{name:<6}", f" run {one['run']}"]
+        if own and pairs:
+            judge = f"{judge} · first {pairs[0]['first_model']}, second {pairs[0]['second_model']}"
+        yield Paragraph((Span(called[0], "strong"), *called[1:], f" · {judge}", *state))
     if corrected := found.get("corrected"):
         by_hand = "; ".join(
             f"{name}: {several(one['answers'], 'answer')}, {several(one['left_out'], 'sample')} left out"
@@ -50,7 +57,7 @@ def comparison_blocks(found: Mapping[str, Any], *, changed: bool = True) -> Iter
         yield Paragraph(f"differs: {one['what']}: {_short(one['first'])} → {_short(one['second'])}", "note")
     if scale is not None:
         yield from (Paragraph(said, "warning") for said in (*_scoreless(found), *filter(None, map(_silence, pairs))))
-        yield _table(pairs)
+        yield _table(pairs, own=own)
     same = found["first"]["judge"] == found["second"]["judge"]
     judges = "both times the judge says the same" if same else "the judges agree"
     for one in pairs:
@@ -59,7 +66,7 @@ def comparison_blocks(found: Mapping[str, Any], *, changed: bool = True) -> Iter
             continue
         said: list[Block] = list(_said(one, judges=judges, by=found["scored_by"]))
         if changed and one["most_changed"]:
-            said.append(_most_changed(one["most_changed"]))
+            said.append(_most_changed(one["most_changed"], sides_of(one, own=own)))
         if len(pairs) > 1 and said:
             yield Paragraph(Span(pair_name(one), "strong"))
         yield from said
@@ -67,16 +74,47 @@ def comparison_blocks(found: Mapping[str, Any], *, changed: bool = True) -> Iter
         yield Paragraph(f"{where}: {', '.join(names)}", "note")
     if scale is not None:
         yield Paragraph(_meaning(found), "note")
+        compared = [row.one for one in pairs for row in _rows(one)]
+        yield from (Paragraph(said, "note") for said in interval_and_test(compared))
 
 
-def pair_name(one: Mapping[str, Any]) -> str:
-    """Return what a pair is called: the model, or the first and the second."""
-    return " → ".join(dict.fromkeys((one["first_model"], one["second_model"])))
+def pair_name(one: Mapping[str, Any], *, own: bool = False) -> str:
+    """Return what a pair is called: the model, or the first and the second; `own`: both are of one run."""
+    return f" {MINUS if own else '→'} ".join(dict.fromkeys((one["first_model"], one["second_model"])))
+
+
+def sides_of(one: Mapping[str, Any], *, own: bool) -> tuple[str, str]:
+    """Return what both sides of a pair are called: of one run by their models."""
+    return (one["first_model"], one["second_model"]) if own else ("first", "second")
+
+
+def interval_and_test(compared: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """Yield what is to be known where an interval and its p-value do not go together, as both stand in one row."""
+    apart = unlike = False
+    for one in compared:
+        difference, changed = one["difference"], one.get("changed")
+        if difference is None or difference["low"] is None:
+            continue
+        if changed is not None and not changed["higher"] and not changed["lower"]:
+            unlike = True
+        elif (difference["low"] <= 0 <= difference["high"]) == (one["p_value"] <= SURE):
+            apart = True
+    if apart:
+        yield (
+            "Interval and test are made in different ways, a bootstrap and sign flips, and at the edge one may leave out 0 "
+            "where the other does not, as here: such a difference is not settled."
+        )
+    if unlike:
+        yield (
+            "Where no sample differs the interval is not made of differences: it says how far other samples could still "
+            "differ when none of so many did, and grows narrower with more images."
+        )
 
 
 def _meaning(found: Mapping[str, Any]) -> str:
     """Say what the figures of the table are."""
     scale = found["scale"]
+    way = "first minus second" if within_a_run(found) else "second minus first"
     several = " The p-values are not adjusted for the number of pairs." if len(found["pairs"]) > 1 else ""
     what = [] if _scoreless(found) else [f"{SCORE}: in points of the scale from {scale[0]:g} to {scale[1]:g}"]
     if any("stated" in one for one in found["pairs"]):
@@ -84,7 +122,7 @@ def _meaning(found: Mapping[str, Any]) -> str:
     if any("right" in one for one in found["pairs"]):
         what.insert(0, "right: final answers that agree with the reference, in percentage points")
     return (
-        f"{'; '.join(what)}. difference: second minus first on the samples that have it in both; 95 % bootstrap interval "
+        f"{'; '.join(what)}. difference: {way} on the samples that have it in both; 95 % bootstrap interval "
         f"and two-sided sign-flip test, both clustered by samples that share an image.{several}"
     )
 
@@ -147,13 +185,19 @@ def _of(found: Mapping[str, Any], pair: Mapping[str, Any]) -> str:
     return f"{found['n']}/{pair['n_shared']}" if found["lost"] else f"{found['n']}"
 
 
-def _table(pairs: Sequence[Mapping[str, Any]]) -> Table:
+def _table(pairs: Sequence[Mapping[str, Any]], *, own: bool) -> Table:
     rows: list[list[Cell]] = []
     for one in pairs:
         for at, row in enumerate(_rows(one)):
             changed = [f"{row.one['changed'][way]}" for way in ("higher", "equal", "lower")]
             rows.append(
-                ["" if at else pair_name(one), row.what, row.n, *difference_cells(row.one, row.percent), *changed]
+                [
+                    "" if at else pair_name(one, own=own),
+                    row.what,
+                    row.n,
+                    *difference_cells(row.one, row.percent),
+                    *changed,
+                ]
             )
     figures = ("paired", "first", "second", "difference", "95 % interval", "p", "↑", "=", "↓")
     table = Table(
@@ -198,7 +242,7 @@ def _silence(one: Mapping[str, Any]) -> str:
     )
 
 
-def _most_changed(samples: Sequence[Mapping[str, Any]]) -> Table:
+def _most_changed(samples: Sequence[Mapping[str, Any]], sides: tuple[str, str]) -> Table:
     rows: list[list[Cell]] = [
         [
             sample["sample"] + (f" ({sample['in_second']})" if "in_second" in sample else ""),
@@ -208,7 +252,7 @@ def _most_changed(samples: Sequence[Mapping[str, Any]]) -> Table:
         ]
         for sample in samples
     ]
-    columns = [Column("changed most", numeric=False), *map(Column, ("first", "second", "difference"))]
+    columns = [Column("changed most", numeric=False), *map(Column, (*sides, "difference"))]
     return Table(columns, rows, "The samples that changed most")
 
 
@@ -249,7 +293,7 @@ def _said(one: Mapping[str, Any], *, judges: str, by: str) -> Iterator[Block]:
 
 def _p_text(value: float, exact: bool) -> str:
     if value < 0.001 and not exact:
-        return "<0.001"
+        return "< 0.001"
     return f"{value:.3f}" if value >= 0.001 else f"{value:.1g}"
 
 

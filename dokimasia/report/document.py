@@ -23,7 +23,7 @@ from dokimasia.report.blocks import (
 )
 from dokimasia.report.browser import Clip, failures_of, most_text
 from dokimasia.report.data import SIMULATED_NOTE, ReportData
-from dokimasia.report.footnotes import noted
+from dokimasia.report.footnotes import noted, shortened
 from dokimasia.report.sections import sections_of
 
 _SPECIAL = re.compile(r"[\\`*_\[\]<>|~$@]|&(?=[#A-Za-z])|:(?=//)|(?<=\bwww)\.", re.IGNORECASE)
@@ -118,7 +118,7 @@ def _cell(cell: Cell) -> str:
 
 
 def _piece(piece: str | Span) -> str:
-    text = piece if isinstance(piece, str) else piece.text
+    text = shortened(piece if isinstance(piece, str) else piece.text)
     lead = " " if text[:1].isspace() else ""
     trail = " " if text[-1:].isspace() and text.strip() else ""
     escaped = inline(text)

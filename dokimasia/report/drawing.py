@@ -22,9 +22,12 @@ from dokimasia.report.blocks import (
     captioned,
     spans,
 )
-from dokimasia.report.footnotes import noted
+from dokimasia.report.footnotes import noted, shortened
 
 HEAT_STEPS = 8
+DENSE = 12
+"""A table of more columns stands closer."""
+
 WIDTH = 1000
 """Every picture with regions is this wide in its own drawing, so that lines have one size on the page."""
 
@@ -40,7 +43,8 @@ def escape(text: str) -> str:
 
 def draw_cell(cell: Cell) -> str:
     """Return a cell's pieces as HTML; figures carry the place of their value and the value itself."""
-    return "".join(escape(piece) if isinstance(piece, str) else _span(piece) for piece in spans(cell))
+    drawn = "".join(escape(piece) if isinstance(piece, str) else _span(piece) for piece in spans(cell))
+    return shortened(drawn, lambda short, details: f'<abbr title="{details}">{short}</abbr>')
 
 
 def _span(piece: Span) -> str:
@@ -160,7 +164,8 @@ def _table(table: Table, *, titled: bool) -> str:
         + "</tr>"
         for row in table.rows
     )
-    kind = ' class="sortable"' if table.sortable else ""
+    kinds = [*(["sortable"] if table.sortable else []), *(["dense"] if len(table.columns) > DENSE else [])]
+    kind = f' class="{" ".join(kinds)}"' if kinds else ""
     unseen = "" if titled else ' class="unseen"'
     return (
         f'<div class="scroll" tabindex="0" role="group" aria-label="{escape(table.about)}"><table{kind}>'

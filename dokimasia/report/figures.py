@@ -198,7 +198,8 @@ def measured(one: Mapping[str, Any] | None, place: str = "", *, digits: int = 2,
     """A mean with its interval in brackets, which has `ends` digits behind the point."""
     if one is None:
         return NOTHING
-    mean = Span(f"{one['mean']:.{digits}f}", "strong", f"{place}/mean" if place else "", one["mean"])
+    text = f"{one['mean']:.{digits}f}".replace("-", MINUS)
+    mean = Span(text, "strong", f"{place}/mean" if place else "", one["mean"])
     return (mean, Span(bracketed(one, lambda end: f"{end:.{ends}f}"), "muted"))
 
 

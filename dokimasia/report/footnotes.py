@@ -1,14 +1,31 @@
-"""Why a table's intervals are missing: a raised number in the cells, and each reason once under the table."""
+"""Why intervals are missing: briefly in a sentence; in tables a raised number, and each reason once under the table."""
 
 import re
+from collections.abc import Callable
 from dataclasses import replace
 
 from dokimasia.report.blocks import Cell, Table, spans
 from dokimasia.report.figures import NO_INTERVAL
 
 _REASON = re.compile(rf"{NO_INTERVAL}([^\[\]()]+)")
+_THIN = re.compile(
+    r"(?P<details>[\d,]+ clusters (?:at the ceiling|at the floor|nearly alike): "
+    r"the effective number that differ from the median is [\d.]+, at least [\d.]+ are needed)"
+)
+TOO_FEW = "too few different images"
+"""What is said of data too thin for an interval where there is no room for details."""
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
 _RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+def shortened(text: str, write: Callable[[str, str], str] = lambda short, details: short) -> str:
+    """Return a text in which data too thin for an interval are told in a few words.
+
+    Args:
+        text: of a sentence, or of any other place without room for details.
+        write: makes what stands there of these words and the details.
+    """
+    return _THIN.sub(lambda found: write(TOO_FEW, found["details"]), text)
 
 
 def noted(table: Table) -> tuple[Table, list[str]]:
@@ -34,10 +51,16 @@ def noted(table: Table) -> tuple[Table, list[str]]:
     if not reasons:
         return table, []
     notes = [
-        f"{str(number).translate(_RAISED)} {NO_INTERVAL}{_together(alike)}"
+        f"{str(number).translate(_RAISED)} {NO_INTERVAL}{_explained(alike)}"
         for number, alike in enumerate(reasons.values(), start=1)
     ]
     return replace(table, rows=rows), notes
+
+
+def _explained(alike: list[str]) -> str:
+    """Return reasons that differ in their figures alone as one, what they mean before the details."""
+    details = _together(alike)
+    return f"{TOO_FEW} ({details})" if _THIN.search(alike[0]) else details
 
 
 def _together(reasons: list[str]) -> str:

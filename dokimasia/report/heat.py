@@ -4,9 +4,12 @@ from collections.abc import Sequence
 
 from dokimasia.report.charts import BAR_HEIGHT, Figure, label
 
-COLOURS = [[0.0, "#b53a2b"], [0.25, "#f0a58f"], [0.5, "#f1f1ee"], [0.75, "#8ccfa8"], [1.0, "#1b7f4d"]]
-SHARES = [[0.0, "#f4f6fa"], [1.0, "#3f7fd9"]]
-FAILURES = [[0.0, "#f6f4f1"], [0.5, "#f0a58f"], [1.0, "#cf4a4a"]]
+INK = "#14171c"
+"""Of the figures in the cells: every colour below stands out from it."""
+
+COLOURS = [[0.0, "#e2705f"], [0.25, "#f0a58f"], [0.5, "#f1f1ee"], [0.75, "#8ccfa8"], [1.0, "#46ab76"]]
+SHARES = [[0.0, "#f4f6fa"], [1.0, "#6ba0ea"]]
+FAILURES = [[0.0, "#f6f4f1"], [0.5, "#f0a58f"], [1.0, "#e2706a"]]
 """Of shares that are better low."""
 
 
@@ -44,7 +47,7 @@ def heat_chart(
                 "showscale": False,
                 "text": [["" if one is None else f"{one:.0f}" for one in row] for row in values],
                 "texttemplate": "%{text}",
-                "textfont": {"color": "#14171c"},
+                "textfont": {"color": INK},
                 "hoverongaps": False,
                 "hovertemplate": f"{hover}<extra></extra>",
             }

@@ -31,13 +31,34 @@
       const pick = document.querySelector(`select[data-chart="${id}"]`);
       if (pick) Object.assign(data[0], structuredClone(figure.variants[pick.value]));
       if (data[0]?.type === "treemap") Object.assign(data[0].marker.line, { color: now.bg });
-      const layout = { ...figure.layout, paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)",
+      const layout = { ...structuredClone(figure.layout), paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)",
         font: { family: font, size: 13, color: now.fg }, hoverlabel: { bgcolor: now.panel, bordercolor: now.muted, font: { color: now.fg } },
-        xaxis: { ...figure.layout.xaxis, ...axis }, yaxis: { ...figure.layout.yaxis, ...axis } };
+        xaxis: { ...structuredClone(figure.layout.xaxis), ...axis }, yaxis: { ...figure.layout.yaxis, ...axis } };
       if (layout.polar) layout.polar = { bgcolor: "rgba(0,0,0,0)", radialaxis: { ...figure.layout.polar.radialaxis, ...axis }, angularaxis: { ...figure.layout.polar.angularaxis, ...axis } };
       Plotly.react(id, data, layout, { displaylogo: false, responsive: true,
         modeBarButtons: [["toImage"]], toImageButtonOptions: { format: "svg", filename: `dokimasia-${id}` } });
+      fitTitle(id, figure);
     }
+  };
+  // The title of the axis below a chart is broken into lines where it is wider than the room around the axis' middle.
+  const pen = document.createElement("canvas").getContext("2d");
+  const lines = (text, room) => text.split(" ").reduce((broken, word) => {
+    const longer = broken.length ? `${broken.at(-1)} ${word}` : word;
+    if (broken.length && pen.measureText(longer).width > room) broken.push(word); else broken.splice(-1, 1, longer);
+    return broken;
+  }, []);
+  const fitTitle = (id, figure) => {
+    const title = figure.layout.xaxis?.title?.text;
+    const chart = document.getElementById(id);
+    const room = chart._fullLayout?._size;
+    if (!title || !room) return;
+    pen.font = `13px ${getComputedStyle(document.body).fontFamily}`;
+    const broken = lines(title, room.w + 2 * Math.min(room.l, room.r));
+    const height = figure.layout.height + 17 * (broken.length - 1);
+    const text = broken.join("<br>");
+    if (text === chart.layout.xaxis.title.text && height === chart.layout.height) return;
+    chart.style.height = `${height}px`;
+    Plotly.relayout(id, { "xaxis.title.text": text, height });
   };
   const label = () => { button.textContent = theme() === "dark" ? "Light" : "Dark"; };
   if (Object.keys(charts).length) draw();
@@ -47,6 +68,8 @@
   const changed = () => { label(); if (Object.keys(charts).length) draw(); };
   button.addEventListener("click", () => { root.dataset.theme = theme() === "dark" ? "light" : "dark"; stored.set(root.dataset.theme); changed(); });
   system.addEventListener("change", changed);
+  let turned = 0;
+  addEventListener("resize", () => { clearTimeout(turned); turned = setTimeout(() => Object.entries(charts).forEach(([id, figure]) => fitTitle(id, figure)), 250); });
 
   // A point of a chart opens the evidence that it names, and so does a link.
   const open = (id) => {
@@ -94,6 +117,22 @@
   });
   sortable(document);
   document.addEventListener("htmx:load", (event) => sortable(event.detail.elt.parentElement ?? document));  // what a page of the service loads later
+
+  // A box that is narrower than its table says on which side there is more.
+  const boxes = new ResizeObserver((seen) => seen.forEach(({ target }) => more(target.closest(".scroll"))));
+  const more = (box) => {
+    if (!box) return;
+    const rest = box.scrollWidth - box.clientWidth;
+    const sides = rest > 2 ? [["left", box.scrollLeft > 2], ["right", box.scrollLeft < rest - 2]].filter(([, on]) => on).map(([side]) => side) : [];
+    if (sides.length) box.dataset.more = sides.join(" "); else delete box.dataset.more;
+  };
+  const watched = (within) => all(".scroll:not([data-watched])", within).forEach((box) => {
+    box.dataset.watched = "";
+    box.addEventListener("scroll", () => more(box), { passive: true });
+    [box, ...box.children].forEach((one) => boxes.observe(one));
+  });
+  watched(document);
+  document.addEventListener("htmx:load", (event) => watched(event.detail.elt.parentElement ?? document));
 
   // The menu marks the section that is being read.
   const links = new Map(all('nav[aria-label="Sections"] a').map((link) => [link.hash.slice(1), link]));

@@ -31,7 +31,7 @@ from dokimasia.report.blocks import (
     spans,
 )
 from dokimasia.report.data import ReportData
-from dokimasia.report.footnotes import noted
+from dokimasia.report.footnotes import noted, shortened
 from dokimasia.report.sections import sections_of
 from dokimasia.report.sections.opening import opening
 
@@ -120,7 +120,11 @@ def draw_blocks(out: Console, blocks: Sequence[Block], *, redact: Redact = str, 
 
 
 def _text(cell: Cell, redact: Redact, style: str = "") -> Text:
-    return Text(style=style).append_text(_cell(_cleaned(cell, redact), stacked=False))
+    short = tuple(
+        shortened(piece) if isinstance(piece, str) else replace(piece, text=shortened(piece.text))
+        for piece in spans(_cleaned(cell, redact))
+    )
+    return Text(style=style).append_text(_cell(short, stacked=False))
 
 
 def _print(out: Console, text: Text, *, soft_wrap: bool = False) -> None:

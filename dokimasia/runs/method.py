@@ -169,6 +169,7 @@ class Method(Generic[Q, P]):
         pairs: the pairs of responses that it compares, for people to compare them, too.
         measures: by name, such as `score`, where the figures of each model hold it; `--min-score` and
             `--min-accuracy` go by it.
+        score_called: what the measure `score` is called on the pages of its runs.
         previews: one prompt of each kind, rendered for a sample.
         fork: by default a fork is accepted anew with other models or prompts; a method with steps says what it takes
             over; a sentence says what to do instead where a fork makes no sense.
@@ -211,6 +212,7 @@ class Method(Generic[Q, P]):
     judged: "Callable[[Home, Run], Mapping[str, Mapping[Unit, float]]] | None" = None
     pairs: "Callable[[Home, Run], Iterable[Pair]] | None" = None
     measures: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
+    score_called: str = "score"
     previews: Callable[[P, Sample, PromptLibrary], Sequence[Rendered]] | None = None
     fork: "Callable[[Session, Run, Any], Awaitable[tuple[Q, Accepted[P], dict[str, Any]]]] | str | None" = None
     diff: str | None = None
@@ -226,6 +228,13 @@ class Method(Generic[Q, P]):
     def unmeasured(self) -> tuple[str, ...]:
         """The thresholds of a request that the figures of its runs cannot be held to."""
         return tuple(f"min_{name}" for name in ("score", "accuracy") if name not in self.measures)
+
+    def measure_called(self, name: str) -> tuple[str, str]:
+        """Return what a measure is called where it stands beside those of other methods, and its scale, empty where unknown."""
+        if name != "score" or self.scale is None:
+            return name, ""
+        low, high = (f"{end * self.shown:g}".replace("-", "\N{MINUS SIGN}") for end in self.scale)
+        return self.score_called, f"{low} to {high}"
 
     def read(self, run: Run) -> tuple[P, Q]:
         """Return the plan and the request that a run was accepted with.

@@ -5,6 +5,7 @@ from collections import deque
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from dokimasia.domain.judgement import OPEN_KINDS
 from dokimasia.gateway.events import GatewayEvent, GatewayStats
 from dokimasia.graphs.steps import Steps
 from dokimasia.runs.estimate import Estimate
@@ -15,7 +16,7 @@ class Progress:
     """Where a run stands.
 
     `items` counts chains with criteria and scored answers; `restored` of those that are done were there before. Items that
-    wait for people (`waiting_items`) are neither done nor failed.
+    wait for people (`waiting_items`), and those that the budget does not reach (`unpaid_items`), are neither done nor failed.
     """
 
     items: int = 0
@@ -24,13 +25,15 @@ class Progress:
     samples: int = 0
     samples_done: int = 0
     waiting_items: int = 0
+    unpaid_items: int = 0
     failures: dict[str, int] = field(default_factory=dict[str, int])
     stats: GatewayStats = field(default_factory=GatewayStats)
 
     def count(self, failure: str | None) -> None:
-        """Count one item that has a result, or that waits for a person."""
-        if failure == "waiting":
-            self.waiting_items += 1
+        """Count one item that has a result, or that is open."""
+        if failure in OPEN_KINDS:
+            self.waiting_items += failure == "waiting"
+            self.unpaid_items += failure == "budget"
             return
         self.done += 1
         if failure is not None:
@@ -61,7 +64,7 @@ class Speed:
         (since, before), (now, after) = self._marks[0], self._marks[-1]
         rate = (after - before) / (now - since) if now > since else 0.0
         new = progress.done - progress.restored
-        left = progress.items - progress.done - progress.waiting_items
+        left = progress.items - progress.done - progress.waiting_items - progress.unpaid_items
         return rate, left * (now - self._started) / new if new > 0 else None
 
 

@@ -193,7 +193,10 @@ class RunRequest(Invocation):
         "recorded.",
     )
     keep_checkpoints: bool = Field(default=False, description="Keep every step of every graph for inspection (slower).")
-    fresh: bool = Field(default=False, description="Make a new run; what the ledger has is still not asked again.")
+    fresh: bool = Field(
+        default=False,
+        description="Make a new run beside the one that is there; what the ledger has is taken from it and not asked again.",
+    )
 
     @property
     def makes_home(self) -> bool:
@@ -206,12 +209,16 @@ class RunRequest(Invocation):
 
         What the run is called is left out: it stays with the run, and may have changed since.
         """
+        return self.as_command()
+
+    def as_command(self, *, called: bool = False) -> str:
+        """Return the command as `command` does; with what the run is to be called if `called`."""
         arguments: list[str] = []
         options: list[str] = []
         for name, field in fields_in_order(type(self)):
             value = getattr(self, name)
             how = option_of(field)
-            if value is None or how.hidden or how.label:
+            if value is None or how.hidden or (how.label and not called):
                 continue
             if how.argument:
                 arguments.append(_said(value))

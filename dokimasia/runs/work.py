@@ -153,7 +153,7 @@ class Job(Generic[P]):
         """Return an item's result from before, counted as restored, or None where it is still to be done."""
         row = get_result(self.home, self.run.id, item) if self._begun else None
         if row is not None:
-            self.progress.restored += row.failure != "waiting"
+            self.progress.restored += row.failure not in OPEN_KINDS
             self.progress.count(row.failure)
         return row
 
@@ -188,7 +188,7 @@ class Job(Generic[P]):
         await record_results(self.home, rows)
         for row in rows:
             self.progress.count(row.failure)
-            if row.failure is not None and row.failure != "waiting":
+            if row.failure is not None and row.failure not in OPEN_KINDS:
                 logger(__name__).info("item failed", item=row.item, kind=row.failure, reason=row.reason)
                 self.observer.failed(row.item, row.model, row.failure, row.reason or "")
             await self.close(row.item)

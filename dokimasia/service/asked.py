@@ -26,6 +26,15 @@ NEVER: Mapping[str, str] = {
 }
 """Fields that cannot be given over HTTP, and what to do instead."""
 
+SAID: Mapping[str, str] = {
+    "greater_than_equal": "it must be {ge:g} or more",
+    "greater_than": "it must be more than {gt:g}",
+    "less_than_equal": "it must be {le:g} or less",
+    "less_than": "it must be less than {lt:g}",
+    "literal_error": "it must be {expected}",
+}
+"""What is said of values that a field does not take, by the kind of fault."""
+
 _PLAIN = (str, int, float, bool, Decimal, datetime, date, time, timedelta, UUID, Enum)
 _SORTS: Mapping[type, str] = {PurePath: "text", str: "text", Mapping: "object", BaseModel: "object", Collection: "many"}
 
@@ -131,13 +140,24 @@ def checked(model: type[B], sent: Any) -> B:
     try:
         made = model.model_validate_json(orjson.dumps(given))
     except ValidationError as error:
-        for one in error.errors(include_url=False, include_input=False, include_context=False):
-            where = ".".join(map(str, one["loc"])) or "body"
-            faults.append(f"{where}: {str(one['msg']).removeprefix('Value error, ')}")
+        for one in error.errors(include_url=False, include_input=False):
+            where = f"{'.'.join(map(str, one['loc']))}: " if one["loc"] else ""
+            faults.append(f"{where}{_said(one, fields)}")
         raise InputError("; ".join(faults)) from None
     if faults:
         raise InputError("; ".join(faults))
     return made
+
+
+def _said(fault: Any, fields: Mapping[str, FieldInfo]) -> str:
+    """Return what is wrong with a value, in a sentence of ours where there is one."""
+    field = fields.get(str(fault["loc"][0])) if fault["loc"] else None
+    form = option_of(field).metavar if field else None
+    if fault["type"] == "string_pattern_mismatch" and form:
+        return f"write it in the form {form.replace('|', ' or ')}"
+    if fault["type"] in SAID:
+        return SAID[fault["type"]].format(**fault["ctx"])
+    return str(fault["msg"]).removeprefix("Value error, ")
 
 
 def _left_as_it_is(model: type[Invocation], name: str, value: Any) -> bool:

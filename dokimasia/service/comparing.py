@@ -43,12 +43,28 @@ KINDS: Mapping[str, str] = {
 """Which samples of a comparison are listed."""
 
 
+def kinds_of(models: tuple[str, str] | None) -> Mapping[str, str]:
+    """Return `KINDS` as they are called; of two models of one run by these."""
+    names = dict(zip(("first", "second"), models or ("first", "second"), strict=True))
+    return {kind: " ".join(names.get(word, word) for word in text.split()) for kind, text in KINDS.items()}
+
+
 class Pair(NamedTuple):
     """What is compared: a model of one run and a model of another, or of the same."""
 
     first: Run
     second: Run
     models: tuple[str, str]
+
+    @property
+    def own(self) -> bool:
+        """Whether both are of one run: then differences are first minus second, as on the run's page."""
+        return self.first.id == self.second.id
+
+    @property
+    def sides(self) -> tuple[str, str]:
+        """What both sides are called: of one run by their models."""
+        return self.models if self.own else ("first", "second")
 
 
 def state_of(home: Home, *runs: Run) -> Changes:

@@ -1,7 +1,7 @@
 """Templates drawn as pages: everything in them is escaped, and a report's blocks are the same ones as in a report."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from http import HTTPStatus
 from typing import Any
@@ -10,6 +10,7 @@ from fastapi import Request
 from fastapi.responses import HTMLResponse
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
+from starlette.routing import Match
 
 from dokimasia import __version__
 from dokimasia.report.blocks import Block
@@ -80,9 +81,36 @@ def page(
 
 
 def error_page(request: Request, status: int, detail: str, **values: Any) -> HTMLResponse:
-    """Return the page that says what went wrong."""
-    title = HTTPStatus(status).phrase
-    return page(request, "error.html", status=status, title=title, code=status, detail=detail, **values)
+    """Return the page that says what went wrong, with the way to the page above it where there is one."""
+    shown = {"title": TITLES.get(status, HTTPStatus(status).phrase), "code": status, "detail": detail}
+    above = _page_above(request) if status == HTTPStatus.NOT_FOUND else ""
+    return page(request, "error.html", status=status, above=above, **shown, **values)
+
+
+TITLES: Mapping[int, str] = {
+    HTTPStatus.BAD_REQUEST: "This cannot be read",
+    HTTPStatus.FORBIDDEN: "This is not allowed",
+    HTTPStatus.NOT_FOUND: "There is nothing here",
+    HTTPStatus.METHOD_NOT_ALLOWED: "This cannot be asked here",
+    HTTPStatus.CONFLICT: "Something else came first",
+    HTTPStatus.UNPROCESSABLE_ENTITY: "This cannot be used",
+    HTTPStatus.TOO_MANY_REQUESTS: "Too many requests",
+    HTTPStatus.INTERNAL_SERVER_ERROR: "Something went wrong in the service",
+}
+"""What an error's page is headed, by status."""
+
+
+def _page_above(request: Request) -> str:
+    """Return the nearest page above an address, such as that of a run, but for the list of runs."""
+
+    def is_page(path: str) -> bool:
+        scope = {**request.scope, "path": path, "method": "GET"}
+        return any(one.matches(scope)[0] is Match.FULL for one in request.app.routes)
+
+    parts = request.url.path.rstrip("/").split("/")
+    route = str(getattr(request.scope.get("route"), "path", request.url.path))
+    every = ("/".join(parts[:end]) for end in range(len(route.rstrip("/").split("/")) - 1, 1, -1))
+    return next((path for path in every if path != "/runs" and is_page(path)), "")
 
 
 def refusal_page(request: Request, status: int, detail: str) -> HTMLResponse:

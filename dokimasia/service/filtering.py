@@ -7,7 +7,7 @@ from http import HTTPStatus
 from typing import Any, NamedTuple, cast, get_args
 from urllib.parse import urlencode
 
-from dokimasia.domain.judgement import FailureKind
+from dokimasia.domain.judgement import Answered, FailureKind
 from dokimasia.runs.figures import shown_name
 from dokimasia.runs.method import Method
 from dokimasia.runs.reading.exporting import row_kind_of
@@ -120,7 +120,8 @@ def filter_of(asked: Mapping[str, str], by: Sorted) -> Filter:
     given = {name: value.strip() for name, value in asked.items() if value.strip() and name in names}
     model, arm = "", ""
     for one in every:
-        fixed = {"failure": get_args(FailureKind), "corrected": tuple(CALLED)}
+        # A link stays good when what it asks for was corrected, or asked anew, since.
+        fixed = {"failure": get_args(FailureKind), "corrected": tuple(CALLED), "answer": get_args(Answered)}
         known = dict(one.values) | dict.fromkeys(fixed.get(one.name, ()), "")
         if one.name in given and given[one.name] not in known:
             raise Refused(
@@ -196,5 +197,5 @@ def _number(given: Mapping[str, str], name: str, unit: float) -> float | None:
     except ValueError:
         value = math.nan
     if not math.isfinite(value):
-        raise Refused(HTTPStatus.UNPROCESSABLE_ENTITY, f"{name}: {text!r} is no number")
+        raise Refused(HTTPStatus.UNPROCESSABLE_ENTITY, f"score ({name}): {text[:80]!r} is no number")
     return value / unit

@@ -31,6 +31,12 @@ SAID: Mapping[str, str] = {
 """What is said of fields that the command line says by their place alone."""
 
 
+RULES: Mapping[str, str] = {
+    "models": " A person is human/NAME.",
+    "labels": " Letters, digits, dots, dashes and underscores, no blanks.",
+}
+"""What is said beside models and beside names of runs."""
+
 _COMMAS = ", separated by commas"
 
 
@@ -116,7 +122,7 @@ def changes_of(request: type[Invocation], *, form: str, named: bool = False) -> 
     """Return the form of what can be changed of a run that is there: its limits, prompts and, where `named`, its name."""
     fields = {name: field for name, field in request.model_fields.items() if given_over_http(name, field)}
     labels = [name for name, field in fields.items() if option_of(field).label and named]
-    limits = [name for name in Invocation.model_fields if not option_of(fields[name]).label]
+    limits = [name for name in Invocation.model_fields if name in fields and not option_of(fields[name]).label]
     parts = (("Prompts", ["prompts"]), ("Limits", limits), ("Name and tags", labels))
     return [
         Group(title, tuple(replace(_control(name, fields[name]), form=form) for name in part))
@@ -172,10 +178,13 @@ def sent(groups: Sequence[Group], values: Mapping[str, Sequence[str]]) -> tuple[
     return asked, faults
 
 
-def split_faults(groups: Sequence[Group], sentence: str) -> tuple[dict[str, str], str]:
+def split_faults(
+    groups: Sequence[Group], sentence: str, values: Mapping[str, Sequence[str]]
+) -> tuple[dict[str, str], str]:
     """Return what a sentence says of single fields, by name, and what it says of none; it may name several at once.
 
-    A field is named as requests do (`limit: ...`) or as the command line does (`--limit ...`).
+    A field is named as requests do (`limit: ...`), as the command line does (`--limit ...`), or by what was written into it
+    (`there is no model 'x'`), where one field alone holds it.
     """
     known = {one.name: one for group in groups for one in group.controls}
     names = "|".join(sorted(map(re.escape, known), key=len, reverse=True))
@@ -190,6 +199,11 @@ def split_faults(groups: Sequence[Group], sentence: str) -> tuple[dict[str, str]
         named = next((one.name for one in known.values() if one.flag == flag[1]), None)
         if named is not None:
             by_field[named] = rest.pop(0)
+    if len(rest) == 1:
+        quoted = set(re.findall(r"'([^']+)'", rest[0]))
+        holding = [name for name in known if quoted & {text.strip() for text in values.get(name, ())}]
+        if len(holding) == 1:
+            by_field[holding[0]] = rest.pop(0)
     return by_field, "; ".join(rest)
 
 
@@ -205,7 +219,7 @@ def _control(name: str, field: FieldInfo) -> Control:
         name=name,
         kind=shape,
         required=field.is_required(),
-        hint=(field.description or SAID.get(name, "")).replace(_COMMAS, "" if shape == "several" else _COMMAS),
+        hint=_hint(name, field, how).replace(_COMMAS, "" if shape == "several" else _COMMAS),
         flag=flag,
         choices=tuple(map(str, get_args(kind))) if shape == "choice" else (),
         low=bounds.get("ge", bounds.get("gt")),
@@ -216,6 +230,13 @@ def _control(name: str, field: FieldInfo) -> Control:
         parts=_parts(kind),
     )
     return control if default is None else replace(control, default=_texts(control, _plain(default)))
+
+
+def _hint(name: str, field: FieldInfo, how: Option) -> str:
+    """Return what a field means, with the rule that its value keeps where the type alone says it."""
+    said = field.description or SAID.get(name, "")
+    more = RULES["models"] if how.models else RULES["labels"] if how.label else ""
+    return f"{said}{more}"
 
 
 def _parts(kind: Any) -> tuple[str, ...]:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, NamedTuple, cast
 
-from dokimasia.report.figures import cost_text
+from dokimasia.report.figures import MINUS, cost_text
 from dokimasia.runs.figures import costs
 from dokimasia.runs.registry import method_of
 from dokimasia.storage.home import Home
@@ -42,7 +42,9 @@ def _best(home: Home, run: Run) -> str:
         values = {model: value for model, one in models.items() if (value := _at(one, path)) is not None}
         if values:
             best = max(sorted(values), key=lambda model: values[model])
-            parts.setdefault(best, []).append(f"{name} {values[best]:.2f}")
+            called, scale = method.measure_called(name)
+            of = f" ({scale})" if scale else ""
+            parts.setdefault(best, []).append(f"{called} {f'{values[best]:.2f}'.replace('-', MINUS)}{of}")
     return "; ".join(f"{model}: {', '.join(said)}" for model, said in parts.items())
 
 

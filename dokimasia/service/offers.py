@@ -12,6 +12,12 @@ from dokimasia.storage.naming import Label, labels
 from dokimasia.storage.runs import list_runs
 from dokimasia.storage.trees.versions import list_trees
 
+SIMULATED_SIGHT = (
+    "Simulated models (sim/...) see only pictures of the simulated world; any other picture they cannot see, and answer from "
+    "the words alone. Try your own pictures with a real model."
+)
+"""What has to be known of simulated models by whoever has pictures of their own."""
+
 MOST = 300
 """Suggestions of a kind."""
 

@@ -9,7 +9,8 @@ from urllib.parse import quote, unquote
 from dokimasia.errors import InputError
 from dokimasia.plugins import found, prompt_folder
 from dokimasia.runs.requests import Option, prompt_folders, run_or_file
-from dokimasia.service.uploads import UPLOAD, Uploads
+from dokimasia.service.incoming import UPLOAD
+from dokimasia.service.uploads import Uploads
 from dokimasia.storage.home import Home
 from dokimasia.storage.naming import resolve_run
 

@@ -1,6 +1,7 @@
 """Errors as `application/problem+json` (RFC 9457), or for a browser as a page, with the sentence that the command line prints."""
 
 from collections.abc import Callable, Mapping
+from difflib import get_close_matches
 from http import HTTPStatus
 from typing import Any
 from urllib.parse import quote
@@ -120,10 +121,13 @@ def handle_problems(app: FastAPI, redact: Redactor, *, error_page: ErrorPage) ->
     async def http(request: Request, error: HTTPException) -> Response:  # pyright: ignore[reportUnusedFunction]
         if isinstance(cause := error.__cause__, Refused):  # a body that was refused while a form was read from it
             return await refused(request, cause)
-        more = error.headers
+        more, detail = error.headers, str(error.detail)
         if error.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
             more = {"allow": ", ".join(_methods(app, request))}
-        return told(request, error.status_code, str(error.detail), more)
+            detail = f"{request.method} cannot be asked of {_path(request)}, but {more['allow']}"
+        elif detail == HTTPStatus.NOT_FOUND.phrase:
+            detail = _nowhere(request)
+        return told(request, error.status_code, detail, more)
 
     @app.exception_handler(RequestValidationError)
     async def invalid(  # pyright: ignore[reportUnusedFunction]
@@ -146,6 +150,26 @@ def _methods(app: FastAPI, request: Request) -> list[str]:
     return [
         method for method, scope in scopes.items() if any(route.matches(scope)[0] is Match.FULL for route in app.routes)
     ]
+
+
+def _path(request: Request) -> str:
+    return f"{request.url.path[:200]!r}"
+
+
+BEGINNINGS = ("runs", "new", "compare", "trees", "review", "passports", "settings", "login", "metrics")
+"""How addresses of pages begin."""
+
+
+def _nowhere(request: Request) -> str:
+    """Return the sentence on an address at which there is nothing, with the nearest one where it looks misspelt."""
+    path = request.url.path
+    if path.startswith("/api/"):
+        return f"there is no route {_path(request)}; /api/openapi.json describes all"
+    if path.startswith("/static/"):
+        return f"there is no file {_path(request)}"
+    first = path.split("/")[1]
+    near = get_close_matches(first, BEGINNINGS, n=1) if first not in BEGINNINGS else []
+    return f"there is no page {_path(request)}{f'; did you mean `/{near[0]}`?' if near else ''}"
 
 
 def _fault(fault: Mapping[str, Any]) -> str:

@@ -23,16 +23,16 @@ from dokimasia.service.watching import Watch, left_of
 from dokimasia.settings import Settings
 from dokimasia.storage.decisions import take_in
 from dokimasia.storage.home import Home
-from dokimasia.storage.people.questions import has_answers, open_questions
+from dokimasia.storage.people.questions import Answering, answering
 from dokimasia.storage.runs import Run, RunStatus, get_run, list_runs, set_status
 from dokimasia.storage.threads import Queued, enqueue, leave_queue, queue
 
 LOOK = 1.0
 """Seconds between two looks at what people have answered."""
 
-QUIET = {False: 5.0, True: 60.0}
-"""Seconds without another answer after which a run that waits for people goes on: where all questions are answered, so that the
-last can still be taken back; and where others are open."""
+QUIET = {False: 10.0, True: 600.0}
+"""Seconds without another answer or undo of somebody who has answered, after which the run goes on: where they have answered all
+that is asked of them, so that the last can still be taken back; and where questions to them are open."""
 
 PATIENCE = 10.0
 """Seconds for which `cancel` waits for the calls in flight."""
@@ -52,8 +52,8 @@ class Queue:
     """Accepted runs, carried out in the order in which they were put there; for one event loop.
 
     What is queued or at work goes on after a restart, by a table in the home; what a person cancelled, or a command line had
-    interrupted, does not. A run that waits for people goes on when they have answered. A run that fails keeps its sentence
-    and ends nothing but itself.
+    interrupted, does not. A run that waits for people goes on when they have answered (`QUIET`). A run that fails keeps
+    its sentence and ends nothing but itself.
     """
 
     def __init__(
@@ -71,7 +71,7 @@ class Queue:
         self._observers = observers
         self._transports = transports
         self._entries: dict[str, _Entry] = {}
-        self._waiting: dict[str, tuple[int, float]] = {}
+        self._waiting: dict[str, dict[str, tuple[Answering, float]]] = {}
         self._changing = asyncio.Lock()
         self._closing = False
         self._stack = AsyncExitStack()
@@ -106,7 +106,7 @@ class Queue:
                 await leave_queue(self._home, one.id)
         for run in runs.values():
             if run.status == "waiting":
-                self._waiting[run.id] = (-1, 0.0)
+                self._waiting[run.id] = {}
             elif run.status in ("queued", "running") and run.id not in self._entries:
                 await set_status(self._home, run.id, "interrupted")
         self._looking = asyncio.create_task(self._look())
@@ -280,7 +280,7 @@ class Queue:
             await leave_queue(self._home, id)
         run = get_run(self._home, id)
         if run.status == "waiting":
-            self._waiting[id] = (-1, 0.0)
+            self._waiting[id] = {}
         said = "" if end in ("failed", "interrupted") else end
         entry.watch.became(run.status, end=said, why=why_ended(self._home, run))
 
@@ -296,13 +296,14 @@ class Queue:
                 logger(__name__).error("what people answered could not be taken up", problem=str(problem))
 
     def _answered(self, run: str) -> bool:
-        """Whether people have answered, and no answer came for a while."""
-        if not has_answers(self._home, run):
-            return False
-        now, left = asyncio.get_running_loop().time(), len(open_questions(self._home, run=run))
-        if self._waiting[run][0] != left:
-            self._waiting[run] = (left, now)
-        return now - self._waiting[run][1] >= QUIET[left > 0]
+        """Whether people have answered, and nobody who has is in the middle of it: see `QUIET`."""
+        now, before = asyncio.get_running_loop().time(), self._waiting[run]
+        begun = {person: one for person, one in answering(self._home, run).items() if one.answered}
+        self._waiting[run] = known = {
+            person: before[person] if before.get(person, (None,))[0] == one else (one, now)
+            for person, one in begun.items()
+        }
+        return bool(known) and all(now - since >= QUIET[one.open > 0] for one, since in known.values())
 
     async def _take_up(self, id: str) -> None:
         """Put a run that waited for people back into the queue, under the limits that it had."""

@@ -119,10 +119,10 @@ def person_of(request: Request) -> Person:
     """
     service = service_of(request)
     if not service.tokens.needed:
-        return Person(_named(request), frozenset(SCOPES))
+        return Person(_named(request), frozenset(SCOPES), self_named=True)
     given = sent_with(request)
     if given and service.tokens.is_own(given):
-        return Person(_named(request), frozenset(SCOPES))
+        return Person(_named(request), frozenset(SCOPES), self_named=True)
     person = service.tokens.holder(given) if given else None
     if person is None:
         raise Refused(
@@ -150,7 +150,8 @@ class Needs:
         """
         person = person_of(request)
         if self.scope not in person.scopes:
-            raise Refused(HTTPStatus.FORBIDDEN, f"the token of {person.name} lacks the scope {self.scope!r}")
+            lacks = f"the token of {person.name} lacks the scope {self.scope!r}: ask whoever runs this service for it"
+            raise Refused(HTTPStatus.FORBIDDEN, lacks)
         return person
 
 

@@ -7,7 +7,7 @@ import zlib
 from pathlib import Path, PurePosixPath
 from typing import BinaryIO
 
-from dokimasia.service.uploads import SYSTEM, Incoming, refused, too_much
+from dokimasia.service.incoming import SYSTEM, Incoming, refused, too_much
 
 ARCHIVES = frozenset({".zip", ".jar", ".7z", ".rar", ".gz", ".bz2", ".xz", ".zst", ".tar", ".tgz"})
 WORKBOOK = ".xlsx"

@@ -61,7 +61,7 @@ def labels(home: Home) -> Mapping[str, Label]:
         name: str = given["name"]
         had = found.get(run_id, Label())
         if name:
-            other: str = holder.get(name, run_id)
+            other = holder.get(name) or run_id
             holder[name] = run_id
             if found.get(other, Label()).name == name:
                 found[other] = found[other]._replace(name="")
@@ -110,5 +110,6 @@ def resolve_run(home: Home, text: str, usable: Usable | None = None) -> Run:
     newest = home.all(f"SELECT id, method FROM runs {NEWEST_FIRST} LIMIT ?", (_CANDIDATES,))
     if not newest:
         raise NotFound(f"no run begins with {text!r}: {home.path} has no runs yet.")
-    shown = ", ".join(f"{id} ({method})" for id, method in newest)
+    known = labels(home)
+    shown = ", ".join(f"{known.get(id, Label()).name or id} ({method})" for id, method in newest)
     raise NotFound(f"no run of {home.path} has the name {text!r} or begins with {text!r}. The newest are: {shown}.")

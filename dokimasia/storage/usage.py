@@ -114,7 +114,8 @@ def count_calls(home: Home, run_id: str) -> int:
 class Reached(NamedTuple):
     """How far runs came: their samples, how many of these have a result, results in all, and how many of these failed.
 
-    Items that wait for people are counted apart, as `waiting`: they have no result yet and have not failed.
+    Items that wait for people are counted apart, as `waiting`: they have no result yet. Neither they nor those that the
+    budget did not reach have failed.
     """
 
     samples: int = 0
@@ -132,7 +133,7 @@ def how_far(home: Home, run_ids: Iterable[str]) -> dict[str, Reached]:
     )
     rows = home.rows_among(
         "SELECT run_id, count(DISTINCT sample_id) FILTER (WHERE failure IS NOT 'waiting') AS begun, "
-        "sum(failure IS NOT 'waiting') AS results, sum(coalesce(failure, 'waiting') != 'waiting') AS failed, "
+        "sum(failure IS NOT 'waiting') AS results, sum(coalesce(failure, 'waiting') NOT IN ('waiting', 'budget')) AS failed, "
         "sum(failure IS 'waiting') AS waiting "
         "FROM results WHERE run_id IN ({marks}) GROUP BY run_id",
         ids,

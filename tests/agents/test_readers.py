@@ -11,6 +11,7 @@ from dokimasia.agents.duel import compare_responses
 from dokimasia.agents.evaluation import extract_criteria, judge_equivalence, score_checkpoints, write_chain
 from dokimasia.agents.judging import rate_response
 from dokimasia.agents.readers import aid_of, faults_of, kept_reader
+from dokimasia.agents.reply_form import form_of
 from dokimasia.agents.review import review_candidates, vote_for_best
 from dokimasia.domain.criterion import Anchor, CriteriaSet, Criterion, ReferenceChain
 from dokimasia.domain.duel import CaseCriteria
@@ -69,11 +70,27 @@ def test_a_form_has_a_line_for_each_thing() -> None:
     assert faults_of(aid, "1 | score: [4]\n2 | score: [not stated]") == ""
 
 
+def test_a_person_states_the_final_answer_that_the_prompt_asks_for() -> None:
+    """A reply without the line, or with the empty form's words in it, is refused; the form has a place for it."""
+    aid = _aid(answer_question(SAMPLE))
+    wrong = 'it has no last line of its own that begins with "Final answer:" and says the answer'
+    assert faults_of(aid, "The red car") == wrong
+    assert faults_of(aid, "I see it.\n" + aid.form.splitlines()[-1]) == wrong
+    assert faults_of(aid, "I see it.\nFinal answer: the red car") == ""
+    form = form_of(aid, "")
+    assert form is not None
+    assert [one.label for one in form.places] == ["Reasons", "Final answer"]
+    for given in ({"0": ["I see\nit."], "1": ["red"]}, {"1": ["red"]}):
+        reply = form.compose(given)
+        assert faults_of(aid, reply) == ""
+        assert form.read(reply) == {"0": [], **given}
+
+
 def test_what_cannot_be_kept_is_left_to_the_run() -> None:
     """A function that is not this package's, or with arguments that have no plain form, is no reader; only empty is refused."""
     assert kept_reader(lambda text: text) == ""
     assert kept_reader(partial(int, base=object())) == ""
-    assert _aid(answer_question(SAMPLE)) == Aid()
+    assert _aid(answer_question(SAMPLE, plain=True)) == Aid()
     assert faults_of(Aid(), "anything") == ""
     assert faults_of(Aid(), "") == "the reply is empty"
 

@@ -146,7 +146,7 @@ def test_what_was_saved_outlives_a_closed_terminal(world: Path, settings: Settin
 def test_keys_of_a_question(world: Path, settings: Settings) -> None:
     """A reply in a line, back and take it back, skip; accepting is told to be no answer; others are told whose it is."""
     assert _review(world, settings) == 6
-    output = " ".join(_check(settings, "a\nr\nr A cat sits.\nb\nu\nr A dog sits.\ns\n").output.split())
+    output = " ".join(_check(settings, "a\nr\nr A cat sits.\nb\nu\nz\nr A dog sits.\ns\n").output.split())
     assert "a question is answered in words: what can be decided is reply, undo" in output
     assert "write the reply behind r" in output
     assert "3 decided in this invocation" in output

@@ -357,3 +357,11 @@ def test_the_name_that_runs_shows_leads_to_the_schema(capsys: pytest.CaptureFixt
     """`schema duels` is refused with the method's own name."""
     assert run(["schema", "duels"]) == 2
     assert "`dokimasia schema duel`" in " ".join(capsys.readouterr().err.split())
+
+
+def test_what_was_loaded_is_not_looked_through_at_the_end() -> None:
+    """When the program ends, what it holds is no garbage to look for: with LiteLLM and LangGraph that takes seconds."""
+    script = "import atexit, gc; atexit.register(lambda: print(gc.get_freeze_count())); "
+    script += "from dokimasia.__main__ import main; main(['--version'])"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, env=environment(), check=True)
+    assert int(done.stdout.split()[-1]) > 1000

@@ -54,6 +54,18 @@ def test_items_that_wait_are_neither_done_nor_failed(capsys: pytest.CaptureFixtu
     assert "1 failed · 2 items waiting for people" in said
 
 
+def test_items_beyond_the_budget_are_neither_done_nor_failed(capsys: pytest.CaptureFixture[str]) -> None:
+    """An item that the budget does not reach is open: it is not done, did not fail, and takes no time."""
+    progress = Progress(items=4)
+    for failure in (None, "budget", "budget", "refused"):
+        progress.count(failure)
+    assert (progress.done, progress.unpaid_items, progress.failures) == (2, 2, {"refused": 1})
+    assert Speed().of(progress)[1] == 0.0
+    with ProgressLine() as line:
+        line.progressed(progress)
+    assert "1 failed · 2 items beyond the budget" in capsys.readouterr().err
+
+
 def test_a_rate_is_known_from_the_first_look_on() -> None:
     """A run that is over before it was looked at twice has a rate, too."""
     speed, progress = Speed(), Progress(items=4, stats=GatewayStats(answered=106))

@@ -109,7 +109,7 @@ def test_a_comparison_says_who_says_more_before_any_score(verb: Verb) -> None:
     assert code == 0
     places = [
         out.index(words)
-        for words in ("sim/terse speaks to", "sim/terse → sim/talkative right", " spoken to 12 ", " score 12/12 ")
+        for words in ("sim/terse speaks to", "sim/terse − sim/talkative right", " spoken to 12 ", " score 12/12 ")
     ]
     assert places == sorted(places)
     _, out, _ = verb("diff", "last", "last", "--models", "sim/terse,sim/talkative", "--json")

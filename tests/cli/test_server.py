@@ -131,6 +131,10 @@ def test_a_fork_is_compared_named_and_deleted(evaluated: str, service: Served, l
         (("verify",), "works on a home of this machine"),
         (("criteria", "export", "last"), "works on a home of this machine"),
         (("show", "last", "--home", "elsewhere"), "two places"),
+        (("runs", "--method", "duell"), "no method 'duell'; there are evaluate"),
+        (("passport", "sim/judge"), "no finished probe"),
+        (("models", "nobody"), "no model is called 'nobody'"),
+        (("models", "--check"), "works on a home of this machine"),
     ],
 )
 def test_mistakes_are_the_same(
@@ -143,6 +147,46 @@ def test_mistakes_are_the_same(
     assert said in ran.stderr
     assert "Traceback" not in ran.stderr
     assert str(service.home) not in ran.stderr or "nothing" in words
+
+
+def test_a_service_is_named_before_the_verb_too(evaluated: str, service: Served, tmp_path: Path) -> None:
+    """`dokimasia --server URL VERB` is `dokimasia VERB --server URL`, of verbs below others and in the help, too."""
+    for words in (["show", "last"], ["runs", "name", "last", "first"], ["tree", "list"], ["runs", "--json"]):
+        before = run_program(["--server", service.url, *words], tmp_path)
+        after = run_program([*words, "--server", service.url], tmp_path)
+        assert (before.returncode, before.stdout) == (0, after.stdout), before.stderr
+    assert "--server URL" in run_program(["--help"], tmp_path).stdout
+    assert "Usage: dokimasia tree" in run_program(["--server", service.url, "tree", "--help"], tmp_path).stdout
+    for words, said in (
+        (["runs", "--server", service.url], "--server can be given once only"),
+        (["runs", "--home", "elsewhere"], "two places"),
+        (["demo"], "dokimasia demo works on a home of this machine"),
+        (["tree", "agreement", "x", "y"], "works on a home of this machine"),
+        (["shwo"], "did you mean 'show'?"),
+    ):
+        ran = run_program(["--server", service.url, *words], tmp_path)
+        assert (ran.returncode, ran.stdout) == (2, ""), words
+        assert said in ran.stderr
+    (tmp_path / "token").write_text("a token that others may read")
+    ran = run_program(["--server-token-file", tmp_path / "token", "--server", service.url, "runs"], tmp_path)
+    assert "run chmod 600" in ran.stderr
+
+
+def test_runs_are_listed_by_method(evaluated: str, service: Served, tmp_path: Path) -> None:
+    """`runs --method` lists the runs of one method, from a service and from a home."""
+    for place in (["--server", service.url], ["--home", service.home]):
+        found = json.loads(run_program(["runs", "--method", "evaluate", "--json", *place], tmp_path).stdout)
+        assert {one["method"] for one in found} == {"evaluate"}
+        none = run_program(["runs", "--method", "duel", *place], tmp_path)
+        assert (none.returncode, none.stdout.startswith("no runs of the method duel in ")) == (0, True)
+
+
+def test_models_of_a_service_are_listed(service: Served, tmp_path: Path) -> None:
+    """`models` lists the service's, all or by name, with whether a key is set and without the name of its variable."""
+    assert "no model is configured in the home of http" in service.run("models").stdout
+    shown = service.run("models", "sim/weak")
+    assert (shown.returncode, shown.stdout) == (0, run_program(["models", "sim/weak"], tmp_path).stdout), shown.stderr
+    assert [one["name"] for one in json.loads(service.run("models", "sim/weak", "--json").stdout)] == ["sim/weak"]
 
 
 def test_a_threshold_has_the_same_exit_code(evaluated: str, service: Served, data: Path) -> None:

@@ -297,6 +297,28 @@ async def test_concurrency_stays_within_the_configured_limit(build: Any, transpo
     assert gateway.stats().in_flight == {"loop": 0}
 
 
+async def test_a_reply_that_is_being_kept_is_not_in_flight(
+    build: Any, transport: FakeTransport, ledger: Any, acts: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Requests under way never outnumber their limit: an answered call that is still written down holds no place."""
+    kept, commit = asyncio.Event(), ledger.commit
+
+    async def slowly(*args: Any, **fields: Any) -> None:
+        await kept.wait()
+        await commit(*args, **fields)
+
+    monkeypatch.setattr(ledger, "commit", slowly)
+    gateway = build(spec={"max_concurrency": 2})
+    asking = [asyncio.create_task(gateway.ask(acts.call(str(number)))) for number in range(8)]
+    for _ in range(20):
+        await settle()
+        stats = gateway.stats()
+        assert stats.in_flight["loop"] <= stats.limits["loop"]
+    assert stats.sent > 2, "answered calls have made room for others"
+    kept.set()
+    await asyncio.gather(*asking)
+
+
 async def test_concurrency_grows_from_its_start_and_never_exceeds_the_configured_most(
     build: Any, transport: FakeTransport, acts: Any
 ) -> None:

@@ -122,6 +122,11 @@ async def waits(state: State) -> State:
     return {"done": [str(interrupt("?"))]}
 
 
+async def waits_for_a_reply(state: State) -> State:
+    """A node whose question a person has not answered yet."""
+    return {"failed": "waiting"}
+
+
 async def is_stopped(state: State) -> State:
     """A node whose run was asked to stop."""
     raise Interrupted("stopped")
@@ -134,6 +139,7 @@ async def is_stopped(state: State) -> State:
         (raises, "failed"),
         (breaks_in_a_thread, "failed"),
         (waits, "stopped"),
+        (waits_for_a_reply, "stopped"),
         (is_stopped, "stopped"),
     ],
 )

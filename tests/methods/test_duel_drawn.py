@@ -70,6 +70,19 @@ def test_why_a_correlation_has_no_test_stands_under_its_table() -> None:
     assert f"m: {found['m']['reason']}." in paragraphs(section.blocks)
 
 
+def test_a_length_that_was_not_tested_is_not_cleared() -> None:
+    """Where no model could be tested the lead says so, and where some could it says for how many nothing was found."""
+
+    def lead(many: int) -> str:
+        rows = [row(case, case % 3 - 1, 0, longer=(case * 7) % 5) for case in range(many)]
+        section = lengths(data(length_bias=duel_figures(rows, seed=0)["length_bias"]))
+        assert section is not None
+        return paragraphs(section.blocks)[0]
+
+    assert lead(4).endswith("could be tested for no model.")
+    assert lead(30).startswith("Tested for 1 model: reward")
+
+
 def test_only_one_order_asked_is_said_to_be_so() -> None:
     """A duel in both orders that has no verdict yet is not taken for one that asks in one order alone."""
     for orders, said in ((1, ONE_ORDER), (2, "No answer has a verdict in both orders yet.")):

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from dokimasia.methods.checks import open_for_people
-from dokimasia.methods.checks.files import import_checks, write_checks
+from dokimasia.methods.checks.files import write_checks
+from dokimasia.methods.checks.filled import import_checks
 from dokimasia.settings import load_settings
 from tests.perturbed_home import perturbed_home, pictured_home
 from tests.report.chromium import opened

@@ -8,8 +8,10 @@ import pytest
 from dokimasia.domain.blindspots import EVALUATORS
 from dokimasia.domain.passport import Passport
 from dokimasia.errors import DataError, NotFound
+from dokimasia.methods.passports.blocks import blocks_of
 from dokimasia.methods.passports.choosing import recommendations
 from dokimasia.methods.passports.files import encoded, read_passport, schema, write_passport
+from dokimasia.report.blocks import Span, Table
 from tests.planted_judges import detections, judge_of, planted_passport
 
 
@@ -89,6 +91,18 @@ def test_selection_and_estimation_share_no_image() -> None:
     assert whole.estimated.images == 15
     assert whole.evaluator == max(whole.considered, key=lambda one: one.worth or 0).evaluator
     assert [one.group for one in found.recommended] == ["", "VG", "VR"]
+
+
+def test_kinds_without_a_recommendation_share_a_row() -> None:
+    """Where nothing is recommended for one reason, the table says it once and names the kinds of error."""
+    found = planted_passport(detections(images=31))
+    none = {"evaluator": None, "paradigm": None, "estimated": None, "reason": "nothing was judged"}
+    recommended = [one.model_copy(update=none) for one in found.recommended]
+    changed = found.model_copy(update={"recommended": tuple(recommended)})
+    table = next(one for one in blocks_of(changed) if isinstance(one, Table) and one.about.startswith("Recommended"))
+    assert [row[:3] for row in table.rows] == [
+        ["image-to-text", "all, VG and VR", Span("nothing was judged", "muted")],
+    ]
 
 
 def test_the_recommended_rate_has_no_winners_curse() -> None:

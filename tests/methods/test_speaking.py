@@ -11,7 +11,7 @@ import pytest
 from dokimasia.methods.evaluation.blocks import differences, overview
 from dokimasia.methods.evaluation.scores import Row, collect, summarise
 from dokimasia.report import figures
-from dokimasia.report.blocks import Bullets, plain
+from dokimasia.report.blocks import Bullets, Paragraph, plain
 from dokimasia.report.data import ReportData
 
 STATED = (("a", 4.0, 1.0), ("b", 3.0, 0.7))
@@ -98,6 +98,35 @@ def test_a_comparison_says_before_any_score_who_says_more() -> None:
     first = str(found.blocks[0])
     assert "talkative 95 %, terse 40 %" in first
     assert "silent just where it errs" in str(found.blocks[1])
+
+
+def test_pairs_that_say_little_are_listed_and_those_that_say_much_are_a_note() -> None:
+    """A pair with one below 80 % stands out, one a line, the rest counted in the singular or plural; others are a note."""
+    gap = {"difference": {"mean": 0.5, "low": 0.1, "high": 0.9}, "p_value": 0.01, "adjusted": 0.01}
+
+    def drawn(many: int, least: float) -> list[Any]:
+        one = {
+            "n_shared": 9,
+            "n_paired": 9,
+            "changed": {"higher": 5, "equal": 4, "lower": 0},
+            "stated": {"n": 9, "first": least, "second": 0.99, **gap},
+            **gap,
+        }
+        pairs = [{"better": f"a{at}", "worse": f"b{at}", **one} for at in range(many)]
+        data: Any = SimpleNamespace(
+            differences=pairs, ranked=lambda: [name for at in range(many) for name in (f"a{at}", f"b{at}")]
+        )
+        found = differences.section(data)
+        assert found is not None
+        return list(found.blocks)
+
+    first = drawn(7, 0.5)[0]
+    assert isinstance(first, Bullets)
+    assert list(first.items)[-1] == "and 1 more pair"
+    assert list(drawn(8, 0.5)[0].items)[-1] == "and 2 more pairs"
+    (note,) = [one for one in drawn(2, 0.96) if isinstance(one, Paragraph) and "unlike shares" in str(one.text)]
+    assert note.kind == "note"
+    assert "a0 99 %, b0 96 %" in str(note.text)
 
 
 def findings(summary: dict[str, Any], pairs: Sequence[dict[str, Any]] = ()) -> str:

@@ -1,14 +1,27 @@
 """Every chart is a figure that Plotly knows, whatever its labels contain."""
 
 import re
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import plotly.graph_objects as go
+import pytest
 
 import dokimasia
+from dokimasia.methods.diagnosis.blocks.charts import SCALE
+from dokimasia.methods.judging.charts import COLOURS as ORDERED
 from dokimasia.report.blocks import Block, Chart, Fold
-from dokimasia.report.charts import Point, cost_chart, grouped_chart, interval_chart, paired_chart, repeats_chart
+from dokimasia.report.charts import (
+    Point,
+    cost_chart,
+    grouped_chart,
+    interval_chart,
+    intervals_said,
+    paired_chart,
+    repeats_chart,
+)
+from dokimasia.report.heat import COLOURS, FAILURES, INK, SHARES
 from dokimasia.report.sections import sections_of
 from tests.report.conftest import Finished
 
@@ -56,6 +69,18 @@ def test_an_interval_never_reaches_backwards() -> None:
     assert bars["arrayminus"] == [0.8]
 
 
+def test_a_caption_promises_the_intervals_that_are_drawn(full: Finished, small: Finished) -> None:
+    """A caption speaks of intervals where there are any, and says so where some, or all, of its points have none."""
+    with_one, without = Point("a", 3.0, 2.0, 4.0), Point("b", 3.0, None, None)
+    assert intervals_said([with_one]) == "with 95 % intervals"
+    assert intervals_said([with_one, without]) == "with 95 % intervals where there are any"
+    assert intervals_said([without]).startswith("without intervals")
+    for run in (full, small):
+        for chart in (chart for section in sections_of(run.data()) for chart in charts(section.blocks)):
+            bars = any("error_x" in trace or "error_y" in trace for trace in chart.figure["data"])
+            assert bars == ("with 95 % intervals" in chart.about), chart.about
+
+
 def test_what_has_no_interval_has_no_bar() -> None:
     """A mean without an interval is a hollow dot of its own trace, and no bar of width zero stands for what is not known."""
     points = [Point("a", 5.0, None, None), Point("b", 3.0, 2.0, 4.0), Point("c", 1.0, None, None)]
@@ -96,3 +121,24 @@ def test_the_pages_library_draws_every_kind_of_trace() -> None:
     library = (package / "report" / "plotly.js").read_text()
     assert all(f'name:"{one}"' in library for one in kept - {"core"})
     assert len(library) < 1_500_000
+
+
+def luminance(parts: list[float]) -> float:
+    """How light a colour is, as the guidelines on contrast reckon it; parts are 0 to 255."""
+    red, green, blue = [one / 255 / 12.92 if one <= 10 else ((one / 255 + 0.055) / 1.055) ** 2.4 for one in parts]
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def parts_of(colour: str) -> list[float]:
+    """Red, green and blue of a colour in hexadecimal digits."""
+    return [int(colour[at : at + 2], 16) for at in (1, 3, 5)]
+
+
+@pytest.mark.parametrize("scale", [COLOURS, SHARES, FAILURES, SCALE, ORDERED])
+def test_figures_stand_out_from_every_cell_of_a_heat_map(scale: list[list[Any]]) -> None:
+    """Figures have a contrast of 5 and more with every colour between the ends of a scale."""
+    dark = luminance(parts_of(INK)) + 0.05
+    for (_, one), (_, other) in pairwise(scale):
+        for step in range(11):
+            mixed = [a + (b - a) * step / 10 for a, b in zip(parts_of(one), parts_of(other), strict=True)]
+            assert (luminance(mixed) + 0.05) / dark >= 5, (one, other, step)

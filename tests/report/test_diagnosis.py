@@ -87,7 +87,7 @@ def test_in_the_browser_tables_sort_and_bars_open_their_evidence(
         seen.page.mouse.click(box["x"] + 2, box["y"] + box["height"] / 2)
         seen.page.wait_for_function("document.querySelector('details[id^=why-][open]') !== null")
         assert "unverified: " in str(section.inner_text())
-        cited = section.locator("p a.cited").first
+        cited = section.locator(":is(p, li) a.cited").first
         cited.click()
         place = str(cited.get_attribute("href")).removeprefix("#")
         seen.page.wait_for_function("id => document.getElementById(id)?.open === true", arg=place)

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 from pathlib import Path
 from typing import Any, Literal
 
@@ -259,3 +260,37 @@ def test_the_policy_stops_what_escapes(small: Finished, tmp_path: Path) -> None:
         assert seen.page.evaluate("window.pwned") is None
         assert len(seen.errors) >= 3
         assert all("Content Security Policy" in error for error in seen.errors), seen.errors
+
+
+NARROW = (400, 800)
+
+
+def test_a_narrow_window_cuts_no_title_and_says_where_columns_are_left(full: Finished, tmp_path: Path) -> None:
+    """At 400 pixels a chart's axis title stands whole within it, and a table that goes on to the right says so.
+
+    Scrolled to its end it says that there is more on the left alone; a wide window says nothing.
+    """
+    page_file = written(full, tmp_path / "report.html")
+    long = "percent of valid verdicts, from the middle of the equal ones"
+    page_file.write_text(re.sub(r'("title":\{[^{}]*"text":")[^"]+', rf"\g<1>{long}", page_file.read_text()))
+    with opened(page_file, size=NARROW) as seen:
+        wider = seen.page.eval_on_selector_all(
+            ".plot",
+            """all => all.flatMap((plot) => [...plot.querySelectorAll(".xtitle")].filter((title) => {
+                const [inner, outer] = [title.getBoundingClientRect(), plot.getBoundingClientRect()];
+                return inner.left < outer.left || inner.right > outer.right || inner.bottom > outer.bottom;
+            }).map((title) => title.textContent))""",
+        )
+        assert wider == []
+        titles = seen.page.eval_on_selector_all(
+            ".xtitle", "all => all.map((one) => one.querySelectorAll('tspan').length)"
+        )
+        assert 2 in titles
+        box = seen.page.locator("#scores .scroll").first
+        assert box.get_attribute("data-more") == "right"
+        assert "scroll to the right" in box.evaluate("box => getComputedStyle(box, '::after').content")
+        box.evaluate("box => { box.scrollLeft = box.scrollWidth; box.dispatchEvent(new Event('scroll')); }")
+        assert box.get_attribute("data-more") == "left"
+        assert (seen.errors, seen.requests) == ([], [])
+    with opened(page_file) as seen:
+        assert seen.page.locator("#scores .scroll").first.get_attribute("data-more") is None

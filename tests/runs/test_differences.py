@@ -1,7 +1,10 @@
 """Paired differences against a computation by hand: pairing, losses, bounds, what changed most, how judges agree."""
 
+from typing import Any
+
 import pytest
 
+from dokimasia.report.comparison import interval_and_test
 from dokimasia.runs.reading.differences import compare
 from dokimasia.runs.reading.sides import Answer, Place, Side
 
@@ -128,3 +131,19 @@ def test_nothing_in_common_is_nothing_measured() -> None:
 def test_the_list_of_changes_is_as_long_as_wanted(top: int) -> None:
     """At most `top` samples are listed, the largest change first."""
     assert len(compare(FIRST, SECOND, seed=0, top=top)["most_changed"]) == top
+
+
+def test_an_interval_and_a_test_that_do_not_go_together_are_explained() -> None:
+    """A row whose interval holds 0 beside a small p, or the reverse, and one without any difference, each bring a note."""
+
+    def one(low: float | None, high: float | None, p: float, higher: int = 3) -> dict[str, Any]:
+        changed = {"higher": higher, "equal": 9, "lower": 0}
+        return {"difference": {"mean": 0.0, "low": low, "high": high}, "p_value": p, "changed": changed}
+
+    assert not list(interval_and_test([one(-0.1, 0.2, 0.3), one(0.1, 0.2, 0.01), one(None, None, 0.01)]))
+    for row in (one(-0.14, 0.01, 0.048), one(0.1, 0.2, 0.06)):
+        assert [said.split(",")[0] for said in interval_and_test([row])] == [
+            "Interval and test are made in different ways"
+        ]
+    (said,) = interval_and_test([one(-0.14, 0.14, 1.0, higher=0)])
+    assert said.startswith("Where no sample differs the interval is not made of differences")

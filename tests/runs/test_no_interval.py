@@ -1,5 +1,6 @@
 """What stands in the place of an interval that cannot hold its level, from the rows to the reader."""
 
+import re
 from io import StringIO
 
 from rich.console import Console
@@ -9,8 +10,9 @@ from dokimasia.domain.diagnosis.tables import AssetColumn, Figure
 from dokimasia.methods.audit.figures import Judged, model_figures
 from dokimasia.methods.diagnosis.cells import difference_of, mark_of, mean_of
 from dokimasia.report import drawing, figures
-from dokimasia.report.blocks import Cell, Column, Table, plain
+from dokimasia.report.blocks import Cell, Column, Paragraph, Table, plain
 from dokimasia.report.charts import Point, interval_chart
+from dokimasia.report.footnotes import TOO_FEW, shortened
 from dokimasia.report.terminal import draw_blocks
 from dokimasia.runs.reading.rates import mean_interval, paired
 from dokimasia.runs.shapes import Interval
@@ -65,10 +67,10 @@ def test_a_terminal_has_the_reasons_under_the_table() -> None:
     rows: list[list[Cell]] = [[f"model {at}", cell, cell] for at, cell in enumerate(cells)]
     lines = _printed(Table(columns, rows, "Scores"))
     assert {"model 0 none ¹ none ¹", "model 1 4.90 [none ¹] 4.90 [none ¹]"} <= set(lines)
-    assert lines.count(f"¹ no interval: {REASON}") == 1
+    assert lines.count(f"¹ no interval: too few different images ({REASON})") == 1
     alone: list[list[Cell]] = [["model 0", figures.interval(none), ""], ["model 1", "", ""]]
     lines = _printed(Table(columns, alone, "Scores"))
-    assert {"model 0 none ¹", f"¹ no interval: {REASON}"} <= set(lines)
+    assert {"model 0 none ¹", f"¹ no interval: too few different images ({REASON})"} <= set(lines)
 
 
 def test_reasons_that_differ_in_their_figures_are_one_note() -> None:
@@ -77,21 +79,35 @@ def test_reasons_that_differ_in_their_figures_are_one_note() -> None:
     cells = [figures.interval({"low": None, "high": None, "no_interval": reason}) for reason in reasons]
     table = Table([Column("model", numeric=False), Column("")], [["model", cell] for cell in cells], "Scores")
     note = (
-        "¹ no interval: 9 to 12 clusters at the ceiling: the effective number that differ from the median is 0.4 to 1.0, "
-        "at least 1.5 are needed"
+        "¹ no interval: too few different images (9 to 12 clusters at the ceiling: the effective number that differ from the "
+        "median is 0.4 to 1.0, at least 1.5 are needed)"
     )
     lines = _printed(table)
     assert [line for line in lines if "none" in line] == ["model none ¹", "model none ¹", "model none ²"]
     assert lines.count(note) == lines.count("² no interval: one cluster") == 1
     page = "\n".join(drawing.draw_blocks([table], drawing.Charts(), browser=str))
-    assert page.count(f'<p class="note">{note}</p>') == page.count("no interval: 9 to 12") == 1
+    assert page.count(f'<p class="note">{note}</p>') == page.count("(9 to 12 clusters") == 1
     assert page.count("no interval") == 2
+
+
+def test_in_a_sentence_the_reason_is_a_few_words() -> None:
+    """A sentence says that there are too few different images; the page has the details in the title of these words."""
+    assert shortened(paired([0.0] * 11 + [1.0], IMAGES, widest=4.0, seed=0)["difference"]["no_interval"]) == TOO_FEW
+    cell = figures.interval({"low": None, "high": None, "no_interval": REASON})
+    said = Paragraph(("It scores 4.80 of 5 (", cell, "; p = 1.000)."))
+    text = "It scores 4.80 of 5 (no interval: too few different images; p = 1.000)."
+    out = StringIO()
+    draw_blocks(Console(file=out, width=150), [said])
+    assert out.getvalue().strip() == text
+    (page,) = drawing.draw_blocks([said], drawing.Charts(), browser=str)
+    assert f'<abbr title="{REASON}">too few different images</abbr>' in page
+    assert re.sub("<[^>]*>", "", page) == text
 
 
 def _printed(table: Table) -> list[str]:
     """Return what a terminal shows of a table, line by line with single spaces."""
     out = StringIO()
-    draw_blocks(Console(file=out, width=150), [table])
+    draw_blocks(Console(file=out, width=180), [table])
     return [" ".join(line.split()) for line in out.getvalue().splitlines()]
 
 

@@ -19,7 +19,7 @@ from dokimasia.storage.runs import Run, get_run, load_samples, response_texts
 from dokimasia.storage.trees.lookup import criterion_key
 from tests.report.conftest import Finished, run_on
 from tests.runs import conftest as runs
-from tests.runs.kinds import KINDS
+from tests.runs.kinds import KINDS, make
 from tests.service.conftest import asking, service_over
 from tests.service.test_samples_page import HTML, body, listed
 
@@ -176,6 +176,39 @@ async def test_several_runs_stand_side_by_side(homes: runs.Homes, tmp_path: Path
     assert refined.run in text
 
 
+async def test_figures_on_different_scales_have_rows_of_their_own(
+    homes: runs.Homes, world: Path, tmp_path: Path
+) -> None:
+    """Scores of an evaluation and rewards of a duel stand in rows that name their scales, with intervals around them."""
+    settings, first = homes.finished(KINDS["evaluate"], tmp_path / "home")
+    second = await make(settings, world, KINDS["duel"])
+    third = await make(settings, world, KINDS["duel"], judge="sim/judge-noisy")
+    with service_over(settings.home) as service:
+        async with asking(service) as client:
+            text = plain_text(await body(client, f"/compare?runs={first.run},{second.run},{third.run}"))
+            listed_as = [plain_text(await body(client, f"/runs/{one.run}/row")) for one in (first, second)]
+    for row in ("score, 1 to 5", "reward, −100 to 100"):
+        assert row in text
+    assert re.search(r"score \d\.\d\d \(1 to 5\)", listed_as[0])
+    assert re.search(r"reward −?[\d.]+ \(−100 to 100\)", listed_as[1])
+    number = "−?\\d+\\.\\d\\d"
+    found = re.findall(rf"({number}) \[({number}), ({number})\]", text)
+    assert found
+    for mean, low, high in (map(read_number, one) for one in found):
+        assert low <= mean <= high
+    assert not re.search(r"(?<![\w-])-\d", text.partition("Headline figures")[2])
+
+
+def plain_text(page: str) -> str:
+    """A page without its markup."""
+    return " ".join(unescape(re.sub(r"<[^>]*>", " ", page)).split())
+
+
+def read_number(text: str) -> float:
+    """A printed number."""
+    return float(text.replace("−", "-"))
+
+
 async def test_without_a_run_there_is_what_to_choose_from(client: httpx.AsyncClient, small: Finished) -> None:
     """The menu's entry shows the runs that can be compared."""
     reply = await client.get("/compare", headers=HTML)
@@ -186,6 +219,23 @@ def of(home: Home, run: str) -> tuple[Run, dict[str, object]]:
     """A run and its sides."""
     found = get_run(home, run)
     return found, dict(sides_of(home, found))
+
+
+async def test_a_long_table_of_parts_shows_its_first_rows(
+    client: httpx.AsyncClient, small: Finished, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where a table of parts has a fold, its first rows stand above it and the fold says how many others it holds."""
+    address = f"/compare?runs={small.run}&models=sim/strong,sim/weak"
+    whole = await body(client, address)
+    monkeypatch.setattr("dokimasia.service.pages.compare.UNFOLDED", 3)
+    monkeypatch.setattr("dokimasia.service.pages.compare.SHOWN", 2)
+    folded = await body(client, f"{address}&page=1")  # what was answered before is kept
+    by_category = folded.partition("By category")[2]
+    above, _, below = by_category.partition("<details>")
+    assert above.count('<th scope="row">') == 2
+    others = whole.partition("By category")[2].partition("</table>")[0].count('<th scope="row">') - 2
+    assert below.startswith(f"<summary>The other {others}</summary>")
+    assert "<summary>The other" not in whole
 
 
 def test_parts_are_compared_by_their_own_samples_and_criteria(small: Finished) -> None:
@@ -250,6 +300,26 @@ async def test_runs_without_a_common_model_offer_one_of_each(small: Finished, tm
             assert ["sim/steady" in side for side in sides] == [False, True]
             asked = f"runs={small.run},{other.run}&models-first=sim/weak&models-second=sim/steady"
             assert shown(await body(client, f"/compare?{asked}"))
+
+
+async def test_two_models_differ_in_the_direction_of_their_run(client: httpx.AsyncClient, small: Finished) -> None:
+    """First minus second, with the models' names, in the figures, by category and sample by sample, as on the run's page."""
+    found = compared(small.home, small.run, small.run, models=MODELS)["pairs"][0]  # type: ignore[index]
+    mean = -found["difference"]["mean"]  # type: ignore[index]
+    assert mean > 0
+    text = await body(client, f"/compare?runs={small.run}&models={','.join(MODELS)}")
+    said = plain_text(text)
+    assert f"{mean:+.2f}" in said
+    assert f"{MODELS[0]} − {MODELS[1]}" in said
+    assert f"{MODELS[0]} right, {MODELS[1]} wrong" in said
+    assert said.count(f"run {small.run} ·") == 1
+    assert f"first {MODELS[0]}, second {MODELS[1]}" in said
+    assert "difference: first minus second" in said
+    assert "second minus first" not in said
+    gaps = [read_number(gap) for gap in re.findall(r'class="gap \w*">([^<–]+)<', text)]
+    assert not re.search(r'class="gap \w*">-', text)
+    assert max(gaps, key=abs) > 0
+    assert "Paired differences" in await body(client, f"/runs/{small.run}?wait=true")
 
 
 async def test_rows_are_read_once_for_a_comparison(two: tuple[Path, str, str], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,7 +2,9 @@
 
 import re
 import shutil
+import sqlite3
 from collections.abc import AsyncIterator
+from contextlib import closing
 from html import escape, unescape
 from pathlib import Path
 from typing import Any
@@ -107,7 +109,7 @@ async def test_a_form_without_scripts_corrects_and_leaves_out(desk: tuple[httpx.
     assert "Undo: what the judge said counts" in page
     late = await client.post(path, data={**said, "action": "correct", "answer": "wrong"}, headers=FORM)
     assert late.status_code == 409
-    assert "meanwhile it was corrected otherwise" in late.text
+    assert re.search(r"meanwhile it was corrected otherwise by \w+ \(\d{4}-\d\d-\d\d \d\d:\d\d UTC\)", late.text)
     empty = await client.post(path, data={"sample": second, "action": "leave_out", "reason": ""}, headers=FORM)
     assert empty.status_code == 422
     assert "a reason is needed" in empty.text
@@ -119,6 +121,45 @@ async def test_a_form_without_scripts_corrects_and_leaves_out(desk: tuple[httpx.
     assert (await client.post(path, data={"sample": second, "action": "keep"}, headers=FORM)).status_code == 303
     none = await client.get(f"/runs/{run}/samples", params={"corrected": "out"}, headers=HTML)
     assert "No sample of this run" in none.text
+
+
+async def test_a_late_correction_keeps_all_that_was_chosen(desk: tuple[httpx.AsyncClient, str]) -> None:
+    """A form that comes too late is shown with its own choices, so that saving it once more writes them."""
+    client, run = desk
+    sample = (await wrong_of(client, run))[0]
+    path = f"/runs/{run}/corrections"
+    said = {"sample": sample, "model": WEAK, "repeat": "0", "seen": "0", "action": "correct"}
+    first = {**said, "criterion": ["5", ""], "reason": "first"}
+    assert (await client.post(path, data=first, headers=FORM)).status_code == 303
+    late = await client.post(
+        path, data={**said, "answer": "right", "criterion": ["3", ""], "reason": "second"}, headers=FORM
+    )
+    assert late.status_code == 409
+    assert '<option value="right" selected>' in late.text
+    assert '<option value="3" selected>' in late.text
+    assert 'value="second"' in late.text
+    seen = re.search(rf'value="{WEAK}">.*?name="seen" value="(\d+)"', late.text)
+    assert seen is not None
+    assert seen[1] == "1"
+
+
+async def test_corrected_verdicts_can_be_filtered_by(small: Finished, tmp_path: Path) -> None:
+    """Where the judge gave one verdict alone, the other is offered once a person gave it, and a link to either never fails."""
+    home = Path(shutil.copytree(small.home, tmp_path / "home"))
+    with closing(sqlite3.connect(home / "dokimasia.db")) as database, database:
+        database.execute("UPDATE results SET verdict = 'wrong' WHERE verdict IS NOT NULL")
+    with service_over(home) as service:
+        async with asking(service) as client:
+            samples = f"/runs/{small.run}/samples"
+            none = await client.get(samples, params={"answer": "right"}, headers=HTML)
+            assert none.status_code == 200
+            assert '<option value="right"' not in none.text
+            sample = (await wrong_of(client, small.run))[0]
+            sent = {"sample": sample, "model": WEAK, "answer": "right", "reason": "x"}
+            assert (await client.post(f"/api/runs/{small.run}/corrections", json=sent)).status_code == 201
+            found = await client.get(samples, params={"answer": "right"}, headers=HTML)
+            assert '<option value="right" selected>' in found.text
+            assert [unescape(name) for name in re.findall(r"data-row>([^<]*)</a>", found.text)] == [sample]
 
 
 async def test_a_reason_that_attacks_its_reader_stays_text(desk: tuple[httpx.AsyncClient, str]) -> None:

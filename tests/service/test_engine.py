@@ -1,7 +1,7 @@
 """The engine: requests accepted or refused at once, a bounded number at work, stopped, gone on with, kept over restarts."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,7 @@ import pytest
 from dokimasia.domain.call import ModelCall
 from dokimasia.errors import ConfigError, DataError, InputError, Interrupted, TransportError
 from dokimasia.gateway.doubles import CountingTransport
-from dokimasia.methods.checks import checked, waiting_questions
+from dokimasia.methods.checks import answer, checked, undo, waiting_questions
 from dokimasia.methods.evaluation import METHOD, EvaluationRequest
 from dokimasia.methods.review import ReviewRequest
 from dokimasia.runs.ending import why_ended
@@ -27,7 +27,7 @@ from dokimasia.simulation.serving.transport import SimTransport
 from dokimasia.simulation.world import write_world
 from dokimasia.storage.decisions import leave
 from dokimasia.storage.home import Home
-from dokimasia.storage.people.questions import get_question
+from dokimasia.storage.people.questions import OpenQuestion, get_question
 from dokimasia.storage.runs import Run, create_run, get_run, list_runs, set_status
 from dokimasia.storage.threads import queue
 from tests.runs.people import as_model
@@ -385,6 +385,38 @@ async def test_a_run_that_waits_for_people_goes_on_when_they_have_answered(
             now = await engine.ended(row)
         assert now.status == "done"
         assert get_run(home, other.id).status == "interrupted", "a person stopped it"
+
+
+async def test_answers_can_be_taken_back_while_somebody_is_in_the_middle_of_answering(
+    data: Path, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A run goes on once each who began to answer has answered all of theirs; who has not begun holds nothing up."""
+    monkeypatch.setattr("dokimasia.service.queue.LOOK", 0.02)
+    monkeypatch.setattr("dokimasia.service.queue.QUIET", {False: 0.1, True: 60.0})
+    reply = as_model(settings, "sim/panel-c")
+    async with engine_over(settings) as (engine, home):
+        request = ReviewRequest(data=data, panel=("sim/panel-a", "human/ann", "human/bob"), limit=4)
+        row = await engine.ended(await engine.submit("review", request))
+        ann, bob = (waiting_questions(home, run=row.id, who=who) for who in ("ann", "bob"))
+        assert len(ann) == len(bob) > 1
+
+        async def answers(which: Sequence[OpenQuestion]) -> None:
+            for one in which:
+                text = reply(get_question(home, one.item).call.messages)
+                assert (await answer(home, one.item, text, who=one.person)).done
+
+        await answers([ann[0], *bob])
+        await asyncio.sleep(0.6)
+        assert row.id not in engine.queue
+        assert not any(get_question(home, one.item).used_at for one in (*ann, *bob))
+        assert (await undo(home, ann[0].item, who="ann")).done, "nothing rests on it yet"
+        await asyncio.wait_for(_begun(engine, row.id), 20)
+        assert (await engine.ended(row)).status == "waiting"
+        assert all(get_question(home, one.item).used_at for one in bob)
+        await answers(ann)
+        await asyncio.wait_for(_begun(engine, row.id), 20)
+        await engine.ended(row)
+        assert all(get_question(home, one.item).used_at for one in ann)
 
 
 async def _begun(engine: Engine, run: str) -> None:

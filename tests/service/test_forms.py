@@ -50,6 +50,18 @@ async def test_models_are_suggested(client: httpx.AsyncClient, field: str) -> No
     assert '<option value="sim/strong">' in text.split('<datalist id="offers-models">')[1].split("</datalist>")[0]
 
 
+async def test_a_misspelt_model_is_told_beside_its_field(at_work: Working) -> None:
+    """A model that there is not stands beside the field that names it, and not above the form alone."""
+    sample = '{"id": "a", "prompt": "What is 1 + 1?", "reference_answer": "2"}\n'
+    (at_work.service.data_root or Path()).joinpath("one.jsonl").write_text(sample)
+    sent = {"data": "one.jsonl", "judge": "sim/jugde", "models": ["sim/weak"], "do": "estimate"}
+    page = await at_work.client.post("/new/evaluate", data=sent, headers=BROWSER)
+    assert page.status_code == 422
+    field = page.text.split('<input id="judge"')[1].split('id="models"')[0]
+    assert "there is no simulated model &#39;sim/jugde&#39;; did you mean sim/judge" in field
+    assert page.text.count("there is no simulated model") == 1
+
+
 async def test_an_estimate_adds_no_empty_field(client: httpx.AsyncClient) -> None:
     """A form that comes back has the fields that it had: what was empty is not one more."""
     fresh = (await client.get("/new/evaluate")).text
@@ -57,6 +69,57 @@ async def test_an_estimate_adds_no_empty_field(client: httpx.AsyncClient) -> Non
     again = (await client.post("/new/evaluate", data=sent)).text
     assert again.count('name="responses"') == fresh.count('name="responses"')
     assert again.count('name="models"') == fresh.count('name="models"') == 2
+
+
+async def test_all_that_is_wrong_is_said_in_one_round(at_work: Working) -> None:
+    """What is no number, out of its range, no name, and what only reading can tell stand beside their fields at once."""
+    data = b'{"id": "a", "prompt": "How many legs has a cat?", "reference_answer": "4"}\n'
+    kept = (await at_work.client.post("/api/uploads", files={"file": ("world.jsonl", data)})).json()
+    asked = {
+        "data": kept["called"],
+        "models": "sim/strong",
+        "judge": "sim/judge",
+        "repeats": "many",
+        "limit": "0",
+        "min_score": "9",
+        "name": "large world",
+        "criteria_count": "abc",
+        "do": "start",
+    }
+    page = unescape((await at_work.client.post("/new/evaluate", data=asked, headers=BROWSER)).text)
+    beside = dict(re.findall(r'id="about-([a-z_]+)".*?</p>\s*<p class="fault" role="alert">(.*?)</p>', page))
+    assert set(beside) == {"repeats", "limit", "min_score", "name", "criteria_count"}
+    assert beside["limit"] == "it must be 1 or more"
+    assert beside["min_score"] == "it must be 5 or less"
+    assert "letters, digits, dots, dashes and underscores" in beside["name"]
+    assert "Input should" not in page
+
+
+async def test_rules_of_fields_stand_beside_them(client: httpx.AsyncClient) -> None:
+    """What a name may consist of, what a score lies between, and how a person is named is said before anything is sent."""
+    page = (await client.get("/new/evaluate")).text
+    about = dict(re.findall(r'id="about-([a-z_]+)">(.*?)</p>', page))
+    assert "Letters, digits, dots, dashes and underscores" in about["name"]
+    assert "From 1 to 5." in about["min_score"]
+    assert "human/NAME" in about["models"]
+    review = (await client.get("/new/review")).text
+    assert "human/NAME" in dict(re.findall(r'id="about-([a-z_]+)">(.*?)</p>', review))["panel"]
+
+
+async def test_a_person_without_a_name_is_told_how_one_is_named(at_work: Working, small: Finished) -> None:
+    """`human/` is no model; the sentence says how a person is named."""
+    data = (small.home.parent / "world.jsonl").read_bytes()
+    kept = (await at_work.client.post("/api/uploads", files={"file": ("world.jsonl", data)})).json()
+    asked = {"data": kept["called"], "panel": ["sim/panel-a", "human/"], "do": "estimate"}
+    page = unescape((await at_work.client.post("/new/review", data=asked, headers=BROWSER)).text)
+    assert "there is no model 'human/'" in page
+    assert "human/NAME for a person" in page
+
+
+async def test_the_form_says_what_simulated_models_see(client: httpx.AsyncClient, small: Finished) -> None:
+    """Whoever tries pictures of their own is told on the form and on the result that simulated models cannot see them."""
+    for path in ("/new/evaluate", f"/runs/{small.run}?wait=true"):
+        assert "see only pictures of the simulated world" in (await client.get(path)).text
 
 
 REFUSED = (
@@ -148,4 +211,4 @@ async def test_a_retry_takes_limits(at_work: Working, small: Finished) -> None:
         asked = {"kinds": "refused", "max_cost": "-1"}
         reply = await at_work.client.post(f"/runs/{small.run}/{verb}", data=asked, headers=BROWSER)
         assert reply.status_code == 422
-        assert "max_cost: Input should be greater than or equal to 0" in unescape(reply.text)
+        assert "max_cost: it must be 0 or more" in unescape(reply.text)

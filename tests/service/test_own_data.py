@@ -75,8 +75,9 @@ async def test_five_images_are_looked_at_estimated_and_judged(at_work: Working) 
     looked = await told(at_work, "data", data=kept["called"])
     assert looked.count("<article") == looked.count('<img src="data:image') == 5
     assert 'class="notice' not in looked.split("<main")[1]
-    estimated = await told(at_work, "estimate", data=kept["called"])
+    estimated = await told(at_work, "estimate", data=kept["called"], name="colours")
     assert "dokimasia evaluate data.jsonl" in estimated
+    assert " --name colours" in estimated
     assert "as they would be sent" in estimated
     asked = {"models": "sim/strong", "judge": "sim/judge", "do": "start", "data": kept["called"]}
     begun = await at_work.client.post("/new/evaluate", data=asked, headers=BROWSER)
@@ -84,6 +85,18 @@ async def test_five_images_are_looked_at_estimated_and_judged(at_work: Working) 
     assert (await at_work.ended(run))["status"] == "done"
     again = unescape((await at_work.client.get(f"/new/evaluate?from={run}")).text)
     assert f'value="{kept["called"]}"' in again
+
+
+async def test_the_estimate_of_a_review_counts_people_and_shows_prompts(at_work: Working) -> None:
+    """What a person would be asked is counted apart from calls, and every kind of prompt is shown."""
+    kept = await uploaded(at_work, packed="colours.zip", **{"data.jsonl": lines(), **IMAGES})
+    asked = {"data": kept["called"], "panel": ["sim/panel-a", "sim/panel-b", "human/dana"], "do": "estimate"}
+    page = unescape((await at_work.client.post("/new/review", data=asked, headers=BROWSER)).text)
+    assert re.search(r"human/dana <span[^>]*>a person</span></th><td[^>]*>\d+ questions", page)
+    assert "Questions to people at most" in page
+    for prompt in ("describe", "peer_review", "peer_vote"):
+        assert f"<summary>{prompt}</summary>" in page
+    assert "(description 3)" in page
 
 
 @pytest.mark.parametrize("do", ["data", "estimate"])
@@ -127,6 +140,20 @@ async def test_a_question_under_another_name_is_pointed_to(at_work: Working) -> 
     assert "5 samples have no question. Among its other fields (question) may be the question" in looked
     estimated = await told(at_work, "estimate", data=kept["called"])
     assert "the field 'prompt' is missing (there are 'images', 'question'" in estimated
+
+
+async def test_fields_under_other_names_are_named_with_those_that_may_be_meant(at_work: Working) -> None:
+    """Where all fields have other names, each is paired with the one that may be meant, and what is alike is said once."""
+    row = {"picture": "images/red.png", "question": "What colour is it?", "answer": "red"}
+    data = b"".join(json.dumps({"identifier": f"q{at}", **row}).encode() + b"\n" for at in range(8))
+    kept = await uploaded(at_work, packed="names.zip", **{"data.jsonl": data, **IMAGES})
+    page = await told(at_work, "data", data=kept["called"])
+    assert (
+        "line 1: the field 'id' is missing; there are 'answer', 'identifier', 'picture', 'question': did you mean "
+        "id by 'identifier', image by 'picture', prompt by 'question', reference_answer by 'answer'?"
+    ) in page
+    assert "The same is wrong with lines 2, 3, 4, 5, 6, 7, 8." in page
+    assert page.count("the field 'id' is missing") == page.count("the field 'prompt' is missing") == 1
 
 
 async def test_what_is_wrong_with_a_model_names_the_way_out(at_work: Working) -> None:

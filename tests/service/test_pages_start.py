@@ -1,10 +1,13 @@
 """The first page: which runs it lists, what it says of each, and where ticks lead."""
 
 import json
+import re
 
 import httpx
 import pytest
+from jinja2 import BaseLoader
 
+from dokimasia.service.drawing import MENU, templates
 from tests.report.conftest import Finished
 from tests.service.conftest import asking, service_over
 from tests.service.waiting import Waits
@@ -27,6 +30,17 @@ async def test_figures_that_take_a_moment_come_with_the_row(client: httpx.AsyncC
     assert "$0.00" in row
     assert "hx-trigger" not in row
     assert "sim/strong: " in (await client.get("/", headers=BROWSER)).text
+
+
+async def test_a_title_says_where_one_is(client: httpx.AsyncClient) -> None:
+    """The title of every page, in the menu or not, ends with the program's name."""
+    for path, _ in MENU:
+        text = (await client.get(path, headers=BROWSER)).text
+        assert text.split("<title>")[1].split("</title>")[0].endswith("Dokimasia"), path
+    for name in templates().list_templates():
+        source = (templates().loader or BaseLoader()).get_source(templates(), name)[0]
+        for title in re.findall(r"{% block title %}(.*?){% endblock %}", source):
+            assert title.endswith("Dokimasia"), name
 
 
 @pytest.mark.parametrize(
@@ -69,6 +83,42 @@ async def test_a_browser_is_told_errors_as_a_page_and_a_program_as_json(small: F
     assert told.headers["content-type"] == fragment.headers["content-type"] == "application/problem+json"
     assert "no run of" in json.loads(told.text)["detail"]
     assert "no run of" in shown.text
+
+
+@pytest.mark.parametrize(
+    ("path", "said"),
+    [
+        ("/nope", ["there is no page &#39;/nope&#39;"]),
+        ("/passport", ["did you mean <code>/passports</code>?"]),
+        ("/runs/{run}/nope", ["there is no page", 'href="/runs/{run}"']),
+        ("/runs/{run}/samples/a/b", ["no sample", 'href="/runs/{run}/samples"']),
+        ("/runs/{run}/samples?low=9x", ["score (low): &#39;9x&#39; is no number", "<h1>This cannot be used"]),
+        ("/passports/judge?name=sim/nobody", ["no finished probe of this home asked a judge", 'href="/passports"']),
+    ],
+)
+async def test_an_error_says_what_is_wrong_and_where_to_go(
+    client: httpx.AsyncClient, small: Finished, path: str, said: list[str]
+) -> None:
+    """An address at which nothing is names it, with one that is spelt almost so, and leads to the page above it."""
+    page = await client.get(path.format(run=small.run), headers=BROWSER)
+    assert page.status_code in (404, 422)
+    for one in said:
+        assert one.format(run=small.run) in page.text
+    assert "Not Found" not in page.text
+
+
+async def test_a_program_is_told_that_there_is_no_route(client: httpx.AsyncClient) -> None:
+    """A route that is not there, and one that takes another method, name the address and what there is."""
+    assert (await client.get("/api/nope")).json()["detail"] == (
+        "there is no route '/api/nope'; /api/openapi.json describes all"
+    )
+    assert (await client.put("/api/runs", json={})).json()["detail"] == "PUT cannot be asked of '/api/runs', but GET"
+
+
+async def test_a_guessed_address_leads_to_a_judge(client: httpx.AsyncClient) -> None:
+    """`/passports/NAME`, as the JSON route has it, leads to the page of the judge's passport."""
+    led = await client.get("/passports/sim/judge@low", headers=BROWSER)
+    assert (led.status_code, led.headers["location"]) == (303, "/passports/judge?name=sim%2Fjudge%40low")
 
 
 async def test_items_that_wait_for_people_have_not_failed(waiting_once: Waits) -> None:

@@ -2,11 +2,14 @@
 
 import json
 from html import unescape
+from pathlib import Path
 
 from starlette.testclient import TestClient
 
 from dokimasia.domain.passport import Passport
 from dokimasia.service.app import create_app
+from tests.cli.served import served
+from tests.processes import run_program
 from tests.runs.kinds import JUDGE
 from tests.service.conftest import service_over
 from tests.service.waiting import Waits
@@ -36,3 +39,14 @@ def test_a_passport_is_shown_downloaded_and_checked(waiting: Waits) -> None:
             assert "mine.json: it was changed after it was made" in unescape(changed.text)
             assert "../" not in changed.text
             assert page.post("/passports", files={"file": ("x.json", b"{")}).status_code == 422
+
+
+def test_the_command_prints_the_same_through_a_service(waiting: Waits, tmp_path: Path) -> None:
+    """`dokimasia passport` with a service prints and writes the passport that it makes of the home itself."""
+    home = waiting.home
+    here = run_program(["passport", JUDGE, "--json", "--home", home], tmp_path)
+    with served(home) as service:
+        there = service.run("passport", JUDGE, "--json", "-o", "mine.json", folder=tmp_path)
+        assert (there.returncode, there.stdout) == (0, here.stdout), there.stderr
+    shown = run_program(["passport", "mine.json", "--json"], tmp_path)
+    assert shown.stdout == here.stdout

@@ -1,22 +1,31 @@
 """The review's pages: the queue, one item after another, blind ratings, questions, and what is refused with all of it kept."""
 
+import asyncio
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from html import unescape
+from pathlib import Path
 
 import httpx
 import pytest
 from starlette.testclient import TestClient
 
-from dokimasia.methods.checks import all_standings, review_items, waiting_questions
+from dokimasia.methods.checks import all_standings, answer_all, review_items, waiting_questions
 from dokimasia.methods.people import queued, ratings_of
+from dokimasia.methods.review import METHOD, ReviewRequest
+from dokimasia.runs.lifecycle import resume
+from dokimasia.runs.lifecycle import run as begin
 from dokimasia.service.app import create_app
+from dokimasia.service.pages.questions import asks_of
 from dokimasia.service.state import WHO_COOKIE, Service
+from dokimasia.settings import load_settings
+from dokimasia.simulation.world import write_described
 from dokimasia.storage.decisions import draft_file
 from dokimasia.storage.home import Home
 from dokimasia.storage.people.questions import get_question
-from dokimasia.storage.runs import get_run
+from dokimasia.storage.runs import get_run, load_samples
+from tests.runs.people import as_model
 from tests.service.conftest import service_over
 from tests.service.waiting import Waits
 
@@ -212,12 +221,19 @@ def test_the_lists_say_what_is_asked_and_of_whom(served: tuple[Service, Waits]) 
         queue = _said(browser.get("/review"))
         assert "answer a question" in queue
         assert re.search(r"check \d+ captions", queue)
+        assert '<th scope="col">by</th>' not in browser.get(waits.path("captions")).text
         assert "I am ana" in queue
         before = browser.get(path)
         assert "I am ana" in _said(before)
         assert "0 of 0" not in _said(before)
         assert "Nothing more waits" not in _said(before)
-        assert "natural-1000000-count" in _said(before)
+        listed = re.findall(rf'href="{path}/(\w+)">[^<]*</a></th><td>([^<]+)</td>', before.text)
+        prompts = {one.id: one.prompt for one in load_samples(service.home, waits.runs["questions"])}
+        assert {sample for _, sample in listed} == set(prompts)
+        for item, sample in listed:
+            assert prompts[sample] in str(get_question(service.home, item).call.messages[-1].text)
+        told = browser.get(f"/api{path.replace('/review/', '/reviews/')}").json()["items"]
+        assert {one["item"]: one["sample"] for one in told} == dict(listed)
         browser.cookies.clear()
         named = browser.post("/settings/name", data={"name": "ana", "back": path}, follow_redirects=False)
         assert named.headers["location"] == path
@@ -225,8 +241,68 @@ def test_the_lists_say_what_is_asked_and_of_whom(served: tuple[Service, Waits]) 
         assert away.headers["location"] == "/settings"
     with _browsing(service, "ana") as browser:
         assert "Decide the next one" in browser.get(path).text
+        assert '<th scope="col">by</th>' in browser.get(path).text
         for one in waiting_questions(service.home, run=waits.runs["questions"]):
             browser.post(f"{path}/{one.item}", data={"action": "reply", "text": "Final answer: A", "seen": "0"})
         after = _said(browser.get(path))
         assert "Nothing more waits for you here" in after
         assert "Undo your last decision (reply; answer a question of" in " ".join(after.split())
+
+
+def test_an_empty_form_says_what_to_do_beside_its_places(tmp_path: Path) -> None:
+    """A form that is not filled in is refused in words of the page, without ids or tags, and what was filled in stays."""
+    write_described(tmp_path / "data.jsonl", 1, 0, disputed=0.0)
+    settings = load_settings(home=tmp_path / "home", cwd=tmp_path, env={})
+    request = ReviewRequest(data=tmp_path / "data.jsonl", panel=("sim/panel-a", "sim/panel-b", "human/ana"))
+    run = asyncio.run(begin(METHOD, request, settings=settings)).run
+    answer_all(settings, run, "ana", as_model(settings, "sim/panel-c"))
+    with Home.open(settings.home, write=False) as home:
+        row = get_run(home, run)
+    asyncio.run(resume(row, settings=settings))
+    with service_over(tmp_path / "home") as service, _browsing(service, "ana") as browser:
+        item = waiting_questions(service.home, run=run)[0].item
+        path = f"/review/{run}/{item}"
+        form = asks_of(get_question(service.home, item)).form
+        assert form is not None
+        order = next(one for one in form.places if one.kind == "order")
+        critique = next(one for one in form.places if one.kind == "text")
+        sent = {
+            "action": "compose",
+            "seen": "0",
+            f"place-{critique.name}": "It names the cat.",
+            f"place-{order.name}": "",
+        }
+        refused = browser.post(path, data=sent)
+        assert refused.status_code == 422
+        alert = _said_in(refused, "alert")
+        assert "Ranking: choose a ranking" in alert
+        assert item not in alert
+        assert "<" not in alert
+        assert f'id="place-{order.name}-fault">Choose a ranking.' in refused.text
+        assert f'id="place-{critique.name}-fault"' not in refused.text
+        assert "It names the cat." in refused.text
+        draft = browser.post(f"{path}/draft", data=sent).json()
+        assert "Ranking: choose a ranking" in draft["faults"]
+
+
+def _said_in(reply: httpx.Response, role: str) -> str:
+    found = re.search(rf'role="{role}">(.*?)</div>', reply.text, re.DOTALL)
+    return unescape(re.sub(r"<[^>]+>", " ", found[1])) if found else ""
+
+
+def test_a_refusal_is_a_page_of_its_own(served: tuple[Service, Waits]) -> None:
+    """It is asked for by GET, so that Back and reload send no form again, and is over once somebody has decided."""
+    service, waits = served
+    run, path = waits.runs["captions"], waits.path("captions")
+    item = _first(service.home, run)
+    with _browsing(service, "ana") as ana, _browsing(service, "bob") as bob:
+        reply = ana.post(f"{path}/{item}", data={"action": "delete", "seen": "0"}, follow_redirects=False)
+        assert reply.status_code == 303
+        told = ana.get(reply.headers["location"])
+        assert told.status_code == 422
+        assert "strike out the sentences first" in _said(told)
+        assert f"item {item}" not in _said(told)
+        assert ana.get(reply.headers["location"]).status_code == 422
+        assert bob.get(reply.headers["location"]).status_code == 200
+        ana.post(f"{path}/{item}", data={"action": "accept", "seen": "0"})
+        assert ana.get(reply.headers["location"]).status_code == 200

@@ -144,7 +144,10 @@ async def test_a_question_to_a_person_is_answered_over_http(tmp_path: Path) -> N
         assert (await client.get(path)).json()["shown"]["messages"]
         assert (await client.post(path, json={"action": "reply", "text": "4"}, headers=BEN)).status_code == 422
         assert (await client.post(path, json={"action": "reply", "text": ""})).status_code == 422
-        answered = await client.post(path, json={"action": "reply", "text": "answer: 4"})
+        lacking = await client.post(path, json={"action": "reply", "text": "The red car"})
+        assert lacking.status_code == 422
+        assert 'no last line of its own that begins with "Final answer:"' in lacking.json()["detail"]
+        answered = await client.post(path, json={"action": "reply", "text": "Final answer: 4"})
         assert answered.status_code == 201, answered.text
         from dokimasia.storage.schema.rows import change_row
 

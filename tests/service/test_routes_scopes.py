@@ -44,7 +44,7 @@ REVIEWING = (
 
 def is_open(method: str, path: str) -> bool:
     """Whether a route needs no token: one that is meant to, or a file that is part of every page."""
-    return (method, path) in OPEN or path.startswith("/static/")
+    return ("GET" if method == "HEAD" else method, path) in OPEN or path.startswith("/static/")
 
 
 def tokens() -> Tokens:

@@ -1,7 +1,7 @@
 """The trees' pages: listed, shown with scores, edited by forms, refused in words, compared and restored."""
 
 import re
-from html import unescape
+from html import escape, unescape
 
 from starlette.testclient import TestClient
 
@@ -44,9 +44,21 @@ def test_a_tree_is_shown_edited_compared_and_restored(waiting: Waits) -> None:
             kept = versions(service.home, tree.name)[-1]
             assert (kept.position, kept.phase, kept.made_by) == (newest + 1, "edit", "ana")
             late = page.post(f"{path}/edit", data=form | {"into": "Another"})
-            assert late.status_code == 422
+            assert late.status_code == 409
             assert "is newer, and would be undone" in unescape(late.text)
+            assert 'value="Another"' in late.text
+            assert "A new name here." in unescape(late.text)
             parent = leaf.rpartition("<")[0]
+            now = f"{parent}<A new name>"
+            assert f'name="node" value="{escape(now)}"' in late.text
+            assert f'name="version" value="{newest + 1}"' in late.text
+            renamed = unescape(page.get(path, params={"node": now}).text)
+            way = " \N{SINGLE RIGHT-POINTING ANGLE QUOTATION MARK} ".join(leaf.strip("<>").split("><"))
+            assert f"Called before: {way}." in renamed
+            merged = re.search(r"Merged into this node: ([^.]*)", renamed)
+            assert merged is None or way not in merged[1].split(", ")
+            made = re.findall(r"<li><strong>(\w+)</strong>", renamed)
+            assert (made[0], made[-1]) == ("rename", "add")
             bad = {"kind": "prune", "node": parent, "version": str(newest + 1), "reason": "why"}
             assert "has criteria below it" in unescape(page.post(f"{path}/edit", data=bad).text)
             assert "needs a reason" in page.post(f"{path}/edit", data=bad | {"reason": " "}).text

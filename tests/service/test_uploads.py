@@ -14,10 +14,11 @@ import httpx
 import pytest
 from PIL import Image
 
-from dokimasia.service import uploads
+from dokimasia.service import incoming
 from dokimasia.service.guarding.limits import Limits
+from dokimasia.service.incoming import Caps
 from dokimasia.service.state import Service
-from dokimasia.service.uploads import Caps, Uploads
+from dokimasia.service.uploads import Uploads
 from dokimasia.storage.home import Home
 from tests.service.conftest import asking, service_over
 
@@ -121,8 +122,8 @@ async def test_an_upload_is_looked_through_with_every_fault_by_its_line(client: 
 )  # fmt: skip
 async def test_no_name_leads_out_of_an_upload(client: httpx.AsyncClient, service: Service, name: str) -> None:
     """A name that is none, is too long or leads elsewhere is refused, in a form and in an archive, and nothing is left."""
-    with pytest.raises(uploads.Refused, match="Nothing of it was kept"):
-        uploads.plain_name(name, Caps())
+    with pytest.raises(incoming.Refused, match="Nothing of it was kept"):
+        incoming.plain_name(name, Caps())
     if name.isprintable() and name:
         if "\\" not in name:  # which a form's reader takes for the path of an old browser, and leaves the last part of
             assert (await client.post("/api/uploads", files=sent((name, LINE)))).status_code == 422

@@ -6,7 +6,7 @@ import pytest
 
 from dokimasia.errors import NotFound
 from dokimasia.storage.home import Home
-from dokimasia.storage.naming import resolve_run
+from dokimasia.storage.naming import name_run, resolve_run
 from dokimasia.storage.runs import Run, create_run
 
 
@@ -28,3 +28,13 @@ async def test_a_home_without_runs_has_no_last_one(tmp_path: Path) -> None:
     """Without any run, `last` is not found."""
     with Home.open(tmp_path, write=True) as home, pytest.raises(NotFound, match="no runs yet"):
         resolve_run(home, "last")
+
+
+async def test_a_run_that_is_not_there_is_answered_with_names(tmp_path: Path) -> None:
+    """The error lists runs by the names that people gave them, and those without one by their ids."""
+    with Home.open(tmp_path, write=True) as home:
+        await create_run(home, run_of("ff00"))
+        await create_run(home, run_of("aa00"))
+        await name_run(home, "ff00", "leaderboard", ())
+        with pytest.raises(NotFound, match=r"aa00 \(evaluate\), leaderboard \(evaluate\)"):
+            resolve_run(home, "nothing")

@@ -48,7 +48,7 @@ def correct(place: "Place", run: str, sample: str, who: str | None, as_json: boo
     """
     from pydantic import ValidationError
 
-    from dokimasia.cli.check import user_name
+    from dokimasia.cli.places.checks import user_name
     from dokimasia.errors import InputError
     from dokimasia.methods.evaluation.correcting import Wanted
 

@@ -1,7 +1,6 @@
 """`dokimasia demo`: the main job, offline, on a world whose truth is known, so that one can see it measured right."""
 
 import asyncio
-import os
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
@@ -12,7 +11,7 @@ import click
 from dokimasia.cli.demo.diagnosis import diagnosis_step
 from dokimasia.cli.demo.probe import probe_step
 from dokimasia.cli.demo.tree import tree_step
-from dokimasia.cli.shared import configured, console, json_option, print_json, reading, redact
+from dokimasia.cli.shared import configured, console, json_option, print_json, reading, redact, shown_path
 from dokimasia.report.figures import several
 
 if TYPE_CHECKING:
@@ -64,7 +63,7 @@ def page_step(settings: "Settings", run: str) -> Path:
 
     with reading(settings, run) as (home, found):
         written = asyncio.run(write_report(home, found, redact=redact))
-    return Path(os.path.relpath(written.path))
+    return Path(shown_path(written.path))
 
 
 def evaluation_step(
@@ -87,7 +86,7 @@ def evaluation_step(
             "[dim]planted: the expected score computed from the planted parameters alone, by code that the measurement "
             "does not share; within: the measured interval contains it.[/dim]"
         )
-        home = os.path.relpath(settings.home)
+        home = shown_path(settings.home)
         out.print(f"look closer: dokimasia show {result.run} --sample {pairs[0][1].id} --home {home}\n")
     return {**result.summary, "planted": planted}
 
@@ -113,7 +112,7 @@ def refinement_step(
         peers = [profile for other, profile in profiles.items() if other != name]
         planted[name] = {**expected_rates(profiles[name], judge, pairs, peers=peers).accuracy}
     if not as_json:
-        summary, home = result.summary, os.path.relpath(settings.home)
+        summary, home = result.summary, shown_path(settings.home)
         print_blocks(
             [
                 Paragraph(Span("What the models got wrong, answered again with and without feedback", "strong")),

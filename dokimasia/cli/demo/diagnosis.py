@@ -1,11 +1,11 @@
 """The demo's diagnosis: leaves that are marked beside the planted skill, and what of a careless writer is not verified."""
 
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from dokimasia.cli.demo.tree import planted_skill, planted_steps
+from dokimasia.cli.shared import shown_path
 
 if TYPE_CHECKING:
     from dokimasia.report.blocks import Block
@@ -41,7 +41,7 @@ def diagnosis_step(
     planted = profile.misreports + profile.untested + profile.invents
     if not as_json:
         closer = Paragraph(
-            ("look closer: ", Span(f"dokimasia diagnose {run} --home {os.path.relpath(settings.home)}\n", "code"))
+            ("look closer: ", Span(f"dokimasia diagnose {run} --home {shown_path(settings.home)}\n", "code"))
         )
         print_blocks([*_marked_blocks(marked), *_words(result.summary, planted), closer])
     return {"words": result.summary, "marked": marked, "planted_share_of_wrong_sentences": planted}

@@ -4,8 +4,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 if TYPE_CHECKING:
+    from dokimasia.cli.places.checks import Checks
     from dokimasia.cli.places.trees import Trees
     from dokimasia.domain.decision import Action, CheckItem, Decision
+    from dokimasia.domain.passport import Passport
     from dokimasia.methods.evaluation.correcting import Wanted
     from dokimasia.runs.ending import End
     from dokimasia.runs.forking import ForkRequest
@@ -63,6 +65,11 @@ class Place(Protocol):
     @property
     def trees(self) -> "Trees":
         """Its capability trees."""
+        ...
+
+    @property
+    def checks(self) -> "Checks":
+        """What people decide on in its runs."""
         ...
 
     @property
@@ -153,17 +160,36 @@ class Place(Protocol):
         ...
 
     def decide(
-        self, item: "CheckItem", action: "Action", *, who: str, text: str = "", shown: str = ""
+        self,
+        item: "CheckItem",
+        action: "Action",
+        *,
+        who: str,
+        text: str = "",
+        shown: str = "",
+        seen: int | None = None,
     ) -> "Decision | None":
-        """Keep what a person decided on an item; None where it is left for the process that holds the home."""
+        """Keep what a person decided on an item; None where it is left for the process that holds the home.
+
+        Raises:
+            DecidedMeanwhile: there are more decisions on it by now than the person had `seen`; their text is kept unfinished.
+        """
         ...
 
     def correct(self, run: str, wanted: "Wanted", *, who: str) -> Mapping[str, Any]:
         """Keep what a person corrected by hand in a run, and return it."""
         ...
 
-    def runs(self, tags: Sequence[str]) -> list[dict[str, Any]]:
-        """Return the runs that have all of these tags, the newest first."""
+    def runs(self, tags: Sequence[str], *, method: str | None = None) -> list[dict[str, Any]]:
+        """Return the runs that have all of these tags, of one method where it is named, the newest first."""
+        ...
+
+    def models(self, names: Sequence[str], *, simulated: bool) -> list[dict[str, Any]]:
+        """Return what is known of the configured models, or of those that are named."""
+        ...
+
+    def passport(self, judge: str, runs: Sequence[str], *, seed: int) -> "Passport":
+        """Return what probes measured of a judge: these, or all that asked it."""
         ...
 
     def rename(self, run: str, name: str) -> str:

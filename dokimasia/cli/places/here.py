@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from dokimasia.cli.places import Done, Exported, Told
+from dokimasia.cli.places.checks import ChecksHere
 from dokimasia.cli.places.trees import TreesHere
 from dokimasia.cli.shared import console, reading, redact
 from dokimasia.domain.decision import Action, CheckItem, Decision
+from dokimasia.errors import DecidedMeanwhile
 from dokimasia.runs.forking import ForkRequest
 from dokimasia.runs.method import Method
 from dokimasia.runs.registry import method_of
@@ -23,6 +25,7 @@ from dokimasia.storage.runs import Run, get_run
 
 if TYPE_CHECKING:
     from dokimasia.cli.places.there import There
+    from dokimasia.domain.passport import Passport
     from dokimasia.methods.evaluation.correcting import Wanted
 
 R = TypeVar("R")
@@ -36,6 +39,7 @@ class Here:
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
         self._detached = False
+        self._checks = ChecksHere(self)
 
     def detach(self) -> None:
         """Leave runs to the service that holds the home.
@@ -60,6 +64,11 @@ class Here:
     def trees(self) -> TreesHere:
         """Its trees."""
         return TreesHere(self)
+
+    @property
+    def checks(self) -> ChecksHere:
+        """What people decide on in its runs."""
+        return self._checks
 
     @property
     def named(self) -> str:
@@ -220,16 +229,35 @@ class Here:
         with Home.open(self.settings.home, write=False) as home:
             return standing_figures(home, every[0].item.run, every)
 
-    def decide(self, item: CheckItem, action: Action, *, who: str, text: str = "", shown: str = "") -> Decision | None:
+    def decide(
+        self,
+        item: CheckItem,
+        action: Action,
+        *,
+        who: str,
+        text: str = "",
+        shown: str = "",
+        seen: int | None = None,
+    ) -> Decision | None:
         """Keep what a person decided on an item; None where it is left for the process that holds the home."""
-        from dokimasia.methods.checks import decide
-        from dokimasia.storage.decisions import clear_draft, standing
+        from dokimasia.methods.checks import decide, keep_draft
+        from dokimasia.storage.decisions import standing
+        from dokimasia.storage.people.questions import get_question
 
-        there = self.holder()
-        if there is None:
-            return decide(item, action, who=who, text=text, shown=shown, settings=self.settings)
-        there.decide(item, action, who=who, text=text)
-        clear_draft(self.settings.home, item.id, who)
+        if there := self.holder():
+            there.decide(item, action, who=who, text=text, seen=seen)
+        else:
+            with Home.open(self.settings.home, write=False) as home:
+                before = (get_question(home, item.id).reply or "") if action == "undo" else ""
+                try:
+                    made = decide(item, action, who=who, text=text, shown=shown, seen=seen, settings=self.settings)
+                except DecidedMeanwhile:
+                    if text:
+                        keep_draft(home, item.id, who, text)
+                    raise
+                if before:
+                    keep_draft(home, item.id, who, before)
+            return made
         with Home.open(self.settings.home, write=False) as home:
             made = [one for one in standing(home, item.id).decisions if one.who == who]
         return made[-1] if made else None
@@ -243,13 +271,28 @@ class Here:
         with Home.open(self.settings.home, write=True, create=False) as home:
             return correct_now(home, resolve_run(home, run), wanted, who=who).shown()
 
-    def runs(self, tags: Sequence[str]) -> list[dict[str, Any]]:
-        """Return the runs that have all of these tags, the newest first."""
+    def runs(self, tags: Sequence[str], *, method: str | None = None) -> list[dict[str, Any]]:
+        """Return the runs that have all of these tags, of one method where it is named, the newest first."""
         from dokimasia.runs.reading.listing import described, listed, waiting_questions
 
         with Home.open(self.settings.home, write=False) as home:
             waiting = waiting_questions(home)
-            return [described(run, label, questions=waiting[run.id]) for run, label in listed(home, tags=tuple(tags))]
+            found = listed(home, tags=tuple(tags), wanted=lambda run: method is None or run.method == method)
+            return [described(run, label, questions=waiting[run.id]) for run, label in found]
+
+    def models(self, names: Sequence[str], *, simulated: bool) -> list[dict[str, Any]]:
+        """Return what is known of the configured models, or of those that are named."""
+        from dokimasia.endpoints.models import chosen_models, list_models
+
+        return list_models(self.settings, chosen_models(self.settings, names, simulated=simulated))
+
+    def passport(self, judge: str, runs: Sequence[str], *, seed: int) -> "Passport":
+        """Return what probes measured of a judge: these, or all that asked it."""
+        from dokimasia.methods.passports.measuring import passport_of
+        from dokimasia.methods.passports.probed import material_of
+
+        with Home.open(self.settings.home, write=False) as home:
+            return passport_of(material_of(home, judge, tuple(runs), seed=seed))
 
     def rename(self, run: str, name: str) -> str:
         """Call a run otherwise, and return its id."""

@@ -13,11 +13,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from dokimasia.cli.places import Done, Exported, Told
+from dokimasia.cli.places.checks import ChecksThere
 from dokimasia.cli.places.trees import TreesThere
 from dokimasia.cli.shared import console, refuse_remote, say
 from dokimasia.client import Client, ClientRun, Event
 from dokimasia.domain.decision import Action, CheckItem, Decision
-from dokimasia.errors import DokimasiaError, Interrupted, Unreachable
+from dokimasia.domain.passport import Passport
+from dokimasia.errors import DecidedMeanwhile, DokimasiaError, Interrupted, NotFound, Unreachable
 from dokimasia.gateway.events import GatewayEvent
 from dokimasia.log import printable, unguarded
 from dokimasia.runs.estimate import Estimate, ModelEstimate
@@ -34,7 +36,7 @@ if TYPE_CHECKING:
     from dokimasia.methods.evaluation.correcting import Wanted
 
 _COLOURS = re.compile(r"(\x1b\[[0-9;]*m)")
-_PROGRESS = ("items", "done", "restored", "failures", "waiting_items")
+_PROGRESS = ("items", "done", "restored", "failures", "waiting_items", "unpaid_items")
 _LIMITS = ("max_failures", "min_score", "min_accuracy")
 
 
@@ -52,12 +54,20 @@ class There:
         self.settings = settings
         self.where = where or f" --server {settings.server}"
         self.client = Client(settings.server, settings.server_token)
+        if context := click.get_current_context(silent=True):
+            context.call_on_close(self.client.close)
         self._detached = False
+        self._checks = ChecksThere(self)
 
     @property
     def trees(self) -> TreesThere:
         """Its trees."""
         return TreesThere(self.client)
+
+    @property
+    def checks(self) -> ChecksThere:
+        """What people decide on in its runs."""
+        return self._checks
 
     @property
     def named(self) -> str:
@@ -165,13 +175,35 @@ class There:
         return found
 
     def standing(self, run: str) -> dict[str, Any]:
-        """Return how all stands that people decide on in a run."""
-        return self.client.agreement(run)
+        """Return how all stands that people decide on in a run.
 
-    def decide(self, item: CheckItem, action: Action, *, who: str, text: str = "", shown: str = "") -> Decision | None:
+        Raises:
+            NotFound: they decide on nothing there.
+        """
+        from dokimasia.methods.checks import nothing_to_check, waits
+
+        figures = self.client.agreement(self.find(run, waits).id)
+        if not figures["items"]:
+            raise nothing_to_check(figures["run"])
+        return figures
+
+    def decide(
+        self,
+        item: CheckItem,
+        action: Action,
+        *,
+        who: str,
+        text: str = "",
+        shown: str = "",
+        seen: int | None = None,
+    ) -> Decision | None:
         """Keep what a person decided on an item."""
+        known = {"second": item.kind != "question"} if seen is None else {"seen": seen}
         with Client(self.settings.server, self.settings.server_token, who=who) as client:
-            told = client.decide(item.run, item.id, action, text=text, second=item.kind != "question")
+            try:
+                told = client.decide(item.run, item.id, action, text=text, **known)
+            except DecidedMeanwhile as problem:  # what its last words say of a request is of no use in a terminal
+                raise DecidedMeanwhile(str(problem).partition(": send it")[0]) from None
         made = [one for one in map(Decision.model_validate, told["decisions"]) if one.who == who]
         return made[-1] if made else None
 
@@ -180,9 +212,31 @@ class There:
         with Client(self.settings.server, self.settings.server_token, who=who) as client:
             return client.find(run).correct(**wanted.model_dump(mode="json", exclude_defaults=True))
 
-    def runs(self, tags: Sequence[str]) -> list[dict[str, Any]]:
-        """Return the runs that have all of these tags, the newest first."""
-        return [one.shown for one in self.client.runs(tags=tags)]
+    def runs(self, tags: Sequence[str], *, method: str | None = None) -> list[dict[str, Any]]:
+        """Return the runs that have all of these tags, of one method where it is named, the newest first."""
+        return [one.shown for one in self.client.runs(tags=tags, method=method)]
+
+    def models(self, names: Sequence[str], *, simulated: bool) -> list[dict[str, Any]]:
+        """Return what is known of the configured models, or of those of them and of the simulated that are named.
+
+        Raises:
+            NotFound: the service has no model of a name.
+        """
+        listed = [
+            {name: value for name, value in one.items() if (name, value) != ("about", None)}
+            for one in self.client.models(simulated=simulated or bool(names))
+        ]
+        found = {one["name"]: one for one in listed}
+        unknown = [name for name in names if name not in found]
+        if unknown:
+            raise NotFound(
+                f"no model is called {unknown[0]!r} in {self.named}; `dokimasia models{self.where} --simulated` lists all"
+            )
+        return [found[name] for name in dict.fromkeys(names)] if names else listed
+
+    def passport(self, judge: str, runs: Sequence[str], *, seed: int) -> Passport:
+        """Return what probes measured of a judge: these, or all that asked it."""
+        return Passport.model_validate(self.client.passport(judge, runs=runs, seed=seed))
 
     def rename(self, run: str, name: str) -> str:
         """Call a run otherwise, and return its id."""

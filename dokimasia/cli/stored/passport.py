@@ -5,11 +5,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from dokimasia.cli.shared import FILE, common, json_option, print_json
+from dokimasia.cli.places.placing import placed
+from dokimasia.cli.shared import FILE, json_option, print_json
 
 if TYPE_CHECKING:
+    from dokimasia.cli.places import Place
     from dokimasia.domain.passport import Passport
-    from dokimasia.settings import Settings
 
 
 @click.command()
@@ -24,10 +25,8 @@ if TYPE_CHECKING:
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of the halves and intervals.")
 @click.option("-o", "--output", type=FILE, help="Also write the passport to this file, for --passport.")
 @json_option
-@common
-def command(
-    settings: "Settings", judge: str, runs: tuple[str, ...], seed: int, output: Path | None, as_json: bool
-) -> None:
+@placed
+def command(place: "Place", judge: str, runs: tuple[str, ...], seed: int, output: Path | None, as_json: bool) -> None:
     """Make the passport of JUDGE: what probes measured of it, with the prompts, the data and a SHA-256 of it all.
 
     JUDGE is its name as the probes show it, such as J, J@low or J+tools. With a FILE in its place the passport in it is shown,
@@ -42,20 +41,11 @@ def command(
             raise click.UsageError(f"{path} is a passport already: leave out --run and -o")
         _print(read_passport(path), as_json=as_json)
         return
-    passport = _made(settings, judge, runs, seed)
+    passport = place.passport(judge, runs, seed=seed)
     _print(passport, as_json=as_json)
     if output is not None:
         write_passport(passport, output)
         click.echo(f"wrote {output}. Use it: dokimasia evaluate DATA --judge {judge} --passport {output} …", err=True)
-
-
-def _made(settings: "Settings", judge: str, runs: tuple[str, ...], seed: int) -> "Passport":
-    from dokimasia.methods.passports.measuring import passport_of
-    from dokimasia.methods.passports.probed import material_of
-    from dokimasia.storage.home import Home
-
-    with Home.open(settings.home, write=False) as home:
-        return passport_of(material_of(home, judge, runs, seed=seed))
 
 
 def _print(passport: "Passport", *, as_json: bool) -> None:

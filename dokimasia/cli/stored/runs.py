@@ -9,6 +9,7 @@ from rich.markup import escape
 from dokimasia.cli.places.placing import placed
 from dokimasia.cli.shared import console, grid, json_option, print_json, say
 from dokimasia.report.figures import several
+from dokimasia.runs.catalogue import OWN, plugin_methods
 
 if TYPE_CHECKING:
     from dokimasia.cli.places import Place
@@ -25,16 +26,19 @@ COLOURS = {
 
 @click.group(invoke_without_command=True)
 @click.option("--tag", "tags", multiple=True, metavar="TAG", help="Only runs that have this tag (each of several).")
+@click.option("--method", metavar="METHOD", help="Only runs of this method, such as duel.")
 @json_option
 @placed
 @click.pass_context
-def command(context: click.Context, place: "Place", tags: tuple[str, ...], as_json: bool) -> None:
+def command(context: click.Context, place: "Place", tags: tuple[str, ...], method: str | None, as_json: bool) -> None:
     """List the runs, the newest first; with name, call one otherwise; with delete, remove one."""
     if context.invoked_subcommand is not None:
         if any(context.params.values()):
             raise click.UsageError(f"write the options after {context.invoked_subcommand!r}", context)
         return
-    runs = place.runs(tags)
+    runs = place.runs(tags, method=method)
+    if method and not runs and method not in (known := (*OWN, *plugin_methods())):
+        raise click.UsageError(f"no method {method!r}; there are {', '.join(known)}", context)
     if as_json:
         print_json(runs)
         return
@@ -47,9 +51,9 @@ def command(context: click.Context, place: "Place", tags: tuple[str, ...], as_js
         labelled = {"name": run["name"], "tags": ", ".join(run["tags"])}
         started = run["created_at"][:19].replace("T", " ")
         table.add_row(run["id"], *(labelled[name] for name in named), status, started, escape(run["command"]))
-    console().print(
-        table if runs else f"no runs{' with the tag ' + ' and '.join(tags) if tags else ' yet'} in {place.named}"
-    )
+    of = f" of the method {method}" if method else ""
+    tagged = f" with the tag {' and '.join(tags)}" if tags else ""
+    console().print(table if runs else f"no runs{of + tagged or ' yet'} in {place.named}")
 
 
 @command.command("name")

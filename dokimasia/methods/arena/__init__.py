@@ -30,6 +30,7 @@ METHOD: Method[ArenaRequest, ArenaPlan] = Method(
     cells=cells,
     scale=(-100.0, 100.0),
     measures={"score": ("reward", "mean")},
+    score_called="reward",
 )
 
 arena = partial(run_method, METHOD)

@@ -6,7 +6,7 @@ from typing import Any
 from dokimasia.methods.duel import case_blocks, case_section, verdict_chart
 from dokimasia.report import figures
 from dokimasia.report.blocks import Block, Cell, Chart, Column, Paragraph, Section, Span, Table
-from dokimasia.report.charts import Point, interval_chart
+from dokimasia.report.charts import Point, interval_chart, intervals_said
 from dokimasia.report.data import Cut, Drawing, ReportData, Views
 from dokimasia.report.heat import heat_chart
 from dokimasia.report.scatter import scatter_chart
@@ -26,7 +26,7 @@ def ratings(data: ReportData) -> Section:
     ]
     if points:
         chart = interval_chart(points, title="rating", scale=None)
-        blocks.append(Chart(chart, "Rating of each model with its 95 % interval, best first"))
+        blocks.append(Chart(chart, f"Rating of each model {intervals_said(points)}, best first"))
     failing = any(one["verdicts"]["failed"] for one in models.values())
     waiting = any(one["verdicts"]["open"] for one in models.values())
     columns = [

@@ -20,7 +20,7 @@ from dokimasia.report.blocks import (
     Texts,
     Tone,
 )
-from dokimasia.report.charts import Point, interval_chart
+from dokimasia.report.charts import Point, interval_chart, intervals_said
 from dokimasia.report.data import Drawing, ReportData
 from dokimasia.report.scatter import scatter_chart
 from dokimasia.report.sections import provenance, skipped
@@ -100,7 +100,7 @@ def scores(data: ReportData) -> Section:
     if points:
         chart = interval_chart(points, title="mean gated score, percent", scale=PERCENT)
         blocks.append(
-            Chart(chart, "Mean gated scores with 95 % intervals, best first; dotted: what failures leave open")
+            Chart(chart, f"Mean gated scores {intervals_said(points)}, best first; dotted: what failures leave open")
         )
     blocks += [
         Table(columns, rows, "Gated scores by model"),

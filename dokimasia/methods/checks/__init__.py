@@ -3,7 +3,15 @@
 from typing import TYPE_CHECKING, Any
 
 from dokimasia.methods.checks.blocks import label_blocks
-from dokimasia.methods.checks.checking import checked, decide, keep_decision, open_for_people, pending_checks
+from dokimasia.methods.checks.checking import (
+    checked,
+    decide,
+    keep_decision,
+    nothing_to_check,
+    open_for_people,
+    pending_checks,
+    waits,
+)
 from dokimasia.methods.checks.labels import label_figures, labelled
 from dokimasia.methods.checks.probes import Probes, probes_of
 from dokimasia.methods.checks.questions import (
@@ -13,6 +21,7 @@ from dokimasia.methods.checks.questions import (
     answered_since,
     draft_of,
     keep_draft,
+    samples_asked,
     show_question,
     take_in_answers,
     undo,
@@ -68,6 +77,7 @@ __all__ = [
     "labelled",
     "last_decision",
     "next_due",
+    "nothing_to_check",
     "open_checks",
     "open_for_people",
     "pending_checks",
@@ -75,10 +85,12 @@ __all__ = [
     "probes_of",
     "review_items",
     "review_queue",
+    "samples_asked",
     "show_question",
     "shown_item",
     "take_back",
     "take_in_answers",
     "undo",
     "waiting_questions",
+    "waits",
 ]

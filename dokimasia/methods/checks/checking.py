@@ -23,7 +23,7 @@ _ONE_AT_A_TIME = threading.Lock()
 """Held while a decision is kept and what waited for it goes on: a thread of a graph is led on by one at a time."""
 
 
-def _waits(run: Run) -> bool:
+def waits(run: Run) -> bool:
     """Whether a run has captions, rubrics or perturbations to check, or questions to people."""
     return run.status == "waiting" or run.method in {"review", "rubrics", PERTURB}
 
@@ -47,7 +47,7 @@ def pending_checks(
         raise ConfigError("a second opinion needs the name of who gives it: --who NAME")
     settings = settings or load_settings()
     with Home.open(settings.home, write=False) as home:
-        every = all_standings(home, resolve_run(home, run, _waits).id)
+        every = all_standings(home, resolve_run(home, run, waits).id)
     if second and who:
         return [one for one in every if one.settled_by is not None and one.last_of(who) is None]
     return [one for one in every if one.state == "waiting"]
@@ -62,6 +62,7 @@ def decide(
     delete: Sequence[int] = (),
     at: str = "",
     shown: str = "",
+    seen: int | None = None,
     settings: Settings | None = None,
 ) -> Decision | None:
     """Keep a person's decision, durably on return, and let what waited for it go on.
@@ -75,6 +76,7 @@ def decide(
         delete: instead of a text, the numbers of sentences to leave out, from 1.
         at: when it was decided, in UTC and ISO form; now by default.
         shown: when the person was first shown the question, in the same form, where that is known.
+        seen: how many decisions on the item the person knew of, as for `checked`.
         settings: home and configuration; read from the environment by default.
 
     Returns:
@@ -85,16 +87,16 @@ def decide(
         NotFound: there is no such item.
         InputError: what cannot be decided on such an item; an edit that changes nothing or leaves nothing, or that deletes
             what is not there; a question that is another's, that is answered already or not asked any more, and a reply
-            that does not have the form that is asked for.
+            that does not have the form that is asked for; somebody has decided since (`DecidedMeanwhile`).
     """
     settings = settings or load_settings()
     with Home.open(settings.home, write=False) as home:
-        left = checked(home, item, action, who=who, text=text, delete=delete, at=at, shown=shown)
+        left = checked(home, item, action, who=who, text=text, delete=delete, at=at, shown=shown, seen=seen)
     item, who = left.item, left.who
     try:
         home = Home.open(settings.home, write=True, create=False, command="dokimasia check")
     except HomeLocked:
-        leave(settings.home, left)
+        leave(settings.home, left.model_copy(update={"seen": None}))
         clear_draft(settings.home, item.id, who)
         return None
     with home:
@@ -176,16 +178,21 @@ def open_for_people(settings: Settings, run: str) -> list[Standing]:
     except HomeLocked:
         home = Home.open(settings.home, write=False)
     with home:
-        found = resolve_run(home, run, _waits).id
+        found = resolve_run(home, run, waits).id
         if home.is_writing:
             _finish(_opened(home, found))
         every = all_standings(home, found)
     if not every:
-        raise NotFound(
-            f"run {found} has nothing to check: captions come from `dokimasia review`, rubrics from `dokimasia rubrics`, "
-            "perturbations from `dokimasia perturb`, questions from a run that has human/NAME in the place of a model"
-        )
+        raise nothing_to_check(found)
     return every
+
+
+def nothing_to_check(run_id: str) -> NotFound:
+    """Return the error of a run in which people decide on nothing."""
+    return NotFound(
+        f"run {run_id} has nothing to check: captions come from `dokimasia review`, rubrics from `dokimasia rubrics`, "
+        "perturbations from `dokimasia perturb`, questions from a run that has human/NAME in the place of a model"
+    )
 
 
 def _finish(work: Coroutine[Any, Any, T]) -> T:

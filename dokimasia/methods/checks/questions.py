@@ -4,7 +4,9 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from dokimasia.domain.call import Message
+from dokimasia.domain.decision import CheckItem
 from dokimasia.domain.question import Question
+from dokimasia.domain.sample import Sample
 from dokimasia.errors import InputError
 from dokimasia.methods.checks.checking import checked, decide, keep_decision
 from dokimasia.runs.reading.export_formats import write_whole
@@ -12,7 +14,7 @@ from dokimasia.settings import Settings
 from dokimasia.storage.decisions import draft_file, take_in
 from dokimasia.storage.home import Home
 from dokimasia.storage.people.questions import OpenQuestion, get_question, has_answers, mark_shown, open_questions
-from dokimasia.storage.runs import get_run
+from dokimasia.storage.runs import get_run, load_samples
 
 
 class Given(NamedTuple):
@@ -44,6 +46,30 @@ async def show_question(home: Home, item: str) -> Question:
         await mark_shown(home, [item])
         question = get_question(home, item)
     return question
+
+
+def samples_asked(home: Home, items: Sequence[CheckItem]) -> dict[str, str]:
+    """Return of which sample each item of one run is, by its id; see `sample_of` of a question."""
+    questions = [get_question(home, one.id) for one in items if one.kind == "question"]
+    samples = [*load_samples(home, questions[0].run)] if questions else []
+    return {one.id: one.sample_id for one in items} | {one.item: sample_of(one, samples) for one in questions}
+
+
+def sample_of(question: Question, samples: Sequence[Sample]) -> str:
+    """Return of which sample of its run a question is: the one whose images it shows and whose own question it quotes.
+
+    What is asked of an image alone, such as to describe it, is of all samples that show it, named with commas between them.
+    """
+    shown = {ref.sha256 for message in question.call.messages for ref in message.images}
+    said = "\n".join(message.text for message in question.call.messages)
+    fits = [one for one in samples if shown and {ref.sha256 for ref in one.images} == shown]
+    quoted = [one for one in fits or samples if one.prompt.strip() and one.prompt.strip() in said]
+    if not quoted:
+        return ", ".join(one.id for one in fits)
+    longest = max(len(one.prompt.strip()) for one in quoted)  # a question may begin as another one does
+    alike = [one for one in quoted if len(one.prompt.strip()) == longest]
+    chosen = [one for one in alike if all(choice in said for choice in one.choices)] or alike
+    return ", ".join(one.id for one in chosen)
 
 
 def draft_of(home: Home, question: Question, who: str) -> str:

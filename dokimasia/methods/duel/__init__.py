@@ -38,6 +38,7 @@ METHOD: Method[DuelRequest, DuelPlan] = Method(
     judged=judged,
     pairs=pairs,
     measures={"score": ("reward", "mean")},
+    score_called="reward",
 )
 
 duel = partial(run_method, METHOD)

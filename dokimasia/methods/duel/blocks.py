@@ -9,7 +9,7 @@ from dokimasia.methods.duel.cases import cases, sample
 from dokimasia.methods.duel.charts import VERDICTS, verdict_chart
 from dokimasia.report import figures
 from dokimasia.report.blocks import Block, Cell, Chart, Column, Only, Paragraph, Section, Span, Table
-from dokimasia.report.charts import Point, interval_chart
+from dokimasia.report.charts import Point, interval_chart, intervals_said
 from dokimasia.report.data import Drawing, ReportData
 from dokimasia.report.sections import provenance, skipped
 from dokimasia.runs.reading.lengths import directions, untested
@@ -52,7 +52,7 @@ def duels(data: ReportData) -> Section:
     blocks: list[Block] = []
     if points:
         chart = interval_chart(points, title="reward against the baseline", scale=REWARDS, zero=True)
-        blocks.append(Chart(chart, "Reward of each model with its 95 % interval, best first; 0 is the baseline"))
+        blocks.append(Chart(chart, f"Reward of each model {intervals_said(points)}, best first; 0 is the baseline"))
         bars = verdict_chart({name: models[name]["verdicts"] for name in ranked})
         blocks.append(
             Chart(bars, "Verdicts of each model in percent of the valid ones: worse to the left, better to the right")
@@ -231,12 +231,17 @@ def lengths(data: ReportData) -> Section | None:
         Column("95 % interval"),
     ]
     columns += [Column("p", meaning="exchange of whole cases"), Column("adjusted p", meaning="Benjamini and Hochberg")]
-    marked = [name for name, one in found.items() if one["adjusted"] is not None and one["adjusted"] <= figures.SURE]
-    said = (
-        directions(found, marked, "reward")
-        if marked
-        else "For no model does reward go with how much longer an answer is than the baseline's, as far as could be tested."
-    )
+    tested = {name: one for name, one in found.items() if one["adjusted"] is not None}
+    marked = [name for name, one in tested.items() if one["adjusted"] <= figures.SURE]
+    if marked:
+        said = directions(found, marked, "reward")
+    elif tested:
+        said = (
+            f"Tested for {figures.several(len(tested), 'model')}: reward goes with how much longer an answer is than the "
+            "baseline's for none."
+        )
+    else:
+        said = "Whether reward goes with how much longer an answer is than the baseline's could be tested for no model."
     note = "A correlation is no proof of bias: a longer answer may be the better one."
     blocks = (
         Paragraph(said, "lead"),

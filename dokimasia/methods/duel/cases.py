@@ -69,7 +69,7 @@ def sample(views: Views, cut: Cut, *, baseline: bool = True) -> Iterator[Block]:
 def _asked(item: Mapping[str, Any], cut: Cut) -> Iterator[Block]:
     """Yield a case as it was asked, with what it is judged by."""
     pictures = [
-        (f"image {at}", Span(f"{one['width']} × {one['height']}, {one['sha256']}", "muted"))
+        (f"image {at}", Span(f"{one['width']} × {one['height']}, {one['sha256'][:12]}", "muted"))
         for at, one in enumerate(item["images"], start=1)
     ]
     task = " · ".join(filter(None, (item["category"], item["task"])))

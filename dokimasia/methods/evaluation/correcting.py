@@ -218,17 +218,20 @@ async def _judgement(
 def _insert(connection: sqlite3.Connection, run_id: str, data: dict[str, Any], wanted: Wanted, known: int) -> None:
     """Keep the event, unless somebody corrected the same meanwhile, or the run is not what it was."""
     sql = (
-        "SELECT count(*), max(at), (SELECT status FROM runs WHERE id = :run) FROM events WHERE run_id = :run "
+        "SELECT count(*), max(id), (SELECT status FROM runs WHERE id = :run) FROM events WHERE run_id = :run "
         "AND kind = :kind AND json_extract(data, '$.sample') = :sample AND json_extract(data, '$.item') = :item"
     )
     which = {"run": run_id, "kind": CORRECTED, "sample": data["sample"], "item": data["item"]}
-    count, at, status = connection.execute(sql, which).fetchone()
+    count, last, status = connection.execute(sql, which).fetchone()
     if status is None:
         raise NotFound(f"run {run_id} was deleted")
     if status != "done":
         raise InputError(f"run {run_id} is at work again ({status}): correct it once it is done")
     if count != (known if wanted.seen is None else wanted.seen):
+        named = "SELECT json_extract(data, '$.who'), replace(substr(at, 1, 16), 'T', ' ') FROM events WHERE id = ?"
+        found = connection.execute(named, (last,)).fetchone()
+        by = f" by {found[0]} ({found[1]} UTC)" if found else ""
         raise DecidedMeanwhile(
-            f"sample {data['sample']}: meanwhile it was corrected otherwise (at {at}); nothing was written over"
+            f"sample {data['sample']}: meanwhile it was corrected otherwise{by}; nothing was written over"
         )
     insert_event(connection, run_id, CORRECTED, data)

@@ -11,7 +11,7 @@ from dokimasia.errors import InputError, NotFound
 from dokimasia.methods.evaluation.plan import Ask
 from dokimasia.methods.passports import BLIND_BELOW, HELP, Passports
 from dokimasia.report.figures import several
-from dokimasia.runs.requests import SHARED_HELP, DataRequest, Models, Option
+from dokimasia.runs.requests import SHARED_HELP, DataRequest, Invocation, Models, Option
 from dokimasia.runs.responses import ResponsesFiles
 from dokimasia.storage.criteria import load_collection
 from dokimasia.storage.home import Home
@@ -71,6 +71,9 @@ class EvaluationRequest(DataRequest):
         ge=0,
         le=1,
         description="How far a number may lie from the reference, relative to the larger.",
+    )
+    min_score: float | None = Field(
+        default=None, ge=1, le=5, description=Invocation.model_fields["min_score"].description
     )
     criteria_count: Annotated[str | None, Option(metavar="N[-M]")] = Field(
         default=None,

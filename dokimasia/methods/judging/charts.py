@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from dokimasia.report.charts import PALETTE, Figure, label
 
-COLOURS = [[0, "#d9782d"], [0.5, "#f4f1e8"], [1, "#3f7fd9"]]
+COLOURS = [[0, "#d9782d"], [0.5, "#f4f1e8"], [1, "#6ba0ea"]]
 """From pairs ordered the wrong way to all right; a three-way guess lies near a third."""
 
 _AXIS = {"automargin": True, "fixedrange": True, "zeroline": False}

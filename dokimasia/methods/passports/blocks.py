@@ -138,8 +138,16 @@ def _ways(passport: Passport) -> Table:
 
 
 def _recommended(several: Sequence[Recommendation]) -> Table:
+    """Return what to use by kind of criterion; kinds without a recommendation share a row where the reason is one."""
     rows: list[list[Cell]] = []
+    alike: dict[tuple[str, str], list[str]] = {}
     for one in several:
+        if not one.evaluator:
+            alike.setdefault((one.task, one.reason), []).append(one.group or "all")
+    for one in several:
+        kinds = [one.group or "all"] if one.evaluator else alike.pop((one.task, one.reason), [])
+        if not kinds:
+            continue
         rates = one.estimated
         told = (
             [NOTHING, NOTHING, NOTHING]
@@ -150,7 +158,7 @@ def _recommended(several: Sequence[Recommendation]) -> Table:
                 f"{rates.n}{thin_mark(rates.images)}",
             ]
         )
-        rows.append([one.task, one.group or "all", one.evaluator or Span(one.reason, "muted"), *told])
+        rows.append([one.task, in_words(kinds), one.evaluator or Span(one.reason, "muted"), *told])
     columns = [
         TASK,
         KIND,

@@ -108,7 +108,7 @@ def _probed(home: Home, judge: str, named: Sequence[str]) -> list[Probed]:
     if not found or (named and lacking):
         known = list(dict.fromkeys(arm.name for _, plan in plans for arm in plan.arms))
         there = f"there {'is' if len(known) == 1 else 'are'} {in_words(known)}" if known else "there is none"
-        where = f"run {lacking[0]}" if named and lacking else f"{home.path}"
+        where = f"run {lacking[0]}" if named and lacking else "this home"
         raise NotFound(
             f"no finished probe of {where} asked a judge {judge!r} ({there}): dokimasia probe DATA --judges {judge}"
         )

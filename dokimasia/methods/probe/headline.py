@@ -15,7 +15,8 @@ FEW = 30
 
 
 class _Way(NamedTuple):
-    name: str
+    judge: str
+    evaluator: str
     undetected: float
     equal: float | None
 
@@ -23,7 +24,7 @@ class _Way(NamedTuple):
 def headline(task: str, found: Mapping[str, Any]) -> str:
     """Return which judges and evaluators miss fewest and most errors, of every effort and with tools as well."""
     known = [
-        _Way(f"{judge} under {short(evaluator)}", one["undetected"]["share"], one["equal"]["share"])
+        _Way(judge, short(evaluator), one["undetected"]["share"], one["equal"]["share"])
         for judge, own in found["judges"].items()
         for evaluator, one in own["evaluators"].items()
         if one["undetected"]["share"] is not None
@@ -36,8 +37,12 @@ def headline(task: str, found: Mapping[str, Any]) -> str:
         return f"{task}: errors missed by {_named(known)}."
     if least == most:
         return f"{task}: errors missed by all alike: {_named(known)}."
-    text = f"{task}: fewest errors are missed by {_named(fewest)}; most by "
-    text += f"{_named([one for one in known if one.undetected == most])}."
+    worst = [one for one in known if one.undetected == most]
+    if len({one.judge for one in known}) == 1:
+        text = f"{task}: {known[0].judge} misses fewest errors under {_named(fewest, alone=True)}; "
+        text += f"most under {_named(worst, alone=True)}."
+    else:
+        text = f"{task}: fewest errors are missed by {_named(fewest)}; most by {_named(worst)}."
     if any(one.equal is not None and one.equal < 0.5 for one in fewest):
         text += " Who marks harmless changes down as well finds errors by that alone."
     return text
@@ -87,9 +92,12 @@ def not_entered(data: ReportData) -> Section | None:
     return Section("skipped", "Perturbations that do not enter", (Bullets(told),), menu="Not entered") if told else None
 
 
-def _named(ways: Sequence[_Way]) -> str:
-    """Return ways with the same share, that share, and of each the harmless changes judged equal."""
-    told = ", ".join(f"{one.name} (score-invariant {_percent(one.equal)})" for one in ways[:TOLD])
+def _named(ways: Sequence[_Way], *, alone: bool = False) -> str:
+    """Return ways with the same share, that share, and of each the harmless changes judged equal; `alone`: of one judge."""
+    names = [one.evaluator if alone else f"{one.judge} under {one.evaluator}" for one in ways]
+    told = ", ".join(
+        f"{name} (score-invariant {_percent(one.equal)})" for name, one in list(zip(names, ways, strict=True))[:TOLD]
+    )
     more = f" and {len(ways) - TOLD} more" if len(ways) > TOLD else ""
     return f"{told}{more}, {_percent(ways[0].undetected)}{' each' if len(ways) > 1 else ''}"
 

@@ -16,7 +16,7 @@ from dokimasia.methods.review.request import ReviewPlan, ReviewRequest
 from dokimasia.runs.estimate import INSTRUCTION_TOKENS, Asking, Estimate, SampleSize, added_up
 from dokimasia.runs.figures import rows_shown
 from dokimasia.runs.lifecycle import run as run_method
-from dokimasia.runs.method import Accepted, Method, later, one_walk
+from dokimasia.runs.method import Accepted, Method, later, lazily, one_walk
 from dokimasia.runs.plans import prompts_used
 from dokimasia.runs.session import Session
 from dokimasia.storage.home import Home
@@ -112,6 +112,7 @@ METHOD: Method[ReviewRequest, ReviewPlan] = Method(
     graphs=versions_of("peer_review"),
     items=items,
     row_name="reviews",
+    previews=lazily("dokimasia.methods.review.previews", "previews"),
 )
 
 review = partial(run_method, METHOD)

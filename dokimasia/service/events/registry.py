@@ -8,6 +8,7 @@ from typing import Any
 
 from starlette.concurrency import run_in_threadpool
 
+from dokimasia.domain.judgement import OPEN_KINDS
 from dokimasia.errors import NotFound, StorageError
 from dokimasia.log import Redactor
 from dokimasia.runs.ending import why_ended
@@ -141,7 +142,7 @@ class Events:
         return picture, int(kept[-1].data["last"]) if kept else 0
 
     def _failures(self, run_id: str) -> dict[str, Any]:
-        """Return what of a run has failed, by kind: how many items, and the last sentences; what waits for people has not."""
+        """Return what of a run has failed, by kind: how many items, and the last sentences; what is open has not."""
         return {
             kind: {
                 "count": count,
@@ -157,7 +158,7 @@ class Events:
                 ],
             }
             for kind, (count, rows) in last_failures(self._home, run_id, LAST).items()
-            if kind != "waiting"
+            if kind not in OPEN_KINDS
         }
 
 

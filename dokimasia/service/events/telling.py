@@ -157,6 +157,7 @@ class Telling:
             "restored": progress.restored,
             "failures": dict(progress.failures),
             "waiting_items": progress.waiting_items,
+            "unpaid_items": progress.unpaid_items,
             "rate": round(rate, 2),
             "rates": self._rates.add(round(rate, 2)),
             "left": None if left is None else round(left, 1),

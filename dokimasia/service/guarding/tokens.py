@@ -24,10 +24,11 @@ SHORTEST = 16
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """Who asks: a name, and what they may do."""
+    """Who asks: a name, what they may do, and whether they say who they are, so that they may speak for others, too."""
 
     name: str
     scopes: frozenset[Scope]
+    self_named: bool = False
 
 
 @dataclass(frozen=True, slots=True)

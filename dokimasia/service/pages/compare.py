@@ -3,17 +3,19 @@
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from http import HTTPStatus
-from itertools import combinations
+from itertools import chain, combinations
 from typing import Annotated, Any, NamedTuple
 from urllib.parse import urlencode
 
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import Response
+from markupsafe import Markup
 
 from dokimasia.errors import InputError, NotFound
 from dokimasia.report import figures
-from dokimasia.report.blocks import Cell, Column, Span, Table
-from dokimasia.report.comparison import comparison_blocks, difference_cells
+from dokimasia.report.blocks import Cell, Column, Paragraph, Span, Table
+from dokimasia.report.comparison import comparison_blocks, difference_cells, interval_and_test
+from dokimasia.report.direction import turned
 from dokimasia.report.drawing import Charts
 from dokimasia.runs.registry import method_of
 from dokimasia.service.comparing import (
@@ -23,6 +25,7 @@ from dokimasia.service.comparing import (
     apart,
     compared,
     criteria_listed,
+    kinds_of,
     listed,
     models_compared,
     models_of,
@@ -50,6 +53,12 @@ MOST = 12
 
 OFFERED = 100
 """Runs to choose from, the newest first."""
+
+SHOWN = 10
+"""Rows of a table of differences by category, capability or mode that stand above its fold."""
+
+UNFOLDED = 16
+"""Rows up to which such a table has no fold."""
 
 AT_ONCE = 20_000
 """Results of both runs together up to which a page is made at once; of more its parts are loaded one after the other."""
@@ -137,10 +146,12 @@ def compare(
         **{**blank, **values},
         later=later,
         show=show,
-        kinds=KINDS,
+        kinds=kinds_of(asked.models if first.id == second.id else None),
         number=number,
         size=PAGE,
         own=own,
+        minus=first.id == second.id,
+        sides=asked.models if first.id == second.id and asked.models else ("first", "second"),
     )
 
 
@@ -209,7 +220,7 @@ def _parts(service: Service, asked: Asked, part: str, show: str, number: int) ->
     pair = Pair(first, second, pairs[0])
     values["pair"] = pair.models
     if part in ("all", "apart"):
-        values["apart"] = [(name, len(rows), drawn([_table(name, rows)], Charts())) for name, rows in apart(home, pair)]
+        values["apart"] = [_shown_first(name, rows, pair) for name, rows in apart(home, pair)]
         values["criteria"] = [
             {**one, "question": service.redact(one["question"]), "link": _both_link(pair, one["sample"], "")}
             for one in criteria_listed(home, pair)
@@ -226,7 +237,7 @@ def _parts(service: Service, asked: Asked, part: str, show: str, number: int) ->
                 "question": service.redact(" ".join(samples[one.first].prompt.split()))[:BEGINNING],
                 "image": next((image.sha256 for image in samples[one.first].images), ""),
                 "sides": [_side(one, at) for at in (0, 1)],
-                "gap": one.gap,
+                "gap": -one.gap if pair.own and one.gap else one.gap,
                 "link": _both_link(pair, one.first, one.second),
             }
             for one in here
@@ -234,12 +245,19 @@ def _parts(service: Service, asked: Asked, part: str, show: str, number: int) ->
     return values
 
 
+def _shown_first(name: str, rows: Sequence[Mapping[str, Any]], pair: Pair) -> tuple[str, int, Markup, Markup]:
+    """Return a table of the first rows, and how many the table of the others has, empty where all have room."""
+    first, rest = (rows, []) if len(rows) <= UNFOLDED else (rows[:SHOWN], rows[SHOWN:])
+    tables = [drawn([_table(name, part, pair), *_noted(part)] if part else [], Charts()) for part in (first, rest)]
+    return name, len(rest), tables[0], tables[1]
+
+
 def _side(one: Any, at: int) -> str:
     """Return what came of one side of a sample in a few signs."""
     score, right = one.scores[at], one.right[at]
     parts = [f"{score:.2f}"] if score is not None else []
     if right is not None:
-        parts.append("✓" if right == 1 else "✗" if right == 0 else f"✓ {right:.0%}")
+        parts.append("✓" if right == 1 else "✗" if right == 0 else f"✓ {100 * right:.0f} %")
     return " ".join(parts) or one.failures[at].replace("_", " ") or "–"
 
 
@@ -248,7 +266,7 @@ def _both_link(pair: Pair, sample: str, other: str) -> str:
     return f"/compare/sample{asked.query(sample=sample, other='' if other == sample else other)}"
 
 
-def _table(called: str, rows: Sequence[Mapping[str, Any]]) -> Table:
+def _table(called: str, rows: Sequence[Mapping[str, Any]], pair: Pair) -> Table:
     """Return the parts of one kind, those with the largest differences on top where none lies within another."""
     percent = rows[0]["measure"] == "right"
     flat = not any(one["depth"] for one in rows)
@@ -256,20 +274,25 @@ def _table(called: str, rows: Sequence[Mapping[str, Any]]) -> Table:
     columns = [
         Column(called, numeric=False),
         Column("paired", meaning="samples with a value on both sides, of those that both have"),
-        *map(Column, ("first", "second", "difference", "95 % interval", "p")),
+        *map(Column, (*pair.sides, "difference", "95 % interval", "p")),
         Column("adjusted p", meaning="Benjamini and Hochberg, over all rows of this table"),
     ]
     drawn_rows: list[list[Cell]] = [
         [
             Span(f"{'– ' * one['depth']}{one['title']}", "strong" if not one["depth"] else ""),
             f"{one['n']:,}" if one["n"] == one["n_shared"] else f"{one['n']:,}/{one['n_shared']:,}",
-            *difference_cells(one, percent),
+            *difference_cells(turned(one) if pair.own else one, percent),
             figures.p_value(one["adjusted"]),
         ]
         for one in ordered
     ]
     what = "Right answers" if percent else "Scores"
-    return Table(columns, drawn_rows, f"{what} by {called}, second minus first")
+    way = " minus ".join(pair.sides if pair.own else reversed(pair.sides))
+    return Table(columns, drawn_rows, f"{what} by {called}, {way}")
+
+
+def _noted(rows: Sequence[Mapping[str, Any]]) -> list[Paragraph]:
+    return [Paragraph(said, "note") for said in interval_and_test(rows)]
 
 
 def _offered(home: Home) -> list[tuple[Run, str]]:
@@ -317,16 +340,16 @@ def _several(request: Request, service: Service, asked: Asked, shared: Mapping[s
 
 
 def _headlines(runs: Sequence[Run], found: Sequence[Mapping[str, Any]]) -> Iterator[list[Cell]]:
-    """Yield a row for each model and figure that any of the runs has."""
-    per_run = [one["models"] if method_of(run).measures else {} for run, one in zip(runs, found, strict=True)]
+    """Yield a row for each model and figure that any of the runs has, figures on one scale in one row."""
+    methods = [method_of(run) for run in runs]
+    per_run = [one["models"] if method.measures else {} for method, one in zip(methods, found, strict=True)]
+    own = [{method.measure_called(name): path for name, path in method.measures.items()} for method in methods]
+    measures = {measure: [one.get(measure, ()) for one in own] for measure in dict.fromkeys(chain.from_iterable(own))}
     for model in sorted({name for models in per_run for name in models}):
-        for measure in dict.fromkeys(name for run in runs for name in method_of(run).measures):
-            cells = [
-                _headline(models.get(model, {}), method_of(run).measures.get(measure, ()))
-                for run, models in zip(runs, per_run, strict=True)
-            ]
+        for measure, paths in measures.items():
+            cells = [_headline(models.get(model, {}), path) for models, path in zip(per_run, paths, strict=True)]
             if any(cell != figures.NOTHING for cell in cells):
-                yield [Span(model, "strong"), measure, *cells]
+                yield [Span(model, "strong"), ", ".join(filter(None, measure)), *cells]
 
 
 def _headline(model: Mapping[str, Any], path: Sequence[str]) -> Cell:
@@ -334,4 +357,4 @@ def _headline(model: Mapping[str, Any], path: Sequence[str]) -> Cell:
     value: Any = model.get(path[0]) if path else None
     if not isinstance(value, Mapping):
         return figures.NOTHING
-    return figures.right_of(value) if "share" in value else figures.measured(value)
+    return figures.right_of(value) if "share" in value else figures.measured(value, ends=2)

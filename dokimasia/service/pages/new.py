@@ -1,7 +1,7 @@
 """A new run: a method is chosen, its form filled in, its data looked at and its cost estimated, and it is begun."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from itertools import islice
 from pathlib import Path
@@ -24,7 +24,7 @@ from dokimasia.runs.registry import method_named
 from dokimasia.service.asked import read_asked
 from dokimasia.service.drawing import page
 from dokimasia.service.forms import Group, defaults_of, groups_of, sent, split_faults, texts_of, values_of, written
-from dokimasia.service.offers import offers_of
+from dokimasia.service.offers import SIMULATED_SIGHT, offers_of
 from dokimasia.service.paths import Places
 from dokimasia.service.state import Reader, Service, Starter, TheService
 from dokimasia.storage.content.blobs import MemoryBlobs
@@ -35,6 +35,7 @@ router = APIRouter()
 
 SHOWN_SAMPLES = 6
 SHOWN_FAULTS = 50
+SHOWN_LINES = 10
 CHOSEN = "data_file"
 """The field of the buttons by which one data file of an upload is chosen."""
 
@@ -102,20 +103,52 @@ async def filled(request: Request, service: TheService, person: Starter, method:
     if action == "data":
         shown["data"] = await run_in_threadpool(_look, asked, places)
         shown["faults"] = {name: fault for name, fault in faults.items() if values[name]}
-    elif not faults:
+    else:
         try:
-            wanted = await run_in_threadpool(read_asked, known.request, asked, places)
-            if action == "start":
+            wanted = await run_in_threadpool(read_asked, known.request, _without(asked, faults), places)
+            if faults:  # what else is wrong is said at once, as far as it shows without these fields
+                await service.runner.preview(known.name, wanted)
+            elif action == "start":
                 run = await service.runner.submit(known.name, wanted)
                 return RedirectResponse(f"/runs/{run.id}", 303)
-            shown["estimate"] = _estimate(await service.runner.preview(known.name, wanted), service)
-            shown["command"] = places.shortened(wanted.command)
+            else:
+                shown["estimate"] = _estimate(await service.runner.preview(known.name, wanted), service)
+                shown["command"] = places.shortened(wanted.as_command(called=True))
         except InputError as problem:
-            sentence = service.redact(places.shortened(str(problem)))
-            if NO_IMAGE in sentence:
-                sentence = f"{sentence}\n{IMAGES}"
-            shown["faults"], shown["problem"] = split_faults(groups, sentence)
+            shown |= await _wrong(service, known, groups, asked, faults, values, str(problem), places)
     return await run_in_threadpool(_form, request, service, known, groups, values, **shown)
+
+
+def _without(asked: Mapping[str, Any], faults: Mapping[str, str]) -> dict[str, Any]:
+    return {name: value for name, value in asked.items() if name not in faults}
+
+
+async def _wrong(
+    service: Service,
+    method: Method[Any, Any],
+    groups: list[Group],
+    asked: Mapping[str, Any],
+    faults: Mapping[str, str],
+    values: Mapping[str, Sequence[str]],
+    problem: str,
+    places: Places,
+) -> dict[str, Any]:
+    """Return what is wrong by field and of none: what was written, what the request's checks say, and what reading says.
+
+    What needs the whole request is tried without the fields that are wrong, and of it only what names a field is told.
+    """
+    sentence = service.redact(places.shortened(problem))
+    found, rest = split_faults(groups, f"{sentence}\n{IMAGES}" if NO_IMAGE in sentence else sentence, values)
+    later: dict[str, str] = {}
+    if found:
+        try:
+            wanted = await run_in_threadpool(read_asked, method.request, _without(asked, {**faults, **found}), places)
+            await service.runner.preview(method.name, wanted)
+        except InputError as more:
+            later, _ = split_faults(groups, service.redact(places.shortened(str(more))), values)
+    told = {name: said for name, said in later.items() if name in asked}
+    told |= {name: said for name, said in found.items() if name in asked or not faults}
+    return {"faults": {**told, **faults}, "problem": rest if not faults else ""}
 
 
 def _form(
@@ -141,6 +174,7 @@ def _form(
         offers=offers_of(service),
         data_root=service.data_root is not None,
         images=IMAGES,
+        sight=SIMULATED_SIGHT if any(one.offers == "models" for group in groups for one in group.controls) else "",
         **known,
     )
 
@@ -164,6 +198,7 @@ def _look(asked: Mapping[str, Any], places: Places) -> dict[str, Any]:
     if not named:
         return {**found, "problem": "Name a data set first, or upload one."}
     unasked: Counter[str] = Counter()
+    problems: list[Problem] = []
     try:
         path: Path = places.file(named, "data")
         bring_reader(path)
@@ -171,7 +206,7 @@ def _look(asked: Mapping[str, Any], places: Places) -> dict[str, Any]:
         reading = open_dataset(path, blobs=blobs, need_prompt=False, prompt=prompt or "–", limit=SHOWN_SAMPLES)
         for one in islice(reading, SHOWN_FAULTS):
             if isinstance(one, Problem):
-                found["faults"].append(places.shortened(str(one.message)))
+                problems.append(one)
                 found["missing"] += one.kind == "image-missing"
                 continue
             pictures = [
@@ -182,11 +217,34 @@ def _look(asked: Mapping[str, Any], places: Places) -> dict[str, Any]:
                 unasked.update(["", *one.meta])
             prompt_shown = "" if one.prompt == "–" else one.prompt
             found["samples"].append({"sample": one, "pictures": pictures, "prompt": prompt_shown})
+        if (
+            any(one.line for one in problems) and not found["samples"] and not prompt
+        ):  # what lacks an id may lack a question
+            read_again = islice(open_dataset(path, blobs=blobs, limit=SHOWN_SAMPLES), SHOWN_FAULTS)
+            problems = [one for one in read_again if isinstance(one, Problem)]
+        found["faults"] = list(map(places.shortened, _told(problems)))
     except InputError as problem:
         found["problem"] = places.shortened(str(problem)).removeprefix("data: ")
     if unasked:
         found["unasked"] = _unasked(unasked.pop(""), sorted(unasked))
     return found
+
+
+def _told(problems: Sequence[Problem]) -> list[str]:
+    """Return what is wrong with data, what is wrong with several lines alike said once."""
+    alike: dict[str, list[Problem]] = {}
+    for one in problems:
+        alike.setdefault(str(one.message).partition(": ")[2] if one.line else str(one.message), []).append(one)
+    return [
+        str(first.message) + (f" The same is wrong with {_lines([one.line for one in more])}." if more else "")
+        for first, *more in alike.values()
+    ]
+
+
+def _lines(numbers: Sequence[int]) -> str:
+    shown = ", ".join(map(str, numbers[:SHOWN_LINES]))
+    left = f" and {len(numbers) - SHOWN_LINES} more" if len(numbers) > SHOWN_LINES else ""
+    return f"line{'' if len(numbers) == 1 else 's'} {shown}{left}"
 
 
 def _unasked(count: int, others: list[str]) -> str:
@@ -216,10 +274,8 @@ def _estimate(shown: Mapping[str, Any], service: Service) -> dict[str, Any]:
         "cost": cost_text(shown["cost"], known),
         "left": max(0, shown["calls"] - answered) if answered else None,
         "answered": answered,
-        "models": [
-            {"name": name, **one, "cost": cost_text(one["cost"]), "person": name.startswith("human/")}
-            for name, one in models.items()
-        ],
+        "models": [{"name": name, **one, "cost": cost_text(one["cost"])} for name, one in models.items()],
+        "people": shown["people"],
         "notes": list(shown["notes"]),
         "prompts": shown["prompts"],
         "missing": missing,

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from urllib.parse import urlencode
 
 from fastapi import APIRouter, Query, Request, UploadFile
-from fastapi.responses import Response
+from fastapi.responses import RedirectResponse, Response
 
 from dokimasia.domain.passport import Passport
 from dokimasia.errors import InputError
@@ -66,6 +66,12 @@ def download(service: TheService, person: Reader, name: Name, run: Runs = None) 
     plain = "".join(letter if letter.isalnum() or letter in "._-" else "-" for letter in name)[:80]
     headers = {"content-disposition": f'attachment; filename="{plain.encode("ascii", "replace").decode()}.json"'}
     return Response(encoded(found), media_type="application/json", headers=headers)
+
+
+@router.get("/passports/{judge:path}")
+def by_path(person: Reader, judge: str) -> Response:
+    """Lead from the address that one would guess, and that the JSON route has, to the page of a judge."""
+    return RedirectResponse(f"/passports/judge?{urlencode({'name': judge})}", HTTPStatus.SEE_OTHER)
 
 
 @router.post("/passports")

@@ -7,15 +7,15 @@ from typing import Any, NamedTuple, cast
 
 import orjson
 
+from dokimasia.agents.form_faults import faults_in_words, place_faults
 from dokimasia.agents.reply_form import ReplyForm, form_of, spoken_name
 from dokimasia.domain.call import Message
 from dokimasia.domain.decision import CheckItem, Kind, Standing
 from dokimasia.domain.question import Question
-from dokimasia.methods.checks import Waiting
+from dokimasia.methods.checks import Waiting, samples_asked
 from dokimasia.prompts.fence import fenced_pieces
 from dokimasia.storage.home import Home
 from dokimasia.storage.people.questions import OpenQuestion, get_question, open_questions
-from dokimasia.storage.runs import Run, load_samples
 
 PLACE = "place-"
 """What the name of a place's field begins with in the form of a page."""
@@ -123,20 +123,16 @@ def _open(home: Home, waiting: Waiting) -> list[OpenQuestion]:
     return open_questions(home, run=waiting.run.id) if "question" in waiting.kinds else []
 
 
-def items_in_words(home: Home, run: Run, items: Sequence[Standing]) -> list[ItemListed]:
+def items_in_words(home: Home, items: Sequence[Standing]) -> list[ItemListed]:
     """Return items as the list of a run shows them: what is asked in words, and of which sample."""
-    questions = {one.item.id: get_question(home, one.item.id) for one in items if one.item.kind == "question"}
-    samples = load_samples(home, run.id) if questions else []
-    of_image = {ref.sha256: one.id for one in samples for ref in one.images}
+    of_sample = samples_asked(home, [one.item for one in items])
     listed: list[ItemListed] = []
     for one in items:
-        question = questions.get(one.item.id)
-        if question is None:
-            words = _DO[one.item.kind].format(n="this", s="").replace("this ", "the ") + _begins(one.item)
-            listed.append(ItemListed(one, words, one.item.sample_id))
+        if one.item.kind == "question":
+            words = asked_in_words(get_question(home, one.item.id))
         else:
-            shown = (of_image.get(ref.sha256, "") for message in question.call.messages for ref in message.images)
-            listed.append(ItemListed(one, asked_in_words(question), ", ".join(dict.fromkeys(filter(None, shown)))))
+            words = _DO[one.item.kind].format(n="this", s="").replace("this ", "the ") + _begins(one.item)
+        listed.append(ItemListed(one, words, of_sample[one.item.id]))
     return listed
 
 
@@ -146,11 +142,32 @@ def _begins(item: CheckItem) -> str:
     return f": {item.text[:80]}{'…' if len(item.text) > 80 else ''}"
 
 
-def composed(home: Home, item: str, fields: Mapping[str, Sequence[str]]) -> str | None:
+class Composed(NamedTuple):
+    """The reply that the fields of a page make up.
+
+    Attributes:
+        text: the reply.
+        places: what was filled in, by place.
+        open: what is to be done in which place before the reply can be used.
+        faults: all that is wrong with it, in a sentence; empty where it will do.
+    """
+
+    text: str
+    places: Mapping[str, Sequence[str]]
+    open: Mapping[str, str]
+    faults: str
+
+
+def composed(home: Home, item: str, fields: Mapping[str, Sequence[str]]) -> Composed | None:
     """Return the reply that the fields of a page make up; None where they hold no place of the question's form."""
     given = {name.removeprefix(PLACE): values for name, values in fields.items() if name.startswith(PLACE)}
-    form = asks_of(get_question(home, item)).form if given else None
-    return form.compose(given) if form else None
+    question = get_question(home, item) if given else None
+    form = asks_of(question).form if question else None
+    if question is None or form is None:
+        return None
+    faults = faults_in_words(form, question.aid, given)
+    open_places = place_faults(form, question.aid, given) if faults else {}
+    return Composed(form.compose(given), given, open_places, faults)
 
 
 def _material(message: Message | None) -> tuple[Shown, ...]:

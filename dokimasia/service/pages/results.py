@@ -22,7 +22,7 @@ from dokimasia.service.comparing import models_compared
 from dokimasia.service.drawing import page
 from dokimasia.service.forms import changes_of
 from dokimasia.service.guarding.answers import keep
-from dokimasia.service.offers import offers_of
+from dokimasia.service.offers import SIMULATED_SIGHT, offers_of
 from dokimasia.service.results import results_of
 from dokimasia.service.routes.starting import GoneOn
 from dokimasia.service.state import IN_TURN, Reader, Service, TheService
@@ -59,7 +59,7 @@ def one_run(
         charts=drawn.charts if drawn else None,
         drawn=drawn,
         at_work=at_work,
-        simulated=SIMULATED_NOTE if drawn and drawn.simulated else "",
+        simulated=f"{SIMULATED_NOTE} {SIMULATED_SIGHT}" if drawn and drawn.simulated else "",
         may_run="run" in person.scopes,
         faults={},
         data_root=service.data_root is not None,

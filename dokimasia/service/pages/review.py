@@ -1,12 +1,14 @@
 """What waits for people: the queue of all runs, one run's items, and one item at a time, decided by keyboard, mouse or touch."""
 
 import asyncio
+import re
 from collections import Counter
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from http import HTTPStatus
 from pathlib import Path
-from typing import Annotated, Any
+from secrets import token_urlsafe
+from typing import Annotated, Any, NamedTuple
 
 from fastapi import APIRouter, Depends, Form, Query, Request
 from fastapi.responses import JSONResponse, RedirectResponse, Response
@@ -51,6 +53,18 @@ async def _fields(request: Request) -> Fields:
 
 
 Filled = Annotated[Fields, Depends(_fields)]
+
+LONGEST_KEPT = 20_000
+"""Characters of a refused form that are kept for its page; a text is kept as a draft, however long."""
+
+
+class Refusal(NamedTuple):
+    """Why a decision was refused and what was sent, as long as nobody has decided since."""
+
+    fault: InputError
+    given: dict[str, Any]
+    decisions: int
+
 
 NEXT_METHODS = {"review": "rubrics", "rubrics": "audit", "perturb": "probe"}
 """What is made of what people checked, by the method that made it."""
@@ -153,19 +167,27 @@ def undo(
 ) -> Response:
     """Take a decision of one's own back and lead to its item; where it cannot be, say why on the item's page."""
     found = service.run(run)
+    standing = _found(service, found, item)
     try:
-        asyncio.run(take_back(service.home, _found(service, found, item).item.id, who=person.name))
+        asyncio.run(take_back(service.home, standing.item.id, who=person.name))
     except InputError as problem:
-        return _item(request, service, found, item, person.name, second=second, fault=problem)
+        return _refused(service, found, standing, person.name, second=second, fault=problem)
     return RedirectResponse(_path(found, item, second=second), HTTPStatus.SEE_OTHER)
 
 
 @router.get("/review/{run}/{item}")
 def one_item(
-    request: Request, service: TheService, person: Reader, run: str, item: str, second: bool = False
+    request: Request,
+    service: TheService,
+    person: Reader,
+    run: str,
+    item: str,
+    second: bool = False,
+    refused: Annotated[str, Query(max_length=40)] = "",
 ) -> Response:
-    """Show one item with what can be decided on it."""
-    return _item(request, service, service.run(run), item, person.name, second=second)
+    """Show one item with what can be decided on it; after a refusal with why, and with what was sent."""
+    told = service.remembered.known((Refusal, person.name, item, refused))
+    return _item(request, service, service.run(run), item, person.name, second=second, told=told)
 
 
 @router.post("/review/{run}/{item}")
@@ -191,9 +213,12 @@ def decide(
     found = service.run(run)
     said = {"verdict": verdict, "score": score, "accuracy": accuracy, "necessity": necessity, "comment": comment}
     standing = _found(service, found, item)
+    made = composed(service.home, item, fields) if action == "compose" and standing.item.kind == "question" else None
     if action == "compose" and standing.item.kind == "question":
-        action, text = "reply", composed(service.home, item, fields) or ""
+        action, text = "reply", made.text if made else ""
     try:
+        if made and made.faults and standing.item.person == person.name and not standing.decisions:
+            raise InputError(f"this reply cannot be used yet: {made.faults}")
         decide_here(
             service.home,
             standing.item,
@@ -205,10 +230,10 @@ def decide(
             said=said,
         )
     except InputError as problem:
-        if text.strip() and action in {"edit", "reply"}:
+        if text.strip() and text.split() != standing.item.text.split():
             keep_draft(service.home, item, person.name, text)
-        given = {"text": text, "delete": delete or [], **said}
-        return _item(request, service, found, item, person.name, second=second, fault=problem, given=given)
+        given = {"delete": delete or [], **said, **({"places": made.places, "open": made.open} if made else {})}
+        return _refused(service, found, standing, person.name, second=second, fault=problem, given=given)
     return _on(service, found, person.name, after=item, second=second)
 
 
@@ -225,10 +250,11 @@ def draft(
     found = service.run(run)
     one = item_of(review_items(service.home, found), item, found.id)
     made = composed(service.home, item, fields) if one.item.kind == "question" else None
-    text = text if made is None else made
-    keep_draft(service.home, one.item.id, person.name, text)
+    keep_draft(service.home, one.item.id, person.name, made.text if made else text)
+    if made:
+        return JSONResponse({"kept": True, "faults": made.faults, "text": made.text})
     faults = faults_of(get_question(service.home, item).aid, text) if one.item.kind == "question" else ""
-    return JSONResponse({"kept": True, "faults": faults} | ({} if made is None else {"text": made}))
+    return JSONResponse({"kept": True, "faults": faults})
 
 
 def _item(
@@ -239,8 +265,7 @@ def _item(
     who: str,
     *,
     second: bool = False,
-    fault: InputError | None = None,
-    given: dict[str, Any] | None = None,
+    told: Refusal | None = None,
 ) -> Response:
     items = review_items(service.home, run)
     one = _found(service, run, id, items)
@@ -251,6 +276,9 @@ def _item(
     at = places.get(id)
     following = next_due(items, who, after=id, second=second)
     last = last_decision(items, who)
+    if told is not None and told.decisions != len(one.decisions):
+        told = None
+    fault = told and told.fault
     status = HTTPStatus.OK
     if fault is not None:
         status = HTTPStatus.CONFLICT if isinstance(fault, DecidedMeanwhile) else HTTPStatus.UNPROCESSABLE_ENTITY
@@ -266,10 +294,31 @@ def _item(
         last=last,
         kept_by=_kept_by(service.home, last, person=who),
         second=second,
-        fault="" if fault is None else str(fault),
+        fault="" if fault is None else re.sub(rf"^(item|question) {re.escape(id)}: ", "", str(fault)),
         conflict=isinstance(fault, DecidedMeanwhile),
-        **item_values(service.home, one, who, second=second, given=given or {}),
+        **item_values(service.home, one, who, second=second, given=told.given if told else {}),
     )
+
+
+def _refused(
+    service: Service,
+    run: Run,
+    one: Standing,
+    who: str,
+    *,
+    second: bool,
+    fault: InputError,
+    given: dict[str, Any] | None = None,
+) -> Response:
+    """Lead to the item's page, which says why: it is asked for by GET, so that neither reload nor Back sends a form again."""
+    given = given if given and len(str(given)) < LONGEST_KEPT else {}
+    now = _found(service, run, one.item.id)
+    key = token_urlsafe(9)
+    service.remembered.of(
+        (Refusal, who, one.item.id, key), lambda: Refusal(fault=fault, given=given, decisions=len(now.decisions))
+    )
+    path = _path(run, one.item.id, second=second)
+    return RedirectResponse(f"{path}{'&' if second else '?'}refused={key}", HTTPStatus.SEE_OTHER)
 
 
 def _found(service: Service, run: Run, id: str, items: Sequence[Standing] = ()) -> Standing:
@@ -291,9 +340,9 @@ def _overview(request: Request, service: Service, run: Run, who: str, *, number:
         run=run,
         name=labels(service.home).get(run.id, Label()).name,
         title=method_of(run).title,
-        items=items_in_words(service.home, run, items[(number - 1) * PER_PAGE : number * PER_PAGE]),
+        items=items_in_words(service.home, items[(number - 1) * PER_PAGE : number * PER_PAGE]),
         last=last,
-        last_words=items_in_words(service.home, run, [one for one in items if last and one.item.id == last.item]),
+        last_words=items_in_words(service.home, [one for one in items if last and one.item.id == last.item]),
         kept_by=_kept_by(service.home, last, person=who),
         others=sorted({one.item.person for one in waiting if one.item.person not in (None, who)}),
         number=number,

@@ -156,6 +156,7 @@ def _answered(home: Home, id: str, who: str, mine: Decision | None, given: Mappi
     return {
         "asks": asks,
         "filled": filled or {},
+        "open_places": given.get("open", {}),
         "by_hand": asks.form is None or filled is None,
         "draft": draft,
         "wanted": asked_in_words(question),

@@ -202,8 +202,8 @@ def link(run: Run, sample_id: str, asked: Filter | None = None) -> str:
 
 
 def called(home: Home, run: Run) -> str:
-    """Return what a run is called: the name that it was given, or its id."""
-    return labels(home).get(run.id, Label()).name or run.id
+    """Return what a run is called: the name that it was given, or its method, its data and the beginning of its id."""
+    return labels(home).get(run.id, Label()).name or f"{run.method} {run.data_name} ({run.id[:8]})"
 
 
 def _table(service: Service, run: Run, by: Sorted, asked: Filter, found: Found) -> tuple[Sequence[str], Sequence[Row]]:

@@ -11,6 +11,7 @@ from fastapi import APIRouter, Form, Query, Request
 from fastapi.responses import RedirectResponse, Response
 from pydantic import ValidationError
 
+from dokimasia.algorithms.taxonomy import holder
 from dokimasia.domain.capability import LAYERS, ROOT
 from dokimasia.errors import InputError
 from dokimasia.methods.tree import in_order, load_tree, tree_figures, weaknesses_of
@@ -19,18 +20,18 @@ from dokimasia.methods.tree.reading.files import restore_version
 from dokimasia.methods.tree.reading.trees import (
     LoadedTree,
     compare_versions,
-    edit_row,
     list_of_trees,
     list_of_versions,
     source_run,
 )
 from dokimasia.methods.tree.reading.view import measured_of
 from dokimasia.service.drawing import page
+from dokimasia.service.pages.node_history import past_of
 from dokimasia.service.pages.sunburst import arcs
+from dokimasia.service.problems import status_of
 from dokimasia.service.state import IN_TURN, Reader, Reviewer, Service, TheService
 from dokimasia.storage.home import Home
 from dokimasia.storage.people.corrections import count_corrections
-from dokimasia.storage.trees.versions import get_version
 
 router = APIRouter()
 
@@ -101,7 +102,7 @@ def edit(
         kept = asyncio.run(edit_tree(service.home, tree, change, version=version, who=person.name))
     except InputError as problem:
         given = {"kind": kind, "into": into, "reason": reason, "criteria": criteria or []}
-        return _tree(request, service, tree, model=model, node=node, fault=str(problem), given=given)
+        return _tree(request, service, tree, model=model, node=node, fault=problem, given=given)
     now = next((one["into"] for one in kept["edits"] if one["node"] == node and one["into"]), node)
     there = now in load_tree(service.home, tree).tree
     return RedirectResponse(_path(kept["tree"], node=now if there else "", model=model), HTTPStatus.SEE_OTHER)
@@ -115,7 +116,7 @@ def restore(
     try:
         kept = asyncio.run(restore_version(service.home, f"{tree}@{version}", who=person.name))
     except InputError as problem:
-        return _tree(request, service, tree, fault=str(problem))
+        return _tree(request, service, tree, fault=problem)
     return RedirectResponse(_path(kept["tree"]), HTTPStatus.SEE_OTHER)
 
 
@@ -139,7 +140,7 @@ def _tree(
     version: str | None = None,
     model: str = "",
     node: str = "",
-    fault: str = "",
+    fault: InputError | None = None,
     given: Mapping[str, Any] | None = None,
 ) -> Response:
     home = service.home
@@ -158,10 +159,11 @@ def _tree(
     if run is not None and chosen:
         weak = service.remembered.of(("weaknesses", *state), lambda: weaknesses_of(home, run, chosen, tree=loaded.name))
     history = list_of_versions(home, loaded.stored.tree)["versions"]
+    there = holder(loaded.tree, node) if node else None
     return page(
         request,
         "tree.html",
-        status=HTTPStatus.UNPROCESSABLE_ENTITY if fault else HTTPStatus.OK,
+        status=HTTPStatus.OK if fault is None else status_of(fault),
         tree=loaded.stored.tree,
         stored=loaded.stored,
         newest=history[-1]["position"] == loaded.stored.position,
@@ -175,9 +177,9 @@ def _tree(
         unplaced=loaded.unplaced,
         arcs=arcs(shown["nodes"], chosen),
         weak=weak,
-        node=_node(home, loaded, node, shown["nodes"], history) if node in loaded.tree else None,
-        lost=bool(node) and node not in loaded.tree,
-        fault=fault,
+        node=None if there is None else _node(home, loaded, there, shown["nodes"], history),
+        asked=node,
+        fault="" if fault is None else str(fault),
         given=given or {},
         layers=LAYERS,
     )
@@ -196,29 +198,20 @@ def _node(
     )
     layer = row["layer"]
     others = [one for one in nodes if one["id"] != id]
+    past = past_of(home, id, [one for one in history if one["position"] <= loaded.stored.position])
     return {
         **row,
         "layer_name": LAYERS[layer],
         "criteria": [(key, loaded.criteria.get(key)) for key in below[:MOST_CRITERIA]],
-        "absorbs": list(loaded.tree.nodes[id].get("absorbed", ())),
-        "edits": _edits(home, id, history)[:MOST_EDITS],
+        "former": past.former,
+        "absorbs": [one for one in loaded.tree.nodes[id].get("absorbed", ()) if one not in past.former],
+        "edits": past.edits[:MOST_EDITS],
         "alike": [one["id"] for one in others if one["layer"] == layer],
         "above": [one["id"] for one in others if one["layer"] == layer - 1 and one["id"] != row["parent"]],
         "holds": bool(row["support"]) and layer > 1,
         "changes": layer > 1,
         "grows": 0 < layer < 3,
     }
-
-
-def _edits(home: Home, node: str, history: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Return what was done to a node, the newest first, with the reasons."""
-    return [
-        {"position": one["position"], "who": edit["model"] or one["by"], **edit}
-        for one in reversed(history)
-        if one["edits"]
-        for edit in map(edit_row, get_version(home, one["id"]).edits)
-        if node in (edit["node"], edit["into"])
-    ]
 
 
 def _both(older: LoadedTree, newer: LoadedTree, found: Mapping[str, Any]) -> list[dict[str, Any]]:

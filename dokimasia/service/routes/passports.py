@@ -5,7 +5,6 @@ from typing import Annotated, Any
 from fastapi import Query
 from pydantic import BaseModel
 
-from dokimasia.domain.passport import Passport
 from dokimasia.methods.passports import passport_of
 from dokimasia.methods.passports.probed import judges_probed, material_of
 from dokimasia.service.routes.answering import json_router
@@ -34,7 +33,7 @@ def passports(service: TheService, person: Reader) -> Passports:
     return Passports(judges=[JudgeProbed(judge=judge, runs=runs) for judge, runs in found.items()])
 
 
-@router.get("/passports/{judge:path}", response_model=dict[str, Any])
+@router.get("/passports/{judge:path}")
 def one_passport(
     service: TheService,
     person: Reader,
@@ -43,6 +42,6 @@ def one_passport(
         list[str] | None, Query(max_length=50, description="Probes to make it from; by default all.")
     ] = None,
     seed: Annotated[int, Query(ge=0, lt=2**63, description="Of the halves and intervals.")] = 0,
-) -> Passport:
+) -> dict[str, Any]:
     """Make the passport of a judge; `dokimasia passport JUDGE --json` prints the same."""
-    return passport_of(material_of(service.home, judge, tuple(run or ()), seed=seed))
+    return passport_of(material_of(service.home, judge, tuple(run or ()), seed=seed)).model_dump(mode="json")

@@ -9,7 +9,7 @@ from fastapi import Query, Response
 from pydantic import BaseModel, Field
 
 from dokimasia.agents.readers import faults_of
-from dokimasia.domain.decision import RATED, Action, Decision, Kind, Standing, State
+from dokimasia.domain.decision import RATED, Action, CheckItem, Decision, Kind, Standing, State
 from dokimasia.errors import DecidedMeanwhile
 from dokimasia.methods.checks import (
     all_standings,
@@ -18,17 +18,21 @@ from dokimasia.methods.checks import (
     item_of,
     keep_decision,
     keep_draft,
+    nothing_to_check,
     review_items,
     review_queue,
+    samples_asked,
     show_question,
     shown_item,
     take_back,
 )
+from dokimasia.methods.checks.files import check_files
+from dokimasia.methods.checks.filled import Line, take_in_lines
 from dokimasia.methods.checks.standing import standing_figures
 from dokimasia.methods.people import asked_of, hand_out_here, queued, rating_text, ratings_of, written
 from dokimasia.runs.registry import method_of
 from dokimasia.service.describing import takes
-from dokimasia.service.problems import Refused, may_answer
+from dokimasia.service.problems import ERROR_HEADER, Refused, may_answer
 from dokimasia.service.routes.answering import (
     After,
     Body,
@@ -40,7 +44,9 @@ from dokimasia.service.routes.answering import (
     page_of,
     sent_as,
 )
+from dokimasia.service.routes.results import ZIP, zipped
 from dokimasia.service.state import Reader, Reviewer, Service, TheService
+from dokimasia.storage.decisions import clear_draft, draft_file
 from dokimasia.storage.people.questions import get_question, withdrawn_items
 from dokimasia.storage.runs import Run
 
@@ -77,7 +83,9 @@ class ItemListed(BaseModel):
 
     item: str
     kind: Kind
-    sample: str
+    sample: str = Field(
+        description="its sample; of what is asked of an image alone, all that show it, with commas between"
+    )
     person: str | None = Field(description="whose it is; null: anybody's")
     state: State
     decided: int = Field(description="how many decisions there are on it")
@@ -88,6 +96,7 @@ class ReviewItems(Listed):
     """A page of a run's items, those that wait first."""
 
     run: str
+    person: str = Field(description="who asks, as decisions will name them")
     items: list[ItemListed]
 
 
@@ -97,6 +106,8 @@ class ItemShown(BaseModel):
     shown: dict[str, Any]
     decisions: list[Decision]
     asked: list[dict[str, Any]] = Field(description="what is asked of an item that is rated, by measure")
+    item: CheckItem | None = Field(description="the item as it is kept; null where it is rated blind")
+    draft: str | None = Field(description="what the one who asks has written and not decided yet")
 
 
 class Decided(Body):
@@ -126,6 +137,20 @@ class DraftKept(BaseModel):
     """A draft is kept; what of a reply would not be understood."""
 
     faults: str
+
+
+class Lines(Body):
+    """The lines of a file that `dokimasia check --export` wrote and somebody filled in."""
+
+    name: Annotated[str, Field(max_length=4000, description="what the file is called in messages")] = "the file"
+    lines: tuple[Line, ...] = Field(max_length=100_000)
+
+
+class TakenIn(BaseModel):
+    """What came of a file: decisions taken in, and lines without one."""
+
+    decided: int
+    empty: int
 
 
 class HandOut(Body):
@@ -181,11 +206,12 @@ def one_review(
     every = [one for one in review_items(service.home, found) if not due or is_due(one, person.name, second=second)]
     every.sort(key=lambda one: one.state != "waiting")
     shown, later = page_of(every, lambda one: one.item.id, limit=limit, after=after)
+    of_sample = samples_asked(service.home, [one.item for one in shown])
     items = [
         ItemListed(
             item=one.item.id,
             kind=one.item.kind,
-            sample=one.item.sample_id,
+            sample=of_sample[one.item.id],
             person=one.item.person,
             state=one.state,
             decided=len(one.decisions),
@@ -193,7 +219,7 @@ def one_review(
         )
         for one in shown
     ]
-    return ReviewItems(total=len(every), next=later, run=found.id, items=items)
+    return ReviewItems(total=len(every), next=later, run=found.id, person=person.name, items=items)
 
 
 @router.get("/reviews/{run}/agreement")
@@ -213,6 +239,36 @@ def ratings(service: TheService, person: Reviewer, run: str) -> Response:
     found = service.run(run)
     name = f"ratings-{found.id}.jsonl"
     return file_answer(written(ratings_of(queued(service.home, found.id)), Path(name)), JSON_LINES, name)
+
+
+@router.get(
+    "/reviews/{run}/files",
+    response_class=Response,
+    responses=file_reply(ZIP, description="an archive of the file and of what lies beside it"),
+)
+def files(
+    service: TheService,
+    person: Reviewer,
+    run: str,
+    name: Annotated[
+        str,
+        Query(max_length=200, pattern=r"^[^/\\\x00]*[^/\\\x00.][^/\\\x00]*$", description="What the file is called."),
+    ] = "items.jsonl",
+) -> Response:
+    """Return all items as JSON lines to be filled in, with images and pages: what `dokimasia check --export` writes."""
+    found = service.run(run)
+    every = all_standings(service.home, found.id)
+    if not every:
+        raise nothing_to_check(found.id)
+    return file_answer(zipped(check_files(service.home, every, name, who=person.name)), ZIP, f"check-{found.id}.zip")
+
+
+@router.post("/reviews/{run}/lines", status_code=HTTPStatus.CREATED, openapi_extra=takes(Lines))
+def take_in(service: TheService, person: Reviewer, run: str, body: Annotated[Lines, sent_as(Lines)]) -> TakenIn:
+    """Take in the decisions of a file, all lines or none; the same again changes nothing."""
+    found = service.run(run)
+    taken = take_in_lines(service.home, found.id, body.lines, body.name, who=person.name, others=person.self_named)
+    return TakenIn(decided=taken.decided, empty=taken.empty)
 
 
 @router.post("/reviews/{run}/hand-out", status_code=HTTPStatus.CREATED, openapi_extra=takes(HandOut))
@@ -268,7 +324,8 @@ def decide(
         if text.strip():
             keep_draft(service.home, item, person.name, text)
         again = 'send it with "second": true to keep it as a second opinion'
-        raise Refused(HTTPStatus.CONFLICT, f"{problem}: {again}") from None
+        headers = {ERROR_HEADER: type(problem).__name__}
+        raise Refused(HTTPStatus.CONFLICT, f"{problem}: {again}", headers=headers) from None
     return _shown(service, _found(service, found, item), person.name)
 
 
@@ -276,8 +333,11 @@ def decide(
 def draft(
     service: TheService, person: Reviewer, run: str, item: str, body: Annotated[Draft, sent_as(Draft)]
 ) -> DraftKept:
-    """Keep a text that is not decided on yet, and say what of a reply would not be understood."""
+    """Keep a text that is not decided on yet, and say what of a reply would not be understood; an empty one is none."""
     one = _found(service, service.run(run), item)
+    if not body.text:
+        clear_draft(service.home.path, one.item.id, person.name)
+        return DraftKept(faults="")
     keep_draft(service.home, one.item.id, person.name, body.text)
     faults = faults_of(get_question(service.home, item).aid, body.text) if one.item.kind == "question" else ""
     return DraftKept(faults=faults)
@@ -310,9 +370,13 @@ def _seen(one: Standing, body: Decided, who: str) -> int | None:
 
 
 def _shown(service: Service, one: Standing, who: str, *, second: bool = False) -> ItemShown:
-    blind = one.item.kind in RATED or (second and who not in one.opinions)
+    rated = one.item.kind in RATED
+    blind = rated or (second and who not in one.opinions)
+    kept = draft_file(service.home.path, one.item.id, who)
     return ItemShown(
         shown=shown_item(service.home, one),
         decisions=[each for each in one.decisions if each.who == who or not blind],
-        asked=asked_of(one.item) if one.item.kind in RATED else [],
+        asked=asked_of(one.item) if rated else [],
+        item=None if rated else one.item,
+        draft=kept.read_text(encoding="utf-8", errors="replace") if kept.is_file() else None,
     )

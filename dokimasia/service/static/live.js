@@ -129,25 +129,37 @@
       const told = {
         done: `${number(progress.done)} / ${number(progress.items)}`,
         left: name === "running" ? clock(progress.left) : "–",
-        rate: progress.rate.toFixed(1),
+        rate: name === "running" ? progress.rate.toFixed(1) : "–",
         calls: planned?.calls ? `${number(progress.answered + progress.cached)} / ≤ ${number(planned.calls)}` : number(progress.answered + progress.cached),
         spent: planned?.cost ? `${spent} / ~${dollars(planned.cost)}` : spent,
         tokens: number(progress.input_tokens + progress.output_tokens),
         failed: number(sum(progress.failures)),
         waiting: number(progress.waiting_items ?? 0),
+        unpaid: number(progress.unpaid_items ?? 0),
         tries: number(progress.failed_tries),
       };
       for (const [figure, text] of Object.entries(told)) {
         const place = this.root.querySelector(`[data-figure=${figure}]`);
         if (place.textContent !== text) place.textContent = text;
-        if (figure === "waiting") place.parentElement.hidden = text === "0";
+        if (["waiting", "unpaid"].includes(figure)) place.parentElement.hidden = text === "0";
       }
       const rates = progress.rates ?? [], most = Math.max(1e-9, ...rates);
       const points = rates.map((rate, at) => `${(600 * at / Math.max(1, rates.length - 1)).toFixed(1)} ${(86 - 80 * rate / most).toFixed(1)}`);
       const line = points.length > 1 ? `M${points.join("L")}` : "";
       this.root.querySelector("[data-rates] .line").setAttribute("d", line);
       this.root.querySelector("[data-rates] .area").setAttribute("d", line && `${line}L600 88L0 88Z`);
-      this.at("highest").textContent = rates.length ? `(highest ${most.toFixed(1)}, now ${progress.rate.toFixed(1)})` : "";
+      this.at("highest").textContent = rates.length ? `(highest ${most.toFixed(1)}${name === "running" ? `, now ${progress.rate.toFixed(1)}` : ""})` : "";
+      this.since(progress);
+    }
+
+    // A run that went on counts anew: that is said, as figures that fall from one look to the next would not be understood.
+    since(progress) {
+      const begun = this.picture.history.filter((one) => one.status === "running");
+      const place = this.at("since"), at = begun.at(-1)?.at?.slice(11, 16);
+      place.hidden = begun.length < 2 && !progress.restored;
+      if (place.hidden) return;
+      const text = `The run went on${at ? ` at ${at} UTC` : ""}; ${number(progress.restored)} of its items were done before. Calls, tokens, what is spent and the steps of the graphs are counted since then.`;
+      if (place.textContent !== text) place.textContent = text;
     }
 
     budget(progress, planned) {
@@ -171,7 +183,9 @@
       if (!names.length) return;
       this.at("endpoints").replaceChildren(...names.map((name) => {
         const row = made("tr"), changed = this.picture.limits[name];
-        row.append(made("th", name), made("td", number(progress?.in_flight?.[name] ?? 0), "number"), made("td", number(limits[name] ?? changed?.limit ?? 0), "number"), made("td", changed?.reason ?? ""));
+        const flying = progress?.in_flight?.[name] ?? 0, most = limits[name] ?? changed?.limit ?? 0;
+        const why = [changed?.reason, flying > most ? "what was sent before is still on its way" : ""].filter(Boolean).join("; ");
+        row.append(made("th", name), made("td", number(flying), "number"), made("td", number(most), "number"), made("td", why));
         row.firstChild.scope = "row";
         return row;
       }));

@@ -42,6 +42,14 @@
     }
     event.target.value = "";
   });
+  // A form that was filled in and not sent asks before it is left.
+  const asked = document.getElementById("run-form");
+  if (asked) {
+    let filled = asked.dataset.filled !== undefined;
+    asked.addEventListener("input", () => { filled = true; });
+    asked.addEventListener("submit", () => { filled = false; });
+    window.addEventListener("beforeunload", (event) => { if (filled) event.preventDefault(); });
+  }
   // A folded group opens where the browser or the page leads into it.
   const open = (element) => { for (let one = element?.closest("details"); one; one = one.parentElement.closest("details")) one.open = true; };
   open(document.querySelector('[aria-invalid="true"]'));

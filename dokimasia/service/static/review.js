@@ -12,7 +12,7 @@
   if (!form) {
     document.addEventListener("keydown", (event) => {
       const plain = event.target === document.body || event.target.id === "content";
-      if (plain && "zu".includes(event.key)) document.querySelector("#undo button")?.click();
+      if (plain && event.key === "z") document.querySelector("#undo button")?.click();
     });
     return;
   }

@@ -32,8 +32,105 @@
   document.addEventListener("htmx:afterSettle", (event) => {
     if (event.target.id !== "one" && event.detail.elt?.id !== "one") return;
     prepare();
+    restore();
     if (document.activeElement === document.body) (one("#sample") ?? document.body).focus({ preventScroll: true });
   });
+
+  // What is corrected by hand and not saved yet is kept on the server, and no key leaves it.
+  const byHand = () => one("#by-hand[data-draft]");
+  const forms = () => all("#by-hand[data-draft] form");
+  const said = (form) => {
+    const data = new FormData(form);
+    const text = (name) => data.get(name) ?? "";
+    return { model: text("model"), repeat: Number(text("repeat")), answer: text("answer"), criteria: data.getAll("criterion"), reason: text("reason") };
+  };
+  const changed = (form) => { const it = said(form); return Boolean(it.answer || it.reason || it.criteria.some(Boolean)); };
+  const tellKept = (text) => forms().forEach((form) => {
+    const kept = form.querySelector(".kept");
+    if (kept) kept.textContent = changed(form) ? text : "";
+  });
+  const mark = () => forms().forEach((form) => {
+    const discard = form.querySelector("[data-discard]");
+    if (discard) discard.hidden = !changed(form);
+  });
+  let unsent = null, writing = 0;
+  const keepNow = async () => {
+    clearTimeout(writing);
+    if (!unsent) return;
+    const { url, body } = unsent;
+    unsent = null;
+    try {
+      const reply = await fetch(url, { method: "POST", body, keepalive: true });
+      if (!reply.ok) throw new Error();
+      tellKept("not saved; kept as a draft");
+    } catch {
+      tellKept("not saved and not kept: the service does not answer");
+    }
+  };
+  const keepSoon = (without) => {
+    const text = JSON.stringify(forms().filter((form) => form !== without && changed(form)).map(said));
+    unsent = { url: byHand().dataset.draft, body: new URLSearchParams({ sample: byHand().dataset.sample, text }) };
+    clearTimeout(writing);
+    writing = setTimeout(keepNow, 400);
+    mark();
+  };
+  const restore = async () => {
+    const section = byHand();
+    if (!section) return;
+    mark();
+    const refused = forms().some(changed);
+    let drafts;
+    try {
+      const reply = await fetch(`${section.dataset.draft}?${new URLSearchParams({ sample: section.dataset.sample })}`);
+      if (!reply.ok) return;
+      drafts = (await reply.json()).forms;
+    } catch { return; }
+    if (byHand() !== section) return;
+    for (const draft of drafts) {
+      const form = forms().find((it) => { const has = said(it); return has.model === draft.model && has.repeat === draft.repeat; });
+      if (!form || changed(form)) continue;
+      if (form.elements.answer) form.elements.answer.value = draft.answer;
+      all('[name="criterion"]', form).forEach((select, at) => { select.value = draft.criteria[at] ?? ""; });
+      if (form.elements.reason) form.elements.reason.value = draft.reason;
+      all("select", form).forEach((select) => { if (select.selectedIndex < 0) select.value = ""; });
+      form.closest("details").open = true;
+    }
+    mark();
+    tellKept("not saved; kept as a draft");
+    if (refused) keepSoon();
+  };
+  document.addEventListener("input", (event) => {
+    const form = event.target.closest?.("#by-hand[data-draft] form");
+    if (!form) return;
+    const kept = form.querySelector(".kept");
+    if (kept) kept.textContent = "";
+    keepSoon();
+  });
+  document.addEventListener("click", (event) => {
+    const form = event.target.closest?.("[data-discard]")?.form;
+    if (!form) return;
+    all("select", form).forEach((select) => { select.value = ""; });
+    form.elements.reason.value = "";
+    keepSoon();
+    keepNow();
+    form.closest("details").querySelector("summary").focus();
+  });
+  document.addEventListener("submit", (event) => {
+    if (!event.target.closest?.("#by-hand[data-draft]") || !unsent) return;
+    keepSoon(event.target);
+    keepNow();
+  });
+  window.addEventListener("pagehide", keepNow);
+  document.addEventListener("htmx:beforeRequest", keepNow);
+  // Whether a key may leave: not from a correction that is not saved, which is shown instead.
+  const mayLeave = () => {
+    const form = forms().find(changed);
+    if (!form) return true;
+    form.closest("details").open = true;
+    form.elements.reason.focus();
+    window.dokimasiaTell("This correction is not saved: save it, or discard it first. Links lead away all the same; it is kept as a draft.");
+    return false;
+  };
 
   const nextModel = () => {
     if (form) {
@@ -57,7 +154,11 @@
   };
 
   const help = () => { const keys = one("#keys"); if (keys && !keys.open) keys.showModal(); };
-  document.addEventListener("click", (event) => { if (event.target.closest?.("[data-help]")) help(); });
+  document.addEventListener("click", (event) => {
+    if (event.target.closest?.("[data-help]")) help();
+    const opens = event.target.closest?.("[data-opens]")?.dataset.opens;
+    if (opens) all(opens).forEach((part) => { part.open = true; });
+  });
 
   // The image large: its regions stay on it; wheel, keys and dragging zoom and move it.
   const large = one("#large");
@@ -148,6 +249,7 @@
     });
   };
   prepare();
+  restore();
 
   document.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
@@ -170,7 +272,7 @@
     }[event.key];
     if (!does) return;
     event.preventDefault();
-    does();
+    if (!here || !["j", "k", "ArrowLeft", "ArrowRight", "u", "/"].includes(event.key) || mayLeave()) does();
   });
   if (location.hash === "#q") one("#q")?.focus();
 })();

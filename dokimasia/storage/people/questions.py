@@ -35,6 +35,13 @@ class OpenQuestion(NamedTuple):
     asked_at: str
 
 
+class Answering(NamedTuple):
+    """How far a person is with the questions of a run: how many they answered that it has not taken up, and how many are open."""
+
+    answered: int
+    open: int
+
+
 def item_row(item: CheckItem) -> dict[str, object]:
     """Return an item that nobody has decided on as a row."""
     return {
@@ -156,6 +163,15 @@ def has_answers(home: Home, run: str) -> bool:
         f"SELECT 1 {_JOINED} AND i.run_id = ? AND i.state = 'answered' AND q.used_at IS NULL AND q.withdrawn_at IS NULL"
     )
     return home.one(f"{sql} LIMIT 1", (run,)) is not None
+
+
+def answering(home: Home, run: str) -> dict[str, Answering]:
+    """Return how far each person is with the questions of a run, by name."""
+    sql = (
+        f"SELECT i.person, sum(i.state = 'answered'), sum(i.state = 'waiting') {_JOINED} AND i.run_id = ? "
+        "AND q.used_at IS NULL AND q.withdrawn_at IS NULL GROUP BY i.person"
+    )
+    return {person: Answering(answered, left) for person, answered, left in home.all(sql, (run,))}
 
 
 def withdrawn_items(home: Home, run: str) -> set[str]:

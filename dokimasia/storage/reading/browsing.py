@@ -73,7 +73,11 @@ class Around(NamedTuple):
 
 
 def facets(home: Home, run_id: str, kind: str) -> Facets:
-    """Return what a run's samples can be filtered by, each in alphabetical order; models are those of rows of a kind."""
+    """Return what a run's samples can be filtered by, each in alphabetical order; models are those of rows of a kind.
+
+    Verdicts are those that the judge gave and those that people put in their place.
+    """
+    corrected = (one.now["verdict"] for one in corrections_of(home, run_id).answers.values())
     sql = "SELECT DISTINCT kind = ?, model, arm, failure, verdict FROM results WHERE run_id = ?"
     rows = home.all(sql, (kind, run_id))
     categories = home.all(
@@ -82,7 +86,7 @@ def facets(home: Home, run_id: str, kind: str) -> Facets:
     return Facets(
         sorted({(model, arm) for shown, model, arm, _, _ in rows if shown and model}),
         sorted({failure for *_, failure, _ in rows if failure}),
-        sorted({verdict for *_, verdict in rows if verdict}),
+        sorted({verdict for verdict in (*(verdict for *_, verdict in rows), *corrected) if verdict}),
         sorted({category for (category,) in categories if category}),
     )
 

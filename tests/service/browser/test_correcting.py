@@ -40,8 +40,7 @@ def test_two_samples_are_corrected_and_the_figures_change(desk: Site, small: Fin
     with desk.opened(f"/runs/{small.run}/samples/{first}") as seen:
         page = seen.page
         page.get_by_role("link", name="Correct this").click()
-        page.locator("details.correct > summary", has_text=WEAK).click()
-        form = page.locator("details.correct[open]")
+        form = page.locator("details.correct[open]", has_text=WEAK)
         form.get_by_label("The final answer is").select_option("right")
         form.get_by_label("Reason").fill("the answer says so")
         form.get_by_role("button", name="Save the correction").click()
@@ -76,6 +75,59 @@ def test_two_samples_are_corrected_and_the_figures_change(desk: Site, small: Fin
         expect(page.locator("#count")).to_have_text("2 samples found")
         assert_fits(settled(page))
         assert_calm(seen)
+
+
+def test_what_is_not_saved_is_kept_and_left_by_no_key(desk: Site, small: Finished) -> None:
+    """Keys stay at a correction that is not saved; a link leads away, and it is there again, until it is discarded or saved."""
+    first = wrong_of(small)[0]
+    with desk.opened(f"/runs/{small.run}/samples/{first}") as seen:
+        page = seen.page
+        page.locator("details.correct > summary", has_text=WEAK).click()
+        form = page.locator("details.correct[open]")
+        form.get_by_label("The final answer is").select_option("right")
+        form.get_by_label("Reason").fill("the answer says so")
+        expect(form.locator(".kept")).to_have_text("not saved; kept as a draft")
+        for key in ("j", "u", "k"):
+            form.get_by_label("Reason").blur()
+            page.keyboard.press(key)
+            expect(page.locator("#told")).to_contain_text("This correction is not saved")
+            expect(form.get_by_label("Reason")).to_be_focused()
+            assert first in page.url
+        form.get_by_label("Reason").press_sequentially(", and once more")
+        page.locator("#up").click()
+        page.wait_for_url("**/samples")
+        page.goto(f"{desk.url}/runs/{small.run}/samples/{first}")
+        form = page.locator("details.correct[open]")
+        expect(form.get_by_label("Reason")).to_have_value("the answer says so, and once more")
+        expect(form.get_by_label("The final answer is")).to_have_value("right")
+        assert_accessible(page)
+        form.get_by_role("button", name="Discard").click()
+        settled(page).reload()
+        settled(page)
+        expect(page.locator("details.correct[open]")).to_have_count(0)
+        page.locator("details.correct > summary", has_text=WEAK).click()
+        form.get_by_label("The final answer is").select_option("right")
+        form.get_by_label("Reason").fill("the answer says so")
+        form.get_by_role("button", name="Save the correction").click()
+        expect(page.locator("header .chip.hand")).to_have_text("corrected")
+        settled(page).reload()
+        expect(settled(page).locator("details.correct[open]")).to_have_count(0)
+        page.keyboard.press("u")
+        page.wait_for_url("**/samples")
+        assert_calm(seen)
+
+
+def test_what_is_wrong_with_a_correction_is_in_sight(desk: Site, small: Finished) -> None:
+    """A form that says nothing comes back with the sentence where one looks, with and without scripts."""
+    for scripts in (True, False):
+        with desk.opened(f"/runs/{small.run}/samples/{wrong_of(small)[0]}", scripts=scripts) as seen:
+            page = seen.page
+            page.locator("details.correct > summary", has_text=WEAK).click()
+            form = page.locator("details.correct[open]")
+            form.get_by_label("Reason").fill("no choice is made")
+            form.get_by_role("button", name="Save the correction").click()
+            expect(page.locator("#by-hand .notice.bad")).to_contain_text("nothing is corrected")
+            expect(page.locator("#by-hand .notice.bad")).to_be_in_viewport()
 
 
 def test_a_sample_is_left_out_without_scripts(desk: Site, small: Finished) -> None:

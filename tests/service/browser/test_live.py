@@ -73,6 +73,9 @@ def test_a_run_is_watched_to_its_end(tmp_path: Path) -> None:
         expect(page.locator("[data-endpoints]")).to_contain_text("sim")
         expect(page.get_by_role("link", name="See the results")).to_be_visible()
         expect(page.locator("form[data-verb=cancel]")).to_be_hidden()
+        expect(page.locator("[data-since]")).to_be_hidden()
+        expect(figure(page, "rate")).to_have_text("–")
+        expect(page.locator("[data-highest]")).not_to_contain_text("now")
 
 
 def test_a_run_is_stopped_and_resumed_from_its_page(tmp_path: Path) -> None:
@@ -83,8 +86,10 @@ def test_a_run_is_stopped_and_resumed_from_its_page(tmp_path: Path) -> None:
         page.get_by_role("button", name="Stop").click()
         service.answer()
         expect(page.locator("[data-badge]")).to_have_text("interrupted")
+        expect(page.locator("[data-since]")).to_be_hidden()
         page.get_by_role("button", name="Resume").click()
         expect(page.locator("[data-badge]")).to_have_text("done")
+        expect(page.locator("[data-since]")).to_contain_text("counted since then")
         expect(figure(page, "done")).to_have_text("27 / 27")
 
 

@@ -11,7 +11,7 @@ from playwright.sync_api import Error, expect
 
 from tests.report.conftest import Finished
 from tests.service.browser.conftest import copied, serving
-from tests.service.browser.looking import Site, assert_accessible, assert_calm, assert_fits, look_over, settled
+from tests.service.browser.looking import NARROW, Site, assert_accessible, assert_calm, assert_fits, look_over, settled
 
 PAGES = ("/", "/?q=nothing", "/new", "/new/evaluate", "/new/filter", "/new/tree", "/settings", "/nowhere")
 
@@ -85,6 +85,19 @@ def test_an_uploaded_file_is_named_by_its_field(workshop: Site, tmp_path: Path) 
         seen.page.wait_for_selector("#data-shown article")
         assert "What is two and two?" in seen.page.inner_text("#data-shown")
         assert_calm(seen)
+
+
+def test_runs_are_ticked_and_compared_on_a_small_screen(workshop: Site, small: Finished) -> None:
+    """The box of a run has a size where there is little room, and leads to the comparison of its models."""
+    with workshop.opened("/", size=NARROW) as seen:
+        box = seen.page.locator(f"#tick-{small.run}")
+        size = box.bounding_box()
+        assert size is not None
+        assert min(size["width"], size["height"]) >= 16
+        box.click()
+        expect(seen.page.locator("#ticked")).to_have_text("1 run ticked")
+        seen.page.get_by_role("button", name="Compare").click()
+        expect(seen.page.get_by_role("heading", level=1)).to_contain_text("Compare")
 
 
 def test_a_run_is_called_otherwise_and_deleted(workshop: Site, small: Finished) -> None:

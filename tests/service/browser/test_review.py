@@ -93,6 +93,29 @@ def test_sentences_are_struck_out_by_their_numbers(waiting: Waits) -> None:
         assert_calm(seen)
 
 
+def test_one_key_alone_undoes(waiting: Waits) -> None:
+    """z takes a decision back from an item and from the list; u, which decides on perturbations, takes nothing back."""
+    with _site(waiting.home, "ana") as (site,), site.opened(waiting.path("captions"), size=WIDE) as seen:
+        page = seen.page
+        _press(page, "Enter")
+        first = page.url
+        _press(page, "a")
+        second = page.url
+        page.keyboard.press("u")
+        page.wait_for_timeout(300)
+        assert page.url == second != first
+        _press(page, "z")
+        assert page.url == first
+        _press(page, "a")
+        page.goto(f"{site.url}{waiting.path('captions')}")
+        page.keyboard.press("u")
+        page.wait_for_timeout(300)
+        assert page.url.endswith(waiting.path("captions"))
+        _press(page, "z")
+        assert page.url == first
+    assert set(_states(waiting, "captions")) == {"waiting"}
+
+
 def test_accepting_keeps_what_was_struck_out(waiting: Waits) -> None:
     """Accept says that it accepts what is left, and does; an edit that is not saved is never lost to another key."""
     with _site(waiting.home, "ana") as (site,), site.opened(f"{waiting.path('captions')}/next", size=WIDE) as seen:
@@ -172,6 +195,24 @@ def test_a_reload_in_mid_decision_repeats_nothing(waiting: Waits) -> None:
     assert states.count("valid") == 1
     with Home.open(waiting.home, write=False) as home:
         assert sum(len(one.decisions) for one in all_standings(home, waiting.runs["perturbations"])) == 1
+
+
+def test_back_leads_through_a_refusal(waiting: Waits) -> None:
+    """After a refused edit and a good one, Back shows pages: no form has to be sent again."""
+    with _site(waiting.home, "ana") as (site,), site.opened(f"{waiting.path('captions')}/next", size=WIDE) as seen:
+        page = seen.page
+        page.keyboard.press("e")
+        page.fill("#text", "Half an edit.")
+        page.keyboard.press("Escape")
+        _press(page, "a")
+        assert "an edit that is not saved" in page.inner_text("[role=alert]")
+        page.click(".editor:not([open]) summary, #text")
+        page.focus("#text")
+        _press(page, "Control+Enter")
+        page.go_back()
+        page.wait_for_load_state()
+        expect(page.locator("h1")).to_contain_text("Caption")
+        expect(page.locator(".opinions")).to_contain_text("you edited it")
 
 
 def test_without_scripts_everything_can_be_decided(waiting: Waits) -> None:

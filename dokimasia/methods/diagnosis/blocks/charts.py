@@ -4,13 +4,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from dokimasia.report.charts import PALETTE, Figure, label
+from dokimasia.report.footnotes import shortened
 
 WEAK, STRONG, BELOW, PLAIN = "#cf4a4a", "#2f9e6e", "#d9972d", "#3f7fd9"
 COLOURS = {"weak": WEAK, "worse": WEAK, "strong": STRONG, "better": STRONG}
 SPOKES = range(3, 41)
 """How many leaves a radar may have."""
 
-SCALE = [[0.0, "#dd742e"], [0.5, "#c4c7cc"], [1.0, "#2f6fce"]]
+SCALE = [[0.0, "#dd742e"], [0.5, "#c4c7cc"], [1.0, "#6ba0ea"]]
 ROW = 24
 
 Colour = tuple[int, int, int]
@@ -182,7 +183,7 @@ def _around(asset: Asset, leaves: Sequence[str], number: int) -> dict[str, Any]:
 
 def _interval(cell: Mapping[str, Any], *, share: bool = False) -> str:
     if cell["low"] is None or cell["high"] is None:
-        return f"none: {cell['no_interval']}" if cell.get("no_interval") else "unknown"
+        return f"none: {shortened(cell['no_interval'])}" if cell.get("no_interval") else "unknown"
     return f"{cell['low']:.0%} to {cell['high']:.0%}" if share else f"{cell['low']:.1f} to {cell['high']:.1f}"
 
 

@@ -1,9 +1,25 @@
 """A diagnosis in words as blocks: what the program printed set off from the judge's words, and what is not verified, and why."""
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from dokimasia.report.blocks import Block, Fold, Paragraph, Span
+from dokimasia.report.blocks import Block, Bullets, Cell, Fold, Paragraph, Span, spans
+
+WHY = {
+    "literal_digit": "the judge wrote a number that no table has printed",
+    "no_such_place": "it names a figure that is in no table",
+    "no_test": "it compares what no paired test compares",
+}
+"""What makes a sentence unverified, by kind of fault; `--json` has the reasons as its writer was told them."""
+
+UNPRINTED = "[no figure]"
+"""What stands where a place of a sentence could not be printed."""
+
+TOGETHER = 4
+"""Sentences that a paragraph has at most; more of them are a list."""
+
+_PLACE = re.compile(r"\{[^{}]*\}")
 
 
 def prose(words: Mapping[str, Any], links: Mapping[str, str]) -> Iterator[Block]:
@@ -47,17 +63,19 @@ def _report(report: Mapping[str, Any], links: Mapping[str, str]) -> Iterator[Blo
         yield Paragraph(f"No report: {report['failed']['kind']}: {report['failed']['reason'] or ''}", "warning")
     if report["cut"]:
         yield Paragraph(f"Cut: the reply had {report['words']:,} words.", "warning")
-    paragraphs: dict[int, list[str | Span]] = {}
+    paragraphs: dict[int, list[Cell]] = {}
     for one in report["sentences"]:
-        pieces = paragraphs.setdefault(one["paragraph"], [])
-        if pieces:
-            pieces.append(" ")
-        pieces += _printed(one, links)
+        pieces = [*_printed(one, links)]
         if one["faults"]:
-            reasons = "; ".join(fault["reason"] for fault in one["faults"])
+            reasons = "; ".join(dict.fromkeys(WHY.get(fault["kind"], fault["reason"]) for fault in one["faults"]))
             pieces.append(Span(f" (unverified: {reasons})", "bad"))
-    for pieces in paragraphs.values():
-        yield Paragraph(tuple(pieces))
+        paragraphs.setdefault(one["paragraph"], []).append(tuple(pieces))
+    for sentences in paragraphs.values():
+        if len(sentences) > TOGETHER:
+            yield Bullets(sentences)
+        else:
+            spaced = [piece for one in sentences for piece in (" ", *spans(one))]
+            yield Paragraph(tuple(spaced[1:]))
 
 
 def _printed(sentence: Mapping[str, Any], links: Mapping[str, str]) -> Iterator[str | Span]:
@@ -71,4 +89,5 @@ def _printed(sentence: Mapping[str, Any], links: Mapping[str, str]) -> Iterator[
 
 
 def _own(sentence: Mapping[str, Any], text: str) -> str | Span:
+    text = _PLACE.sub(UNPRINTED, text)
     return Span(text, "strong") if sentence["heading"] and text else text

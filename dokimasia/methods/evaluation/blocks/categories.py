@@ -5,7 +5,7 @@ from typing import Any
 
 from dokimasia.report import figures
 from dokimasia.report.blocks import Block, Cell, Chart, Column, Paragraph, Section, Span, Table
-from dokimasia.report.charts import Point, grouped_chart
+from dokimasia.report.charts import Point, grouped_chart, intervals_said
 from dokimasia.report.data import ReportData
 
 MOST_DRAWN = 150
@@ -23,10 +23,11 @@ def section(data: ReportData) -> Section | None:
     blocks: list[Block] = []
     if judged and len(categories) * len(ranked) <= MOST_DRAWN:
         series = {name: [_point(models[name], category) for category in categories] for name in ranked}
+        drawn = [point for points in series.values() for point in points if point is not None]
         blocks.append(
             Chart(
                 grouped_chart(series, categories, title="mean score, 1 to 5"),
-                f"Mean scores with 95 % intervals by {figures.several(len(categories), 'category', 'categories')} "
+                f"Mean scores {intervals_said(drawn)} by {figures.several(len(categories), 'category', 'categories')} "
                 f"and {figures.several(len(ranked), 'model')}",
             )
         )

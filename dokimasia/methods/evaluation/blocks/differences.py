@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from dokimasia.report import figures
-from dokimasia.report.blocks import Block, Cell, Chart, Column, Fold, Paragraph, Section, Span, Table
-from dokimasia.report.charts import Point, interval_chart
+from dokimasia.report.blocks import Block, Bullets, Cell, Chart, Column, Fold, Paragraph, Section, Span, Table
+from dokimasia.report.charts import Point, interval_chart, intervals_said
 from dokimasia.report.data import ReportData
 
 MOST_DRAWN = 28
@@ -53,13 +53,11 @@ def section(data: ReportData) -> Section | None:
     drawn = measured if len(measured) <= MOST_DRAWN else _neighbours(measured, data.ranked())
     blocks: list[Block] = [*said]
     if drawn:
-        every = len(drawn) == len(measured)
+        every, points = len(drawn) == len(measured), [_point(pair) for pair in drawn]
         blocks.append(
             Chart(
-                interval_chart(
-                    [_point(pair) for pair in drawn], title="difference of scores, points", scale=None, zero=True
-                ),
-                f"Paired differences with 95 % intervals of {'all' if every else 'neighbouring'} pairs of models; "
+                interval_chart(points, title="difference of scores, points", scale=None, zero=True),
+                f"Paired differences {intervals_said(points)} of {'all' if every else 'neighbouring'} pairs of models; "
                 f"filled: adjusted p at most {figures.SURE}",
             )
         )
@@ -83,23 +81,17 @@ def _spoken(pairs: Sequence[Mapping[str, Any]]) -> list[Block]:
     """Return what comes before any difference in score: who says more, who is right, and the score on what both say."""
     blocks: list[Block] = []
     found = [pair for pair in pairs if "stated" in pair and apart(pair["stated"])]
-    if found:
-        named = "; ".join(
-            f"{pair['better']} {figures.spoken(pair['stated']['second']).text}, {pair['worse']} "
-            f"{figures.spoken(pair['stated']['first']).text}"
-            for pair in found[:NAMED]
+    little = [pair for pair in found if min(pair["stated"]["first"], pair["stated"]["second"]) < figures.SPEAKING]
+    if little:
+        told = (
+            f"One of two models speaks to less than {figures.share(figures.SPEAKING).text} of the criteria's weight, on the "
+            "samples scored for both, so their scores also say how much each says. Go by right answers, and by the criteria "
+            "that both speak to."
         )
-        more = f"; and {len(found) - NAMED} more pairs" if len(found) > NAMED else ""
-        blocks.append(
-            Paragraph(
-                "On the samples scored for both these models do not speak to as much of the criteria's weight, or one of them to "
-                "less than "
-                f"{figures.share(figures.SPEAKING).text}, so that "
-                f"their scores also say how much each says: {named}{more}. Go by right answers, and by the criteria that "
-                "both speak to.",
-                "warning",
-            )
-        )
+        blocks.append(Bullets(_shares(little), told))
+    if both := [pair for pair in found if pair not in little]:
+        told = "These speak to unlike shares of the weight, though to much of it: " + "; ".join(_shares(both))
+        blocks.append(Paragraph(f"{told}.", "note"))
     rows = [_spoken_row(pair) for pair in pairs if "right" in pair or "both_stated" in pair]
     if rows:
         spoken = any("both_stated" in pair for pair in pairs)
@@ -109,6 +101,17 @@ def _spoken(pairs: Sequence[Mapping[str, Any]]) -> list[Block]:
             table if len(rows) <= MOST_OPEN else Fold(f"All {len(rows)} pairs, by what they speak to", (table,))
         )
     return blocks
+
+
+def _shares(pairs: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return how much both models of some pairs speak to, and how many pairs are not named."""
+    named = [
+        f"{pair['better']} {figures.spoken(pair['stated']['second']).text}, {pair['worse']} "
+        f"{figures.spoken(pair['stated']['first']).text}"
+        for pair in pairs[:NAMED]
+    ]
+    more = len(pairs) - NAMED
+    return [*named, f"and {figures.several(more, 'more pair')}"] if more > 0 else named
 
 
 def apart(stated: Mapping[str, Any]) -> bool:

@@ -179,6 +179,8 @@ def _coverage(data: ReportData) -> Cell:
     models: Mapping[str, Any] = data.summary["models"]
     failing = {name: model for name, model in models.items() if model["answers_scored"] < model["answers"]}
     if not failing:
+        if data.summary.get("open_items"):
+            return "Every answer that has a result so far was scored."
         return "Every answer was scored, for every model."
     worst = _most({name: -one["coverage"] for name, one in failing.items()})
     place = figures.pointer("models", worst[0])

@@ -6,7 +6,7 @@ from typing import Any
 from dokimasia.methods.evaluation.blocks.cost import together
 from dokimasia.report import figures
 from dokimasia.report.blocks import Block, Cell, Chart, Column, Fold, Only, Paragraph, Section, Span, Table
-from dokimasia.report.charts import SCALE, Point, interval_chart
+from dokimasia.report.charts import SCALE, Point, interval_chart, intervals_said
 from dokimasia.report.data import ReportData
 
 TITLE = "mean score, 1 to 5"
@@ -31,7 +31,7 @@ def section(data: ReportData) -> Section:
         blocks.append(
             Chart(
                 interval_chart(points, title=TITLE, scale=SCALE),
-                f"Mean scores with 95 % intervals of {figures.several(len(points), 'model')}, best first"
+                f"Mean scores {intervals_said(points)} of {figures.several(len(points), 'model')}, best first"
                 + ("; dotted: what failures leave open" if failing else ""),
             )
         )

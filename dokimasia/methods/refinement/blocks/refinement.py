@@ -20,7 +20,7 @@ from dokimasia.methods.refinement.blocks.paper import paper
 from dokimasia.methods.refinement.feedback import unlooked
 from dokimasia.report import figures
 from dokimasia.report.blocks import Block, Bullets, Cell, Chart, Column, Fold, Only, Paragraph, Section, Span, Table
-from dokimasia.report.charts import Point, interval_chart
+from dokimasia.report.charts import Point, interval_chart, intervals_said
 from dokimasia.report.data import ReportData
 
 
@@ -147,7 +147,8 @@ def _gains(summary: Mapping[str, Any]) -> list[Block]:
     if not points:
         return [table]
     chart = interval_chart(points, title="gain in accuracy, percentage points", scale=None, zero=True)
-    about = f"Gains in accuracy with 95 % intervals; dotted: what failures leave open; filled: adjusted p at most {figures.SURE}"
+    signs = f"dotted: what failures leave open; filled: adjusted p at most {figures.SURE}"
+    about = f"Gains in accuracy {intervals_said(points)}; {signs}"
     return [Chart(chart, about), table]
 
 

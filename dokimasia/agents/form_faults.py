@@ -1,0 +1,83 @@
+"""What is wrong with a form filled in place by place, said of its places and in their words."""
+
+import re
+from collections.abc import Mapping
+
+from dokimasia.agents.readers import faults_of
+from dokimasia.agents.reply_form import Given, Place, ReplyForm, spoken_name
+from dokimasia.domain.question import Aid
+
+_SAID: Mapping[str, str] = {
+    "text": "write something here",
+    "words": "write something here",
+    "string": "write something here",
+    "list": "write something here",
+    "choice": "choose one",
+    "truth": "choose one",
+}
+_TAG = re.compile(r"</?(\w+)>")
+
+
+def place_faults(form: ReplyForm, aid: Aid, given: Given) -> dict[str, str]:
+    """Return what is to be done where places are open that the reply needs, by the place's name, all at once.
+
+    Which places it needs the role's reader says: a place is needed where a reply with all other places filled in cannot be
+    used without it.
+    """
+    if not faults_of(aid, form.compose(given)):
+        return {}
+    found: dict[str, str] = {}
+    for place in form.places:
+        values = [one.strip() for one in given.get(place.name, ())]
+        filled = [one for one in values if one]
+        if place.kind == "order":
+            found |= _of_order(place, filled)
+        elif place.kind == "first":
+            found |= {} if filled else _of_choice(form, place, given, rewrite=bool(values))
+        elif not filled and not place.otherwise and _needed(form, aid, place):
+            found[place.name] = _SAID.get(place.kind, "")
+    return {name: said for name, said in found.items() if said}
+
+
+def faults_in_words(form: ReplyForm, aid: Aid, given: Given) -> str:
+    """Return in one sentence what is wrong with a form, its places called as the page calls them; empty where it will do."""
+    labels = {one.name: one.label for one in form.places}
+    open_places = place_faults(form, aid, given)
+    if open_places:
+        return "; ".join(f"{labels[name]}: {said}" for name, said in open_places.items())
+    return _TAG.sub(lambda tag: f"“{spoken_name(tag[1])}”", faults_of(aid, form.compose(given)))
+
+
+def _of_order(place: Place, filled: list[str]) -> dict[str, str]:
+    name = place.label.lower()
+    if not filled:
+        return {place.name: f"choose a {name}"}
+    if len(set(filled)) < len(filled):
+        return {place.name: f"each number stands once in the {name}"}
+    missing = [value for value, _ in place.options if value not in filled]
+    return {place.name: f"the {name} has no place for {', '.join(missing)} yet"} if missing else {}
+
+
+def _of_choice(form: ReplyForm, place: Place, given: Given, *, rewrite: bool) -> dict[str, str]:
+    """Return what is missing where the first of an order is kept or something better written."""
+    other = next((one for one in form.places if one.otherwise), None)
+    if other is None:
+        return {place.name: "choose one"}
+    if any(one.strip() for one in given.get(other.name, ())):
+        return {}
+    return {other.name: "write something here"} if rewrite else {place.name: "choose one of the two"}
+
+
+def _needed(form: ReplyForm, aid: Aid, place: Place) -> bool:
+    """Whether a reply cannot be used without a place, all others being filled in."""
+    others = {one.name: _ordinary(one) for one in form.places if one.name != place.name and not one.otherwise}
+    return faults_of(aid, form.compose(others)) != ""
+
+
+def _ordinary(place: Place) -> list[str]:
+    """Return what fills a place in, to try the others with."""
+    if place.kind == "order":
+        return [value for value, _ in place.options]
+    if place.options:
+        return [place.options[0][0]]
+    return ["1" if "number" in place.hint.lower() or place.kind == "first" else "words of one's own"]

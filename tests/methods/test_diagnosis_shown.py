@@ -1,0 +1,24 @@
+"""How a diagnosis in words is shown: many sentences as a list, and nothing in them that was meant for their writer."""
+
+from dokimasia.methods.diagnosis.blocks.prose import UNPRINTED, prose
+from dokimasia.report.blocks import Bullets, Paragraph, Span, spans
+
+
+def test_readers_see_a_list_and_no_places_that_were_not_printed() -> None:
+    """A paragraph of many sentences is a list; an unprinted place and the message to the writer are in readers' words."""
+    fault = {
+        "kind": "no_test",
+        "reason": "{compare a:1 b:2}: no paired test compares these two cells; print each figure",
+    }
+    plain = {"paragraph": 0, "heading": False, "text": "All is well.", "places": [], "faults": []}
+    faulty = {**plain, "text": "A is {compare a:1 b:2} here.", "faults": [fault, fault]}
+    report = {"subject": "", "failed": None, "cut": False, "unverified": 1, "sentences": [plain] * 5 + [faulty]}
+    short = {**report, "sentences": [{**plain, "paragraph": 1}] * 2}
+    totals = {"sentences": 6, "unverified": 1}
+    blocks = [*prose({"judge": "J", "totals": totals, "reports": [report, {**short, "subject": ""}]}, {})][1:]
+    assert [type(one) for one in blocks] == [Bullets, Paragraph]
+    assert isinstance(blocks[0], Bullets)
+    last = "".join(piece.text if isinstance(piece, Span) else piece for piece in spans(blocks[0].items[-1]))
+    assert last == f"A is {UNPRINTED} here. (unverified: it compares what no paired test compares)"
+    assert isinstance(blocks[1], Paragraph)
+    assert "".join(map(str, spans(blocks[1].text))) == "All is well. All is well."
