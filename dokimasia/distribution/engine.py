@@ -153,11 +153,36 @@ class Workers:
         return min(self._posts, key=lambda post: post.line.waiting)
 
     async def _hire(self) -> None:
+        """Have one more worker; where one dies as it begins, another.
+
+        Raises:
+            DokimasiaError: workers keep dying, or a worker cannot work.
+        """
+        while True:
+            try:
+                return await self._begun()
+            except WorkerDied as died:
+                self._died(died)
+
+    def _died(self, problem: Exception | None) -> None:
+        self._deaths += 1
+        logger(__name__).warning("worker lost", deaths=self._deaths)
+        if self._deaths >= self._count + DEATHS:
+            raise DokimasiaError(
+                f"{self._deaths} workers died one after the other with nothing finished in between, the last one: "
+                f"{problem}. What is finished is kept; look for memory that runs out, then resume"
+            )
+
+    async def _begun(self) -> None:
         actor = await self._cluster.hire()
         sealed = None
-        if self._keys is not None:
-            sealed = Seal().close(self._keys, await self._cluster.call(actor.seal.remote()))
-        missing = await self._cluster.call(actor.begin.remote(self._orders, sealed))
+        try:
+            if self._keys is not None:
+                sealed = Seal().close(self._keys, await self._cluster.call(actor.seal.remote()))
+            missing = await self._cluster.call(actor.begin.remote(self._orders, sealed))
+        except WorkerDied:
+            self._cluster.kill(actor)
+            raise
         if missing:
             self._cluster.kill(actor)
             raise ConfigError(
@@ -195,15 +220,9 @@ class Workers:
         self._posts.remove(post)
         self._cluster.kill(post.actor)
         await post.line.lose()
-        self._deaths += 1
-        logger(__name__).warning("worker lost", deaths=self._deaths)
         problem = next((one for one in ended if isinstance(one, Exception)), None)
         try:
-            if self._deaths >= self._count + DEATHS:
-                raise DokimasiaError(
-                    f"{self._deaths} workers died one after the other with nothing finished in between, the last one: "
-                    f"{problem}. What is finished is kept; look for memory that runs out, then resume"
-                )
+            self._died(problem)
             await self._hire()
         except DokimasiaError as error:
             self._problem = error
@@ -252,8 +271,5 @@ async def engine_of(
         ray = await stack.enter_async_context(cluster(address))
         engine = Workers(ray, orders, ports, here, count, keys)
         stack.push_async_callback(engine.close)
-        try:
-            await engine.open()
-        except WorkerDied as died:
-            raise ConfigError(f"a worker cannot begin: {died}") from died
+        await engine.open()
         yield engine
