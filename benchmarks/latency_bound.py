@@ -1,5 +1,7 @@
 """Replies that take a second, 256 in flight: how much of the time the endpoint's places are in use.
 
+With `--workers N` also by so many processes, over which the 256 are spread.
+
 The ideal is `waves` × latency: every place busy from the first moment to the last. The limit is held at 256, since one
 that grows would hide what is measured.
 """
@@ -29,6 +31,12 @@ def measure(options: Options) -> Report:
         say(f"{work.calls} calls, {options.in_flight} in flight, {options.latency:g} s each")
         found = in_process_of_its_own("benchmarks.ours", folder, "--home", folder / "home")
         rows.append(_row("dokimasia", found, stub, options))
+        if options.workers:
+            say(f"{options.workers} workers")
+            asked = (folder, "--home", folder / "home-of-workers", "--workers", options.workers)
+            rows.append(
+                _row(f"{options.workers} workers", in_process_of_its_own("benchmarks.ours", *asked), stub, options)
+            )
         for peer in PEERS:
             if peer not in options.without:
                 say(peer)
@@ -38,6 +46,10 @@ def measure(options: Options) -> Report:
         Figure("requests at once at the most", rows[0]["at once"], target=options.in_flight, rule="at most"),
         Figure("waves", waves),
     ]
+    if options.workers:
+        figures.insert(
+            1, Figure(f"share of the ideal, {options.workers} workers", rows[1]["share of the ideal"], target=SHARE)
+        )
     return Report("latency_bound", tuple(figures), tuple(rows))
 
 
@@ -60,6 +72,7 @@ def _row(name: str, found: dict[str, Any], stub: Running, options: Options) -> d
         "ideal": round(ideal, 2),
         "share of the ideal": round(ideal / found["seconds"], 3),
         "CPU s": round(found["cpu"], 2),
+        "CPU s of workers": " ".join(f"{took:.2f}" for took in found.get("workers_cpu", ())),
         "at once": stub.stats()["most_in_hand"],
     }
 
@@ -68,6 +81,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     """Add what can be told."""
     parser.add_argument("--waves", type=int, help="how often the places are filled")
     parser.add_argument("--in-flight", type=int, default=256)
+    parser.add_argument("--workers", type=int, default=0, help="also by so many processes, which Ray starts")
     parser.add_argument("--latency", type=float, default=1.0, help="seconds a reply takes")
     parser.add_argument("--without", action="append", default=[], choices=PEERS, help="leave a peer out")
 

@@ -6,8 +6,10 @@
 import argparse
 import asyncio
 import json
+import os
 import time
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -55,8 +57,39 @@ LOADED = (work,)
 """What an evaluation loads when it begins to work is loaded before the clock starts, as it is for every contestant."""
 
 
+class Processes:
+    """The workers of a run, which outlive it, so that what they took can be read."""
+
+    def __init__(self) -> None:
+        """Begin without any."""
+        self.cluster: Any = None
+
+    @property
+    def cpu(self) -> list[float]:
+        """Seconds of processor time that each worker has taken, with all its threads."""
+        if self.cluster is None:
+            return []
+        times = [(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2]).split() for pid in self.cluster.living]
+        return [(int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK") for fields in times]
+
+
+@asynccontextmanager
+async def with_workers(count: int) -> AsyncIterator[Processes]:
+    """Have so many workers on this machine ready before the clock starts; with 0 nothing is started."""
+    processes = Processes()
+    if not count:
+        yield processes
+        return
+    from dokimasia.distribution.cluster import cluster
+
+    async with cluster(None) as processes.cluster:
+        for worker in [await processes.cluster.hire() for _ in range(count)]:
+            processes.cluster.release(worker)
+        yield processes
+
+
 async def evaluate_workload(
-    folder: Path, home: Path, *, candidates: int, repeats: int, fresh: bool, look_every: int = 0
+    folder: Path, home: Path, *, candidates: int, repeats: int, fresh: bool, look_every: int = 0, workers: int = 0
 ) -> dict[str, Any]:
     """Evaluate with criteria that are ready and return what it took; the criteria are imported before the clock starts."""
     settings = load_settings(config=folder / "dokimasia.toml", home=home, env={})
@@ -69,11 +102,16 @@ async def evaluate_workload(
         criteria=collection,
         repeats=repeats,
         fresh=fresh,
+        workers=max(workers, 1),
+        engine="ray" if workers else None,
     )
     watch = Watch(look_every)
-    started, cpu = time.perf_counter(), time.process_time()
-    result = await evaluate(request, settings=settings, observer=watch)
-    ended = time.perf_counter()
+    async with with_workers(workers) as processes:
+        before = processes.cpu
+        started, cpu = time.perf_counter(), time.process_time()
+        result = await evaluate(request, settings=settings, observer=watch)
+        ended, cpu = time.perf_counter(), time.process_time() - cpu
+        took = [after - earlier for earlier, after in zip(before, processes.cpu, strict=True)]
     models = result.summary["models"].values()
     return {
         "calls": watch.answered + watch.cached,
@@ -86,7 +124,8 @@ async def evaluate_workload(
         "complete": result.complete,
         "seconds": ended - started,
         "calling_seconds": ended - watch.begun if watch.begun else 0.0,
-        "cpu": time.process_time() - cpu,
+        "cpu": cpu,
+        "workers_cpu": took,
         "rss_mb": rss_mb(),
         "peak_mb": peak_rss_mb(),
         "memory": watch.memory,
@@ -101,6 +140,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--candidates", type=int, default=workload.CANDIDATES)
     parser.add_argument("--repeats", type=int, default=1)
     parser.add_argument("--fresh", action="store_true", help="a new run of the same work, answered from the ledger")
+    parser.add_argument("--workers", type=int, default=0, help="walk graphs in so many processes")
     parser.add_argument("--look-every", type=int, default=0, help="look at the memory after so many answers")
     parser.add_argument(
         "--profile", type=Path, help="write a cProfile of the evaluation here; the times are not to be used"
@@ -116,6 +156,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 repeats=options.repeats,
                 fresh=options.fresh,
                 look_every=options.look_every,
+                workers=options.workers,
             )
         )
 

@@ -5,6 +5,7 @@ import math
 import os
 import re
 import secrets
+import sys
 import tomllib
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -23,7 +24,8 @@ V = TypeVar("V", bound=Value)
 CONFIG_NAME = "dokimasia.toml"
 HOME_NAME = ".dokimasia"
 
-_TOP_KEYS = ("home", "defaults", "models")
+_TOP_KEYS = ("home", "worker_keys", "defaults", "models")
+_WORKER_KEYS = ("environment", "sent")
 _DEFAULT_KEYS = ("max_concurrency", "start_concurrency", "timeout", "rpm", "tpm")
 _MODEL_KEYS = ("model", "endpoint", *(name for name in ModelSpec.model_fields if name != "ref"))
 _LITERAL_KEYS = frozenset({"api_key", "apikey", "key", "token", "secret", "password", "authorization"})
@@ -32,81 +34,6 @@ _ORDINARY = frozenset({"true", "false", "none", "null", "default", "disabled", "
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _NAME = re.compile(r"[^\s,#=]+")
 _PERSON = re.compile(r"[^\s,#=/]{1,80}")
-
-TEMPLATE = """\
-## Models by name. Any LiteLLM name (openai/gpt-5, anthropic/..., ollama/...) works without being listed here.
-## Lines with one # are examples: take the # away to use them. Keys never stand in this file: api_key_env names the
-## environment variable that holds one.
-
-## Where runs, calls and images are kept; the folder of this file is where a relative path begins.
-# home = ".dokimasia"
-
-## What holds for every model that does not say otherwise.
-# [defaults]
-## The most requests that an endpoint is sent at once, and how many a run begins with before it has seen how they go.
-# max_concurrency = 64
-# start_concurrency = 16
-# timeout = 120.0
-
-## A hosted model under a short name, with its prices in US dollars per million tokens.
-# [models.judge]
-# model = "openai/gpt-5"
-# api_key_env = "OPENAI_API_KEY"
-# input_price = 1.25
-# output_price = 10.0
-# capabilities = ["vision", "json_schema", "tools"]
-## Images with a longer side of more pixels are made smaller before they are sent; without it all are sent as they are.
-# max_image_side = 1568
-## What tables group models by and say of them: weights are open or proprietary, parameters such as 7B or 235B-A22B.
-# weights = "proprietary"
-
-# [models.judge.sampling]
-# reasoning_effort = "medium"
-# max_tokens = 16000
-
-## A server of your own on the OpenAI wire format. `endpoint` names where it runs in the ledger, so that its address
-## may change without a call being paid for again; without it the address is the name.
-# [models.local]
-# model = "hosted_vllm/Qwen/Qwen2.5-VL-7B-Instruct"
-# endpoint = "our-vllm"
-# api_base = "http://127.0.0.1:8000/v1"
-# transport = "auto"
-# max_concurrency = 32
-# start_concurrency = 32
-# rpm = 600
-# tpm = 200000
-# timeout = 60.0
-# input_price = 0.0
-# output_price = 0.0
-# capabilities = ["vision"]
-# weights = "open"
-# parameters = "7B"
-
-# [models.local.sampling]
-# temperature = 0.7
-# top_p = 0.9
-# max_tokens = 2048
-# reasoning_effort = "low"
-
-## Whatever else the provider takes; it becomes part of a call's identity.
-# [models.local.sampling.extra]
-# top_k = 40
-
-## A person in the place of a model (human/ana works without being listed): what an hour of theirs costs in US dollars.
-# [models.expert]
-# model = "human/ana"
-# hourly_rate = 30.0
-
-## An image model, which edits images: marked as one, with its price in US dollars an edited image.
-# [models.editor]
-# model = "openai/gpt-image-1.5"
-# api_key_env = "OPENAI_API_KEY"
-# capabilities = ["image_edit"]
-# image_price = 0.05
-
-# [models.editor.sampling.extra]
-# quality = "medium"
-"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -120,6 +47,7 @@ class Settings:
         defaults: what holds for models that are not configured (`max_concurrency`, `start_concurrency`,
             `timeout`, `rpm`, `tpm`).
         secrets: values that no log, error or file may show.
+        worker_keys: where workers have the keys from: their own `environment`, or `sent` by the driver.
         server: the address of the service that does what is asked, empty where this process does it itself.
         server_token: the token that the service is shown.
     """
@@ -130,6 +58,7 @@ class Settings:
     defaults: Mapping[str, int | float] = field(default_factory=dict)
     secrets: tuple[str, ...] = field(default=(), repr=False)
     keys: Mapping[str, str] = field(default_factory=dict, repr=False)
+    worker_keys: str = "environment"
     server: str = ""
     server_token: str = field(default="", repr=False)
 
@@ -173,25 +102,33 @@ def load_settings(
         defaults=defaults,
         secrets=hidden,
         keys=keys,
+        worker_keys=_worker_keys(content, where),
         server=env.get("DOKIMASIA_SERVER", "").strip(),
         server_token=env.get("DOKIMASIA_SERVER_TOKEN", "").strip(),
     )
 
 
-def worker_keys(specs: Mapping[str, ModelSpec]) -> tuple[dict[str, str], tuple[str, ...], list[str]]:
-    """Return what the environment of a worker's process holds: keys by models' names, values that no log may show, and the
-    names of variables that it lacks."""
+def worker_keys(
+    specs: Mapping[str, ModelSpec], sent: Mapping[str, str] | None = None
+) -> tuple[dict[str, str], tuple[str, ...], list[str]]:
+    """Return what a worker's process has: keys by models' names, from its environment or as they were sent, values that no
+    log may show, and the names of variables that its environment lacks."""
     named = {spec.api_key_env for spec in specs.values() if spec.api_key_env}
     keys, hidden = _keys(os.environ, named)
+    if sent is not None:
+        return dict(sent), tuple({*hidden, *sent.values()}), []
     present = {name: value.strip() for name, value in keys.items() if value.strip()}
     by_model = {name: present[spec.api_key_env] for name, spec in specs.items() if spec.api_key_env in present}
     return by_model, hidden, sorted(named - set(present))
 
 
 def prepare_ray() -> None:
-    """Have a Ray that is started here tell nobody that it is used, and let nobody in but its own processes."""
+    """Have a Ray that is started here tell nobody that it is used, and let nobody in but its own processes.
+
+    Where a program has loaded Ray before, Ray has read its environment, and whom it lets in is the program's to say.
+    """
     os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
-    if "RAY_AUTH_MODE" not in os.environ:
+    if "RAY_AUTH_MODE" not in os.environ and "ray" not in sys.modules:
         os.environ |= {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": secrets.token_hex(32)}
 
 
@@ -261,6 +198,13 @@ def _home(given: Path | None, from_env: str | None, from_file: object, cwd: Path
     if not isinstance(from_file, str) or not from_file:
         raise ConfigError(f"{config}: home is not the path of a folder")
     return config.parent / Path(from_file).expanduser()
+
+
+def _worker_keys(content: Mapping[str, Any], where: str) -> str:
+    said = content.get("worker_keys", _WORKER_KEYS[0])
+    if said not in _WORKER_KEYS:
+        raise ConfigError(f"{where}: worker_keys is not {' or '.join(map(repr, _WORKER_KEYS))}")
+    return said
 
 
 def _defaults(table: dict[str, Any], where: str) -> dict[str, int | float]:

@@ -23,7 +23,7 @@ PASSPORT = "passport"
 @click.option("--force", is_flag=True, help="Replace a file that is already there.")
 def init(path: Path, force: bool) -> None:
     """Write a commented dokimasia.toml: one table a model, keys by the name of their environment variable."""
-    from dokimasia.settings import TEMPLATE
+    from dokimasia.cli.template import TEMPLATE
 
     if path.exists() and not force:
         raise ConfigError(

@@ -1,17 +1,16 @@
 """Ray, as this process uses it: started on this machine or joined at an address, and the workers that it has."""
 
 import asyncio
+import importlib
 import logging
-import shutil
-import tempfile
 import threading
 import time
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
-from pathlib import Path
 from typing import Any
 
+from dokimasia.distribution.folders import Folder
 from dokimasia.distribution.orders import Hello, version
 from dokimasia.distribution.worker import Worker
 from dokimasia.domain.ports import BlobStore
@@ -45,7 +44,7 @@ class Cluster:
     def __init__(self, address: str | None) -> None:
         self.address = address
         self._ray: Any = None
-        self._folder: Path | None = None
+        self._folder: Folder | None = None
         self._joined = False
         self._idle: list[Any] = []
         self._images: OrderedDict[str, tuple[Any, int]] = OrderedDict()
@@ -67,7 +66,7 @@ class Cluster:
         if self.address is None:
             prepare_ray()  # before it is loaded, when it reads its environment
         try:
-            import ray  # pyright: ignore[reportMissingImports]
+            import ray
         except ImportError as error:
             raise ConfigError(
                 "more than one worker needs Ray: install it with `pip install 'dokimasia[ray]'`, or leave --workers out"
@@ -76,14 +75,17 @@ class Cluster:
         logging.getLogger("ray").setLevel(logging.ERROR)
         if ray.is_initialized():
             return
+        # What nodes report, such as a worker's death, Ray prints on standard output, among figures, and has no setting for it.
+        private: Any = importlib.import_module("ray._private.worker")
+        private.listen_error_messages = lambda *_: None
         options: dict[str, Any] = {"log_to_driver": False, "logging_level": "error", "configure_logging": False}
         if self.address is None:
-            self._folder = Path(tempfile.mkdtemp(prefix="dokimasia-ray-"))
+            self._folder = Folder()
             options |= {
                 "num_cpus": 0,
                 "include_dashboard": False,
                 "object_store_memory": OBJECT_STORE_BYTES,
-                "_temp_dir": str(self._folder),
+                "_temp_dir": str(self._folder.path),
                 "_node_ip_address": "127.0.0.1",
             }
         for left in reversed(range(TRIES)):
@@ -115,7 +117,7 @@ class Cluster:
             self._joined = False
             self._ray.shutdown()
         if self._folder is not None:
-            shutil.rmtree(self._folder, ignore_errors=True)
+            self._folder.remove()
 
     async def hire(self) -> Any:
         """Return a worker of this version.

@@ -2,7 +2,7 @@
 
 import asyncio
 import pickle
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from types import ModuleType
 from typing import Any
@@ -10,6 +10,7 @@ from typing import Any
 from dokimasia.distribution.cluster import PATIENCE, Cluster, WorkerDied, cluster
 from dokimasia.distribution.line import Line, LineLost
 from dokimasia.distribution.orders import Orders, Walking
+from dokimasia.distribution.sealing import Seal
 from dokimasia.distribution.serving import Desk, Ports
 from dokimasia.domain.options import GraphOptions
 from dokimasia.errors import ConfigError, DokimasiaError, TransportError
@@ -20,6 +21,9 @@ from dokimasia.log import logger
 
 DEATHS = 3
 """So many workers more than there are may die with no item finished in between; then the run stops."""
+
+GATHER = 0.005
+"""Seconds after a batch before the next one goes: a batch costs the driver half a millisecond, whatever is in it."""
 
 LOST = "the worker that sent it was lost, and perhaps its reply with it"
 
@@ -77,19 +81,33 @@ class Post:
 class Workers:
     """An `Engine` of several processes."""
 
-    def __init__(self, cluster: Cluster, orders: Orders, ports: Ports, here: Engine, count: int) -> None:
+    def __init__(
+        self,
+        cluster: Cluster,
+        orders: Orders,
+        ports: Ports,
+        here: Engine,
+        count: int,
+        keys: Mapping[str, str] | None,
+    ) -> None:
         self._cluster = cluster
         self._orders = orders
         self._desk = Desk(ports, cluster)
         self._gateway = ports.gateway
         self._here = here
         self._count = count
+        self._keys = keys
         self._posts: list[Post] = []
         self._tasks: set[asyncio.Task[None]] = set()
         self._changed = asyncio.Event()
         self._deaths = 0
         self._problem: DokimasiaError | None = None
         self._closing = False
+
+    @property
+    def processes(self) -> int:
+        """How many workers there are."""
+        return self._count
 
     async def walk(self, walk: Walk) -> dict[str, Any]:
         """Return the final state of a walk; where its worker dies, another walks it.
@@ -135,12 +153,41 @@ class Workers:
         return min(self._posts, key=lambda post: post.line.waiting)
 
     async def _hire(self) -> None:
+        """Have one more worker; where one dies as it begins, another.
+
+        Raises:
+            DokimasiaError: workers keep dying, or a worker cannot work.
+        """
+        while True:
+            try:
+                return await self._begun()
+            except WorkerDied as died:
+                self._died(died)
+
+    def _died(self, problem: Exception | None) -> None:
+        self._deaths += 1
+        logger(__name__).warning("worker lost", deaths=self._deaths)
+        if self._deaths >= self._count + DEATHS:
+            raise DokimasiaError(
+                f"{self._deaths} workers died one after the other with nothing finished in between, the last one: "
+                f"{problem}. What is finished is kept; look for memory that runs out, then resume"
+            )
+
+    async def _begun(self) -> None:
         actor = await self._cluster.hire()
-        missing = await self._cluster.call(actor.begin.remote(self._orders))
+        sealed = None
+        try:
+            if self._keys is not None:
+                sealed = Seal().close(self._keys, await self._cluster.call(actor.seal.remote()))
+            missing = await self._cluster.call(actor.begin.remote(self._orders, sealed))
+        except WorkerDied:
+            self._cluster.kill(actor)
+            raise
         if missing:
             self._cluster.kill(actor)
             raise ConfigError(
-                f"a worker's environment lacks {', '.join(missing)}: set what holds the keys on every node of the cluster"
+                f"a worker's environment lacks {', '.join(missing)}: set what holds the keys on every node of the "
+                'cluster, or have them sent: worker_keys = "sent" in dokimasia.toml'
             )
         post = Post(actor, self._desk)
         self._posts.append(post)
@@ -173,15 +220,9 @@ class Workers:
         self._posts.remove(post)
         self._cluster.kill(post.actor)
         await post.line.lose()
-        self._deaths += 1
-        logger(__name__).warning("worker lost", deaths=self._deaths)
         problem = next((one for one in ended if isinstance(one, Exception)), None)
         try:
-            if self._deaths >= self._count + DEATHS:
-                raise DokimasiaError(
-                    f"{self._deaths} workers died one after the other with nothing finished in between, the last one: "
-                    f"{problem}. What is finished is kept; look for memory that runs out, then resume"
-                )
+            self._died(problem)
             await self._hire()
         except DokimasiaError as error:
             self._problem = error
@@ -193,6 +234,7 @@ class Workers:
             if words := await post.line.taken(PATIENCE):
                 number += 1
                 await self._again(post, "give", number, words)
+                await asyncio.sleep(GATHER)
 
     async def _taking(self, post: Post) -> None:
         acknowledged = 0
@@ -201,6 +243,7 @@ class Workers:
             if number > acknowledged:
                 acknowledged = number
                 post.line.given(words)
+                await asyncio.sleep(GATHER)
 
     async def _again(self, post: Post, name: str, *holds: Any) -> Any:
         """Call a worker, and again while it cannot be reached, for as long as it may be silent."""
@@ -209,19 +252,24 @@ class Workers:
 
 @asynccontextmanager
 async def engine_of(
-    count: int, address: str | None, *, orders: Orders, ports: Ports, here: Engine
+    count: int,
+    address: str | None,
+    *,
+    orders: Orders,
+    ports: Ports,
+    here: Engine,
+    keys: Mapping[str, str] | None = None,
 ) -> AsyncIterator[Workers]:
     """Give the engine of a run whose graphs are walked by so many workers; at the end they are free for another.
+
+    `keys`, by the names of models, are sent to each under a seal; without them workers read their own environment.
 
     Raises:
         ConfigError: Ray is not installed or cannot be reached, or a worker cannot work.
     """
     async with AsyncExitStack() as stack:
         ray = await stack.enter_async_context(cluster(address))
-        engine = Workers(ray, orders, ports, here, count)
+        engine = Workers(ray, orders, ports, here, count, keys)
         stack.push_async_callback(engine.close)
-        try:
-            await engine.open()
-        except WorkerDied as died:
-            raise ConfigError(f"a worker cannot begin: {died}") from died
+        await engine.open()
         yield engine

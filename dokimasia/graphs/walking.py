@@ -35,6 +35,11 @@ class Walk:
 class Engine(Protocol):
     """Walks items through graphs."""
 
+    @property
+    def processes(self) -> int:
+        """In how many processes it walks."""
+        ...
+
     async def walk(self, walk: Walk) -> dict[str, Any]:
         """Return the final state: ids and small primitives.
 
@@ -47,6 +52,8 @@ class Engine(Protocol):
 
 class Here:
     """Walks in this process and event loop; each graph is compiled once."""
+
+    processes = 1
 
     def __init__(self, saver: BaseCheckpointSaver[str], steps: Steps | None = None) -> None:
         """Keep steps in a saver, and tell them to `steps` where somebody listens."""

@@ -264,7 +264,8 @@ async def open_services(
             ports = Ports(gateway, HomeRows(home), saver, home.blobs, reduce, specs, observer.steps)
             far = frozenset(name for name, spec in specs.items() if transports or spec.ref.person)
             orders = Orders(session.library, specs, far, observer.steps is not None, transports_for_models)
-            opened = engine_of(workers, asked.address, orders=orders, ports=ports, here=here)
+            sent = keys if settings.worker_keys == "sent" else None
+            opened = engine_of(workers, asked.address, orders=orders, ports=ports, here=here, keys=sent)
             engine = await unless_stopped(stop, stack.enter_async_context(opened))
 
         async def drain_when_asked() -> None:

@@ -140,7 +140,14 @@ class Job(Generic[P]):
         self.progress.items += stage.items
         self.progress.samples_done = 0
         width = self.width if stage.width is None else stage.width
-        await work_through(iter(stage.units), stage.do, width=width, report=self.report, uneven=stage.uneven)
+        await work_through(
+            iter(stage.units),
+            stage.do,
+            width=width,
+            report=self.report,
+            uneven=stage.uneven,
+            processes=self.services.engine.processes,
+        )
 
     def finished(self, item: str) -> ResultRow | None:
         """Return an item's result from before, counted as restored, or None where it is still to be done."""

@@ -42,6 +42,13 @@ def test_latency_bound(capsys: pytest.CaptureFixture[str]) -> None:
     ]
 
 
+def test_writer(capsys: pytest.CaptureFixture[str]) -> None:
+    """All rows are committed in each way, and the texts of 2 KB lie in the file."""
+    report = tiny("writer", capsys, "--commits", 300)
+    assert [row["commits"] for row in report["rows"]] == [300, 300, 300]
+    assert all(row["bytes"] > 2048 and row["writer µs"] > 0 for row in report["rows"])
+
+
 def test_replay(capsys: pytest.CaptureFixture[str]) -> None:
     """A finished run sends nothing again, and a fresh run of the same work is answered by the ledger."""
     report = tiny("replay", capsys, "--samples", 4, "--candidates", 2)

@@ -1,10 +1,12 @@
 """Workers for tests: in this process, over lines that pickle what is said, and processes of one Ray for the session."""
 
 import asyncio
+import importlib.util
 import os
 import pickle
 from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -137,7 +139,8 @@ def workers(monkeypatch: pytest.MonkeyPatch) -> FakeCluster:
 @pytest.fixture(scope="session")
 def ray() -> Iterator[Cluster]:
     """Ray, started once for the session, whose workers serve one run after the other."""
-    pytest.importorskip("ray", reason="the extra dokimasia[ray] is not installed")
+    if importlib.util.find_spec("ray") is None:
+        pytest.skip("the extra dokimasia[ray] is not installed")
     held = Cluster(os.environ.get("DOKIMASIA_TEST_RAY"))
     held.start()
     held.users = 1
@@ -145,3 +148,18 @@ def ray() -> Iterator[Cluster]:
     yield held
     clusters._cluster = None
     held.stop()
+
+
+def holding(folder: Path, text: str) -> list[Path]:
+    """The files below a folder in which a text stands."""
+    return [path for path in folder.rglob("*") if path.is_file() and text.encode() in path.read_bytes()]
+
+
+def processes_of(folder: Path) -> list[int]:
+    """The processes that a Ray in a folder has started, and that live."""
+    found: list[int] = []
+    for line in Path("/proc").glob("[0-9]*/environ"):
+        with suppress(OSError):
+            if f"{folder}".encode() in line.read_bytes():
+                found.append(int(line.parent.name))
+    return found

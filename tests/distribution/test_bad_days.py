@@ -10,10 +10,10 @@ import orjson
 import pytest
 
 from dokimasia.cli.main import run as command
-from dokimasia.distribution.cluster import Cluster
+from dokimasia.distribution.cluster import Cluster, WorkerDied
 from dokimasia.distribution.orders import Hello
 from dokimasia.domain.call import ModelCall, call_key
-from dokimasia.errors import ConfigError, TransportError
+from dokimasia.errors import ConfigError, DokimasiaError, TransportError
 from dokimasia.gateway.doubles import CountingTransport
 from dokimasia.gateway.events import GatewayEvent
 from dokimasia.runs.lifecycle import resume
@@ -88,6 +88,36 @@ async def test_dying_workers_lose_nothing(
     assert orjson.dumps(done.summary) == orjson.dumps(whole.summary)
     for sent, kept in seen:
         assert not kept & {call_key(call) for call in transport.sent[sent:]}
+
+
+@pytest.mark.parametrize(("deaths", "stops"), [(3, False), (99, True)])
+async def test_a_worker_that_dies_as_it_begins_is_replaced(
+    deaths: int,
+    stops: bool,
+    world: Path,
+    prepared: Prepared,
+    finished: Finished,
+    workers: FakeCluster,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Workers that die before they have begun are replaced a few times; when they keep dying, the run stops and says so."""
+    _, whole = finished(EVALUATE)
+    hire = workers.hire
+
+    async def dying() -> Any:
+        if workers.hired < deaths:
+            workers.hired += 1
+            raise WorkerDied("killed as it began")
+        return await hire()
+
+    monkeypatch.setattr(workers, "hire", dying)
+    if stops:
+        with pytest.raises(DokimasiaError, match=r"5 workers died one after the other.*killed as it began"):
+            await make(prepared(EVALUATE), world, EVALUATE, **FAR)
+        return
+    done = await make(prepared(EVALUATE), world, EVALUATE, **FAR)
+    assert orjson.dumps(done.summary) == orjson.dumps(whole.summary)
+    assert workers.hired == deaths + 2
 
 
 async def test_a_driver_that_stops_is_gone_on_with_by_any_number(

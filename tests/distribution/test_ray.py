@@ -6,6 +6,7 @@ import signal
 from pathlib import Path
 
 import orjson
+import pytest
 
 from dokimasia.distribution.cluster import Cluster
 from dokimasia.settings import load_settings
@@ -32,8 +33,13 @@ async def test_processes_come_to_the_same_bytes(
     assert len(ray.living) == 2
 
 
-async def test_a_killed_process_costs_its_calls_in_flight(world: Path, tmp_path: Path, ray: Cluster) -> None:
-    """A worker's process that is killed loses its calls in flight: the endpoint is asked no committed call again."""
+async def test_a_killed_process_costs_its_calls_in_flight(
+    world: Path, tmp_path: Path, ray: Cluster, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A worker's process that is killed loses its calls in flight: the endpoint is asked no committed call again.
+
+    What Ray has to say of it is not printed among the figures.
+    """
     log, config = tmp_path / "log", tmp_path / "dokimasia.toml"
     with running_server(latency=0.2, log_path=log) as url:
         config.write_text(MODELS.format(url=url))
@@ -49,3 +55,4 @@ async def test_a_killed_process_costs_its_calls_in_flight(world: Path, tmp_path:
     assert killed not in ray.living
     after = sent_requests(log)[before:]
     assert not kept & set(after)
+    assert "raylet" not in capsys.readouterr().out

@@ -102,6 +102,25 @@ async def test_more_are_begun_up_to_a_limit(monkeypatch: pytest.MonkeyPatch) -> 
     assert most == 30
 
 
+@pytest.mark.parametrize(("processes", "expected"), [(1, 256), (3, 768)])
+async def test_what_is_in_flight_grows_with_the_processes(processes: int, expected: int) -> None:
+    """An endpoint that takes a thousand at once is sent 256 by one process, and as many by each of several."""
+    most = running = 0
+    gate = asyncio.Event()
+
+    async def do(sample: Sample) -> None:
+        nonlocal running, most
+        running += 1
+        most = max(most, running)
+        if running == expected:
+            gate.set()
+        await gate.wait()
+        running -= 1
+
+    await work_through(iter(made(1000)), do, width=1000, report=lambda: None, processes=processes)
+    assert most == expected
+
+
 async def test_a_problem_ends_the_work_once_those_in_flight_have_ended() -> None:
     """The first problem that is no interruption is raised, no sample is begun after it, and none in flight is dropped."""
     ended: list[str] = []
