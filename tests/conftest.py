@@ -7,8 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import settings
 
 ROOT = Path(__file__).parent.parent
+
+settings.register_profile("dokimasia", deadline=None)  # how long an example takes is the machine's affair
+settings.load_profile("dokimasia")
 
 
 class NetworkUsed(BaseException):

@@ -10,7 +10,7 @@ from typing import Any, Literal, Union, cast, get_args, get_origin
 import orjson
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
-from starlette.datastructures import FormData
+from starlette.requests import Request
 
 from dokimasia.runs.method import Method
 from dokimasia.runs.requests import Invocation, Option, RunRequest, fields_in_order, option_of, run_or_file
@@ -131,9 +131,10 @@ def changes_of(request: type[Invocation], *, form: str, named: bool = False) -> 
     ]
 
 
-def texts_of(form: FormData) -> dict[str, list[str]]:
+async def texts_of(request: Request) -> dict[str, list[str]]:
     """Return the texts that were sent in a form, by field; files are none."""
-    texts = {name: [one for one in form.getlist(name) if isinstance(one, str)] for name in form}
+    async with request.form() as form:  # and what it holds of files is let go
+        texts = {name: [one for one in form.getlist(name) if isinstance(one, str)] for name in form}
     return {name: some for name, some in texts.items() if some}
 
 

@@ -3,6 +3,7 @@
 import asyncio
 import os
 import shutil
+import time
 from asyncio import events
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -50,6 +51,14 @@ def browser() -> tuple[Browser, asyncio.AbstractEventLoop]:
         pytest.skip("no Chromium on this machine; Debian's package chromium has it")
     started = sync_playwright().start().chromium.launch(executable_path=found, args=FLAGS)
     return started, asyncio.get_running_loop()
+
+
+def until(page: Page, script: str, given: object = None, *, seconds: float = 30.0) -> None:
+    """Wait until a script says yes; a page whose policy forbids `eval` can be asked, but cannot be waited in."""
+    end = time.monotonic() + seconds
+    while not page.evaluate(script, given):
+        assert time.monotonic() < end, f"not so within {seconds:g} s: {script}"
+        page.wait_for_timeout(50)
 
 
 Scheme = Literal["light", "dark"]

@@ -19,7 +19,7 @@ from dokimasia.report.data import Added, ReportData
 from dokimasia.report.document import render_document
 from dokimasia.report.page import render_page
 from tests.planted_trees import plant_tree
-from tests.report.chromium import opened
+from tests.report.chromium import opened, until
 from tests.report.conftest import ATTACKS, Finished
 
 NAMES = ["`Code` & *stars*", "quote \" '", "a|b [link](x)", "%{label} ${x}", "javascript:alert(1)", "&lt;b&gt;"]
@@ -104,7 +104,7 @@ def test_in_the_browser(with_tree: Finished, tmp_path: Path, scheme: Literal["li
         label = page.locator("#capabilities .plot .slicetext", has_text="Perception").first.bounding_box()
         assert label is not None
         page.mouse.click(label["x"] + label["width"] / 2, label["y"] + label["height"] / 2)
-        page.wait_for_function(f"document.querySelectorAll('{tiles}').length < {len(before)}")
+        until(page, f"document.querySelectorAll('{tiles}').length < {len(before)}")
         assert page.evaluate("document.documentElement.scrollWidth") <= 1280
         assert (seen.errors, seen.requests) == ([], [])
 

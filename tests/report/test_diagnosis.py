@@ -5,6 +5,7 @@ import re
 from pathlib import Path
 
 import pytest
+from playwright.sync_api import expect
 
 from dokimasia.cli.main import run
 from dokimasia.methods.diagnosis.blocks import tables as diagnosis
@@ -12,7 +13,7 @@ from dokimasia.runs.reading.reporting import write_report
 from dokimasia.simulation.world import write_world
 from dokimasia.storage.home import Home
 from dokimasia.storage.naming import resolve_run
-from tests.report.chromium import opened
+from tests.report.chromium import opened, until
 from tests.report.conftest import Finished, run_on
 
 
@@ -85,12 +86,12 @@ def test_in_the_browser_tables_sort_and_bars_open_their_evidence(
         assert box is not None
         seen.page.mouse.move(box["x"] + 2, box["y"] + box["height"] / 2)
         seen.page.mouse.click(box["x"] + 2, box["y"] + box["height"] / 2)
-        seen.page.wait_for_function("document.querySelector('details[id^=why-][open]') !== null")
+        expect(seen.page.locator("details[id^=why-][open]").first).to_be_visible(timeout=30_000)
         assert "unverified: " in str(section.inner_text())
         cited = section.locator(":is(p, li) a.cited").first
         cited.click()
         place = str(cited.get_attribute("href")).removeprefix("#")
-        seen.page.wait_for_function("id => document.getElementById(id)?.open === true", arg=place)
+        expect(seen.page.locator(f'details[id="{place}"]')).to_have_attribute("open", "", timeout=30_000)
         assert seen.page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
         assert not seen.errors
         assert not seen.requests
@@ -104,13 +105,14 @@ def test_on_a_narrow_screen_a_reference_leads_to_the_title_of_its_evidence(diagn
         place = str(cited.get_attribute("href")).removeprefix("#")
         cited.focus()
         seen.page.keyboard.press("Enter")
-        seen.page.wait_for_function(
+        until(
+            seen.page,
             """id => {
                 const title = document.getElementById(id).firstElementChild;
                 const bar = document.querySelector(".top").getBoundingClientRect().bottom;
                 const { top, bottom } = title.getBoundingClientRect();
                 return document.activeElement === title && top >= bar && bottom <= window.innerHeight;
             }""",
-            arg=place,
+            place,
         )
         assert not seen.errors

@@ -132,7 +132,7 @@ class CriteriaFigures(Value):
     faults: dict[Defect, FaultsFound] = Field(description="what was found to be wrong, by kind")
 
 
-class LeftOut(Value):
+class SampleLeftOut(Value):
     """A sample that a person left out."""
 
     sample: str
@@ -155,7 +155,7 @@ class CorrectionFigures(Value):
     answers: Count = Field(description="answers of which a person has the last word")
     of: Count = Field(description="answers of the samples that count")
     by: dict[str, Count] = Field(description="answers and samples, by who corrected them or left them out last")
-    left_out: tuple[LeftOut, ...] = Field(description="samples that are in no figure, and why")
+    left_out: tuple[SampleLeftOut, ...] = Field(description="samples that are in no figure, and why")
     as_judged: dict[str, AsJudged] = Field(description="the judge's own figures, by model")
 
 

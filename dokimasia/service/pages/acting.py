@@ -49,7 +49,7 @@ async def cancel(service: TheService, person: Starter, run: str) -> Response:
 @router.post("/resume")
 async def resume(request: Request, service: TheService, person: Starter, run: str) -> Response:
     """Go on with a run, with other limits and prompts where some are given."""
-    form = texts_of(await request.form())
+    form = await texts_of(request)
     asked = await _asked(service, GoneOn, form, changes_of(GoneOn, form="resume"))
     return _to(await service.runner.resume(service.run(run), changes=changes_in(asked)))
 
@@ -57,7 +57,7 @@ async def resume(request: Request, service: TheService, person: Starter, run: st
 @router.post("/retry")
 async def retry(request: Request, service: TheService, person: Starter, run: str) -> Response:
     """Ask anew what failed in these ways, with other limits and prompts where some are given."""
-    form = texts_of(await request.form())
+    form = await texts_of(request)
     kinds = form.get("kinds")
     if not kinds:
         raise ConfigError("no kind of failure is ticked: tick what is to be asked anew")
@@ -69,7 +69,7 @@ async def retry(request: Request, service: TheService, person: Starter, run: str
 @router.post("/fork")
 async def fork(request: Request, service: TheService, person: Starter, run: str) -> Response:
     """Do a run again with other models or prompts in the places of its own."""
-    form = texts_of(await request.form())
+    form = await texts_of(request)
     more: dict[str, Any] = {"node": form.get("node", [""])[0].strip()}
     models: dict[str, str] = {}
     for was, given in zip(form.get("old", ()), form.get("new", ()), strict=False):

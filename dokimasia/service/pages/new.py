@@ -90,8 +90,7 @@ async def filled(request: Request, service: TheService, person: Starter, method:
     """Look at the data, estimate, or begin, as the button said; what is wrong stands beside its field."""
     known = _known(method)
     groups = groups_of(known)
-    form = await request.form()
-    texts = texts_of(form)
+    texts = await texts_of(request)
     values = values_of(groups, texts)
     action = texts.get("do", ["start"])[0]
     if chosen := texts.get(CHOSEN):

@@ -30,6 +30,7 @@ from dokimasia.methods.checks import (
 from dokimasia.methods.people import hand_out_here, queued, rateable, ratings_of, written
 from dokimasia.runs.registry import method_of
 from dokimasia.service.drawing import page
+from dokimasia.service.forms import texts_of
 from dokimasia.service.pages.questions import asked_of_run, composed, items_in_words
 from dokimasia.service.pages.reviewing import (
     agreement_blocks,
@@ -50,15 +51,7 @@ router = APIRouter()
 PER_PAGE = 100
 Fields = dict[str, list[str]]
 NONE_FILLED: Fields = {}
-
-
-async def _fields(request: Request) -> Fields:
-    """Return all fields of a sent form, by name."""
-    sent = await request.form()
-    return {name: [one for one in sent.getlist(name) if isinstance(one, str)] for name in sent}
-
-
-Filled = Annotated[Fields, Depends(_fields)]
+Filled = Annotated[Fields, Depends(texts_of)]
 
 LONGEST_KEPT = 20_000
 """Characters of a refused form that are kept for its page; a text is kept as a draft, however long."""

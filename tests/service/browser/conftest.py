@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from playwright.sync_api import expect
 
 from dokimasia.service.engine import Engine
 from dokimasia.service.events.registry import Events
@@ -20,6 +21,8 @@ from tests.report.conftest import Finished
 from tests.report.conftest import hostile as hostile  # a fixture
 from tests.service.browser.looking import Site
 from tests.service.conftest import at_address, service_over
+
+expect.set_options(timeout=30_000)  # how long a busy machine takes is no fault of a page
 
 
 @contextmanager

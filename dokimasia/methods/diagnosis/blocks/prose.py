@@ -67,7 +67,9 @@ def _report(report: Mapping[str, Any], links: Mapping[str, str]) -> Iterator[Blo
     for one in report["sentences"]:
         pieces = [*_printed(one, links)]
         if one["faults"]:
-            reasons = "; ".join(dict.fromkeys(WHY.get(fault["kind"]) or str(fault["reason"]) for fault in one["faults"]))
+            reasons = "; ".join(
+                dict.fromkeys(WHY.get(fault["kind"]) or str(fault["reason"]) for fault in one["faults"])
+            )
             pieces.append(Span(f" (unverified: {reasons})", "bad"))
         paragraphs.setdefault(one["paragraph"], []).append(tuple(pieces))
     for sentences in paragraphs.values():
