@@ -1,6 +1,7 @@
 """A form made from a method's request: its fields say label, hint, type, range and default, as they do for the command line."""
 
 import re
+import sys
 import types
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -334,10 +335,13 @@ def _value(control: Control, given: Sequence[str]) -> Any:
 
 def _number(control: Control, text: str) -> int | float:
     try:
-        return int(text) if control.whole else float(text)
+        number = int(text) if control.whole else float(text)
     except ValueError:
         kind = "whole number" if control.whole else "number"
         raise ValueError(f"{text[:80]!r} is no {kind}") from None
+    if control.whole and abs(number) > sys.maxsize:
+        raise ValueError(f"{text[:80]!r} is too large")
+    return number
 
 
 def _object(control: Control, text: str) -> Any:

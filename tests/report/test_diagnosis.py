@@ -101,7 +101,7 @@ def test_on_a_narrow_screen_a_reference_leads_to_the_title_of_its_evidence(diagn
     """However long the atoms behind it are, the title of what was opened is in view, below the bar at the top."""
     with opened(page_of(diagnosed, tmp_path / "report.html")) as seen:
         seen.page.set_viewport_size({"width": 400, "height": 800})
-        cited = seen.page.locator("section#diagnosis p a.cited").first
+        cited = seen.page.locator("section#diagnosis :is(p, li) a.cited").first
         place = str(cited.get_attribute("href")).removeprefix("#")
         cited.focus()
         seen.page.keyboard.press("Enter")
