@@ -138,7 +138,7 @@ def test_a_case_shows_the_judges_reasoning_and_each_text_once(creative: Path, se
         title = f"sim/weak shown {place}, sim/steady {other}: sim/weak is "
         assert re.search(rf"\n\n{re.escape(title)}(much )?(better|worse|equal)\n\S", said)
     assert f"\n{criteria}\n" in said
-    assert re.search(r"image 1 +\d+ × \d+, [0-9a-f]{64}", said)
+    assert re.search(r"image 1 +\d+ × \d+, [0-9a-f]{12}\b", said)
 
 
 def test_no_model_of_an_arena_is_a_baseline(creative: Path, settings: Settings) -> None:

@@ -54,7 +54,7 @@ def test_a_run_is_begun_from_the_form(workshop: Site) -> None:
         page.fill("#repeats", "0")
         page.click("button:has-text('Estimate')")
         page.wait_for_selector(".fault")
-        assert "greater than or equal to 1" in page.inner_text(".field:has(#repeats) .fault")
+        assert "it must be 1 or more" in page.inner_text(".field:has(#repeats) .fault")
         assert page.input_value("#data") == "world.jsonl"
         seen.errors.clear()  # Chromium says on the console that the reply was 422
         page.fill("#repeats", "1")
