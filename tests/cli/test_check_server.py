@@ -81,7 +81,7 @@ def _rows(home: Path) -> list[tuple[Any, ...]]:
     ("pair", "keys", "editor", "made"),
     [
         ("captions", CAPTIONS, EDITOR, 12),
-        ("questions", "a\nr\nr A cat sits.\nb\nu\ne\ne\nr A bird.\n", WRITER, 4),
+        ("questions", "a\nr\nr A cat sits.\nb\nz\ne\ne\nr A bird.\n", WRITER, 4),
         ("perturbations", "v\ni\nwhat\na\nb\nx\nn\nu\nq\n", WRITER, 5),
     ],
     indirect=["pair"],
