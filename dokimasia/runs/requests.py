@@ -137,7 +137,7 @@ class Invocation(Value):
     engine: Literal["process", "ray"] | None = Field(
         default=None, description="Where graphs are walked (default: in this process; by Ray with several workers)."
     )
-    address: Annotated[str | None, Option(metavar="auto|ray://HOST:PORT", written=True)] = Field(
+    address: Annotated[str | None, Option(metavar="auto|ray://HOST:PORT")] = Field(
         default=None, description="The Ray cluster that the workers run on (default: one of this machine)."
     )
     name: Annotated[Called | None, Option(label=True)] = Field(
