@@ -133,7 +133,8 @@ async def test_a_decision_stands_in_the_next_answer(waiting: Waits) -> None:
         async with asking(service, cookies={"dokimasia_who": "ana"}) as client:
             before = [(await client.get(f"/api/runs/{run}")).json()["open_questions"] for _ in range(2)]
             item = (await client.get(f"/api/reviews/{run}")).json()["items"][0]["item"]
-            reply = await client.post(f"/api/reviews/{run}/{item}", json={"action": "reply", "text": "It is blue.\nFinal answer: blue"})
+            said = {"action": "reply", "text": "It is blue.\nFinal answer: blue"}
+            reply = await client.post(f"/api/reviews/{run}/{item}", json=said)
             assert reply.status_code in (200, 201), reply.text
             assert (await client.get(f"/api/runs/{run}")).json()["open_questions"] == before[0] - 1 == before[1] - 1
 
