@@ -82,7 +82,9 @@ class FarGateway:
         own.askers += 1
         try:
             cost, cached, reply = await self._line.ask("carried", call.kind, name, key, estimate_usage(call), label)
-            if reply is None:
+            if reply is None and own.reply is None:  # it came for others here, who went away: by now the ledger has it
+                _, cached, reply = await self._line.ask("carried", call.kind, name, key, estimate_usage(call), label)
+            elif reply is None:
                 reply = own.reply
                 self._texts.keep(own.texts)
             return Answer.model_construct(key=key, reply=reply, cost=cost, cached=cached)

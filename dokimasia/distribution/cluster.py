@@ -5,7 +5,6 @@ import importlib
 import logging
 import threading
 import time
-from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from typing import Any
@@ -17,6 +16,7 @@ from dokimasia.domain.ports import BlobStore
 from dokimasia.errors import ConfigError, DokimasiaError
 from dokimasia.log import logger
 from dokimasia.settings import prepare_ray
+from dokimasia.storage.content.recent import Recent
 
 OBJECT_STORE_BYTES = 256 * 1024 * 1024
 """Of a Ray that is started here; what does not fit goes to the disk."""
@@ -47,8 +47,7 @@ class Cluster:
         self._folder: Folder | None = None
         self._joined = False
         self._idle: list[Any] = []
-        self._images: OrderedDict[str, tuple[Any, int]] = OrderedDict()
-        self._bytes = 0
+        self._images: Recent[str, Any] = Recent(IMAGE_BYTES)
         self._gate = threading.Lock()
         self.living: dict[int, Any] = {}
         self.users = 0
@@ -194,16 +193,11 @@ class Cluster:
 
     def image(self, sha256: str, blobs: BlobStore) -> Any:
         """Return an image's place in the object store, from which every node takes it once."""
-        if sha256 in self._images:
-            self._images.move_to_end(sha256)
-            return self._images[sha256][0]
-        data = blobs.get(sha256)
-        place = self._ray.put(data)
-        self._images[sha256] = place, len(data)
-        self._bytes += len(data)
-        while self._bytes > IMAGE_BYTES and len(self._images) > 1:
-            _, (_, size) = self._images.popitem(last=False)
-            self._bytes -= size
+        place = self._images.get(sha256)
+        if place is None:
+            data = blobs.get(sha256)
+            place = self._ray.put(data)
+            self._images.put(sha256, place, len(data))
         return place
 
 

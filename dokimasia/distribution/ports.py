@@ -2,7 +2,6 @@
 
 import asyncio
 import threading
-from collections import OrderedDict
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -12,6 +11,7 @@ from dokimasia.domain.identity import Value
 from dokimasia.domain.sample import ImageRef
 from dokimasia.errors import StorageError
 from dokimasia.graphs.steps import Picture, Step
+from dokimasia.storage.content.recent import Recent
 from dokimasia.storage.values import as_stored
 
 CACHE_BYTES = 64 * 1024 * 1024
@@ -60,16 +60,14 @@ class FarBlobs:
         self._line = line
         self._loop = asyncio.get_running_loop()
         self._thread = threading.get_ident()
-        self._gate = threading.Lock()
-        self._cache: OrderedDict[str, bytes] = OrderedDict()
-        self._bytes = 0
+        self._recent: Recent[str, bytes] = Recent(CACHE_BYTES)
         self._fetching: dict[str, asyncio.Task[bytes]] = {}
         self._made: list[tuple[bytes, ImageRef]] = []
 
     async def fetch(self, hashes: Iterable[str]) -> None:
         """Have these images here."""
         for sha256 in hashes:
-            if self._known(sha256) is None:
+            if self._recent.get(sha256) is None:
                 await self._fetched(sha256)
 
     def get(self, sha256: str) -> bytes:
@@ -78,7 +76,7 @@ class FarBlobs:
         Raises:
             StorageError: the home has none under that hash, or the event loop did not fetch them before.
         """
-        known = self._known(sha256)
+        known = self._recent.get(sha256)
         if known is not None:
             return known
         if threading.get_ident() == self._thread:
@@ -87,7 +85,7 @@ class FarBlobs:
 
     def put_image(self, data: bytes, ref: ImageRef) -> None:
         """Keep the bytes: from another thread they are in the home on return, from the event loop's after `settle`."""
-        self._remember(ref.sha256, bytes(data))
+        self._recent.put(ref.sha256, bytes(data), len(data))
         if threading.get_ident() == self._thread:
             self._made.append((bytes(data), ref))
         else:
@@ -108,24 +106,8 @@ class FarBlobs:
     async def _fetch(self, sha256: str) -> bytes:
         found = await self._line.ask("image", sha256)
         data: bytes = found if isinstance(found, bytes) else await found[0]
-        self._remember(sha256, data)
+        self._recent.put(sha256, data, len(data))
         return data
-
-    def _known(self, sha256: str) -> bytes | None:
-        with self._gate:
-            data = self._cache.get(sha256)
-            if data is not None:
-                self._cache.move_to_end(sha256)
-            return data
-
-    def _remember(self, sha256: str, data: bytes) -> None:
-        with self._gate:
-            if sha256 not in self._cache:
-                self._cache[sha256] = data
-                self._bytes += len(data)
-            while self._bytes > CACHE_BYTES and len(self._cache) > 1:
-                _, dropped = self._cache.popitem(last=False)
-                self._bytes -= len(dropped)
 
 
 def images_of(call: ModelCall) -> list[str]:

@@ -248,6 +248,8 @@ async def test_what_is_kept_is_bounded(small: Finished, monkeypatch: pytest.Monk
     """Beyond so many bytes the answer that was not asked for longest is forgotten, and a large one is not kept."""
     with service_over(small.home, limits=Limits(rate=10_000, burst=10_000)) as service:
         async with asking(service) as client:
+            monkeypatch.setattr(answers, "MOST", 5 * len((await client.get("/api/runs")).content))
+        async with asking(service) as client:
 
             async def read(number: int) -> bool:
                 """Whether an answer was kept."""
@@ -255,7 +257,6 @@ async def test_what_is_kept_is_bounded(small: Finished, monkeypatch: pytest.Monk
                 assert (await client.get(f"/api/runs?limit={number}")).status_code == 200
                 return not queries
 
-            monkeypatch.setattr(answers, "MOST", 5 * len((await client.get("/api/runs")).content))
             assert not any([await read(number) for number in range(1, 10)])
             assert await read(9)
             assert not await read(1)

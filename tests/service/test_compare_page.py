@@ -6,6 +6,7 @@ import shutil
 from collections.abc import Callable
 from html import unescape
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -41,10 +42,10 @@ def two(small: Finished, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path
     return home, small.run, other.run
 
 
-def compared(home: Path, first: str, second: str, **more: object) -> dict[str, object]:
+def compared(home: Path, first: str, second: str, **more: Any) -> dict[str, Any]:
     """What `diff` computes."""
     with Home.open(home, write=False) as opened:
-        return compare_runs(opened, get_run(opened, first), get_run(opened, second), **more)  # type: ignore[arg-type]
+        return compare_runs(opened, get_run(opened, first), get_run(opened, second), **more)
 
 
 async def test_two_runs_have_the_figures_of_diff(two: tuple[Path, str, str]) -> None:
@@ -55,7 +56,7 @@ async def test_two_runs_have_the_figures_of_diff(two: tuple[Path, str, str]) -> 
         async with asking(service) as client:
             text = await body(client, f"/compare?runs={first},{second}")
     assert text.count("differs: judge.name: sim/judge-noisy → sim/judge") == 1
-    for one in found["pairs"]:  # type: ignore[union-attr]
+    for one in found["pairs"]:
         assert one["first_model"] in text
         assert f"{one['first']:.2f}</td>" in text
         assert f"{one['difference']['mean']:+.2f}".replace("-", "\N{MINUS SIGN}") in text
@@ -304,8 +305,8 @@ async def test_runs_without_a_common_model_offer_one_of_each(small: Finished, tm
 
 async def test_two_models_differ_in_the_direction_of_their_run(client: httpx.AsyncClient, small: Finished) -> None:
     """First minus second, with the models' names, in the figures, by category and sample by sample, as on the run's page."""
-    found = compared(small.home, small.run, small.run, models=MODELS)["pairs"][0]  # type: ignore[index]
-    mean = -found["difference"]["mean"]  # type: ignore[index]
+    found = compared(small.home, small.run, small.run, models=MODELS)["pairs"][0]
+    mean = -found["difference"]["mean"]
     assert mean > 0
     text = await body(client, f"/compare?runs={small.run}&models={','.join(MODELS)}")
     said = plain_text(text)

@@ -1,7 +1,6 @@
 """Answers to reads that are given again as long as they hold, so that reading takes little from the runs at work."""
 
 import asyncio
-from collections import OrderedDict
 from collections.abc import Hashable
 from dataclasses import dataclass, field
 from time import monotonic
@@ -12,6 +11,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from dokimasia.service.problems import Refused
 from dokimasia.service.state import Service, person_of
+from dokimasia.storage.content.recent import Recent
 from dokimasia.storage.runs import AT_WORK, Run
 
 FRESH = 1.0
@@ -77,9 +77,8 @@ class Answers:
 
     app: ASGIApp
     service: Service = field(kw_only=True)
-    _known: "OrderedDict[Hashable, Answer]" = field(default_factory=OrderedDict[Hashable, Answer])
+    _known: Recent[Hashable, Answer] = field(default_factory=lambda: Recent(MOST))
     _making: dict[Hashable, asyncio.Event] = field(default_factory=dict[Hashable, asyncio.Event])
-    _bytes: int = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request, with what was answered before where that holds."""
@@ -98,7 +97,7 @@ class Answers:
         answer: Answer | None = None
         (stands, additions), began = self._stands(), monotonic()
         making = asyncio.Event()
-        if key in self._known:
+        if self._known.get(key) is not None:
             self._making[key] = making
 
         async def sending(message: Message) -> None:
@@ -110,7 +109,9 @@ class Answers:
                 answer.body += message.get("body", b"")
                 if not message.get("more_body"):
                     answer.took = monotonic() - began
-                    self._keep(key, answer)
+                    self._known.drop(key)
+                    if len(answer.body) <= LARGEST:
+                        self._known.put(key, answer, len(answer.body))
                     self._made(key, making)
             await send(message)
 
@@ -118,7 +119,7 @@ class Answers:
             await self.app(scope, receive, sending)
         finally:
             if self._making.get(key) is making:  # nothing was kept, so that nobody need wait for the next one
-                self._forget(key)
+                self._known.drop(key)
                 self._made(key, making)
 
     def _stands(self) -> tuple[Hashable, int]:
@@ -129,10 +130,7 @@ class Answers:
     def _holding(self, key: Hashable) -> Answer | None:
         """Return the answer that is to be given again."""
         known = self._known.get(key)
-        if known is None or not known.holds(*self._stands()):
-            return None
-        self._known.move_to_end(key)
-        return known
+        return known if known is not None and known.holds(*self._stands()) else None
 
     def _made(self, key: Hashable, making: asyncio.Event) -> None:
         if self._making.get(key) is making:
@@ -147,16 +145,3 @@ class Answers:
             return scope["path"], scope["query_string"], person_of(Request(scope))
         except Refused:
             return None
-
-    def _keep(self, key: Hashable, answer: Answer) -> None:
-        self._forget(key)
-        if len(answer.body) > LARGEST:
-            return
-        self._known[key] = answer
-        self._bytes += len(answer.body)
-        while self._bytes > MOST:
-            self._bytes -= len(self._known.popitem(last=False)[1].body)
-
-    def _forget(self, key: Hashable) -> None:
-        if (old := self._known.pop(key, None)) is not None:
-            self._bytes -= len(old.body)

@@ -5,12 +5,11 @@ import hashlib
 import os
 import re
 import secrets
-import threading
-from collections import OrderedDict
 from pathlib import Path
 
 from dokimasia.domain.sample import ImageRef
 from dokimasia.errors import StorageError
+from dokimasia.storage.content.recent import Recent
 from dokimasia.storage.faults import told
 
 CACHE_BYTES = 64 * 1024 * 1024
@@ -64,10 +63,7 @@ class FileBlobs:
     def __init__(self, path: Path, *, cache_bytes: int = CACHE_BYTES) -> None:
         """Use the folder, which is made when something is first put; `cache_bytes` bounds what is kept in memory."""
         self.path = path
-        self._cache: OrderedDict[str, bytes] = OrderedDict()
-        self._cached_bytes = 0
-        self._cache_bytes = cache_bytes
-        self._gate = threading.Lock()
+        self._recent: Recent[str, bytes] = Recent(cache_bytes)
 
     def put_image(self, data: bytes, ref: ImageRef) -> None:
         """Keep the bytes under `ref.sha256`, durably; putting the same bytes again changes nothing.
@@ -77,14 +73,14 @@ class FileBlobs:
         Raises:
             StorageError: the bytes do not have that hash, or the file cannot be written.
         """
-        if self._cached(ref.sha256) is not None:
+        if self._recent.get(ref.sha256) is not None:
             return
         _check_hash(data, ref.sha256)
         target = self.file(ref.sha256)
         with told(target, "keeping an image"):
             if not (target.is_file() and target.stat().st_size == len(data)):
                 self._write(data, target)
-        self._remember(ref.sha256, bytes(data))
+        self._recent.put(ref.sha256, bytes(data), len(data))
 
     def get(self, sha256: str) -> bytes:
         """Return the bytes.
@@ -92,7 +88,7 @@ class FileBlobs:
         Raises:
             StorageError: the file is missing, cannot be read, or no longer holds those bytes.
         """
-        cached = self._cached(sha256)
+        cached = self._recent.get(sha256)
         if cached is not None:
             return cached
         source = self.file(sha256)
@@ -108,7 +104,7 @@ class FileBlobs:
                 f"{source} no longer holds the bytes that its name stands for: delete it and run the command again "
                 "with the same data file, which puts the image back."
             )
-        self._remember(sha256, data)
+        self._recent.put(sha256, data, len(data))
         return data
 
     def file(self, sha256: str) -> Path:
@@ -146,20 +142,3 @@ class FileBlobs:
             os.fsync(folder)  # the name, too, must outlast a power loss
         finally:
             os.close(folder)
-
-    def _cached(self, sha256: str) -> bytes | None:
-        with self._gate:
-            data = self._cache.get(sha256)
-            if data is not None:
-                self._cache.move_to_end(sha256)
-            return data
-
-    def _remember(self, sha256: str, data: bytes) -> None:
-        with self._gate:
-            if sha256 in self._cache or len(data) > self._cache_bytes:
-                return
-            self._cache[sha256] = data
-            self._cached_bytes += len(data)
-            while self._cached_bytes > self._cache_bytes:
-                _, dropped = self._cache.popitem(last=False)
-                self._cached_bytes -= len(dropped)
