@@ -10,7 +10,7 @@ from typing import Any
 from dokimasia.distribution.cluster import PATIENCE, Cluster, WorkerDied, cluster
 from dokimasia.distribution.line import Line, LineLost
 from dokimasia.distribution.orders import Orders, Walking
-from dokimasia.distribution.sealing import Seal
+from dokimasia.distribution.sealing import seal
 from dokimasia.distribution.serving import Desk, Ports
 from dokimasia.domain.options import GraphOptions
 from dokimasia.errors import ConfigError, DokimasiaError, TransportError
@@ -178,7 +178,7 @@ class Workers:
         sealed = None
         try:
             if self._keys is not None:
-                sealed = Seal().close(self._keys, await self._cluster.call(actor.seal.remote()))
+                sealed = seal(self._keys, await self._cluster.call(actor.key.remote()))
             missing = await self._cluster.call(actor.begin.remote(self._orders, sealed))
         except WorkerDied:
             self._cluster.kill(actor)

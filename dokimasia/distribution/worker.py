@@ -10,7 +10,7 @@ from dokimasia.distribution.asking import FarGateway
 from dokimasia.distribution.line import Line, Word
 from dokimasia.distribution.orders import Hello, Orders, Walking, version
 from dokimasia.distribution.ports import FarBlobs, FarRows, FarSteps
-from dokimasia.distribution.sealing import Seal, Sealed
+from dokimasia.distribution.sealing import key_pair, opened
 from dokimasia.domain.options import GraphOptions
 from dokimasia.gateway.envelope import redactor
 from dokimasia.graphs.context import Context
@@ -33,21 +33,21 @@ class Worker:
 
     def __init__(self) -> None:
         self._run: _Run | None = None
-        self._seal: Seal | None = None
+        self._pair: Any = None
 
     async def hello(self) -> Hello:
         """Return what this process is."""
         return Hello(version(), os.getpid(), platform.node())
 
-    async def seal(self) -> int:
-        """Return what the keys that are sent next are sealed for."""
-        self._seal = Seal()
-        return self._seal.public
+    async def key(self) -> bytes:
+        """Return the public key that the keys which are sent next are sealed for."""
+        self._pair = key_pair()
+        return bytes(self._pair.public_key)
 
-    async def begin(self, orders: Orders, sealed: Sealed | None = None) -> list[str]:
+    async def begin(self, orders: Orders, sealed: bytes | None = None) -> list[str]:
         """Begin with a run; return the names of variables with keys that this process lacks, where none were sent."""
-        seal, self._seal = self._seal, None
-        sent = None if sealed is None or seal is None else seal.open(sealed)
+        pair, self._pair = self._pair, None
+        sent = None if sealed is None else opened(sealed, pair)
         keys, secrets, missing = worker_keys(orders.specs, sent)
         redact = Redactor(secrets, patterns=False)
         configure(level="warning", redact=Redactor(secrets))

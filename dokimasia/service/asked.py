@@ -21,6 +21,8 @@ Q = TypeVar("Q", bound=Invocation)
 B = TypeVar("B", bound=BaseModel)
 
 NEVER: Mapping[str, str] = {
+    "workers": "how many processes walk a run is for whoever starts the service to say",
+    "engine": "where a run is walked is for whoever starts the service to say",
     "address": "which cluster workers join is for whoever starts the service to say",
     "allow_fetch": "no image is fetched by its URL: upload the images with the data",
     "allow_outside": "images lie in the folder of the data: upload them with it",

@@ -1,6 +1,7 @@
 """Keys of workers: from their environment or sent to each under a seal, and in none of Ray's files or memory."""
 
 import os
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, ClassVar
@@ -9,7 +10,7 @@ import orjson
 import pytest
 
 from dokimasia.distribution.cluster import Cluster
-from dokimasia.distribution.sealing import GENERATOR, PRIME, Seal
+from dokimasia.distribution.sealing import key_pair, opened, seal
 from dokimasia.errors import ConfigError
 from dokimasia.settings import Settings, load_settings
 from dokimasia.simulation.serving.server import running_server
@@ -88,29 +89,23 @@ async def test_a_key_is_found_nowhere_in_ray(world: Path, tmp_path: Path, finish
     assert orjson.loads(orjson.dumps(done.summary))["models"]
 
 
-def test_a_seal_opens_for_one_side_once() -> None:
-    """What is sealed opens at the side that it was sealed for; elsewhere, or changed on the way, it is refused."""
-    worker, driver = Seal(), Seal()
-    sealed = driver.close({"judge": KEY}, worker.public)
-    assert KEY.encode() not in sealed.box
-    assert worker.open(sealed) == {"judge": KEY}
-    assert Seal().close({"judge": KEY}, worker.public).box != sealed.box
-    changed = bytes([*sealed.box[:-1], sealed.box[-1] ^ 1])
-    for side, what in ((Seal(), sealed), (worker, sealed._replace(box=changed))):
+def test_a_seal_opens_for_one_side() -> None:
+    """What is sealed opens with the pair that it was sealed for; with another, or changed on the way, it is refused."""
+    pair = key_pair()
+    box = seal({"judge": KEY}, bytes(pair.public_key))
+    assert KEY.encode() not in box
+    assert opened(box, pair) == {"judge": KEY}
+    assert seal({"judge": KEY}, bytes(pair.public_key)) != box
+    for other, what in ((key_pair(), box), (pair, bytes([*box[:-1], box[-1] ^ 1]))):
         with pytest.raises(ConfigError, match="not those that left"):
-            side.open(what)
-    with pytest.raises(ConfigError, match="no number of the group"):
-        driver.close({}, PRIME - 1)
+            opened(what, other)
 
 
-def test_the_group_is_that_of_a_safe_prime() -> None:
-    """The modulus and half of what is below it are prime, as far as bases show, and the generator has the large order."""
-    half = (PRIME - 1) // 2
-    assert PRIME.bit_length() == 2048
-    for base in (3, 5, 7):
-        assert pow(base, PRIME - 1, PRIME) == 1
-        assert pow(base, half - 1, half) == 1
-    assert pow(GENERATOR, half, PRIME) == 1
+def test_without_the_library_it_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where PyNaCl is missing, what sends keys says how to have it."""
+    monkeypatch.setitem(sys.modules, "nacl", None)
+    with pytest.raises(ConfigError, match=r"PyNaCl: install it with `pip install 'dokimasia\[ray\]'`"):
+        seal({"judge": KEY}, b"")
 
 
 def test_where_keys_come_from_is_one_of_two(tmp_path: Path) -> None:
