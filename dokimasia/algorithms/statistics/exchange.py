@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 from dokimasia.algorithms.statistics.clusters import number_clusters
 
 Whole = NDArray[np.intp]
-Source = NDArray[np.intp] | NDArray[np.int32]
+Source = NDArray[np.intp] | NDArray[np.uint16]
 
 FEWEST_EXCHANGES = 200
 """With fewer distinct exchanges there is no p-value."""
 
-_KEPT = 2_000_000
-"""Up to so many places what was drawn is kept for the next test: at most 8 MB each."""
+_KEPT = 8_000_000
+"""Up to so many places what was drawn is kept for the next test: at most 16 MB each."""
 
 
 class Exchange:
@@ -96,7 +96,8 @@ class Exchange:
     def draw(self, permutations: int, *, seed: int) -> Iterator[Source]:
         """Yield for each permutation where each criterion's leaf comes from, in the order; do not change what you get."""
         shapes = tuple((int(one[0, 0]), *one.shape) for one in self._strata)
-        draw = _kept if permutations * len(self.order) <= _KEPT else _drawn
+        few = permutations * len(self.order) <= _KEPT and len(self.order) <= np.iinfo(np.uint16).max
+        draw = _kept if few else _drawn
         yield from draw(len(self.order), shapes, permutations, seed)
 
 
@@ -113,9 +114,9 @@ def _drawn(length: int, strata: tuple[tuple[int, int, int], ...], permutations: 
 
 
 @lru_cache(maxsize=4)
-def _kept(length: int, strata: tuple[tuple[int, int, int], ...], permutations: int, seed: int) -> NDArray[np.int32]:
+def _kept(length: int, strata: tuple[tuple[int, int, int], ...], permutations: int, seed: int) -> NDArray[np.uint16]:
     """Return what `_drawn` yields, a row each: figures of several models on the same images draw the same exchanges."""
-    kept = np.empty((permutations, length), dtype=np.int32)
+    kept = np.empty((permutations, length), dtype=np.uint16)
     for at, source in enumerate(_drawn(length, strata, permutations, seed)):
         kept[at] = source
     kept.flags.writeable = False
