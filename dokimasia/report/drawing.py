@@ -1,6 +1,7 @@
 """Blocks as HTML: every text is escaped here, and nowhere else is text put into a page."""
 
 import html
+import re
 from collections.abc import Callable, Iterator, Sequence
 
 from dokimasia.report.blocks import (
@@ -31,14 +32,15 @@ DENSE = 12
 WIDTH = 1000
 """Every picture with regions is this wide in its own drawing, so that lines have one size on the page."""
 
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
+
 
 def escape(text: str) -> str:
     """Return text that stands for itself in an element or in a quoted attribute.
 
     Control characters other than tab and line feed, which HTML has no place for, are shown as the replacement mark.
     """
-    visible = "".join(c if c in "\t\n" or (c >= " " and c != "\x7f") else "\N{REPLACEMENT CHARACTER}" for c in text)
-    return html.escape(visible, quote=True)
+    return html.escape(_CONTROL.sub("\N{REPLACEMENT CHARACTER}", text), quote=True)
 
 
 def draw_cell(cell: Cell) -> str:

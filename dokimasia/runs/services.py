@@ -1,15 +1,15 @@
 """The composition root: transports, gateway, ledger, store and checkpoints, put together for one run."""
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 from dokimasia.agents import PromptLibrary
-from dokimasia.domain.call import ModelSpec
-from dokimasia.domain.ports import Transport
+from dokimasia.domain.call import ModelCall, ModelReply, ModelSpec
+from dokimasia.domain.ports import BlobStore, Transport
 from dokimasia.errors import ConfigError
 from dokimasia.gateway.carried import Carrying
 from dokimasia.gateway.gateway import ModelGateway
@@ -50,17 +50,40 @@ class Services:
     engine: "Engine"
 
 
+class _MadeLate:
+    """A way to models that is made by the first call that takes it, since what it loads is not needed before."""
+
+    def __init__(self, make: Callable[[], Transport]) -> None:
+        self._make = make
+        self._made: Transport | None = None
+
+    async def send(self, call: ModelCall, spec: ModelSpec, *, api_key: str | None, blobs: BlobStore) -> ModelReply:
+        """Send the call."""
+        if self._made is None:
+            self._made = self._make()
+        return await self._made.send(call, spec, api_key=api_key, blobs=blobs)
+
+    async def aclose(self) -> None:
+        """Close what was made."""
+        if self._made is not None:
+            await self._made.aclose()
+
+
 def default_transports(prompts: PromptLibrary | None = None) -> dict[str, Transport]:
     """Return the ways to a model that ship with the package; nothing heavy is loaded before a call needs it.
 
     Simulated models know the prompts that are asked by, so they are told of those that replace the package's own.
     """
     from dokimasia.datasets.images import read_image
-    from dokimasia.gateway.direct.transport import DirectTransport
     from dokimasia.simulation.serving.transport import SimTransport
 
+    def direct() -> Transport:
+        from dokimasia.gateway.direct.transport import DirectTransport  # loads aiohttp
+
+        return DirectTransport(read_image=read_image)
+
     return {
-        "direct": DirectTransport(read_image=read_image),
+        "direct": _MadeLate(direct),
         "litellm": LiteLLMTransport(read_image=read_image),
         "sim": SimTransport(library=prompts),
     }

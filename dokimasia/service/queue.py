@@ -319,7 +319,8 @@ class Queue:
 
 def _load() -> None:
     """Load what only a run at work needs: for a second, at the first run of a process."""
-    importlib.import_module("dokimasia.runs.work")
+    for name in ("dokimasia.runs.work", "dokimasia.gateway.direct.transport"):
+        importlib.import_module(name)
     default_transports()
 
 

@@ -2,14 +2,18 @@
 
 import os
 import sqlite3
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import quote
 
 from dokimasia.storage.content.packing import unpack
+
+if TYPE_CHECKING:
+    from sqlite_utils import Database
 
 BUSY_TIMEOUT = 10.0
 """Seconds that a statement waits for another process's lock before it fails."""
@@ -117,3 +121,19 @@ def _connect_reader(path: Path, query: str) -> sqlite3.Connection:
         connection.create_function("unpack", 1, unpack, deterministic=True)
         connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
         return connection
+
+
+def through_sqlite_utils(connection: sqlite3.Connection) -> "Database":
+    """Return a connection's database through sqlite-utils.
+
+    It is loaded when first asked for, and without pandas, which it would take to know one more type of column, that no
+    table here has: half a second at the making of every home.
+    """
+    modules = cast("dict[str, Any]", sys.modules)
+    hidden = "sqlite_utils" not in modules and modules.setdefault("pandas", None) is None
+    try:
+        from sqlite_utils import Database
+    finally:
+        if hidden:
+            modules.pop("pandas", None)
+    return Database(connection, recursive_triggers=False, execute_plugins=False)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from dokimasia.errors import ImpossibleHome, NotFound, OlderHome, StorageError
-from dokimasia.storage.connection import connect_reader, connect_writer, rows_of
+from dokimasia.storage.connection import connect_reader, connect_writer, rows_of, through_sqlite_utils
 from dokimasia.storage.content.blobs import FileBlobs
 from dokimasia.storage.faults import told
 from dokimasia.storage.lock import WriterLock
@@ -201,9 +201,7 @@ class Home:
 
     def tables(self) -> "Database":
         """Return the database through sqlite-utils, on the calling thread's reading connection."""
-        from sqlite_utils import Database
-
-        return Database(self.reader(), recursive_triggers=False, execute_plugins=False)
+        return through_sqlite_utils(self.reader())
 
     def close(self) -> None:
         """Commit what waits, close all connections, and let the next writer in; closing twice is harmless."""

@@ -4,8 +4,6 @@ from collections.abc import Collection, Mapping, Sequence
 from itertools import combinations
 from random import Random
 
-import networkx as nx
-
 Pair = tuple[str, str]
 
 
@@ -63,6 +61,8 @@ def swiss_round(models: Sequence[str], points: Mapping[str, float], met: Collect
     >>> swiss_round(["a", "b", "c", "d"], {"a": 1.0, "b": 0.0, "c": 1.0, "d": 0.0}, [("a", "b"), ("c", "d")], seed=0)
     [('a', 'c'), ('b', 'd')]
     """
+    import networkx as nx
+
     shuffled = sorted(models)
     Random(seed).shuffle(shuffled)
     standing = sorted(shuffled, key=lambda name: -points.get(name, 0.5))

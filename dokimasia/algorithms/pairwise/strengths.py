@@ -1,13 +1,15 @@
 """Strengths from wins, ties and losses by Davidson's model: whether they are finite, and many fits at once."""
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
 
 from dokimasia.algorithms.statistics.clusters import Floats
+
+if TYPE_CHECKING:
+    import networkx as nx
 
 _STEPS = 60
 _LONGEST = 2.0
@@ -77,6 +79,8 @@ def groups(comparisons: Sequence[Comparison]) -> list[tuple[str, ...]]:
     >>> groups([Comparison("a", "b", 1), Comparison("b", "c", 0)])
     [('a',), ('b', 'c')]
     """
+    import networkx as nx
+
     graph = _points(comparisons)
     whole = nx.condensation(graph)
     members = {node: tuple(sorted(whole.nodes[node]["members"])) for node in whole}
@@ -95,6 +99,8 @@ def unbounded(comparisons: Sequence[Comparison], group: Sequence[str]) -> str:
     is over models that can lie apart by at least as much as any that tied: a system of differences, which is solvable
     unless a circle of verdicts, followed from winner to loser and along ties, has more wins than ties.
     """
+    import networkx as nx
+
     if len(group) == 1:
         met = any(group[0] in (one.one, one.other) for one in comparisons)
         return ONE_SIDED if met else NEVER_MET
@@ -166,6 +172,8 @@ def fit(pairs: NDArray[np.intp], counts: Floats, models: int) -> Fits:
 
 def _connected(pairs: NDArray[np.intp], games: Floats, models: int) -> NDArray[np.bool_]:
     """Return for each fit whether all models met, directly or by way of others."""
+    import networkx as nx
+
     patterns, which = np.unique(games > 0, axis=0, return_inverse=True)
     whole = np.zeros(len(patterns), dtype=bool)
     for at, met in enumerate(patterns):
@@ -178,6 +186,8 @@ def _connected(pairs: NDArray[np.intp], games: Floats, models: int) -> NDArray[n
 
 def _points(comparisons: Sequence[Comparison]) -> "nx.DiGraph[str]":
     """Return who has won or tied against whom, as arrows from the one to the other."""
+    import networkx as nx
+
     graph: nx.DiGraph[str] = nx.DiGraph()
     graph.add_nodes_from(sorted({name for one in comparisons for name in one[:2]}))
     for one, other, outcome in comparisons:

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Hashable, Iterator, Sequence
+from functools import lru_cache
 from math import exp, inf, lgamma
 
 import numpy as np
@@ -10,9 +11,13 @@ from numpy.typing import NDArray
 from dokimasia.algorithms.statistics.clusters import number_clusters
 
 Whole = NDArray[np.intp]
+Source = NDArray[np.intp] | NDArray[np.uint16]
 
 FEWEST_EXCHANGES = 200
 """With fewer distinct exchanges there is no p-value."""
+
+_KEPT = 8_000_000
+"""Up to so many places what was drawn is kept for the next test: at most 16 MB each."""
 
 
 class Exchange:
@@ -88,13 +93,31 @@ class Exchange:
             f"{'way' if ways == 1 else 'different ways'} (at least {FEWEST_EXCHANGES} are needed)"
         )
 
-    def draw(self, permutations: int, *, seed: int) -> Iterator[Whole]:
-        """Yield for each permutation where each criterion's leaf comes from, in the order; one array, filled anew."""
-        generator = np.random.default_rng(seed)
-        source = np.arange(len(self.order), dtype=np.intp)
-        places = [source[one[0, 0] : one[0, 0] + one.size].reshape(one.shape) for one in self._strata]
-        moves = [(one.take, len(one), place) for one, place in zip(self._strata, places, strict=True)]
-        for _ in range(permutations):
-            for take, count, place in moves:
-                take(generator.permutation(count), axis=0, out=place, mode="clip")
-            yield source
+    def draw(self, permutations: int, *, seed: int) -> Iterator[Source]:
+        """Yield for each permutation where each criterion's leaf comes from, in the order; do not change what you get."""
+        shapes = tuple((int(one[0, 0]), *one.shape) for one in self._strata)
+        few = permutations * len(self.order) <= _KEPT and len(self.order) <= np.iinfo(np.uint16).max
+        draw = _kept if few else _drawn
+        yield from draw(len(self.order), shapes, permutations, seed)
+
+
+def _drawn(length: int, strata: tuple[tuple[int, int, int], ...], permutations: int, seed: int) -> Iterator[Whole]:
+    """Yield the exchanges within strata, each with its first place, its clusters and their size; one array, filled anew."""
+    generator = np.random.default_rng(seed)
+    source = np.arange(length, dtype=np.intp)
+    seen = [source[first : first + count * size].reshape(count, size) for first, count, size in strata]
+    moves = [(stratum.copy().take, len(stratum), stratum) for stratum in seen]
+    for _ in range(permutations):
+        for take, count, place in moves:
+            take(generator.permutation(count), axis=0, out=place, mode="clip")
+        yield source
+
+
+@lru_cache(maxsize=4)
+def _kept(length: int, strata: tuple[tuple[int, int, int], ...], permutations: int, seed: int) -> NDArray[np.uint16]:
+    """Return what `_drawn` yields, a row each: figures of several models on the same images draw the same exchanges."""
+    kept = np.empty((permutations, length), dtype=np.uint16)
+    for at, source in enumerate(_drawn(length, strata, permutations, seed)):
+        kept[at] = source
+    kept.flags.writeable = False
+    return kept

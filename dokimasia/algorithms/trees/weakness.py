@@ -3,6 +3,7 @@
 """Where a model is weak and strong: results summed up a tree, tested against chance, and EvalTree's published descent."""
 
 from collections.abc import Hashable, Mapping, Sequence
+from itertools import islice
 from math import fsum
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -329,10 +330,10 @@ def _p_values(
     low, high = np.zeros(len(contains), dtype=np.int64), np.zeros(len(contains), dtype=np.int64)
     sources = exchange.draw(permutations, seed=seed)
     for start in range(0, permutations, _AT_ONCE):
-        sums = np.empty((held, min(_AT_ONCE, permutations - start)))
-        for at, source in zip(range(sums.shape[1]), sources, strict=False):
-            sums[:, at] = np.bincount(holder_of[source], values, minlength=held)
-        totals = contains @ sums
+        drawn = np.array([source.copy() for source in islice(sources, min(_AT_ONCE, permutations - start))])
+        places = holder_of[drawn] + held * np.arange(len(drawn))[:, None]
+        sums = np.bincount(places.ravel(), np.tile(values, len(drawn)), minlength=held * len(drawn))
+        totals = contains @ np.ascontiguousarray(sums.reshape(-1, held).T)
         low += np.count_nonzero(totals <= observed[:, None] + tolerance, axis=1)
         high += np.count_nonzero(totals >= observed[:, None] - tolerance, axis=1)
     tails = (1 + np.minimum(low, high)) / (1 + permutations)

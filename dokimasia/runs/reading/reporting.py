@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -206,15 +207,16 @@ def redacted(value: Any, redact: Redact) -> Any:
     """Return plain JSON with every text redacted, names of members included."""
     if isinstance(value, str):
         return redact(value)
-    if isinstance(value, Mapping):
+    if isinstance(value, dict | Mapping):
         return {redact(name) if isinstance(name, str) else name: redacted(one, redact) for name, one in value.items()}
-    if isinstance(value, Sequence):
+    if isinstance(value, list | tuple | Sequence):
         return [redacted(one, redact) for one in value]
     return value
 
 
 def _redacted_data(data: ReportData, redact: Redact) -> ReportData:
     """Return a report's data with every text redacted."""
+    redact = cache(redact)  # the names of members come back thousands of times
     fields = ("summary", "differences", "repeats", "reasons", "samples")
     changed: dict[str, Any] = {name: redacted(getattr(data, name), redact) for name in fields}
     changed["added"] = {name: Added(redacted(one.value, redact), one.section) for name, one in data.added.items()}

@@ -10,7 +10,7 @@ is left as it is, and counts nowhere. Of the other failed steps a half, rounded 
 
 import re
 from collections.abc import Iterable, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from itertools import product
 from math import comb, prod
 from typing import Literal, NamedTuple
@@ -341,17 +341,24 @@ def _upon(profile: CandidateProfile, states: States, mends: float) -> States:
 
 def _anew(profile: CandidateProfile, skill: float, *, fresh: float) -> tuple[States, States, States]:
     """A step's states when the question is answered anew: given that it was right, hedged, and missing before."""
-    if profile.again is None:
+    return _said_anew(profile.again, profile.omission, profile.hedging, skill, fresh)
+
+
+@lru_cache(maxsize=4096)
+def _said_anew(
+    again: float | None, omission: float, hedging: float, skill: float, fresh: float
+) -> tuple[States, States, States]:
+    if again is None:
         good = wrong = skill
     else:
-        luck = min(profile.again, skill)
+        luck = min(again, skill)
         known = (skill - luck) / (1 - luck) if luck < 1 else 1.0
         good = (known + (1 - known) * luck**2) / skill if skill else 0.0
         wrong = fresh * skill + (1 - fresh) * luck
 
     def states(chance: float) -> States:
-        said = (1 - profile.omission) * chance
-        return States(said * (1 - profile.hedging), said * profile.hedging, 1 - said)
+        said = (1 - omission) * chance
+        return States(said * (1 - hedging), said * hedging, 1 - said)
 
     solved = states(good)
     return solved, solved, states(wrong)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dokimasia.errors import NewerHome, OlderHome
-from dokimasia.storage.connection import transaction
+from dokimasia.storage.connection import through_sqlite_utils, transaction
 from dokimasia.storage.schema.tables import first_tables, questions, queue
 
 if TYPE_CHECKING:
@@ -85,10 +85,7 @@ def migrate(connection: sqlite3.Connection, path: Path) -> int:
 
 
 def _apply_next(connection: sqlite3.Connection, path: Path) -> None:
-    # Loaded only when there is something to do: it brings NumPy along, a quarter of a second at each start otherwise.
-    from sqlite_utils import Database
-
-    tables = Database(connection, recursive_triggers=False, execute_plugins=False)
+    tables = through_sqlite_utils(connection)
     with transaction(connection):
         connection.execute(_TABLE)
         version = applied_version(connection)
