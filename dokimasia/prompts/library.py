@@ -3,7 +3,7 @@
 import hashlib
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cache, cached_property
+from functools import cache, cached_property, lru_cache
 from pathlib import Path
 from typing import Literal
 
@@ -60,11 +60,7 @@ class Prompt(Value):
 
     def form_for(self, count: int) -> str:
         """Return the empty form of a reply about so many things; empty where the prompt has none."""
-        lines = (
-            [line.replace(_NUMBER, str(number)) for number in range(1, count + 1)] if _NUMBER in line else [line]
-            for line in self.form.splitlines()
-        )
-        return "\n".join(line for several in lines for line in several)
+        return _form(self.form, count)
 
     def instructions(self, count: int) -> str:
         """Return what the system is told: the prompt's own words, and the form of a reply about so many things."""
@@ -76,6 +72,15 @@ class Prompt(Value):
         more = text.count("\n") - self.instructions(1).count("\n")
         count = 1 + more // repeated if repeated else 1
         return count > 0 and text == self.instructions(count)
+
+
+@lru_cache(maxsize=256)  # asked for with every call, nearly always for the same few numbers of things
+def _form(form: str, count: int) -> str:
+    lines = (
+        [line.replace(_NUMBER, str(number)) for number in range(1, count + 1)] if _NUMBER in line else [line]
+        for line in form.splitlines()
+    )
+    return "\n".join(line for several in lines for line in several)
 
 
 class PromptLibrary:
