@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache, cached_property, lru_cache
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import yaml
 from pydantic import Field, ValidationError
@@ -18,6 +18,9 @@ _FRONT = re.compile(r"\A---\n(.*?)\n---\n(.*)\Z", re.DOTALL)
 _SECTION = re.compile(r"^## (system|form|user)\n", re.MULTILINE)
 _SLOT = re.compile(r"\{\{([a-z_]+)\}\}")
 _NUMBER = "{{n}}"
+
+_LOADER: type[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+"""Reads a front matter as `yaml.safe_load` does; in C where there is such a build, which takes a tenth of the time."""
 
 SHIPPED = Path(__file__).parent
 """Below it lie the files of the prompts that ship with the package."""
@@ -220,7 +223,7 @@ def _read(path: Path, data: bytes, name: str) -> Prompt:
     if matched is None:
         raise ConfigError(f"{path}: a prompt begins with a front matter between two lines of ---")
     try:
-        head = yaml.safe_load(matched[1])
+        head = yaml.load(matched[1], _LOADER)
     except yaml.YAMLError as error:
         raise ConfigError(f"{path}: the front matter is no YAML: {' '.join(str(error).split())}") from None
     if not isinstance(head, dict):
