@@ -15,12 +15,14 @@ from typing import Any
 
 from benchmarks import workload
 from benchmarks.figures import peak_rss_mb, rss_mb
+from dokimasia.gateway.direct import transport as direct
 from dokimasia.gateway.events import GatewayEvent
 from dokimasia.methods.evaluation import EvaluationRequest, evaluate, work
 from dokimasia.methods.evaluation.criteria_files import import_criteria
 from dokimasia.runs.estimate import Estimate
 from dokimasia.runs.observer import Progress, Silent
 from dokimasia.settings import load_settings
+from dokimasia.simulation.serving import transport as simulated
 from dokimasia.storage.home import Home
 
 
@@ -53,7 +55,7 @@ class Watch(Silent):
                 self.memory.append((self._answers, round(rss_mb(), 1)))
 
 
-LOADED = (work,)
+LOADED = (work, direct, simulated)
 """What an evaluation loads when it begins to work is loaded before the clock starts, as it is for every contestant."""
 
 

@@ -7,7 +7,7 @@ to the endpoint and never a proof: each reply is read by a parser that checks it
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from typing import Generic, TypeVar
 
 from pydantic import JsonValue
@@ -46,6 +46,7 @@ def takes_schema(spec: ModelSpec) -> bool:
     return "json_schema" in spec.capabilities
 
 
+@lru_cache(maxsize=64)  # asked for with every judgement
 def checkpoint_scores(expected: int, *, published: bool = False) -> Structured[Sequence[Checkpoint]]:
     """Return the form of a judge's scores of one response, one for each of the `expected` criteria.
 

@@ -56,12 +56,13 @@ def read_allowance(headers: Mapping[str, str], what: str, *, now: datetime | Non
     from what is missing and the time until it is back, so that a limit a day is not taken for one a minute; where no
     time is given the limit is one a minute.
     """
-    limit, remaining, reset = (
-        headers.get(f"x-ratelimit-{part}-{what}") or headers.get(f"anthropic-ratelimit-{what}-{part}")
-        for part in ("limit", "remaining", "reset")
-    )
-    if limit is None or remaining is None:
+
+    def said(part: str) -> str | None:
+        return headers.get(f"x-ratelimit-{part}-{what}") or headers.get(f"anthropic-ratelimit-{what}-{part}")
+
+    if (limit := said("limit")) is None or (remaining := said("remaining")) is None:
         return None
+    reset = said("reset")
     whole, left = _number(limit), _number(remaining)
     if whole is None or left is None or whole < 1 or not 0 <= left <= whole:
         return None

@@ -136,7 +136,7 @@ class ModelGateway:
             flight.task.add_done_callback(functools.partial(self._landed, flight))
         flight.waiters += 1
         try:
-            outcome = await asyncio.shield(flight.task)
+            outcome = await flight.landing()
         except asyncio.CancelledError:
             if flight.task.cancelled() and self._draining:
                 raise _interrupted(call) from None
@@ -227,6 +227,7 @@ class ModelGateway:
 
     def _landed(self, flight: Flight, task: "asyncio.Task[Answer | CallFailed | Interrupted]") -> None:
         self._forget(flight)
+        flight.landed()
         if not task.cancelled():
             task.exception()  # seen here, so that a flight nobody waits for any more leaves no complaint
 

@@ -65,7 +65,11 @@ async def run(
 ) -> dict[str, Any]:
     """Run a straight graph from its inputs to its final state."""
     config: RunnableConfig = {"recursion_limit": RECURSION_LIMIT}
-    return await graph.ainvoke(dict(inputs), config, context=context)
+    state: dict[str, Any] = {}
+    # `ainvoke` would also collect what each step adds, to look for interrupts, of which a straight graph has none.
+    async for state in graph.astream(dict(inputs), config, context=context, stream_mode="values"):
+        pass
+    return state
 
 
 async def start_or_resume(

@@ -23,6 +23,8 @@ _STRUCK = re.compile(r"~~(?!~)(?:[^~\n]|\n(?!\s{0,99}\n)|~(?!~)){1,2000}~~(?!~)"
 _END_TOKEN = re.compile(r"(?:</s>|<\|(?:im_end|eot_id|end|endoftext)\|>)\s*\Z")
 _SENTENCE = re.compile(r"[.!?](?=\s)|\n")
 _INTRODUCED = re.compile(r":[\s*_]{0,9}\n\s{0,99}")
+_MARKED = re.compile(r"[<>`~]")
+"""The signs without which nothing in a reply is set apart."""
 _WORD = re.compile(r"[^\W\d_]+(?:['\u2019][^\W\d_]+)?")
 _PLAIN = re.compile(r"[\w\s:|,.;'\u2019*_#=()\-\u2013\u2014\"]*")
 _TALK = """
@@ -47,6 +49,8 @@ def own(text: str) -> str:
             closed without being opened.
     """
     said = spoken(text)
+    if _MARKED.search(said) is None:
+        return said
     said = _without_blocks(_without_material(said if "<s>" in said else _END_TOKEN.sub("", said)))
     return _STRUCK.sub(LEFT_OUT, _without_quotes(said))
 

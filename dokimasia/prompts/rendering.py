@@ -149,19 +149,19 @@ def recognise(messages: Sequence[Message], *, library: PromptLibrary | None = No
 
 
 def _user_text(prompt: Prompt, inputs: Mapping[str, str]) -> str:
-    mark = nonce(prompt.name, prompt.version, inputs)
-    lines: list[str] = []
-    for paragraph in prompt.user.split("\n\n"):
-        slots = _SLOT.findall(paragraph)
-        if any(slot not in inputs for slot in slots):
-            continue
-        lines.append(
-            _SLOT.sub(
-                lambda slot: fence(slot[1], inputs[slot[1]], mark) if prompt.fenced(slot[1]) else inputs[slot[1]],
-                paragraph,
-            )
-        )
-    return "\n\n".join(lines)
+    mark = nonce(prompt.name, prompt.version, inputs) if prompt.has_fence else ""
+    filled = {name: fence(name, text, mark) if prompt.fenced(name) else text for name, text in inputs.items()}
+    return "\n\n".join(
+        "".join(filled[piece] if at % 2 else piece for at, piece in enumerate(pieces))
+        for pieces in _paragraphs(prompt.user)
+        if all(slot in filled for slot in pieces[1::2])
+    )
+
+
+@lru_cache(maxsize=256)  # a run asks by the same few prompts all the time
+def _paragraphs(user: str) -> tuple[tuple[str, ...], ...]:
+    """Return each paragraph of a prompt's user part in pieces: text and the names of inputs, in turn."""
+    return tuple(tuple(_SLOT.split(paragraph)) for paragraph in user.split("\n\n"))
 
 
 def _with_instructions(rendered: Rendered, more: Rendered) -> Rendered:

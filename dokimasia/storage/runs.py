@@ -190,7 +190,7 @@ def _insert_samples(
         # A file that is read again brings nothing new, and packing takes time.
         known = "SELECT 1 FROM samples WHERE id = ?"
         new = [as_stored(Sample, row) for row in rows if connection.execute(known, (row["id"],)).fetchone() is None]
-        connection.executemany(insert_statement("samples", rows[0]), new)
+        connection.executemany(insert_statement("samples", rows[0]), [tuple(row.values()) for row in new])
     placed = ({"run_id": run_id, **place._asdict()} for place in places)
     insert_rows(connection, "run_samples", placed, known_by="run_id, position")
 
@@ -285,7 +285,8 @@ class HomeRows:
         """
         statement = insert_statement(shelf_of(type_).table, row)
         await self._home.write(
-            lambda connection: connection.execute(statement, as_stored(type_, row)).rowcount, steady=True
+            lambda connection: connection.execute(statement, tuple(as_stored(type_, row).values())).rowcount,
+            steady=True,
         )
 
     async def get(self, type_: type[Value], id: str) -> dict[str, Any] | None:

@@ -2,6 +2,7 @@
 
 import sqlite3
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from typing import Any
 
 from dokimasia.domain.identity import digest
@@ -25,7 +26,7 @@ def insert_rows(connection: sqlite3.Connection, table: str, rows: Iterable[Row],
 def insert_row(connection: sqlite3.Connection, table: str, row: Row, *, target: str = "") -> int:
     """Insert one row, as `insert_rows` does."""
     sealed = {**row, SEAL: row_digest(table, row)}
-    return connection.execute(insert_statement(table, sealed, target=target), sealed).rowcount
+    return connection.execute(insert_statement(table, sealed, target=target), tuple(sealed.values())).rowcount
 
 
 def change_row(connection: sqlite3.Connection, table: str, id: str, changes: Row) -> int:
@@ -50,10 +51,14 @@ def next_number(connection: sqlite3.Connection, table: str, column: str = "id", 
 
 
 def insert_statement(table: str, columns: Iterable[str], *, target: str = "") -> str:
-    """Return an insert with named parameters that leaves an existing row as it is."""
-    named = tuple(columns)
-    marks = ", ".join(f":{name}" for name in named)
-    return f"INSERT INTO {table} ({', '.join(named)}) VALUES ({marks}) ON CONFLICT {target}DO NOTHING"
+    """Return an insert of values in the order of the columns, which leaves an existing row as it is."""
+    return _insert_statement(table, tuple(columns), target)
+
+
+@lru_cache(maxsize=128)  # the same few tables take a row or more with every call
+def _insert_statement(table: str, columns: tuple[str, ...], target: str) -> str:
+    marks = ", ".join("?" * len(columns))
+    return f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({marks}) ON CONFLICT {target}DO NOTHING"
 
 
 def row_digest(table: str, row: Row) -> str:
@@ -62,7 +67,11 @@ def row_digest(table: str, row: Row) -> str:
     Raises:
         TypeError: a column holds bytes, which no sealed table does.
     """
-    held = {name: _as_read(value) for name, value in row.items() if value is not None and name != SEAL}
+    held = {
+        name: value if type(value) is str else _as_read(value)
+        for name, value in row.items()
+        if value is not None and name != SEAL
+    }
     return digest(f"row of {table}", held)
 
 

@@ -121,7 +121,7 @@ async def put_version(
         known = connection.execute("SELECT 1 FROM tree_versions WHERE tree = ? AND version_id = ?", (tree, id))
         if known.fetchone() is not None:
             return
-        connection.execute(insert_statement("objects", body), body)
+        connection.execute(insert_statement("objects", body), tuple(body.values()))
         position = next_number(connection, "tree_versions", "position", tree=tree)
         if after is not None and position != after + 1:
             raise DecidedMeanwhile(
