@@ -1,14 +1,12 @@
 """A near-sighted judge finds with tools what it misses without; nothing else changes, and every look is on record."""
 
 import asyncio
-from collections.abc import Callable, Iterator, Mapping
-from functools import cache
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from dokimasia.agents import looking
 from dokimasia.algorithms.statistics.shares import rate_interval
 from dokimasia.cli.main import run as dokimasia
 from dokimasia.domain.look import Look
@@ -28,8 +26,7 @@ from dokimasia.simulation.world import make_world, write_world
 from dokimasia.storage.home import Home
 from dokimasia.storage.results import results
 from dokimasia.storage.runs import SqliteRunStore, get_run
-from dokimasia.tools.pictures import ToolResult
-from dokimasia.tools.registry import Request, perform
+from tests.looks import made_once
 from tests.methods.conftest import Finished
 
 Requests = Callable[..., EvaluationRequest]
@@ -39,17 +36,8 @@ SAMPLES, SEED = 28, 5
 
 @pytest.fixture(scope="module", autouse=True)
 def each_look_once() -> Iterator[None]:
-    """What a tool makes of an image is kept for the runs of this file: they look at the same places, and a PNG takes long."""
-
-    @cache
-    def kept(request: Request, images: tuple[tuple[int, bytes], ...]) -> ToolResult:
-        return perform(request, dict(images))
-
-    def looked(request: Request, images: Mapping[int, bytes]) -> ToolResult:
-        return kept(request, tuple(sorted(images.items())))
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(looking, "perform", looked)
+    """The runs of this file look at the same places."""
+    with made_once():
         yield
 
 
