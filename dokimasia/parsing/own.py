@@ -15,10 +15,11 @@ LEFT_OUT = "\ufffc"
 """Stands where something inside a line was left out, so that what is left of the line is not read as if it were whole."""
 
 _ASIDE = r"(?P<name>think|thinking|thoughts?|scratchpad|reflection|draft|del|strike|s|blockquote|quote)"
-_TAG = re.compile(rf"<(?P<end>/?)\s{{0,9}}{_ASIDE}\s{{0,9}}>|(?P<comment><!--)", re.IGNORECASE | re.ASCII)
+_TAG = re.compile(rf"<(?:(?P<end>/?)\s{{0,9}}(?i:{_ASIDE})\s{{0,9}}>|(?P<comment>!--))", re.ASCII)
 _MATERIAL = re.compile(r"^<<<(?!END )([A-Z][A-Z0-9_ ]{0,60}) ([0-9a-f]{16})>>>$", re.MULTILINE)
 _FENCE = re.compile(r" {0,3}(?P<marks>`{3,}|~{3,})(?P<info>[^`\n]*)", re.ASCII)
 _QUOTED = re.compile(r" {0,3}>")
+_SHOWN = re.compile(r"^ {0,3}(?:>|`{3}|~{3})", re.MULTILINE)
 _STRUCK = re.compile(r"~~(?!~)(?:[^~\n]|\n(?!\s{0,99}\n)|~(?!~)){1,2000}~~(?!~)")
 _END_TOKEN = re.compile(r"(?:</s>|<\|(?:im_end|eot_id|end|endoftext)\|>)\s*\Z")
 _SENTENCE = re.compile(r"[.!?](?=\s)|\n")
@@ -135,6 +136,8 @@ def beside(lines: Iterable[str]) -> list[str]:
 
 def _without_material(text: str) -> str:
     """Return the text without the material of a prompt that it repeats between the prompt's fences."""
+    if "<<<" not in text:
+        return text
     kept: list[str] = []
     at = 0
     for opening in matches(_MATERIAL, text):
@@ -168,6 +171,8 @@ def _without_blocks(text: str) -> str:
 
 def _without_quotes(text: str) -> str:
     """Return the text without block quotes and fenced code, or what is in them where nothing else is there."""
+    if _SHOWN.search(text) is None:
+        return text
     kept: list[str] = []
     shown: list[list[str]] = []
     mark = ""

@@ -32,6 +32,8 @@ _SCORE = re.compile(
 )
 _SCORED = re.compile(r"\bfactuality[^\n0-9]{0,9}\bscores?\b[^\n]{0,99}?\d", re.IGNORECASE)
 """A line on which some number could be meant as a score."""
+_NAMED = re.compile("factuality", re.IGNORECASE)
+"""What every score names, and every number that could be meant as one: a reply without it is searched for neither."""
 LOWEST, HIGHEST = 0, 10
 
 
@@ -75,7 +77,8 @@ def parse_factuality_scores(text: str) -> tuple[float, float]:
             something stands beside the scores that could change them. All scores that are wrong are named at once.
     """
     said = own(text)
-    lines = matches(_SCORE, said)
+    named = _NAMED.search(said) is not None
+    lines = matches(_SCORE, said) if named else []
     faults: dict[str, None] = {}
     scores: dict[str, set[float]] = {"A": set(), "B": set()}
     for match in lines:
@@ -94,14 +97,13 @@ def parse_factuality_scores(text: str) -> tuple[float, float]:
             faults[
                 f"response {name} has different scores: {' and '.join(f'{one:g}' for one in sorted(scores[name]))}"
             ] = None
-    rest = _SCORE.sub("", said)
-    unread = _SCORED.search(_SCORE.sub("\n", said))
+    unread = _SCORED.search(_SCORE.sub("\n", said)) if named else None
     if unread is not None:
         faults[f"'{short(unread[0])}' is not in the form 'Response A Visual Factuality Score: <number>/10'"] = None
     if faults:
         raise UnparsableReply("; ".join(faults))
     plainly(lines, said)
-    beside = rest[lines[0].start() :]
+    beside = _SCORE.sub("", said)[lines[0].start() :]
     if not is_empty_talk(beside):
         raise UnparsableReply(f"'{short(beside)}' stands among the scores: end with the two lines, and nothing else")
     return scores["A"].pop(), scores["B"].pop()

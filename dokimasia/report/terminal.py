@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from rich import box
 from rich.console import Console
+from rich.segment import Segment, Segments
 from rich.table import Table as Grid
 from rich.text import Text
 
@@ -128,10 +129,12 @@ def _text(cell: Cell, redact: Redact, style: str = "") -> Text:
 
 
 def _print(out: Console, text: Text, *, soft_wrap: bool = False) -> None:
-    if len(text) > LONG:
-        out.out(text.plain, highlight=False)
-    else:
+    if len(text) <= LONG:
         out.print(text, soft_wrap=soft_wrap)
+    elif "\t" in text.plain:
+        out.out(text.plain, highlight=False)  # in which tabs are made blanks
+    else:
+        out.print(Segments([Segment(f"{text.plain}\n")]), crop=False)
 
 
 def _print_beside(out: Console, rows: Sequence[tuple[Text, Text]]) -> None:

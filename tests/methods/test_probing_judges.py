@@ -23,6 +23,7 @@ from dokimasia.storage.home import Home
 from dokimasia.storage.lookup import find_values
 from dokimasia.storage.results import results
 from dokimasia.storage.runs import get_run
+from tests.looks import made_once
 from tests.planted_perturbations import write_perturbations
 
 PLANTED = ("numerical_errors", "entity_substitution", "score_neutral")
@@ -185,7 +186,8 @@ def test_with_tools_a_near_sighted_judge_finds_what_is_small(tmp_path: Path) -> 
     write_perturbations(
         tmp_path / "items.jsonl", 8, dimensions=("misread_key_elements", "numerical_errors", "entity_substitution")
     )
-    done, settings = probed(tmp_path, "sim/judge-nearsighted", evaluators=("single-vanilla",), tools=("zoom",))
+    with made_once():
+        done, settings = probed(tmp_path, "sim/judge-nearsighted", evaluators=("single-vanilla",), tools=("zoom",))
     judges = done.summary["tasks"]["image-to-text"]["judges"]
     without, with_tools = (
         judges[name]["evaluators"]["single-vanilla"]["undetected"]["share"]

@@ -1,7 +1,7 @@
 """A near-sighted judge finds with tools what it misses without; nothing else changes, and every look is on record."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -26,11 +26,19 @@ from dokimasia.simulation.world import make_world, write_world
 from dokimasia.storage.home import Home
 from dokimasia.storage.results import results
 from dokimasia.storage.runs import SqliteRunStore, get_run
+from tests.looks import made_once
 from tests.methods.conftest import Finished
 
 Requests = Callable[..., EvaluationRequest]
 NEAR = "sim/judge-nearsighted"
 SAMPLES, SEED = 28, 5
+
+
+@pytest.fixture(scope="module", autouse=True)
+def each_look_once() -> Iterator[None]:
+    """The runs of this file look at the same places."""
+    with made_once():
+        yield
 
 
 @pytest.fixture(scope="session")

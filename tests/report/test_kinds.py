@@ -26,6 +26,7 @@ from dokimasia.simulation.world import write_described, write_gold, write_world
 from dokimasia.storage.home import Home
 from dokimasia.storage.results import results
 from dokimasia.storage.runs import get_run, list_runs
+from tests.looks import made_once
 from tests.methods.test_graph_run import graph_file
 from tests.planted_perturbations import write_perturbations
 
@@ -82,7 +83,8 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("arena", world, "--limit", "5", "--models", f"{models},sim/steady", "--judge", "sim/judge"),
         ("perturb", gold, "--perturber", "sim/judge-meddler", "--checker", "sim/judge", "--max-failures", "100%"),
     ):
-        assert run([*verb, "--json", "--home", str(folder / "home")]) == 0
+        with made_once():
+            assert run([*verb, "--json", "--home", str(folder / "home")]) == 0
     settings = load_settings(home=folder / "home", cwd=folder, env={})
     asked = GraphRequest(graph="twice", data=folder / "world.jsonl", judge="sim/steady", models=("sim/weak",), limit=3)
     asyncio.run(run_graph(asked, given=graph_file(), settings=settings))
