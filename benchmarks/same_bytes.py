@@ -22,6 +22,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AsyncExitStack, contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
+from unittest.mock import patch
 
 import orjson
 
@@ -112,11 +113,8 @@ class Watch:
             finally:
                 asking.remove(bearer)
 
-        engine.Post.walk, Desk.serve = walked, served
-        try:
+        with patch.object(engine.Post, "walk", walked), patch.object(Desk, "serve", served):
             yield self
-        finally:
-            engine.Post.walk, Desk.serve = walk, serve
 
 
 class Scene:

@@ -43,7 +43,7 @@ MINUTES = 0.4
 PRICES = (1.0, 4.0)
 """Dollars per million tokens, as `MODEL` says."""
 
-SHARES = (0.25, 0.7)
+SHARES = (0.1, 0.5)
 """Between these shares of a run's calls, or of its money, lies what a start of the driver may spend."""
 
 SPENT = 4

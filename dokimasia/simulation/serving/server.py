@@ -59,15 +59,15 @@ def build_app(
             authorization = request.headers.get("Authorization", "")
             read = partial(read_body, request.path, body, form)
             delivery = decide(read, tries, models, authorization, library=library)
-        sent, ended = False, None
+        sent, left = False, 0.0
         try:
             if latency:
                 await asyncio.sleep(latency)
-            ended = time.monotonic()
+            if delivery.fault != "timeout":
+                left = time.monotonic()
             response, sent = await deliver(request, delivery)
         finally:
-            gone = ended is None or delivery.fault == "timeout"
-            log.write(delivery, sent=sent, began=began, ended=time.monotonic() if gone else ended)
+            log.write(delivery, sent=sent, began=began, ended=left or time.monotonic())
         return response
 
     async def list_models(request: web.Request) -> web.Response:
