@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.same_bytes import Made, _said
+from benchmarks.same_bytes.making import Made, compared
 
 ROOT = Path(__file__).parents[2]
 
@@ -32,9 +32,12 @@ def test_nodes_come_to_the_bytes_of_one_process() -> None:
     assert 1 <= figures["copies of large images on a node"] <= 1.1
 
 
-def test_a_difference_is_said() -> None:
+def test_a_difference_iscompared() -> None:
     """Figures, exports and requests that differ are named."""
     one = Made(b"{}", b"", Counter({"a": 1}), 1, 0.0)
-    assert _said(one, one._replace(walks=2, seconds=1.0)) == "same"
-    assert _said(one, one._replace(figures=b"{ }", requests=Counter({"a": 2}))) == "other figures and requests"
-    assert _said(one, one._replace(export=b"x")) == "other export"
+    assert compared(one, one._replace(walks=2, seconds=1.0)) == "same"
+    assert compared(one, one._replace(figures=b"{ }", requests=Counter({"a": 2}))) == "other figures and requests"
+    assert compared(one, one._replace(export=b"x")) == "other export"
+    twice = one._replace(requests=Counter({"a": 2}))
+    assert (compared(one, twice, repeated=1), compared(one, twice)) == ("same", "other requests")
+    assert compared(one, one._replace(requests=Counter({"b": 1})), repeated=1) == "other requests"
