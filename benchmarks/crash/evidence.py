@@ -4,7 +4,7 @@ import shutil
 import sqlite3
 from collections.abc import Mapping
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import orjson
 
@@ -109,9 +109,13 @@ class ServerLog:
 
     def new_requests(self) -> list[str]:
         """Return the names of the requests that came since this was last asked, answered or not."""
+        return [line["request"] for line in self.new_lines()]
+
+    def new_lines(self) -> list[dict[str, Any]]:
+        """Return what the log says of those requests."""
         with open(self._path, "rb") as file:
             file.seek(self._at)
             text = file.read()
         whole = text.rfind(b"\n") + 1
         self._at += whole
-        return [line["request"] for line in map(orjson.loads, text[:whole].splitlines()) if line["request"]]
+        return [line for line in map(orjson.loads, text[:whole].splitlines()) if line["request"]]

@@ -3,7 +3,9 @@
 A worker, or the driver, is killed at a random moment by SIGKILL, a node with all that is on it by its manager's. Others
 take the place of workers and nodes by themselves; a driver is started again on the same home, with another number of
 workers, or with none where nothing else is killed any more. At each death it is taken down which calls are committed; the
-server's log says whether one of them was sent again after it.
+server's log says whether one of them was sent again after it. Each start of the driver has a limit on calls or on money,
+and is followed by another where that is spent; in every other run one model has a limit a minute. The server's log says
+when each request came and ended, and with it whether these limits were kept, and that on what is in flight.
 """
 
 import argparse
@@ -15,57 +17,54 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import Any, NamedTuple
 
+from benchmarks.cluster import Nodes, nodes_of
 from benchmarks.command import ROOT, BenchmarkFailed, Options, run_benchmark, say, scratch, sized
 from benchmarks.crash.__main__ import MODEL, Findings, Scene, compare_with_earlier, server_of, until, verify
 from benchmarks.crash.evidence import Evidence, Requests, ServerLog, committed, read_evidence, take_copy
+from benchmarks.crash.limits import Kept, Line, Start, cost_of, kept
 from benchmarks.figures import Figure, Report
 from dokimasia.simulation.world import write_world
 
 WORKERS = (2, 3, 4)
 """As many workers a driver is started with."""
 
+MODELS = {"J": "judge-noisy", "A": "strong", "B": "weak"}
+PACED = "B"
+"""The model with a limit a minute in every other run."""
+
+MINUTES = 0.4
+"""The share of that model's requests that a minute may have."""
+
+PRICES = (1.0, 4.0)
+"""Dollars per million tokens, as `MODEL` says."""
+
+SHARES = (0.1, 0.5)
+"""Between these shares of a run's calls, or of its money, lies what a start of the driver may spend."""
+
+SPENT = 4
+"""The exit code of a driver that came to its limit."""
+
 
 class Death(NamedTuple):
-    """What was committed when something was killed, and how many requests were in the server's log."""
+    """What was killed when, and what was committed then."""
 
     what: str
+    at: float
     evidence: Evidence
+
+
+class Whole(NamedTuple):
+    """The run that nobody killed: what it committed and printed, how many requests it made, and what they cost."""
+
+    evidence: Evidence
+    figures: Any
     requests: int
-
-
-class Nodes:
-    """The simulated cluster."""
-
-    def __init__(self, process: "subprocess.Popen[str]", said: IO[str], told: IO[str]) -> None:
-        """Wait until it is there."""
-        self._process, self._said, self._told = process, said, told
-        self.address = self._line()
-
-    def workers(self) -> list[int]:
-        """Return the processes of workers on all nodes."""
-        below = _below(self._process.pid)
-        return [pid for pid in below if _command(pid).startswith(b"ray::Worker")]
-
-    def kill(self) -> None:
-        """Kill a node."""
-        self._told.write("kill\n")
-        self._told.flush()
-        self._line()
-
-    def replaced(self) -> None:
-        """Wait until another has taken its place."""
-        self._line()
-
-    def _line(self) -> str:
-        line = self._said.readline().strip()
-        if not line:
-            raise BenchmarkFailed("the simulated nodes ended")
-        return line
+    cost: float
 
 
 def measure(options: Options) -> Report:
@@ -76,98 +75,134 @@ def measure(options: Options) -> Report:
         "driver": options.drivers if options.drivers is not None else sized(options, quick=1, usual=4, full=20),
         "node": options.nodes if options.nodes is not None else sized(options, quick=1, usual=2, full=10),
     }
-    samples = options.samples or sized(options, quick=30, usual=200, full=1000)
-    randomness, findings = random.Random(options.seed), Findings()
+    samples = options.samples or sized(options, quick=30, usual=100)
+    rpm = max(2, round(MINUTES * samples))
+    findings, found = Findings(), list[Kept]()
     with scratch() as folder, server_of(folder, options.latency) as url, nodes_of(options.seed) as nodes:
         write_world(folder / "world.jsonl", samples, options.seed)
-        models = {"J": "judge-noisy", "A": "strong", "B": "weak"}
-        tables = [
-            MODEL.format(name=name, model=of, url=url, concurrency=options.in_flight) for name, of in models.items()
-        ]
-        (folder / "dokimasia.toml").write_text("".join(tables))
-        scene = Scene(folder, ServerLog(folder / "server.log"), options.latency, randomness)
+        scene = Scene(folder, ServerLog(folder / "server.log"), options.latency, random.Random(options.seed))
+        _configure(folder, url, options.in_flight, 0)
         say(f"a run of {samples} samples that nobody kills")
         figures = scene.to_the_end(folder / "whole")
-        whole = read_evidence(take_copy(folder / "whole", folder / "copy"))
-        asked = len(scene.log.new_requests())
+        evidence = read_evidence(take_copy(folder / "whole", folder / "copy"))
+        lines = scene.log.new_lines()
+        whole = Whole(evidence, figures, len(lines), sum(cost_of(lines, PRICES)))
         number = 0
         while left := Counter(sizes) - findings.kills:
             number += 1
             share = max(1, runs + 1 - number)  # what a run's end forestalled is left to one more
             deaths = [what for what, times in left.items() for _ in range(-(-times // share))]
-            randomness.shuffle(deaths)
+            scene.randomness.shuffle(deaths)
             if number % 2 and "driver" in deaths:  # what is left then is done by a driver alone
                 deaths.remove("driver")
                 deaths.append("driver")
-            _killed_run(scene, nodes, folder / f"killed{number}", deaths, whole, figures, findings)
-            say(f"run {number}: {dict(findings.kills)}")
+            paced = rpm if number % 2 else 0
+            _configure(folder, url, options.in_flight, paced)
+            began = time.monotonic()
+            found.append(_killed_run(scene, nodes, folder / f"killed{number}", deaths, whole, findings, paced))
+            say(f"run {number} ({time.monotonic() - began:.0f} s): {dict(findings.kills)}, {found[-1]}")
             if number > 3 * runs:
                 raise BenchmarkFailed("runs end before they are killed; take more samples")
-    extra = findings.requests - findings.ended * asked
     most = findings.kills.total() * options.in_flight
+    dearest = max(cost_of(lines, PRICES))
     report = (
         *(Figure(f"kills: {what}", findings.kills[what], target=times, must=True) for what, times in sizes.items()),
-        Figure("committed calls sent again", findings.resent, target=0, rule="exactly", must=True),
-        Figure("calls or results lost", findings.lost, target=0, rule="exactly", must=True),
-        Figure("calls or results changed", findings.changed, target=0, rule="exactly", must=True),
-        Figure("databases damaged", findings.damaged, target=0, rule="exactly", must=True),
-        Figure("results other than those of the unkilled run", findings.differing, target=0, rule="exactly", must=True),
-        Figure("requests more than an unkilled run's", extra, target=most, rule="at most", must=True),
+        _none("committed calls sent again", findings.resent),
+        _none("calls or results lost", findings.lost),
+        _none("calls or results changed", findings.changed),
+        _none("databases damaged", findings.damaged),
+        _none("results other than those of the unkilled run", findings.differing),
+        _most("requests more than an unkilled run's", findings.requests - findings.ended * whole.requests, most),
+        _most("requests at once, without orphans", max(one.at_once for one in found), options.in_flight),
+        Figure("requests at once, with orphans", max(one.at_once_in_all for one in found)),
+        Figure("orphans: requests whose client was killed", sum(one.orphans for one in found)),
+        Figure(f"requests a minute of a model that may have {rpm}", max(one.a_minute for one in found[::2])),
+        _most("requests a minute beyond what may be", max(one.over_minute for one in found), 0),
+        _most("calls beyond a start's --max-calls", max(one.over_calls for one in found), 0),
+        _most("dollars beyond a start's --max-cost", max(one.over_cost for one in found), options.in_flight * dearest),
+        Figure("starts that came to their limit", sum(one.spent for one in found)),
         Figure("runs", findings.ended),
     )
-    notes = (f"{samples} samples, {len(whole.calls):,} calls a run, {options.in_flight} in flight.", *findings.said)
+    notes = (f"{samples} samples, {len(evidence.calls):,} calls a run, {options.in_flight} in flight.", *findings.said)
     return Report("crash.workers", report, (), notes)
 
 
+def _none(what: str, value: float) -> Figure:
+    return Figure(what, value, target=0, rule="exactly", must=True)
+
+
+def _most(what: str, value: float, most: float) -> Figure:
+    return Figure(what, value, target=most, rule="at most", must=True)
+
+
+def _configure(folder: Path, url: str, in_flight: int, rpm: int) -> None:
+    """Write the configuration, with a limit a minute for one model unless it is 0."""
+    tables = [
+        MODEL.format(name=name, model=of, url=url, concurrency=in_flight)
+        + (f"rpm = {rpm}\n" if rpm and name == PACED else "")
+        for name, of in MODELS.items()
+    ]
+    (folder / "dokimasia.toml").write_text("".join(tables))
+
+
 def _killed_run(
-    scene: Scene, nodes: Nodes, home: Path, deaths: list[str], whole: Evidence, figures: Any, findings: Findings
-) -> None:
+    scene: Scene, nodes: Nodes, home: Path, deaths: list[str], whole: Whole, findings: Findings, rpm: int
+) -> Kept:
     """Have a run suffer these deaths over its whole length, let it end, and compare it with the unkilled one."""
-    total, taken, seen = len(whole.calls), list[Death](), list[str]()
-    driver = _Driver(scene, home, nodes, scene.randomness.choice(WORKERS))
+    total, taken = len(whole.evidence.calls), list[Death]()
+    driver = _Driver(scene, home, nodes, whole)
     for place, what in enumerate(deaths):
         share = (place + 1 + scene.randomness.uniform(-0.3, 0.3)) / (len(deaths) + 1)
-        driver.until(lambda share=share: committed(home) >= share * total, "go on")
+        driver.until(lambda share=share: committed(home) >= share * total)
         if what == "worker":
-            driver.until(lambda: bool(nodes.workers()), "have workers")
-        if driver.ended:
+            driver.until(lambda: bool(nodes.workers()))
+        if driver.done:
             break
-        copied = read_evidence(take_copy(home, scene.folder / "copy")) if what == "driver" else _calls_of(home)
-        seen += scene.log.new_requests()
-        taken.append(Death(what, copied, len(seen)))
         if what == "driver":
             driver.kill()
-            findings.kills[what] += 1
-            alone = place == len(deaths) - 1
-            driver = _Driver(scene, home, nodes, 0 if alone else scene.randomness.choice(WORKERS))
-        elif what == "node":
-            nodes.kill()
-            findings.kills[what] += 1
-            nodes.replaced()
+            at = time.monotonic()
+            taken.append(Death(what, at, read_evidence(take_copy(home, scene.folder / "copy"))))
+            nodes.forsake()
+            driver.start(alone=place == len(deaths) - 1)
         else:
-            with suppress(ProcessLookupError, IndexError):  # it has died by itself meanwhile
-                os.kill(scene.randomness.choice(nodes.workers()), signal.SIGKILL)
-                findings.kills[what] += 1
+            evidence = _calls_of(home)
+            taken.append(Death(what, time.monotonic(), evidence))
+            if what == "node":
+                nodes.kill()
+                nodes.replaced()
+            else:
+                with suppress(ProcessLookupError):  # it has died by itself meanwhile
+                    os.kill(scene.randomness.choice(nodes.workers()), signal.SIGKILL)
+        findings.kills[what] += 1
     printed = driver.to_the_end()
     time.sleep(scene.latency + 0.2)  # what the server still had in hand is written to its log
-    seen += scene.log.new_requests()
+    lines = scene.log.new_lines()
     after = read_evidence(take_copy(home, scene.folder / "copy"))
     findings.ended += 1
-    findings.requests += len(seen)
-    names = Requests()
-    for death in taken:
-        compare_with_earlier(death.evidence, after, findings, f"{home.name}, since the death of a {death.what}")
-        kept = names.named(death.evidence.calls, home)
-        again = kept & set(seen[: death.requests]) & set(seen[death.requests :])
-        findings.resent += len(again)
-        if again:
-            findings.note(f"{home.name}: {len(again)} calls were sent again after the death of a {death.what}")
-    differing = {one for one in whole.results.keys() | after.results.keys()
-                 if whole.results.get(one) != after.results.get(one)}  # fmt: skip
-    if differing or printed != figures:
+    findings.requests += len(lines)
+    _look_for_repeats(taken, lines, after, home, findings)
+    results = whole.evidence.results
+    differing = {one for one in results.keys() | after.results.keys() if results.get(one) != after.results.get(one)}
+    if differing or printed != whole.figures:
         findings.differing += max(1, len(differing))
         findings.note(f"{home.name} differs from the unkilled run: {sorted(differing)[:5] or 'in the printed figures'}")
     verify(home, findings)
+    return kept(lines, driver.starts, prices=PRICES, paced=f"sim/{MODELS[PACED]}", rpm=rpm)
+
+
+def _look_for_repeats(
+    deaths: Sequence[Death], lines: Sequence[Line], after: Evidence, home: Path, findings: Findings
+) -> None:
+    """Count what was committed at a death and is gone, is otherwise, or was asked again after it."""
+    names = Requests()
+    for death in deaths:
+        compare_with_earlier(death.evidence, after, findings, f"{home.name}, since the death of a {death.what}")
+        done = names.named(death.evidence.calls, home)
+        if again := done & {line["request"] for line in lines if line["began"] > death.at}:
+            findings.resent += len(again)
+            findings.note(f"{home.name}: {len(again)} calls were sent again after the death of a {death.what}")
+        if missing := done - {line["request"] for line in lines}:
+            raise BenchmarkFailed(f"{len(missing)} committed calls are not in the server's log: it proves nothing")
 
 
 def _calls_of(home: Path) -> Evidence:
@@ -182,24 +217,53 @@ def _calls_of(home: Path) -> Evidence:
 
 
 class _Driver:
-    """The program at work on a home, with so many workers on the cluster, or with none."""
+    """The program at work on a home, started as often as it takes, with workers on the cluster or with none."""
 
-    def __init__(self, scene: Scene, home: Path, nodes: Nodes, workers: int) -> None:
-        self.workers = workers
-        far = ["--workers", str(workers), "--address", nodes.address] if workers else []
-        command = [sys.executable, "-m", "dokimasia", *scene.arguments(home), *far]
+    def __init__(self, scene: Scene, home: Path, nodes: Nodes, whole: Whole) -> None:
+        self._scene, self._home, self._nodes, self._whole = scene, home, nodes, whole
         self._out, self._err = scene.folder / "out", scene.folder / "err"
+        self.starts: list[Start] = []
+        self._alone = False
+        self.start()
+
+    def start(self, *, alone: bool = False) -> None:
+        """Start it, with a limit on calls or on money; `alone`: from now on without workers."""
+        randomness, share = self._scene.randomness, self._scene.randomness.uniform(*SHARES)
+        self._alone = self._alone or alone
+        far = ["--workers", str(randomness.choice(WORKERS)), "--address", self._nodes.address]
+        if len(self.starts) % 2:
+            limit = Start(time.monotonic(), cost=round(share * self._whole.cost, 6))
+            spend = ["--max-cost", str(limit.cost)]
+        else:
+            limit = Start(time.monotonic(), calls=round(share * self._whole.requests))
+            spend = ["--max-calls", str(limit.calls)]
+        self.starts.append(limit)
+        command = [sys.executable, "-m", "dokimasia", *self._scene.arguments(self._home), *spend]
         with self._out.open("wb") as out, self._err.open("wb") as err:
-            self._process = subprocess.Popen(command, cwd=ROOT, stdout=out, stderr=err)
+            self._process = subprocess.Popen(
+                [*command, *([] if self._alone else far)], cwd=ROOT, stdout=out, stderr=err
+            )
 
     @property
-    def ended(self) -> bool:
-        """Whether it came to its end."""
-        return self._process.poll() is not None
+    def done(self) -> bool:
+        """Whether it came to its end; one that came to its limit is started again."""
+        code = self._process.poll()
+        if code == SPENT:
+            self._nodes.forsake()
+            self.start()
+        elif code:
+            raise BenchmarkFailed(f"a driver ended with {code}: {self._err.read_text()[-2000:]}")
+        return code == 0
 
-    def until(self, reached: Callable[[], bool], what: str) -> None:
-        """Wait until something holds, or it has ended."""
-        until(lambda: reached() or self.ended, what)
+    def until(self, reached: Callable[[], bool]) -> None:
+        """Wait until something holds, or it has ended, as long as it goes on."""
+        while not (reached() or self.done):
+            before = self._state
+            until(lambda before=before: reached() or self.done or self._state != before, "go on")
+
+    @property
+    def _state(self) -> tuple[int, int]:
+        return committed(self._home), len(self.starts)
 
     def kill(self) -> None:
         """Kill it."""
@@ -208,9 +272,7 @@ class _Driver:
 
     def to_the_end(self) -> Any:
         """Return the figures that it prints at its end."""
-        until(lambda: self.ended, "end")
-        if self._process.returncode:
-            raise BenchmarkFailed(f"a driver ended with {self._process.returncode}: {self._err.read_text()[-2000:]}")
+        self.until(lambda: False)
         printed = self._out.read_text()
         try:
             return json.loads(printed)
@@ -218,49 +280,6 @@ class _Driver:
             raise BenchmarkFailed(
                 f"a driver printed no figures: {printed[:500]!r}; {self._err.read_text()[-500:]}"
             ) from None
-
-
-@contextmanager
-def nodes_of(seed: int) -> Iterator[Nodes]:
-    """Have the simulated nodes while something is done."""
-    command = [sys.executable, "-m", "benchmarks.crash.nodes", str(seed)]
-    with subprocess.Popen(
-        command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
-    ) as process:
-        assert process.stdin is not None
-        assert process.stdout is not None
-        try:
-            yield Nodes(process, process.stdout, process.stdin)
-        finally:
-            process.stdin.close()
-            try:
-                process.wait(60)
-            except subprocess.TimeoutExpired:
-                process.kill()
-
-
-def _below(pid: int) -> list[int]:
-    """Return the processes that descend from one."""
-    children: dict[int, list[int]] = {}
-    for path in Path("/proc").glob("[0-9]*/stat"):
-        try:
-            parent = int(path.read_text().rpartition(")")[2].split()[1])
-        except (OSError, ValueError):
-            continue
-        children.setdefault(parent, []).append(int(path.parent.name))
-    found, left = list[int](), [pid]
-    while left:
-        new = children.get(left.pop(), [])
-        found += new
-        left += new
-    return found
-
-
-def _command(pid: int) -> bytes:
-    try:
-        return Path(f"/proc/{pid}/cmdline").read_bytes()
-    except OSError:
-        return b""
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:

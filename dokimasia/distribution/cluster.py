@@ -49,6 +49,7 @@ class Cluster:
         self._idle: list[Any] = []
         self._images: Recent[str, Any] = Recent(IMAGE_BYTES)
         self._gate = threading.Lock()
+        self._putting = threading.Lock()
         self.living: dict[int, Any] = {}
         self.users = 0
 
@@ -191,13 +192,18 @@ class Cluster:
                     raise
             await asyncio.sleep(0.5)
 
+    def held(self, value: Any) -> Any:
+        """Return what every node takes once, in the place of a value that several workers are given."""
+        return self._ray.put(value)
+
     def image(self, sha256: str, blobs: BlobStore) -> Any:
-        """Return an image's place in the object store, from which every node takes it once."""
-        place = self._images.get(sha256)
-        if place is None:
-            data = blobs.get(sha256)
-            place = self._ray.put(data)
-            self._images.put(sha256, place, len(data))
+        """Return an image's place in the object store, from which every node takes it once; for threads."""
+        with self._putting:  # asked for by two workers at once it is put there once
+            place = self._images.get(sha256)
+            if place is None:
+                data = blobs.get(sha256)
+                place = self._ray.put(data)
+                self._images.put(sha256, place, len(data))
         return place
 
 

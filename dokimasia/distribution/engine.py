@@ -91,7 +91,7 @@ class Workers:
         keys: Mapping[str, str] | None,
     ) -> None:
         self._cluster = cluster
-        self._orders = orders
+        self._orders = cluster.held(orders)
         self._desk = Desk(ports, cluster)
         self._gateway = ports.gateway
         self._here = here

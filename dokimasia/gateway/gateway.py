@@ -274,6 +274,8 @@ class ModelGateway:
             self._tell("failed_try", flight, reason=str(outcome), number=tries, delay=delay)
             if delay is None or flight.waiters == 0:
                 flight.left = delay is not None
+                if flight.left:
+                    self._forget(flight)  # who asks from now on has it sent, and not this failure
                 return self._give_up(flight, outcome, tries)
             if self._draining:
                 return _interrupted(flight.call)

@@ -5,11 +5,13 @@ import sqlite3
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from benchmarks.crash.__main__ import Findings, Scene, compare_with_earlier, count_sent
 from benchmarks.crash.evidence import Evidence, ServerLog, committed, read_evidence, take_copy
+from benchmarks.crash.limits import Start, kept
 
 ROOT = Path(__file__).parents[2]
 
@@ -84,3 +86,36 @@ def test_a_home_that_is_not_made_yet_holds_nothing(tmp_path: Path) -> None:
     connection.close()
     assert committed(home) == 0
     assert read_evidence(take_copy(home, tmp_path / "copy")) == Evidence({}, {}, ())
+
+
+def line(began: float, ended: float, *, model: str = "sim/weak", sent: bool = True, tokens: int = 0) -> dict[str, Any]:
+    """A line of the server's log."""
+    return {"began": began, "ended": ended, "model": model, "sent": sent, "tokens": [tokens, tokens]}
+
+
+def test_requests_at_once_are_counted_and_orphans_apart() -> None:
+    """What ends as another begins is not at once with it; a request whose client was gone is counted in all alone."""
+    lines = [line(0, 2), line(1, 3), line(2, 4), line(1, 9, sent=False)]
+    found = kept(lines, [Start(0)], prices=(1, 4))
+    assert (found.at_once, found.at_once_in_all, found.orphans) == (2, 3, 1)
+
+
+def test_a_minute_that_holds_too_much_is_found() -> None:
+    """Of a model with a limit a minute every 60 s are looked at; a start in them allows what may be sent at once, once more."""
+    lines = [line(at, at + 1) for at in (0, 50, 100, 105, 108, 109)] + [
+        line(at, at + 1, model="other") for at in (1, 2)
+    ]
+    found = kept(lines, [Start(0)], prices=(1, 4), paced="sim/weak", rpm=4)
+    assert (found.a_minute, found.over_minute) == (5, 1.0)
+    assert kept(lines, [Start(0), Start(101)], prices=(1, 4), paced="sim/weak", rpm=4).over_minute == 0
+    assert kept(lines, [Start(0)], prices=(1, 4), paced="sim/weak", rpm=5).over_minute == 0
+
+
+def test_what_a_start_spends_beyond_its_limit_is_found() -> None:
+    """Calls and money are those of the start before them; a limit that was reached and kept is told."""
+    lines = [line(at, at + 1, tokens=100_000) for at in (1, 2, 3, 11, 12)]
+    starts = [Start(0, calls=2), Start(10, cost=1.0)]
+    found = kept(lines, starts, prices=(1, 4))
+    assert (found.over_calls, found.over_cost, found.spent) == (1, 0.0, 2)
+    found = kept(lines, [Start(0, calls=3), Start(10, cost=0.75)], prices=(1, 4))
+    assert (found.over_calls, found.over_cost) == (0, 0.25)

@@ -104,6 +104,10 @@ class FakeCluster:
         """Return what it answers."""
         return await call()
 
+    def held(self, value: Any) -> Any:
+        """Return what stands for a value."""
+        return value
+
     def image(self, sha256: str, blobs: BlobStore) -> Any:
         """Return an image as it would travel."""
         return Travelling(blobs.get(sha256))

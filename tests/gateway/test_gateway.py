@@ -186,6 +186,28 @@ async def test_request_that_lost_every_asker_is_committed(
     assert call_key(acts.call()) in ledger.entries
 
 
+async def test_who_asks_as_a_failed_request_is_given_up_sends_it_anew(
+    build: Any, transport: FakeTransport, acts: Any
+) -> None:
+    """A request whose askers all went away is not tried again when it fails; who asks at that very moment has it sent."""
+    transport.gate, transport.script = asyncio.Event(), [hiccup()]
+    again: list[asyncio.Task[Answer]] = []
+
+    def heard(event: Any) -> None:
+        if event.kind == "gave_up":
+            again.append(asyncio.create_task(gateway.ask(acts.call())))
+
+    gateway = build(on_event=heard)
+    asking = asyncio.create_task(gateway.ask(acts.call()))
+    await transport.entered.wait()
+    asking.cancel()
+    await settle()
+    transport.gate.set()
+    await settle()
+    assert (await again[0]).reply.text == "hello"
+    assert transport.sent == 2
+
+
 async def test_call_that_lost_every_asker_before_it_left_is_not_sent(
     build: Any, transport: FakeTransport, acts: Any
 ) -> None:

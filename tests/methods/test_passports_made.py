@@ -9,6 +9,7 @@ import orjson
 import pytest
 from click.testing import CliRunner
 
+from benchmarks.planted_perturbations import write_perturbations
 from dokimasia.algorithms.blindspots import failure_rates
 from dokimasia.cli.stored.passport import command
 from dokimasia.domain.passport import Passport
@@ -21,7 +22,6 @@ from dokimasia.methods.probe import ProbeRequest, probe
 from dokimasia.settings import Settings, load_settings
 from dokimasia.storage.home import Home
 from tests.planted_judges import detections, planted_passport
-from tests.planted_perturbations import write_perturbations
 
 JUDGE = "sim/judge-noisy"
 DIMENSIONS = ("entity_substitution", "numerical_errors", "score_neutral")

@@ -7,6 +7,7 @@ from typing import Any
 import orjson
 import pytest
 
+from benchmarks.planted_perturbations import write_perturbations
 from dokimasia.cli.main import run
 from dokimasia.domain.call import Chat, ModelCall
 from dokimasia.domain.look import Look
@@ -24,7 +25,6 @@ from dokimasia.storage.lookup import find_values
 from dokimasia.storage.results import results
 from dokimasia.storage.runs import get_run
 from tests.looks import made_once
-from tests.planted_perturbations import write_perturbations
 
 PLANTED = ("numerical_errors", "entity_substitution", "score_neutral")
 

@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
+from benchmarks.planted_perturbations import write_perturbations
 from dokimasia.methods.probe import ProbeRequest, probe
 from dokimasia.prompts.dimensions import error_dimensions
 from dokimasia.settings import load_settings
 from dokimasia.simulation.profiles import profiles
 from dokimasia.simulation.truths.probing import expected, harmless
-from tests.planted_perturbations import write_perturbations
 
 JUDGES = ("sim/judge-sharp", "sim/judge-blind", "sim/judge-nitpicking", "sim/judge-contrary", "sim/judge-first-place")
 EVALUATORS = ("single-axes", "pairwise-axes", "reference")

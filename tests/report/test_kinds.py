@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
+from benchmarks.planted_perturbations import write_perturbations
 from dokimasia.cli.main import run
 from dokimasia.methods.graph import GraphRequest, run_graph
 from dokimasia.report.blocks import Block, Place, Table, drawn_at, plain
@@ -28,7 +29,6 @@ from dokimasia.storage.results import results
 from dokimasia.storage.runs import get_run, list_runs
 from tests.looks import made_once
 from tests.methods.test_graph_run import graph_file
-from tests.planted_perturbations import write_perturbations
 
 Said = Callable[..., str]
 KINDS = {name: own_method(name).drawing() for name in OWN}

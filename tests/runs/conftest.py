@@ -9,26 +9,18 @@ import pytest
 
 from dokimasia.runs.lifecycle import RunResult
 from dokimasia.settings import Settings, load_settings
-from dokimasia.simulation.judging.ranked import write_ranked
-from dokimasia.simulation.world import write_world
-from tests.planted_perturbations import write_perturbations
-from tests.runs.kinds import KINDS, SAMPLES, Kind, made
+from tests.runs.kinds import KINDS, Kind, made, write_data
 
 Prepared = Callable[..., Settings]
 """Takes a kind and a name for the home."""
 Finished = Callable[..., tuple[Settings, RunResult]]
-
-PLANTED = ("numerical_errors", "entity_substitution", "score_neutral")
-"""What is planted in the answers that judges are probed with."""
 
 
 @pytest.fixture(scope="session")
 def world(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A data file of seven questions of the planted world, one a domain, with responses, rankings and perturbations beside it."""
     path = tmp_path_factory.mktemp("world") / "world.jsonl"
-    write_world(path, SAMPLES, 3)
-    write_ranked(path, SAMPLES, 3)
-    write_perturbations(path.with_name("world.data.jsonl"), 3, dimensions=PLANTED)
+    write_data(path)
     return path
 
 

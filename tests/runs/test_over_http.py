@@ -4,7 +4,7 @@ import shlex
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import orjson
 import pytest
@@ -15,7 +15,7 @@ from dokimasia.storage.home import Home
 from dokimasia.storage.runs import get_run
 from tests.killing import Witness, committed
 from tests.processes import KEY, run_program, start_program
-from tests.runs.kinds import KINDS, Kind, made
+from tests.runs.kinds import KINDS, Kind, made, models_of
 
 MODEL = """
 [models."{name}"]
@@ -40,16 +40,10 @@ class Served(NamedTuple):
 
     def configure(self, transport: str) -> Path:
         """Reach every model by a transport; return the configuration."""
-        names = {name for kind in VERBS for value in kind.fields.values() for name in _models(value)}
         path = self.folder / "dokimasia.toml"
-        tables = [MODEL.format(name=name, url=self.url, transport=transport) for name in sorted(names)]
+        tables = [MODEL.format(name=name, url=self.url, transport=transport) for name in models_of(VERBS)]
         path.write_text("".join(tables))
         return path
-
-
-def _models(value: Any) -> list[str]:
-    names = [value] if isinstance(value, str) else value if isinstance(value, tuple) else []
-    return [name for name in names if name.startswith("sim/")]
 
 
 @pytest.fixture(scope="module")

@@ -3,6 +3,7 @@
 import asyncio
 import base64
 import io
+import itertools
 import socket
 
 import aiohttp
@@ -145,7 +146,7 @@ async def test_a_wrong_path_and_a_broken_body_get_openais_error(base_url):
 
 
 async def test_the_log_has_a_line_for_every_request(tmp_path, ask):
-    """Lines count from one with request, model, status and `sent`; a later server counts on; a lost client is seen."""
+    """A line tells request, model, status, `sent`, times and tokens; a later server counts on; a lost client is seen."""
     log = tmp_path / "requests.jsonl"
     call = ask("sim/strong", "candidate", {"question": "What?"})
     with running_server(log_path=log) as url:
@@ -159,12 +160,15 @@ async def test_the_log_has_a_line_for_every_request(tmp_path, ask):
     assert lines[0]["request"] == request_hash(call)
     assert lines[0]["model"] == "sim/strong"
     assert lines[2]["request"] is None
-    assert all(set(line) == {"n", "request", "model", "status", "sent"} for line in lines)
+    assert all(set(line) == {"n", "request", "model", "status", "sent", "began", "ended", "tokens"} for line in lines)
+    assert [line["tokens"] is None for line in lines] == [False, True, True]
     with running_server(log_path=log, latency=0.3) as url:
         with pytest.raises(asyncio.TimeoutError):
             await post(url, to_body(call), timeout=aiohttp.ClientTimeout(total=0.1))
         lines = await settled(log, 4)
     assert (lines[3]["n"], lines[3]["sent"]) == (4, False)
+    assert all(one["ended"] <= two["began"] for one, two in itertools.pairwise(lines))
+    assert lines[3]["ended"] - lines[3]["began"] < 0.3
 
 
 @pytest.mark.parametrize("fault", ["rate_limit", "rate_limit_bare", "server_error", "unavailable", "overloaded"])

@@ -34,7 +34,10 @@ _PATIENCE = 6000
 
 
 class Delivery(NamedTuple):
-    """What leaves for a request, and what the log says of it; `whole` is false where no usable reply is in it."""
+    """What leaves for a request, and what the log says of it; `whole` is false where no usable reply is in it.
+
+    `tokens` are those that the reply says were used, input and output.
+    """
 
     body: bytes
     status: int | None = 200
@@ -44,6 +47,7 @@ class Delivery(NamedTuple):
     fault: str | None = None
     request: str | None = None
     model: str | None = None
+    tokens: tuple[int, int] | None = None
 
 
 class RequestLog:
@@ -59,7 +63,7 @@ class RequestLog:
             except OSError as error:
                 raise ConfigError(f"the log {path} cannot be written: {error.strerror}") from None
 
-    def write(self, delivery: Delivery, *, sent: bool) -> None:
+    def write(self, delivery: Delivery, *, sent: bool, began: float, ended: float) -> None:
         if self._file is None:
             return
         self._count += 1
@@ -69,6 +73,9 @@ class RequestLog:
             "model": delivery.model,
             "status": delivery.status,
             "sent": sent,
+            "began": began,
+            "ended": ended,
+            "tokens": delivery.tokens,
         }
         self._file.write(orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE))
 
@@ -120,7 +127,12 @@ def decide(
     except NotFound as error:
         text = error_body(str(error), kind="invalid_request_error", code="model_not_found")
         return Delivery(text, status=404, request=key, model=name)
-    return Delivery(orjson.dumps(reply), request=key, model=name)
+    return Delivery(orjson.dumps(reply), request=key, model=name, tokens=_tokens(reply))
+
+
+def _tokens(reply: Mapping[str, Any]) -> tuple[int, int] | None:
+    used = reply.get("usage")
+    return None if used is None else (used["prompt_tokens"], used.get("completion_tokens", 0))
 
 
 def _edited(call: ImageEdit, image: bytes, tries: Tries) -> Delivery:

@@ -2,6 +2,7 @@
 
 import asyncio
 import threading
+import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
@@ -35,7 +36,9 @@ def build_app(
         latency: seconds that every reply waits.
         faults: what goes wrong, and how often.
         log_path: where a JSON line is appended for every request for a completion: `n`, `request` (the canonical
-            request's hash), `model`, `status`, and `sent`: whether the reply left whole while the client was there.
+            request's hash), `model`, `status`, `sent`: whether the reply left whole while the client was there, `began`
+            and `ended`: when the request came and when its reply began to leave or its client was gone, in seconds of
+            the machine's monotonic clock, and `tokens`: those used as the reply says, input and output.
         known: the models there are; by default those that ship.
         library: the prompts that judges know; by default those that ship.
 
@@ -47,7 +50,7 @@ def build_app(
     log = RequestLog(log_path)
 
     async def complete(request: web.Request) -> web.StreamResponse:
-        edits = request.path.endswith("/images/edits")
+        edits, began = request.path.endswith("/images/edits"), time.monotonic()
         try:
             body, form = (b"", await read_form(request)) if edits else (await request.read(), {})
         except web.HTTPRequestEntityTooLarge:
@@ -56,13 +59,15 @@ def build_app(
             authorization = request.headers.get("Authorization", "")
             read = partial(read_body, request.path, body, form)
             delivery = decide(read, tries, models, authorization, library=library)
-        sent = False
+        sent, left = False, 0.0
         try:
             if latency:
                 await asyncio.sleep(latency)
+            if delivery.fault != "timeout":
+                left = time.monotonic()
             response, sent = await deliver(request, delivery)
         finally:
-            log.write(delivery, sent=sent)
+            log.write(delivery, sent=sent, began=began, ended=left or time.monotonic())
         return response
 
     async def list_models(request: web.Request) -> web.Response:

@@ -1,0 +1,1 @@
+"""One process beside workers on simulated nodes: the same bytes of every kind of run."""
