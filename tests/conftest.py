@@ -1,5 +1,6 @@
 """What every test shares: no network but this machine, a clean environment, and where the shared data lie."""
 
+import gc
 import os
 import socket
 from ipaddress import ip_address
@@ -9,10 +10,13 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
+from dokimasia.__main__ import COLLECT_EVERY
+
 ROOT = Path(__file__).parent.parent
 
 settings.register_profile("dokimasia", deadline=None)  # how long an example takes is the machine's affair
 settings.load_profile("dokimasia")
+gc.set_threshold(COLLECT_EVERY)  # as the program does: else the service's tests look for garbage a fifth of their time
 
 
 class NetworkUsed(BaseException):

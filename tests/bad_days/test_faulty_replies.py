@@ -3,7 +3,7 @@
 import asyncio
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -151,25 +151,45 @@ def planted_attempts(faults: Faults, requests: set[str]) -> Counter[str]:
     return counted
 
 
+HTTP_DAYS = (("litellm", EVERYTHING, SAMPLES), ("direct", EVERYTHING, SAMPLES), ("direct", TRANSPORT, HALF))
+"""The days behind HTTP, which are lived through together: nearly all of each is waiting for calls' time limits to pass."""
+
+INSTANT = 0.1
+"""The time limit of a call in process, in seconds: such a call waits for nothing but a planted fault."""
+
+
 @pytest.fixture(scope="module")
 def day_of(world: Path, tmp_path_factory: pytest.TempPathFactory) -> Days:
     """Lives through a day, once for each transport and kind of day.
 
     LiteLLM loads more at its first call, which is no part of a day on which calls have little time.
     """
-    lived: dict[str, Day] = {}
-    used: set[str] = set()
+    lived: dict[tuple[str, str, int], Day] = {}
+
+    async def together(days: Sequence[tuple[str, Faults, int]]) -> list[Day]:
+        for way in sorted({way for way, _, _ in days}):
+            await live_through(way, NO_FAULTS, world, tmp_path_factory.mktemp("first"), limit=1, seconds=60.0)
+        with no_waiting():
+            return await asyncio.gather(
+                *(
+                    live_through(
+                        way,
+                        faults,
+                        world,
+                        tmp_path_factory.mktemp("day"),
+                        limit=limit,
+                        seconds=INSTANT if way == "sim" else 4.0,
+                    )
+                    for way, faults, limit in days
+                )
+            )
 
     def live(way: str, faults: Faults, limit: int) -> Day:
-        name = f"{way} {limit} {faults}"
-        if way not in used:
-            used.add(way)
-            asyncio.run(live_through(way, NO_FAULTS, world, tmp_path_factory.mktemp("first"), limit=1, seconds=60.0))
-        if name not in lived:
-            with no_waiting():
-                folder = tmp_path_factory.mktemp("day")
-                lived[name] = asyncio.run(live_through(way, faults, world, folder, limit=limit))
-        return lived[name]
+        if (way, str(faults), limit) not in lived:
+            days = [(way, faults, limit)] if way == "sim" else HTTP_DAYS
+            for (by, such, samples), day in zip(days, asyncio.run(together(days)), strict=True):
+                lived[by, str(such), samples] = day
+        return lived[way, str(faults), limit]
 
     return live
 
