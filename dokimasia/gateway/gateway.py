@@ -225,11 +225,9 @@ class ModelGateway:
             if flights.get(flight.key) is flight:
                 del flights[flight.key]
 
-    def _landed(self, flight: Flight, task: "asyncio.Task[Answer | CallFailed | Interrupted]") -> None:
+    def _landed(self, flight: Flight, _: object) -> None:
         self._forget(flight)
         flight.landed()
-        if not task.cancelled():
-            task.exception()  # seen here, so that a flight nobody waits for any more leaves no complaint
 
     async def _with_reduced_images(self, call: ModelCall) -> ModelCall:
         """Return the call as it is sent and known to the ledger: with images no larger than its model is to be sent."""

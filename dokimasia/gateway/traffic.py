@@ -55,12 +55,14 @@ class Flight:
 
     def landed(self) -> None:
         """Tell everyone who awaits the landing that the task has ended, and how."""
+        cancelled = self.task.cancelled()
+        problem = None if cancelled else self.task.exception()  # seen also where nobody waits any more: no complaint
         for landing in self._landings:
             if landing.done():
                 continue
-            if self.task.cancelled():
+            if cancelled:
                 landing.cancel()
-            elif (problem := self.task.exception()) is not None:
+            elif problem is not None:
                 landing.set_exception(problem)
             else:
                 landing.set_result(self.task.result())

@@ -67,8 +67,8 @@ async def run(
     config: RunnableConfig = {"recursion_limit": RECURSION_LIMIT}
     state: dict[str, Any] = {}
     # `ainvoke` would also collect what each step adds, to look for interrupts, of which a straight graph has none.
-    async for state in graph.astream(dict(inputs), config, context=context, stream_mode="values"):
-        pass
+    async for values in graph.astream(dict(inputs), config, context=context, stream_mode="values"):
+        state = values
     return state
 
 

@@ -61,7 +61,14 @@ def render(
     Raises:
         ConfigError: an input is unknown, or a required one is missing.
     """
-    prompt = (library or default_library()).get(name)
+    return _rendered(library or default_library(), name, tuple(inputs.items()), tuple(images), count)
+
+
+@lru_cache(maxsize=64)  # every candidate is asked the same of a sample, one after the other
+def _rendered(
+    library: PromptLibrary, name: str, given: tuple[tuple[str, str], ...], images: tuple[ImageRef, ...], count: int
+) -> Rendered:
+    prompt, inputs = library.get(name), dict(given)
     unknown = set(inputs) - set(prompt.inputs)
     missing = {key for key in prompt.inputs if not prompt.optional(key)} - set(inputs)
     if unknown or missing:

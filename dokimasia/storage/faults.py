@@ -3,8 +3,6 @@
 import errno
 import shutil
 import sqlite3
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 from dokimasia.errors import InputError, StorageError
@@ -60,19 +58,32 @@ def storage_error(error: sqlite3.Error | OSError, *, path: Path, doing: str) -> 
     return StorageError(f"{path}: {said} (while {doing}); {_WAY_OUT[kind]}.")
 
 
-@contextmanager
-def told(path: Path, doing: str) -> Iterator[None]:
-    """Raise a fault of what is done inside as the StorageError that `storage_error` makes of it.
+class told:
+    """Raises a fault of what is done inside as the StorageError that `storage_error` makes of it.
+
+    It goes by a verb, as what it stands for: `with told(path, "reading")`. It is no `contextmanager`, which takes three
+    times as long, since something is read with every call.
 
     Raises:
         InputError: a number is too large to be looked up.
     """
-    try:
-        yield
-    except (sqlite3.Error, OSError) as error:
-        raise storage_error(error, path=path, doing=doing) from error
-    except OverflowError:
-        raise InputError("a number that was asked for is larger than any that is kept: ask for a smaller one") from None
+
+    __slots__ = ("_doing", "_path")
+
+    def __init__(self, path: Path, doing: str) -> None:
+        self._path = path
+        self._doing = doing
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if isinstance(error, sqlite3.Error | OSError):
+            raise storage_error(error, path=self._path, doing=self._doing) from error
+        if isinstance(error, OverflowError):
+            raise InputError(
+                "a number that was asked for is larger than any that is kept: ask for a smaller one"
+            ) from None
 
 
 def _is_full(path: Path) -> bool:

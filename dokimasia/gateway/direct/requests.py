@@ -1,5 +1,6 @@
 """From a call to a request of the OpenAI format: address, headers, and a body in which images are bytes already."""
 
+import base64
 import io
 from collections.abc import Mapping
 from functools import lru_cache
@@ -12,7 +13,6 @@ from dokimasia.domain.call import Chat, Embedding, ImageEdit, ModelSpec
 from dokimasia.errors import TransportError
 from dokimasia.gateway.chat_format import NOT_EXTRA, chat_fields, chat_messages
 from dokimasia.gateway.image_edits import edit_fields
-from dokimasia.gateway.images import data_uri
 
 if TYPE_CHECKING:
     from aiohttp import FormData
@@ -85,7 +85,9 @@ def headers(api_key: str | None) -> dict[str, str]:
 
 def image_json(data: bytes, media_type: str) -> bytes:
     """Return an image as the JSON bytes of a message's part."""
-    return orjson.dumps({"type": "image_url", "image_url": {"url": data_uri(data, media_type)}})
+    # Written by hand, since nothing in it needs an escape: through orjson its text would be made, read and copied once more.
+    parts = media_type.encode(), base64.b64encode(data)
+    return b'{"type":"image_url","image_url":{"url":"data:%s;base64,%s"}}' % parts
 
 
 def chat_body(call: Chat, spec: ModelSpec, images: Mapping[str, bytes]) -> bytes:

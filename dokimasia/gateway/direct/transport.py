@@ -93,7 +93,7 @@ class DirectTransport:
         try:
             async with self._connections.session().post(
                 url,
-                data=io.BytesIO(body) if isinstance(body, bytes) and len(body) >= _LARGE_BODY else body,
+                data=_payload(body) if isinstance(body, bytes) else body,
                 headers=_HEADERS | (_JSON if isinstance(body, bytes) else {}) | extra_headers,
                 timeout=_time_limit(seconds),
                 allow_redirects=False,
@@ -102,6 +102,11 @@ class DirectTransport:
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
             failure = of_exception(error, url=url, seconds=seconds)
         raise failure  # outside the handler: the client's error, which can hold the key, is not its context
+
+
+def _payload(body: bytes) -> aiohttp.Payload:
+    """Return a body as what aiohttp sends, so that it need not find out what it is."""
+    return aiohttp.BytesIOPayload(io.BytesIO(body)) if len(body) >= _LARGE_BODY else aiohttp.BytesPayload(body)
 
 
 @lru_cache(maxsize=64)
