@@ -86,11 +86,11 @@ async def start_or_resume(
     takes them in.
     """
     config: RunnableConfig = {"configurable": {"thread_id": thread}, "recursion_limit": RECURSION_LIMIT}
-    state = await graph.aget_state(config)
-    if state.created_at is not None and not state.tasks:
+    saver = cast("BaseCheckpointSaver[str]", graph.checkpointer)
+    begun = await saver.aget_tuple(config) is not None  # `aget_state` costs as much as a step
+    if begun and not (state := await graph.aget_state(config)).tasks:
         return dict(state.values)
-    begin = None if state.created_at is not None else dict(inputs)
-    return await graph.ainvoke(begin, config, context=context, durability="sync")
+    return await graph.ainvoke(None if begun else dict(inputs), config, context=context, durability="sync")
 
 
 def as_runnable(name: str, context: Context) -> Runnable[dict[str, Any], dict[str, Any]]:

@@ -1,8 +1,8 @@
 """LangGraph's checkpoints in a home: the steps of unfinished threads, in a database of their own."""
 
 import sqlite3
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterator, Sequence
-from contextlib import ExitStack, asynccontextmanager, closing, contextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import ExitStack, asynccontextmanager, closing, contextmanager, suppress
 from typing import Any, cast
 
 from langchain_core.runnables import RunnableConfig
@@ -13,6 +13,7 @@ from langgraph.checkpoint.base import (
     CheckpointMetadata,
     CheckpointTuple,
 )
+from langgraph.checkpoint.serde.base import SerializerProtocol
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.checkpoint.sqlite import SqliteSaver
 
@@ -21,13 +22,24 @@ from dokimasia.storage.connection import BUSY_TIMEOUT, SAFE_AND_SMALL
 from dokimasia.storage.faults import checkpoints_error
 from dokimasia.storage.home import Home
 
+GONE_TOGETHER = 64
+"""So many threads are deleted by one commit."""
+
 
 class Saver(SqliteSaver):
     """LangGraph's saver, whose asynchronous methods write in the event loop's own thread.
 
     A step is some hundred bytes in a write-ahead log, which is written in less time than two hops to another thread take
     (`AsyncSqliteSaver` makes four to six a step).
+
+    Threads that are deleted go together, `GONE_TOGETHER` at a time and at the end, which costs a commit for all of them.
+    Whoever asks for one meanwhile finds nothing of it; after a kill `sweep_orphans` finds those that are still there.
     """
+
+    def __init__(self, connection: sqlite3.Connection, *, serde: SerializerProtocol) -> None:
+        """Keep steps over a connection, which stays open."""
+        super().__init__(connection, serde=serde)
+        self._gone: set[str] = set()
 
     @contextmanager
     def cursor(self, transaction: bool = True) -> Iterator[sqlite3.Cursor]:
@@ -37,6 +49,7 @@ class Saver(SqliteSaver):
 
     async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
         """Return the step that a configuration names, or a thread's last."""
+        self._settle(config)
         return self.get_tuple(config)
 
     async def alist(
@@ -59,6 +72,7 @@ class Saver(SqliteSaver):
         limit: int | None,
     ) -> list[CheckpointTuple]:
         """Return steps, the newest first."""
+        self._settle(config)
         return list(self.list(config, filter=filter, before=before, limit=limit))
 
     async def aput(
@@ -69,17 +83,33 @@ class Saver(SqliteSaver):
         new_versions: ChannelVersions,
     ) -> RunnableConfig:
         """Keep a step."""
+        self._settle(config)
         return self.put(config, checkpoint, metadata, new_versions)
 
     async def aput_writes(
         self, config: RunnableConfig, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str = ""
     ) -> None:
         """Keep what a task wrote."""
+        self._settle(config)
         self.put_writes(config, writes, task_id, task_path)
 
     async def adelete_thread(self, thread_id: str) -> None:
         """Delete the steps of a thread."""
-        self.delete_thread(thread_id)
+        self._gone.add(thread_id)
+        if len(self._gone) >= GONE_TOGETHER:
+            self.clear()
+
+    def clear(self) -> None:
+        """Delete the steps of the threads that are to go."""
+        if self._gone:
+            with self.cursor() as cursor:
+                delete_threads(cursor, self._gone)
+            self._gone.clear()
+
+    def _settle(self, config: RunnableConfig | None) -> None:
+        """Delete what is to go where a thread of it is asked for again, or all are."""
+        if self._gone and (config is None or config.get("configurable", {}).get("thread_id") in self._gone):
+            self.clear()
 
 
 KEPT_ELSEWHERE = ("aget_tuple", "listed", "aput", "aput_writes", "adelete_thread")
@@ -163,7 +193,11 @@ async def open_saver(home: Home) -> AsyncIterator[Saver]:
             saver = Saver(connection, serde=JsonPlusSerializer(allowed_msgpack_modules=None))
             saver.setup()
         with keeping_steps(home):
-            yield saver
+            try:
+                yield saver
+            finally:
+                with suppress(sqlite3.Error):  # what stays is swept when a run begins
+                    saver.clear()
 
 
 @contextmanager
@@ -188,7 +222,13 @@ async def sweep_orphans(saver: Saver, live_thread_ids: Collection[str]) -> int:
     """
     with saver.cursor() as cursor:
         rows = cursor.execute("SELECT thread_id FROM checkpoints UNION SELECT thread_id FROM writes").fetchall()
-        orphans = [(id,) for (id,) in rows if id not in live_thread_ids]
-        for table in ("checkpoints", "writes"):
-            cursor.executemany(f"DELETE FROM {table} WHERE thread_id = ?", orphans)
+        orphans = [id for (id,) in rows if id not in live_thread_ids]
+        delete_threads(cursor, orphans)
     return len(orphans)
+
+
+def delete_threads(cursor: sqlite3.Cursor, thread_ids: Iterable[str]) -> None:
+    """Delete the steps of threads, by a cursor of the saver."""
+    gone = [(id,) for id in thread_ids]
+    for table in ("checkpoints", "writes"):
+        cursor.executemany(f"DELETE FROM {table} WHERE thread_id = ?", gone)

@@ -56,6 +56,21 @@ async def test_steps_are_kept_until_the_thread_is_deleted(home: Home) -> None:
         assert (await steps(saver, "a"), await steps(saver, "b")) == (0, 4)
 
 
+async def test_a_thread_that_begins_again_keeps_nothing_of_the_one_deleted(home: Home) -> None:
+    """Deleted threads go together, and before one of them is asked for again; the last ones when the saver is closed."""
+    async with open_saver(home) as saver:
+        await run(saver, "a")
+        await run(saver, "b")
+        await delete_thread(saver, "a")
+        assert await run(saver, "a") == {"number": 2}
+        assert await steps(saver, "a") == 4
+        await delete_thread(saver, "a")
+        await delete_thread(saver, "b")
+    async with open_saver(home) as saver:
+        for table in ("checkpoints", "writes"):
+            assert saver.conn.execute(f"SELECT count(*) FROM {table}").fetchone() == (0,)
+
+
 async def test_what_a_task_wrote_is_kept_whole_or_not_at_all(home: Home) -> None:
     """An error at the second value of a task takes the first one back: half a task would count as done on a resume."""
     config: RunnableConfig = {"configurable": {"thread_id": "a", "checkpoint_ns": "", "checkpoint_id": "1"}}
