@@ -9,8 +9,10 @@ import logging
 import os
 import random
 import shutil
+import socket
 import sys
 import tempfile
+import time
 from typing import Any
 
 NODES = 3
@@ -32,6 +34,8 @@ def main() -> None:
     try:
         cluster = Cluster(initialize_head=True, head_node_args=head)
         others = [cluster.add_node(**node) for _ in range(count - 1)]
+        while port and not _served(port):  # Ray's client waits longer and longer for what is not there yet
+            time.sleep(0.1)
         print(cluster.address, flush=True)
         try:
             for _ in sys.stdin:
@@ -44,6 +48,11 @@ def main() -> None:
             cluster.shutdown()
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def _served(port: int) -> bool:
+    with socket.socket() as asking:
+        return asking.connect_ex(("127.0.0.1", port)) == 0
 
 
 if __name__ == "__main__":

@@ -257,8 +257,7 @@ class ModelGateway:
             return self._refuse(flight, flight.refused)
 
     async def _until_answered(self, flight: Flight, route: Route) -> Answer | CallFailed | Interrupted:
-        waited = 0.0
-        tries = 0
+        waited, tries = 0.0, 0
         while True:
             if reason := route.breaker.refusal():
                 return self._refuse(flight, reason)
@@ -272,8 +271,7 @@ class ModelGateway:
             self._tell("failed_try", flight, reason=str(outcome), number=tries, delay=delay)
             if delay is None or flight.waiters == 0:
                 flight.left = delay is not None
-                if flight.left:
-                    self._forget(flight)  # who asks from now on has it sent, and not this failure
+                self._forget(flight)  # who asks from now on has it sent, and is not handed this failure
                 return self._give_up(flight, outcome, tries)
             if self._draining:
                 return _interrupted(flight.call)

@@ -191,7 +191,7 @@ async def test_who_asks_as_a_failed_request_is_given_up_sends_it_anew(
 ) -> None:
     """A request whose askers all went away is not tried again when it fails; who asks at that very moment has it sent."""
     transport.gate, transport.script = asyncio.Event(), [hiccup()]
-    again: list[asyncio.Task[Answer]] = []
+    again: list[asyncio.Task[Any]] = []
 
     def heard(event: Any) -> None:
         if event.kind == "gave_up":
