@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from dokimasia.algorithms.trees.partitions import adjusted_rand, cluster_agreement, mapping_agreement
-from dokimasia.algorithms.trees.synonyms import Pair, _ngrams, candidate_synonyms, synonym_blocks
+from dokimasia.algorithms.trees.synonyms import Pair, candidate_synonyms, synonym_blocks
 
 
 def planted(n: int, seed: int = 0) -> tuple[dict[str, str], dict[str, int]]:
@@ -35,39 +35,6 @@ def test_planted_variants_are_candidates(n: int) -> None:
     assert len(pairs) <= 10 * n
     assert all(pair.first < pair.second for pair in pairs)
     assert [pair.similarity for pair in pairs] == sorted((pair.similarity for pair in pairs), reverse=True)
-
-
-def test_texts_weigh_what_scikit_learn_makes_them_weigh() -> None:
-    """The rows of n-grams are, to the bit, those of scikit-learn's vectorizer, whatever script and signs the texts are in."""
-    from sklearn.feature_extraction.text import TfidfVectorizer
-
-    words = [
-        "object",
-        "Übersicht",
-        "naïve",
-        "数学",
-        "ﬁne",
-        "e\u0301t\u0300e",
-        "a",
-        "x2",
-        "_",
-        "--",
-        "İstanbul",
-        "über-cool",
-        " ",
-    ]
-    rng = random.Random(0)
-    for count in (1, 2, 40):
-        texts = [rng.choice(" \t\n").join(rng.choices(words, k=rng.randrange(1, 30))) for _ in range(count)] + ["same"]
-        parts = [
-            TfidfVectorizer(sublinear_tf=True, dtype=np.float32, strip_accents="unicode", **kind).fit_transform(texts)
-            for kind in (
-                {"analyzer": "char_wb", "ngram_range": (2, 4)},
-                {"token_pattern": r"\w+", "ngram_range": (1, 2)},
-            )
-        ]
-        theirs = np.hstack([part.toarray() for part in parts]) * np.float32(0.5**0.5)
-        assert _ngrams(texts).toarray().tobytes() == theirs.tobytes()
 
 
 def test_the_order_of_texts_changes_nothing() -> None:

@@ -1,12 +1,8 @@
 # pyright: standard
-# SciPy ships no types; what it returns here is given its type at once.
+# scikit-learn ships no types; what it returns here is given its type at once.
 """Candidates for one and the same thing under several names: nearest neighbours of texts, or of vectors that a model made."""
 
-import re
-import unicodedata
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import chain, pairwise
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -141,56 +137,17 @@ def synonym_blocks(pairs: Iterable[Pair], *, size: int = BLOCK) -> list[tuple[st
 
 def _ngrams(texts: list[str]) -> Any:
     """Return each text as a sparse row of unit length: half characters, half words; empty where nothing is shared."""
-    from scipy.sparse import hstack
+    from scipy.sparse import csr_matrix, hstack
+    from sklearn.feature_extraction.text import TfidfVectorizer
 
-    plain = [_plain(text) for text in texts]
-    parts = [_weighed([Counter(split(text)) for text in plain]) for split in (_characters, _words)]
+    parts: list[Any] = []
+    options: dict[str, Any] = {"sublinear_tf": True, "dtype": np.float32, "strip_accents": "unicode"}
+    for kind in ({"analyzer": "char_wb", "ngram_range": (2, 4)}, {"token_pattern": r"\w+", "ngram_range": (1, 2)}):
+        try:
+            parts.append(TfidfVectorizer(**kind, **options).fit_transform(texts))
+        except ValueError:  # scikit-learn's word for texts of nothing but spaces or signs
+            parts.append(csr_matrix((len(texts), 1), dtype=np.float32))
     return (hstack(parts, format="csr") * np.float32(0.5**0.5)).tocsr()
-
-
-def _plain(text: str) -> str:
-    """Return a text in small letters without accents."""
-    small = text.lower()
-    if small.isascii():
-        return small
-    return "".join(one for one in unicodedata.normalize("NFKD", small) if not unicodedata.combining(one))
-
-
-def _characters(text: str) -> Iterator[str]:
-    """Yield the n-grams of two to four characters of each word, a space before and after it."""
-    for word in text.split():
-        padded = f" {word} "
-        for size in range(2, 5):
-            yield from (padded[at : at + size] for at in range(max(1, len(padded) - size + 1)))
-            if len(padded) <= size:
-                break
-
-
-def _words(text: str) -> list[str]:
-    """Return words, and pairs of words that follow one another."""
-    words = re.findall(r"\w+", text)
-    return words + [f"{one} {other}" for one, other in pairwise(words)]
-
-
-def _weighed(counted: Sequence[Counter[str]]) -> Any:
-    """Return TF-IDF rows of unit length, with logarithmic counts: to the bit what scikit-learn's `TfidfVectorizer` gives,
-    which takes a second to load."""
-    from scipy.sparse import csr_matrix
-
-    first = {term: at for at, term in enumerate(dict.fromkeys(chain.from_iterable(counted)))}
-    place = {term: at for at, term in enumerate(sorted(first))}
-    sizes = [len(terms) for terms in counted]
-    stood = [(terms, sorted(terms, key=first.__getitem__)) for terms in counted]
-    columns = np.array([place[term] for _, terms in stood for term in terms], dtype=np.int32)
-    counts = np.array([counts[term] for counts, terms in stood for term in terms], dtype=np.float32)
-    rows = np.repeat(np.arange(len(counted)), sizes)
-    holders = np.bincount(columns, minlength=len(place)).astype(np.float32) + np.float32(1)
-    weights = (np.log(counts) + np.float32(1)) * (np.log(np.float32(len(counted) + 1) / holders) + np.float32(1))[
-        columns
-    ]
-    lengths = np.sqrt(np.bincount(rows, weights * weights, minlength=len(counted)))
-    data = (weights / lengths[rows]).astype(np.float32)
-    return csr_matrix((data, columns, np.cumsum([0, *sizes])), shape=(len(counted), max(1, len(place))))
 
 
 def _given(keys: list[str], vectors: Mapping[str, Sequence[float]]) -> Vectors:
