@@ -2,12 +2,11 @@
 
 import os
 import sqlite3
-import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from dokimasia.storage.content.packing import unpack
@@ -126,14 +125,8 @@ def _connect_reader(path: Path, query: str) -> sqlite3.Connection:
 def through_sqlite_utils(connection: sqlite3.Connection) -> "Database":
     """Return a connection's database through sqlite-utils.
 
-    It is loaded when first asked for, and without pandas, which it would take to know one more type of column, that no
-    table here has: half a second at the making of every home.
+    It is loaded when first asked for: with pandas, which it takes along where it is installed, that takes half a second.
     """
-    modules = cast("dict[str, Any]", sys.modules)
-    hidden = "sqlite_utils" not in modules and modules.setdefault("pandas", None) is None
-    try:
-        from sqlite_utils import Database
-    finally:
-        if hidden:
-            modules.pop("pandas", None)
+    from sqlite_utils import Database
+
     return Database(connection, recursive_triggers=False, execute_plugins=False)
