@@ -9,11 +9,13 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from typing import Any
 
+from dokimasia.distribution import orders
 from dokimasia.distribution.folders import Folder
+from dokimasia.distribution.losses import WorkerDied, loss_of
 from dokimasia.distribution.orders import Hello, version
 from dokimasia.distribution.worker import Worker
 from dokimasia.domain.ports import BlobStore
-from dokimasia.errors import ConfigError, DokimasiaError
+from dokimasia.errors import ConfigError
 from dokimasia.log import logger
 from dokimasia.settings import prepare_ray
 from dokimasia.storage.content.recent import Recent
@@ -27,15 +29,8 @@ IMAGE_BYTES = 128 * 1024 * 1024
 TRIES = 3
 """How often Ray is started before it is given up."""
 
-PATIENCE = 60.0
-"""Seconds that a worker may be silent before it is taken for dead."""
-
 BEGINNING = 300.0
 """Seconds that a worker may take to begin, on a machine that is busy or has yet to be started."""
-
-
-class WorkerDied(DokimasiaError):
-    """A worker's process, or its node, is gone, or has been silent for too long."""
 
 
 class Cluster:
@@ -154,26 +149,21 @@ class Cluster:
         with suppress(Exception):
             self._ray.kill(worker)
 
-    async def call(self, answer: Any, *, patience: float = PATIENCE) -> Any:
+    async def call(self, answer: Any, *, patience: float | None = None) -> Any:
         """Return what a worker answers.
 
         Raises:
             WorkerDied: it is gone, or silent for too long.
             ConfigError: what it says is no answer of a worker of this version.
         """
+        patience = orders.PATIENCE if patience is None else patience
         try:
             async with asyncio.timeout(patience):
                 return await answer
         except TimeoutError:
             raise WorkerDied(f"a worker was silent for {patience:g} s") from None
-        except self._ray.exceptions.RayActorError as error:
-            raise WorkerDied(f"a worker was lost: {type(error).__name__}") from error
-        except self._ray.exceptions.RayTaskError as error:
-            cause = error.cause
-            if isinstance(cause, DokimasiaError):
-                raise cause from None
-            said = " ".join(str(cause).split())[:300]
-            raise ConfigError(f"a worker cannot work: {type(cause).__name__}: {said}") from error
+        except self._ray.exceptions.RayError as error:
+            raise loss_of(error, self._ray) from error
 
     async def reached(self, call: Callable[[], Any]) -> Any:
         """Return what a worker answers; where it cannot be reached for a while, it is called again.
@@ -181,13 +171,12 @@ class Cluster:
         Raises:
             WorkerDied: it is gone, or silent for too long.
         """
-        until = time.monotonic() + PATIENCE
+        until = time.monotonic() + orders.PATIENCE
         while True:
             try:
                 return await self.call(call())
             except WorkerDied as died:
-                away = isinstance(died.__cause__, self._ray.exceptions.ActorUnavailableError)
-                if not away or time.monotonic() > until:
+                if not died.away or time.monotonic() > until:
                     raise
             await asyncio.sleep(0.5)
 

@@ -12,8 +12,9 @@ from typing import Any
 import pytest
 
 from dokimasia.distribution import cluster as clusters
-from dokimasia.distribution import engine
-from dokimasia.distribution.cluster import Cluster, WorkerDied
+from dokimasia.distribution import engine, orders
+from dokimasia.distribution.cluster import Cluster
+from dokimasia.distribution.losses import LESS, WorkerDied
 from dokimasia.distribution.worker import Worker
 from dokimasia.domain.ports import BlobStore
 from tests.runs.conftest import finished, homes, prepared, world
@@ -28,6 +29,9 @@ class Actor:
         """Begin."""
         self._worker = Worker()
         self._gone = asyncio.Event()
+        self._starved = False
+        self._awake = asyncio.Event()
+        self._awake.set()
         self._forbidden = forbidden
         self._dying: asyncio.Task[None] | None = None
 
@@ -40,6 +44,9 @@ class Actor:
         said = pickle.dumps(holds)
         assert not self._forbidden() or self._forbidden() not in said, "a key travelled"
         copied = pickle.loads(said)
+        await self._awake.wait()
+        if self._starved:
+            raise WorkerDied(f"a worker ran out of memory: {LESS}")
         answer = asyncio.ensure_future(getattr(self._worker, name)(*copied))
         gone = asyncio.ensure_future(self._gone.wait())
         await asyncio.wait([answer, gone], return_when=asyncio.FIRST_COMPLETED)
@@ -49,12 +56,25 @@ class Actor:
             raise WorkerDied("killed")
         return pickle.loads(pickle.dumps(answer.result()))
 
+    def stop(self) -> None:
+        """Hear nothing, not even that it is killed, until it goes on."""
+        self._awake.clear()
+
+    def go_on(self) -> None:
+        """Hear what was said meanwhile."""
+        self._awake.set()
+
+    def run_out_of_memory(self) -> None:
+        """Have no memory for anything from now on."""
+        self._starved = True
+
     def kill_soon(self) -> None:
         """Be killed by somebody else."""
         self._dying = self._dying or asyncio.ensure_future(self.die())
 
     async def die(self) -> None:
         """Be killed: nothing that it does goes on."""
+        await self._awake.wait()
         self._gone.set()
         await self._worker.end()
 
@@ -97,12 +117,15 @@ class FakeCluster:
             worker.kill_soon()
 
     async def call(self, answer: Any, *, patience: float = 0) -> Any:
-        """Return what it answers."""
-        return await answer
+        """Return what it answers, if it does so in time."""
+        try:  # shielded, since what was said to a worker reaches it also where nobody waits for its answer any more
+            return await asyncio.wait_for(asyncio.shield(asyncio.ensure_future(answer)), orders.PATIENCE)
+        except TimeoutError:
+            raise WorkerDied("silent") from None
 
     async def reached(self, call: Callable[[], Any]) -> Any:
         """Return what it answers."""
-        return await call()
+        return await self.call(call())
 
     def image(self, sha256: str, blobs: BlobStore) -> Any:
         """Return an image as it would travel."""

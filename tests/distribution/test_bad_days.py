@@ -1,16 +1,21 @@
 """What workers do to money, limits, calls and keys when they die, are refused, or are asked the same at once."""
 
 import asyncio
+import re
 import sys
+from collections import Counter
 from collections.abc import Awaitable, Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import orjson
 import pytest
 
 from dokimasia.cli.main import run as command
-from dokimasia.distribution.cluster import Cluster, WorkerDied
+from dokimasia.distribution import orders
+from dokimasia.distribution.cluster import Cluster
+from dokimasia.distribution.losses import WorkerDied, loss_of
 from dokimasia.distribution.orders import Hello
 from dokimasia.domain.call import ModelCall, call_key
 from dokimasia.errors import ConfigError, DokimasiaError, TransportError
@@ -22,7 +27,7 @@ from dokimasia.settings import Settings, load_settings
 from dokimasia.simulation.serving.transport import SimTransport
 from dokimasia.storage.home import Home
 from dokimasia.storage.runs import Run, list_runs
-from tests.distribution.conftest import FakeCluster
+from tests.distribution.conftest import Actor, FakeCluster
 from tests.runs.conftest import Finished, Prepared
 from tests.runs.kinds import KINDS, make
 
@@ -88,6 +93,94 @@ async def test_dying_workers_lose_nothing(
     assert orjson.dumps(done.summary) == orjson.dumps(whole.summary)
     for sent, kept in seen:
         assert not kept & {call_key(call) for call in transport.sent[sent:]}
+
+
+def lost_by(error: Exception, *, cause: Exception | None = None) -> DokimasiaError:
+    """What the cluster makes of an error of Ray's, raised where a worker is called."""
+    exceptions = pytest.importorskip("ray.exceptions")
+    raised = exceptions.RayTaskError("take", "traceback", cause) if cause is not None else error
+    return loss_of(raised, SimpleNamespace(exceptions=exceptions))
+
+
+def test_what_ray_says_of_a_lost_worker_is_said_in_our_words() -> None:
+    """Each way in which Ray loses a worker is a death, with its reason and, where memory is it, what to do."""
+    exceptions = pytest.importorskip("ray.exceptions")
+    memory = exceptions.OutOfMemoryError("1 worker(s) were killed: 8.30GB used / 23.54GB limit (0.35)")
+    gone = exceptions.RayActorError(None, "dead because its worker process has died. Worker exit type: SYSTEM_ERROR")
+    for error, said in (
+        (lost_by(memory), r"node ran out of memory.*8.30GB used / 23.54GB.*max_concurrency"),
+        (lost_by(gone), r"ended from outside.*memory.*max_concurrency"),
+        (lost_by(exceptions.NodeDiedError("the node is gone")), "NodeDiedError: the node is gone"),
+        (lost_by(memory, cause=MemoryError()), r"ran out of memory: .*max_concurrency"),
+        (lost_by(ConnectionError("the client is not connected")), "ConnectionError: the client is not connected"),
+    ):
+        assert isinstance(error, WorkerDied)
+        assert re.search(said, str(error)), str(error)
+        assert not error.away
+    away = lost_by(exceptions.ActorUnavailableError("no route", None))
+    assert isinstance(away, WorkerDied)
+    assert away.away
+    assert isinstance(lost_by(memory, cause=KeyError("x")), ConfigError)
+    own = ConfigError("ours")
+    assert lost_by(memory, cause=own) is own
+
+
+@pytest.mark.parametrize("stops", [False, True])
+async def test_workers_that_run_out_of_memory_are_replaced(
+    *, stops: bool, world: Path, prepared: Prepared, finished: Finished, workers: FakeCluster, sending: Sending
+) -> None:
+    """A worker out of memory is replaced; where all run out of it and nothing is finished, the run stops and names it."""
+    _, whole = finished(EVALUATE)
+    starved: list[ModelCall] = []
+
+    def starve(call: ModelCall) -> None:
+        if len(transport.done) >= 10 and (stops or not starved):
+            starved.append(call)
+            workers.living[0].run_out_of_memory()
+
+    transport = sending(hold=starve)
+    settings = prepared(EVALUATE)
+    if stops:
+        with pytest.raises(DokimasiaError, match=r"5 workers died.*out of memory: fewer workers.*then resume"):
+            await make(settings, world, EVALUATE, **FAR)
+        assert newest(settings).status == "failed"
+        sending()
+        done = await resume(newest(settings), settings=settings, changes=FAR)
+    else:
+        done = await make(settings, world, EVALUATE, **FAR)
+        assert workers.hired == 3
+    assert orjson.dumps(done.summary) == orjson.dumps(whole.summary)
+
+
+async def test_a_stopped_worker_sends_nothing_when_it_goes_on(
+    world: Path,
+    prepared: Prepared,
+    finished: Finished,
+    workers: FakeCluster,
+    sending: Sending,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A worker that is stopped is taken for dead; what it was told meanwhile and hears when it goes on, it does not do."""
+    _, whole = finished(EVALUATE)
+    monkeypatch.setattr(orders, "PATIENCE", 0.5)
+    stopped: list[Actor] = []
+
+    async def stop(call: ModelCall) -> None:
+        await asyncio.sleep(0.02)
+        if len(transport.done) >= 10 and not stopped:
+            stopped.append(workers.living[0])
+            stopped[0].stop()
+        elif stopped and workers.hired > 2:
+            stopped[0].go_on()
+
+    transport = sending(hold=stop)
+    done = await make(prepared(EVALUATE), world, EVALUATE, **FAR)
+    await asyncio.sleep(0.1)
+    assert (workers.hired, stopped[0] in workers.living) == (3, False)
+    assert orjson.dumps(done.summary) == orjson.dumps(whole.summary)
+    sent = Counter(call_key(call) for call in transport.sent)
+    twice = sum(sent.values()) - len(sent)
+    assert twice <= transport.most_open
 
 
 @pytest.mark.parametrize(("deaths", "stops"), [(3, False), (99, True)])
