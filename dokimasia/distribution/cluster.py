@@ -3,10 +3,11 @@
 import asyncio
 import importlib
 import logging
+import signal
 import threading
 import time
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager, suppress
 from typing import Any
 
 from dokimasia.distribution import orders
@@ -83,8 +84,11 @@ class Cluster:
                 "_node_ip_address": "127.0.0.1",
             }
         for left in reversed(range(TRIES)):
+            if not self.users:  # who asked for it was stopped meanwhile
+                return
             try:
-                ray.init(self.address or "local", **options)
+                with _without_ctrl_c():
+                    ray.init(self.address or "local", **options)
             except (
                 Exception
             ) as error:  # Ray raises whatever went wrong below it; a busy machine is too slow for it at times
@@ -188,6 +192,16 @@ class Cluster:
             place = self._ray.put(data)
             self._images.put(sha256, place, len(data))
         return place
+
+
+@contextmanager
+def _without_ctrl_c() -> Iterator[None]:
+    """Have the processes that this thread starts take no notice of Ctrl-C, which a terminal sends to them as well."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 _cluster: Cluster | None = None

@@ -119,7 +119,8 @@ class FakeCluster:
     async def call(self, answer: Any, *, patience: float = 0) -> Any:
         """Return what it answers, if it does so in time."""
         try:  # shielded, since what was said to a worker reaches it also where nobody waits for its answer any more
-            return await asyncio.wait_for(asyncio.shield(asyncio.ensure_future(answer)), orders.PATIENCE)
+            async with asyncio.timeout(orders.PATIENCE):
+                return await asyncio.shield(asyncio.ensure_future(answer))
         except TimeoutError:
             raise WorkerDied("silent") from None
 
@@ -165,8 +166,8 @@ def ray() -> Iterator[Cluster]:
     if importlib.util.find_spec("ray") is None:
         pytest.skip("the extra dokimasia[ray] is not installed")
     held = Cluster(os.environ.get("DOKIMASIA_TEST_RAY"))
-    held.start()
     held.users = 1
+    held.start()
     clusters._cluster = held
     yield held
     clusters._cluster = None

@@ -2,6 +2,7 @@
 
 import asyncio
 import re
+import sqlite3
 import sys
 from collections import Counter
 from collections.abc import Awaitable, Callable
@@ -18,7 +19,7 @@ from dokimasia.distribution.cluster import Cluster
 from dokimasia.distribution.losses import WorkerDied, loss_of
 from dokimasia.distribution.orders import Hello
 from dokimasia.domain.call import ModelCall, call_key
-from dokimasia.errors import ConfigError, DokimasiaError, TransportError
+from dokimasia.errors import ConfigError, DokimasiaError, StorageError, TransportError
 from dokimasia.gateway.doubles import CountingTransport
 from dokimasia.gateway.events import GatewayEvent
 from dokimasia.runs.lifecycle import resume
@@ -27,6 +28,7 @@ from dokimasia.settings import Settings, load_settings
 from dokimasia.simulation.serving.transport import SimTransport
 from dokimasia.storage.home import Home
 from dokimasia.storage.runs import Run, list_runs
+from dokimasia.storage.writer import Writer
 from tests.distribution.conftest import Actor, FakeCluster
 from tests.runs.conftest import Finished, Prepared
 from tests.runs.kinds import KINDS, make
@@ -162,7 +164,7 @@ async def test_a_stopped_worker_sends_nothing_when_it_goes_on(
 ) -> None:
     """A worker that is stopped is taken for dead; what it was told meanwhile and hears when it goes on, it does not do."""
     _, whole = finished(EVALUATE)
-    monkeypatch.setattr(orders, "PATIENCE", 0.5)
+    monkeypatch.setattr(orders, "PATIENCE", 2.0)
     stopped: list[Actor] = []
 
     async def stop(call: ModelCall) -> None:
@@ -170,12 +172,13 @@ async def test_a_stopped_worker_sends_nothing_when_it_goes_on(
         if len(transport.done) >= 10 and not stopped:
             stopped.append(workers.living[0])
             stopped[0].stop()
-        elif stopped and workers.hired > 2:
-            stopped[0].go_on()
 
     transport = sending(hold=stop)
-    done = await make(prepared(EVALUATE), world, EVALUATE, **FAR)
-    await asyncio.sleep(0.1)
+    running = asyncio.ensure_future(make(prepared(EVALUATE), world, EVALUATE, **FAR))
+    while workers.hired < 3 and not running.done():  # noqa: ASYNC110
+        await asyncio.sleep(0.01)
+    stopped[0].go_on()
+    done = await running
     assert (workers.hired, stopped[0] in workers.living) == (3, False)
     assert orjson.dumps(done.summary) == orjson.dumps(whole.summary)
     sent = Counter(call_key(call) for call in transport.sent)
@@ -231,6 +234,44 @@ async def test_a_driver_that_stops_is_gone_on_with_by_any_number(
     before, last = committed(settings), sending()
     done = await resume(newest(settings), settings=settings, transports={"sim": last})
     assert orjson.dumps(done.summary) == orjson.dumps(whole.summary)
+    assert not before & {call_key(call) for call in last.sent}
+
+
+async def test_a_full_disk_of_the_driver_is_said_and_gone_on_from(
+    world: Path,
+    prepared: Prepared,
+    finished: Finished,
+    workers: FakeCluster,
+    sending: Sending,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Where the driver's disk is full the run ends and says so; with space again no committed call is sent again."""
+    _, whole = finished(EVALUATE)
+    settings, writers = prepared(EVALUATE), list[Writer]()
+
+    class Kept(Writer):
+        def __init__(self, *holds: Any, **named: Any) -> None:
+            super().__init__(*holds, **named)
+            writers.append(self)
+
+    def fill(connection: sqlite3.Connection) -> None:
+        (pages,) = connection.execute("PRAGMA page_count").fetchone()
+        connection.execute(f"PRAGMA max_page_count={pages}")
+
+    async def full(call: ModelCall) -> None:
+        await asyncio.sleep(0.005)
+        if len(transport.done) == 10:
+            await writers[-1].run(fill)
+
+    monkeypatch.setattr("dokimasia.storage.home.Writer", Kept)
+    transport = sending(hold=full)
+    with pytest.raises(StorageError, match="no space left"):
+        await make(settings, world, EVALUATE, **FAR)
+    assert workers.hired == 2
+    before, last = committed(settings), sending()
+    done = await resume(newest(settings), settings=settings, changes=FAR)
+    assert orjson.dumps(done.summary) == orjson.dumps(whole.summary)
+    assert len(before) >= 9
     assert not before & {call_key(call) for call in last.sent}
 
 
