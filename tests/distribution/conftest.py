@@ -97,8 +97,18 @@ class FakeCluster:
     def __init__(self) -> None:
         """Begin with none."""
         self.living: list[Actor] = []
-        self.hired = 0
+        self.hired = self.entered = self._users = 0
         self.forbidden = b""
+
+    @asynccontextmanager
+    async def held(self) -> AsyncIterator["FakeCluster"]:
+        """Be held by one more user; Ray is started for the first."""
+        self.entered += not self._users
+        self._users += 1
+        try:
+            yield self
+        finally:
+            self._users -= 1
 
     async def hire(self) -> Actor:
         """Return a new worker."""
@@ -151,11 +161,7 @@ def workers(monkeypatch: pytest.MonkeyPatch) -> FakeCluster:
     """Workers in this process in place of Ray's."""
     made = FakeCluster()
 
-    @asynccontextmanager
-    async def fake(address: str | None) -> AsyncIterator[Any]:
-        yield made
-
-    monkeypatch.setattr(engine, "cluster", fake)
+    monkeypatch.setattr(engine, "cluster", lambda address: made.held())
     monkeypatch.setattr("dokimasia.distribution.worker.configure", lambda **_: None)
     return made
 
