@@ -54,12 +54,16 @@ class Network:
             _ip("netns", "add", self._name)
             undo.callback(_ip, "netns", "del", self._name)
             words = (self._name, self._device, self._other, self._subnet)
-            self._wire = undo.enter_context(_process(sys.executable, "-m", "benchmarks.crash.wire", *words, out=subprocess.PIPE))
+            self._wire = undo.enter_context(
+                _process(sys.executable, "-m", "benchmarks.crash.wire", *words, out=subprocess.PIPE)
+            )
             self._told()
             port = self.address.rpartition(":")[2]
             head = ("--head", f"--node-ip-address={self._subnet}.1", f"--port={port}", "--num-cpus=1")
             more = ("--include-dashboard=false", f"--ray-client-server-port={_free()}", f"--temp-dir={self._folder}")
-            undo.enter_context(_process(_RAY, "start", *head, *more, *_COMMON, f"--dashboard-agent-listen-port={_free()}"))
+            undo.enter_context(
+                _process(_RAY, "start", *head, *more, *_COMMON, f"--dashboard-agent-listen-port={_free()}")
+            )
             until(lambda: _answers(self._subnet + ".1", int(port)), "start Ray")
             time.sleep(5)
             node = (f"--address={self.address}", f"--node-ip-address={self._subnet}.2", "--num-cpus=1")
@@ -101,7 +105,9 @@ def measure(options: Options) -> Report:
     if os.geteuid() != 0:
         raise BenchmarkFailed("network namespaces take root")
     troubles = [Trouble("delay and loss", BAD)]
-    troubles += [Trouble(f"away for {length:g} s", AWAY, length) for length in sized(options, quick=[30.0], usual=[30.0, 90.0])]
+    troubles += [
+        Trouble(f"away for {length:g} s", AWAY, length) for length in sized(options, quick=[30.0], usual=[30.0, 90.0])
+    ]
     samples = options.samples or sized(options, quick=20, usual=60)
     findings, rows = Findings(), list[dict[str, Any]]()
     with scratch() as folder, server_of(folder, options.latency) as url:
@@ -117,7 +123,9 @@ def measure(options: Options) -> Report:
         for number, trouble in enumerate(troubles, 1):
             with _short() as ray, Network(os.getpid() % 1000 * 10 + number, ray) as network:
                 network.reaches(url)
-                seconds, requests = _troubled(scene, network, trouble, folder / f"home{number}", whole, figures, findings)
+                seconds, requests = _troubled(
+                    scene, network, trouble, folder / f"home{number}", whole, figures, findings
+                )
             rows.append({"network": trouble.name, "seconds": round(seconds), "requests": requests, "calls": asked})
             say(f"{trouble.name}: {rows[-1]}")
     report = (

@@ -24,17 +24,25 @@ def _device(name: str) -> int:
 
 
 def _up(name: str, address: str) -> None:
-    for words in (("addr", "add", f"{address}/24", "dev", name), ("link", "set", name, "up"), ("link", "set", "lo", "up")):
+    for words in (
+        ("addr", "add", f"{address}/24", "dev", name),
+        ("link", "set", name, "up"),
+        ("link", "set", "lo", "up"),
+    ):
         subprocess.run(["ip", *words], check=True)
+
+
+def _enter(namespace: str) -> None:
+    with open(f"/run/netns/{namespace}") as inside:
+        if ctypes.CDLL(None, use_errno=True).setns(inside.fileno(), _NEWNET):
+            raise OSError(ctypes.get_errno(), "setns")
 
 
 async def carry(namespace: str, here: str, there: str, subnet: str) -> None:
     """Carry packets until standard input is closed."""
     first = _device(here)
     _up(here, f"{subnet}.1")
-    with open(f"/run/netns/{namespace}") as inside:
-        if ctypes.CDLL(None, use_errno=True).setns(inside.fileno(), _NEWNET):
-            raise OSError(ctypes.get_errno(), "setns")
+    _enter(namespace)
     second = _device(there)
     _up(there, f"{subnet}.2")
     loop, randomness, state = asyncio.get_running_loop(), random.Random(5), [0.0, 0.0, 0.0]

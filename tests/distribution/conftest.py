@@ -4,6 +4,7 @@ import asyncio
 import importlib.util
 import os
 import pickle
+import random
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
@@ -99,6 +100,8 @@ class FakeCluster:
         self.living: list[Actor] = []
         self.hired = self.entered = self._users = 0
         self.forbidden = b""
+        self.bad: random.Random | None = None
+        """What is lost, delayed and doubled on the way to workers and back, by chance."""
 
     @asynccontextmanager
     async def held(self) -> AsyncIterator["FakeCluster"]:
@@ -136,6 +139,12 @@ class FakeCluster:
 
     async def reached(self, call: Callable[[], Any]) -> Any:
         """Return what it answers."""
+        while self.bad is not None and (luck := self.bad.random()) < 0.4:
+            await asyncio.sleep(0.01 * self.bad.random())
+            if luck < 0.2:  # it arrived, and the answer is lost; else it never arrived
+                await self.call(call())
+                if luck < 0.1:  # and arrives twice
+                    await self.call(call())
         return await self.call(call())
 
     def image(self, sha256: str, blobs: BlobStore) -> Any:

@@ -34,7 +34,10 @@ PLACES = (
     "/nodes?view=details",
     "/logical/actors",
     "/api/actors/kill",
-    *(f"/api/v0/{name}?detail=true" for name in ("actors", "tasks", "jobs", "workers", "nodes", "objects", "runtime_envs")),
+    *(
+        f"/api/v0/{name}?detail=true"
+        for name in ("actors", "tasks", "jobs", "workers", "nodes", "objects", "runtime_envs")
+    ),
     "/api/v0/tasks/summarize",
     "/api/v0/actors/summarize",
     "/api/v0/tasks/timeline",

@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import platform
 import signal
 from contextlib import suppress
 from pathlib import Path
@@ -11,6 +12,7 @@ import pytest
 
 from dokimasia.distribution import orders
 from dokimasia.distribution.cluster import Cluster
+from dokimasia.errors import ConfigError
 from dokimasia.settings import load_settings
 from dokimasia.simulation.serving.server import running_server
 from tests.killing import committed, requests_of, sent_requests
@@ -84,3 +86,13 @@ async def test_a_stopped_process_is_replaced_and_asks_nothing_when_it_goes_on(
     after = sent_requests(log)
     assert not kept & set(after[before:])
     assert len(after) - len(set(after)) <= 4
+
+
+async def test_a_process_of_another_version_is_refused(ray: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A process that Ray starts and that runs other sources than the driver is refused, with its machine, and ended."""
+    monkeypatch.setattr(ray, "_idle", [])
+    monkeypatch.setattr("dokimasia.distribution.cluster.version", lambda: "another")
+    before = dict(ray.living)
+    with pytest.raises(ConfigError, match=f"{platform.node()} runs another version of dokimasia.*this is another"):
+        await ray.hire()
+    assert ray.living == before
