@@ -105,9 +105,8 @@ def measure(options: Options) -> Report:
     if os.geteuid() != 0:
         raise BenchmarkFailed("network namespaces take root")
     troubles = [Trouble("delay and loss", BAD)]
-    troubles += [
-        Trouble(f"away for {length:g} s", AWAY, length) for length in sized(options, quick=[30.0], usual=[30.0, 90.0])
-    ]
+    lengths = (30.0, 90.0)[: sized(options, quick=1, usual=2)]
+    troubles += [Trouble(f"away for {length:g} s", AWAY, length) for length in lengths]
     samples = options.samples or sized(options, quick=20, usual=60)
     findings, rows = Findings(), list[dict[str, Any]]()
     with scratch() as folder, server_of(folder, options.latency) as url:

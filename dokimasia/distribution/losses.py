@@ -17,7 +17,7 @@ class WorkerDied(DokimasiaError):
         self.away = away
 
 
-def loss_of(error: Exception, ray: Any) -> DokimasiaError:
+def loss_of(error: Any, ray: Any) -> DokimasiaError:
     """Return what an error of Ray's says of the worker that was called.
 
     Of the kernel, which ends a process where memory runs out, Ray sees only that the process is gone.
@@ -39,7 +39,7 @@ def loss_of(error: Exception, ray: Any) -> DokimasiaError:
         return WorkerDied("a worker could not be reached", away=True)
     if "worker process has died" in str(error):
         return WorkerDied(
-            f"a worker's process was ended from outside, as the kernel does where memory runs out (dmesg says so): {LESS}"
+            f"a worker's process was ended from outside, as the kernel does where memory runs out (dmesg says so); then {LESS}"
         )
     return WorkerDied(f"a worker was lost: {type(error).__name__}: {_last_line(error)}")
 
