@@ -185,7 +185,7 @@ class Workers:
             if self._keys is not None:
                 sealed = seal(self._keys, await self._cluster.call(actor.key.remote()))
             missing = await self._cluster.call(actor.begin.remote(self._orders, sealed))
-        except WorkerDied:
+        except BaseException:  # also where the run ends meanwhile: nobody else knows of it
             self._cluster.kill(actor)
             raise
         if missing:

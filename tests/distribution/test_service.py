@@ -127,6 +127,7 @@ async def test_runs_go_on_after_a_restart(
 async def test_a_service_without_ray_does_not_begin(prepared: Prepared, monkeypatch: pytest.MonkeyPatch) -> None:
     """A service that is to have workers and lacks Ray says so at its start, and not at its first run."""
     monkeypatch.setitem(sys.modules, "ray", None)
+    monkeypatch.setattr(clusters, "_cluster", None)
     with pytest.raises(ConfigError, match=r"dokimasia\[ray\]"):
         async with serving(prepared(EVALUATE), Invocation(workers=2)):
             pass
