@@ -46,7 +46,7 @@ def run_to_end(work: Work[R], settings: Settings) -> R:
         except (Interrupted, KeyboardInterrupt):
             if not line.run_id:
                 raise Interrupted(
-                    "interrupted before the run was accepted; nothing was sent and nothing is kept"
+                    "interrupted before anything was sent; the same command begins with it again"
                 ) from None
             raise Interrupted(
                 f"interrupted; everything finished is kept. "

@@ -6,7 +6,7 @@ import signal
 import socket
 from contextlib import ExitStack, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import click
 
@@ -14,6 +14,7 @@ from dokimasia.cli.shared import FILE, configured, say
 from dokimasia.report.figures import several
 
 if TYPE_CHECKING:
+    from dokimasia.runs.requests import Invocation
     from dokimasia.settings import Settings
 
 PORT = 8181
@@ -34,6 +35,13 @@ EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}
     "--allow-host", "hosts", multiple=True, metavar="NAME", help="A name by which it is reached; may be repeated."
 )
 @click.option("--width", type=click.IntRange(1), default=4, show_default=True, help="So many runs are at work at once.")
+@click.option(
+    "--workers", type=click.IntRange(1, 4096), default=1, help="Walk each run's graphs from so many processes."
+)
+@click.option("--engine", type=click.Choice(["process", "ray"]), help="Where graphs are walked (by Ray with several).")
+@click.option(
+    "--address", metavar="auto|ray://HOST:PORT", help="The Ray cluster of the workers (default: one started here)."
+)
 @configured
 def command(
     settings: "Settings",
@@ -43,6 +51,9 @@ def command(
     data_root: Path | None,
     hosts: tuple[str, ...],
     width: int,
+    workers: int,
+    engine: Literal["process", "ray"] | None,
+    address: str | None,
 ) -> None:
     """Serve the home: runs of every method over HTTP, pages to look at, and what waits for people.
 
@@ -50,12 +61,16 @@ def command(
     answers and commits the calls in flight and leaves every run so that it goes on when the service is back; a second one
     stops at once.
     """
+    from dokimasia.runs.requests import Invocation
     from dokimasia.service.guarding.tokens import Tokens, read_tokens
     from dokimasia.service.serving import check_address
 
+    far = Invocation(workers=workers, engine=engine, address=address)
+    if far.far_workers:
+        say("connecting to Ray" if address else "starting Ray")
     tokens = Tokens() if token_file is None else read_tokens(token_file)
     check_address(host, tokens=tokens.needed)
-    asyncio.run(_served(settings, host, port, tokens, data_root, hosts, width))
+    asyncio.run(_served(settings, host, port, tokens, data_root, hosts, width, far))
 
 
 async def _served(
@@ -66,6 +81,7 @@ async def _served(
     data_root: Path | None,
     hosts: tuple[str, ...],
     width: int,
+    far: "Invocation",
 ) -> None:
     from dokimasia.log import Redactor
     from dokimasia.service.engine import Engine
@@ -82,7 +98,7 @@ async def _served(
     with Home.open(settings.home, write=True) as home, ExitStack() as kept:
         redact = Redactor((*settings.secrets, own))
         events = Events(home, redact)
-        engine = Engine(settings, home, width=width, observers=events.observing)
+        engine = Engine(settings, home, width=width, observers=events.observing, far=far)
         service = Service(
             settings=settings,
             home=home,

@@ -44,7 +44,8 @@ class FarGateway:
     """Implements `dokimasia.domain.ports.Gateway` at a worker.
 
     A call goes to the driver as its key, model and forecast; its content only where the driver sends it. What the driver
-    has sent from here is kept until it is acknowledged.
+    has sent from here is kept until it is acknowledged. As soon as this worker is not `trusted` to be in the driver's hands
+    any more, it sends nothing.
     """
 
     def __init__(
@@ -57,6 +58,7 @@ class FarGateway:
         transports: Mapping[str, Transport],
         api_keys: Mapping[str, str],
         clean: Callable[[str], str],
+        trusted: Callable[[], bool] = lambda: True,
     ) -> None:
         self._line = line
         self._blobs = blobs
@@ -65,6 +67,7 @@ class FarGateway:
         self._transports = transports
         self._api_keys = api_keys
         self._clean = clean
+        self._trusted = trusted
         self._ways: dict[str, Way] = {}
         self._own: dict[str, _Own] = {}
         self._texts = KnownTexts()
@@ -100,6 +103,8 @@ class FarGateway:
             return Sent(TransportError("unknown", "nobody asks for it there any more", retryable=True), ())
         call, headers = own.call, list[Mapping[str, str]]()
         await self._blobs.fetch(images_of(call))
+        if not self._trusted():
+            return Sent(TransportError("unknown", "its worker was out of the driver's reach", retryable=True), ())
         way = replace(self._way(call.model.name), heard=lambda said: headers.append(dict(said)))
         outcome = await send_once(call, way, blobs=self._blobs, clean=self._clean)
         await self._blobs.settle()

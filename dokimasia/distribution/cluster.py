@@ -3,17 +3,20 @@
 import asyncio
 import importlib
 import logging
+import signal
 import threading
 import time
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager, suppress
 from typing import Any
 
+from dokimasia.distribution import orders
 from dokimasia.distribution.folders import Folder
+from dokimasia.distribution.losses import WorkerDied, loss_of
 from dokimasia.distribution.orders import Hello, version
 from dokimasia.distribution.worker import Worker
 from dokimasia.domain.ports import BlobStore
-from dokimasia.errors import ConfigError, DokimasiaError
+from dokimasia.errors import ConfigError
 from dokimasia.log import logger
 from dokimasia.settings import prepare_ray
 from dokimasia.storage.content.recent import Recent
@@ -27,15 +30,8 @@ IMAGE_BYTES = 128 * 1024 * 1024
 TRIES = 3
 """How often Ray is started before it is given up."""
 
-PATIENCE = 60.0
-"""Seconds that a worker may be silent before it is taken for dead."""
-
 BEGINNING = 300.0
 """Seconds that a worker may take to begin, on a machine that is busy or has yet to be started."""
-
-
-class WorkerDied(DokimasiaError):
-    """A worker's process, or its node, is gone, or has been silent for too long."""
 
 
 class Cluster:
@@ -89,8 +85,11 @@ class Cluster:
                 "_node_ip_address": "127.0.0.1",
             }
         for left in reversed(range(TRIES)):
+            if not self.users:  # who asked for it was stopped meanwhile
+                return
             try:
-                ray.init(self.address or "local", **options)
+                with _without_ctrl_c():
+                    ray.init(self.address or "local", **options)
             except (
                 Exception
             ) as error:  # Ray raises whatever went wrong below it; a busy machine is too slow for it at times
@@ -155,26 +154,21 @@ class Cluster:
         with suppress(Exception):
             self._ray.kill(worker)
 
-    async def call(self, answer: Any, *, patience: float = PATIENCE) -> Any:
+    async def call(self, answer: Any, *, patience: float | None = None) -> Any:
         """Return what a worker answers.
 
         Raises:
             WorkerDied: it is gone, or silent for too long.
             ConfigError: what it says is no answer of a worker of this version.
         """
+        patience = orders.PATIENCE if patience is None else patience
         try:
             async with asyncio.timeout(patience):
                 return await answer
         except TimeoutError:
             raise WorkerDied(f"a worker was silent for {patience:g} s") from None
-        except self._ray.exceptions.RayActorError as error:
-            raise WorkerDied(f"a worker was lost: {type(error).__name__}") from error
-        except self._ray.exceptions.RayTaskError as error:
-            cause = error.cause
-            if isinstance(cause, DokimasiaError):
-                raise cause from None
-            said = " ".join(str(cause).split())[:300]
-            raise ConfigError(f"a worker cannot work: {type(cause).__name__}: {said}") from error
+        except self._ray.exceptions.RayError as error:
+            raise loss_of(error, self._ray) from error
 
     async def reached(self, call: Callable[[], Any]) -> Any:
         """Return what a worker answers; where it cannot be reached for a while, it is called again.
@@ -182,13 +176,12 @@ class Cluster:
         Raises:
             WorkerDied: it is gone, or silent for too long.
         """
-        until = time.monotonic() + PATIENCE
+        until = time.monotonic() + orders.PATIENCE
         while True:
             try:
                 return await self.call(call())
             except WorkerDied as died:
-                away = isinstance(died.__cause__, self._ray.exceptions.ActorUnavailableError)
-                if not away or time.monotonic() > until:
+                if not died.away or time.monotonic() > until:
                     raise
             await asyncio.sleep(0.5)
 
@@ -205,6 +198,16 @@ class Cluster:
                 place = self._ray.put(data)
                 self._images.put(sha256, place, len(data))
         return place
+
+
+@contextmanager
+def _without_ctrl_c() -> Iterator[None]:
+    """Have the processes that this thread starts take no notice of Ctrl-C, which a terminal sends to them as well."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 _cluster: Cluster | None = None

@@ -7,8 +7,9 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from types import ModuleType
 from typing import Any
 
-from dokimasia.distribution.cluster import PATIENCE, Cluster, WorkerDied, cluster
+from dokimasia.distribution.cluster import Cluster, cluster
 from dokimasia.distribution.line import Line, LineLost
+from dokimasia.distribution.losses import WorkerDied
 from dokimasia.distribution.orders import Orders, Walking
 from dokimasia.distribution.sealing import seal
 from dokimasia.distribution.serving import Desk, Ports
@@ -163,14 +164,18 @@ class Workers:
                 return await self._begun()
             except WorkerDied as died:
                 self._died(died)
+            except DokimasiaError:
+                raise
+            except Exception as error:  # whatever Ray raises where it cannot be reached itself
+                self._died(error)
 
     def _died(self, problem: Exception | None) -> None:
         self._deaths += 1
-        logger(__name__).warning("worker lost", deaths=self._deaths)
+        logger(__name__).warning("worker lost", why=str(problem), deaths=self._deaths)
         if self._deaths >= self._count + DEATHS:
             raise DokimasiaError(
                 f"{self._deaths} workers died one after the other with nothing finished in between, the last one: "
-                f"{problem}. What is finished is kept; look for memory that runs out, then resume"
+                f"{problem}. What is finished is kept: mend that, then resume"
             )
 
     async def _begun(self) -> None:
@@ -180,7 +185,7 @@ class Workers:
             if self._keys is not None:
                 sealed = seal(self._keys, await self._cluster.call(actor.key.remote()))
             missing = await self._cluster.call(actor.begin.remote(self._orders, sealed))
-        except WorkerDied:
+        except BaseException:  # also where the run ends meanwhile: nobody else knows of it
             self._cluster.kill(actor)
             raise
         if missing:
@@ -231,7 +236,7 @@ class Workers:
     async def _giving(self, post: Post) -> None:
         number = 0
         while True:
-            if words := await post.line.taken(PATIENCE):
+            if words := await post.line.taken(self._orders.patience):
                 number += 1
                 await self._again(post, "give", number, words)
                 await asyncio.sleep(GATHER)

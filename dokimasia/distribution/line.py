@@ -40,12 +40,18 @@ class Line:
         self._asked: dict[int, asyncio.Future[Any]] = {}
         self._serving: dict[int, asyncio.Task[None]] = {}
         self._something = asyncio.Event()
+        self._spoilt: Exception | None = None
         self.lost = False
 
     @property
     def waiting(self) -> int:
         """How many questions are not answered yet."""
         return len(self._asked)
+
+    @property
+    def spoilt(self) -> bool:
+        """Whether this side answers nothing any more."""
+        return self._spoilt is not None
 
     async def ask(self, name: str, *holds: Any) -> Any:
         """Return the other side's answer; a question that is cancelled here is dropped there.
@@ -72,12 +78,18 @@ class Line:
         self._say(Word(ASK, -next(self._numbers), name, holds))
 
     async def taken(self, wait: float) -> list[Word]:
-        """Return what was said since the last time; wait so many seconds until there is something."""
-        if not self._said:
+        """Return what was said since the last time; wait so many seconds until there is something.
+
+        Raises:
+            Exception: that by which this side was spoilt.
+        """
+        if not self._said and self._spoilt is None:
             self._something.clear()
             with suppress(TimeoutError):
                 async with asyncio.timeout(wait):
                     await self._something.wait()
+        if self._spoilt is not None:
+            raise self._spoilt
         said, self._said = self._said, []
         return said
 
@@ -96,6 +108,11 @@ class Line:
                     answer.set_result(holds)
                 else:
                     answer.set_exception(holds)
+
+    def spoil(self, problem: Exception) -> None:
+        """Have this side answer nothing any more: whoever takes what it says learns why."""
+        self._spoilt = problem
+        self._something.set()
 
     async def lose(self) -> None:
         """Take in that the other side is gone: nothing is asked or served any more."""

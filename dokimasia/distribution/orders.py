@@ -3,7 +3,7 @@
 import hashlib
 import platform
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
@@ -14,6 +14,9 @@ from dokimasia.prompts import PromptLibrary
 
 Opening = Callable[[Mapping[str, ModelSpec], PromptLibrary | None], dict[str, Transport]]
 """Makes the ways to models."""
+
+PATIENCE = 60.0
+"""Seconds that a worker may be silent before it is taken for dead."""
 
 
 @dataclass(frozen=True)
@@ -26,6 +29,7 @@ class Orders:
         far: the models that the driver asks itself: people, and those whose ways a program handed in.
         watched: whether somebody listens to the steps of graphs.
         opening: makes the ways to models; a function that every version of the package has.
+        patience: seconds that a worker may be silent before it is taken for dead.
     """
 
     library: PromptLibrary
@@ -33,6 +37,7 @@ class Orders:
     far: frozenset[str]
     watched: bool
     opening: Opening
+    patience: float = field(default_factory=lambda: PATIENCE)
 
 
 class Walking(NamedTuple):

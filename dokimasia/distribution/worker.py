@@ -4,10 +4,12 @@ import asyncio
 import importlib
 import os
 import platform
+import time
 from typing import Any
 
 from dokimasia.distribution.asking import FarGateway
 from dokimasia.distribution.line import Line, Word
+from dokimasia.distribution.losses import WorkerDied
 from dokimasia.distribution.orders import Hello, Orders, Walking, version
 from dokimasia.distribution.ports import FarBlobs, FarRows, FarSteps
 from dokimasia.distribution.sealing import key_pair, opened
@@ -22,6 +24,10 @@ from dokimasia.storage.runs import SqliteRunStore
 
 WAIT = 5.0
 """Seconds after which a worker that has nothing to say says so: who hears nothing for longer takes it for dead."""
+
+TRUST = 0.75
+"""Share of the time after which a worker is taken for dead. One that has not heard the driver for so long, such as one that
+was stopped, sends nothing any more: others may have been given its calls."""
 
 
 class Worker:
@@ -57,7 +63,7 @@ class Worker:
     async def give(self, number: int, words: list[Word]) -> None:
         """Take in what the driver said."""
         run = self._run
-        if run is not None and number > run.given:
+        if run is not None and run.hears() and number > run.given:
             run.given = number
             run.line.given(words)
 
@@ -67,8 +73,9 @@ class Worker:
         if run is None:
             await asyncio.sleep(WAIT)
             return acknowledged, []
+        run.hears()
         if run.taken[0] <= acknowledged:
-            run.taken = (acknowledged + 1, await run.line.taken(WAIT))
+            run.taken = (acknowledged + 1, await run.line.taken(min(WAIT, run.patience / 4)))
         return run.taken
 
     async def end(self) -> None:
@@ -83,6 +90,8 @@ class _Run:
     """A run at a worker."""
 
     def __init__(self, orders: Orders, keys: dict[str, str], clean: Any) -> None:
+        self.patience = orders.patience
+        self._heard = time.monotonic()
         self.given = 0
         self.taken: tuple[int, list[Word]] = (0, [])
         self.line = Line(self._serve)
@@ -98,11 +107,30 @@ class _Run:
             transports=orders.opening(orders.specs, orders.library),
             api_keys=keys,
             clean=clean,
+            trusted=self._trusted,
         )
         saver = FarSaver(lambda method, *arguments: self.line.ask("saver", method, *arguments))
         self._here = Here(saver, FarSteps(self.line) if orders.watched else None)
 
+    def hears(self) -> bool:
+        """Take in that the driver was heard; return whether that was in time."""
+        if not self._trusted():
+            self.line.spoil(WorkerDied("a worker was out of reach for too long, or stopped"))
+        self._heard = time.monotonic()
+        return not self.line.spoilt
+
+    def _trusted(self) -> bool:
+        return not self.line.spoilt and time.monotonic() - self._heard < TRUST * self.patience
+
     async def _serve(self, name: str, holds: tuple[Any, ...]) -> Any:
+        """Answer the driver; where memory runs out nothing is, so that it takes this worker for lost, and not the item."""
+        try:
+            return await self._served(name, holds)
+        except MemoryError as error:
+            self.line.spoil(error)
+            await asyncio.Event().wait()
+
+    async def _served(self, name: str, holds: tuple[Any, ...]) -> Any:
         if name == "send":
             return await self.gateway.send(*holds)
         if name == "walk":

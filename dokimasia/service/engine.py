@@ -16,7 +16,7 @@ from dokimasia.runs.method import Accepted, Method
 from dokimasia.runs.observer import Observer, Silent
 from dokimasia.runs.preview import preview
 from dokimasia.runs.registry import method_named, method_of
-from dokimasia.runs.requests import RunRequest
+from dokimasia.runs.requests import Invocation, RunRequest
 from dokimasia.runs.retrying import retryable
 from dokimasia.runs.services import keys_of
 from dokimasia.runs.session import Session
@@ -51,6 +51,7 @@ class Engine:
         width: int = WIDTH,
         observers: Callable[[Run], Observer] = lambda run: Silent(),
         transports: Mapping[str, Transport] | None = None,
+        far: Invocation | None = None,
     ) -> None:
         """Make an engine, which does nothing before `start`.
 
@@ -60,12 +61,13 @@ class Engine:
             width: so many runs are at work at once.
             observers: makes what watches a run, each time that it is put into the queue.
             transports: ways to a model that replace the package's own; the caller closes them.
+            far: by its `workers`, `engine` and `address`, which processes walk the graphs of each run; by default this one.
         """
         self._settings = settings
         self._home = home
         self._transports = dict(transports or {})
         self._accepting = asyncio.Semaphore(ACCEPTED_AT_ONCE)
-        self.queue = Queue(settings, home, width=width, observers=observers, transports=self._transports)
+        self.queue = Queue(settings, home, width=width, observers=observers, transports=self._transports, far=far)
 
     async def __aenter__(self) -> "Engine":
         await self.start()

@@ -64,8 +64,10 @@ class Queue:
         width: int,
         observers: Callable[[Run], Observer],
         transports: Mapping[str, Transport],
+        far: Invocation | None = None,
     ) -> None:
         self._settings = settings
+        self._far = far or Invocation()
         self._home = home
         self._width = width
         self._observers = observers
@@ -79,6 +81,11 @@ class Queue:
 
     def __contains__(self, run: object) -> bool:
         return run in self._entries
+
+    @property
+    def _where(self) -> dict[str, Any]:
+        """Where graphs are walked, which whoever started this process has said, and no request."""
+        return self._far.model_dump(include={"workers", "engine", "address"})
 
     @property
     def at_work(self) -> list[str]:
@@ -96,6 +103,9 @@ class Queue:
         Nobody else writes to the home, so a run outside of the queue that calls itself running was left by a process that
         died: it is interrupted.
         """
+        if self._far.far_workers:
+            engine = importlib.import_module("dokimasia.distribution.engine")
+            await self._stack.enter_async_context(engine.cluster(self._far.address))  # one for all runs
         await self._stack.enter_async_context(sharing(self._home))
         runs = {run.id: run for run in list_runs(self._home)}
         for one in queue(self._home):
@@ -248,7 +258,7 @@ class Queue:
                 result = await resume(
                     run,
                     settings=self._settings,
-                    changes=changed(run, queued.changes | left_of(queued)),
+                    changes=changed(run, queued.changes | left_of(queued) | self._where),
                     observer=entry.watch,
                     stop=entry.stop,
                     transports=self._transports or None,

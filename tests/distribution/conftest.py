@@ -4,6 +4,7 @@ import asyncio
 import importlib.util
 import os
 import pickle
+import random
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
@@ -12,8 +13,9 @@ from typing import Any
 import pytest
 
 from dokimasia.distribution import cluster as clusters
-from dokimasia.distribution import engine
-from dokimasia.distribution.cluster import Cluster, WorkerDied
+from dokimasia.distribution import engine, orders
+from dokimasia.distribution.cluster import Cluster
+from dokimasia.distribution.losses import LESS, WorkerDied
 from dokimasia.distribution.worker import Worker
 from dokimasia.domain.ports import BlobStore
 from tests.runs.conftest import finished, homes, prepared, world
@@ -28,6 +30,9 @@ class Actor:
         """Begin."""
         self._worker = Worker()
         self._gone = asyncio.Event()
+        self._starved = False
+        self._awake = asyncio.Event()
+        self._awake.set()
         self._forbidden = forbidden
         self._dying: asyncio.Task[None] | None = None
 
@@ -40,6 +45,9 @@ class Actor:
         said = pickle.dumps(holds)
         assert not self._forbidden() or self._forbidden() not in said, "a key travelled"
         copied = pickle.loads(said)
+        await self._awake.wait()
+        if self._starved:
+            raise WorkerDied(f"a worker ran out of memory: {LESS}")
         answer = asyncio.ensure_future(getattr(self._worker, name)(*copied))
         gone = asyncio.ensure_future(self._gone.wait())
         await asyncio.wait([answer, gone], return_when=asyncio.FIRST_COMPLETED)
@@ -49,12 +57,25 @@ class Actor:
             raise WorkerDied("killed")
         return pickle.loads(pickle.dumps(answer.result()))
 
+    def stop(self) -> None:
+        """Hear nothing, not even that it is killed, until it goes on."""
+        self._awake.clear()
+
+    def go_on(self) -> None:
+        """Hear what was said meanwhile."""
+        self._awake.set()
+
+    def run_out_of_memory(self) -> None:
+        """Have no memory for anything from now on."""
+        self._starved = True
+
     def kill_soon(self) -> None:
         """Be killed by somebody else."""
         self._dying = self._dying or asyncio.ensure_future(self.die())
 
     async def die(self) -> None:
         """Be killed: nothing that it does goes on."""
+        await self._awake.wait()
         self._gone.set()
         await self._worker.end()
 
@@ -77,8 +98,20 @@ class FakeCluster:
     def __init__(self) -> None:
         """Begin with none."""
         self.living: list[Actor] = []
-        self.hired = 0
+        self.hired = self.entered = self._users = 0
         self.forbidden = b""
+        self.bad: random.Random | None = None
+        """What is lost, delayed and doubled on the way to workers and back, by chance."""
+
+    @asynccontextmanager
+    async def joined(self) -> AsyncIterator["FakeCluster"]:
+        """Be held by one more user; Ray is started for the first."""
+        self.entered += not self._users
+        self._users += 1
+        try:
+            yield self
+        finally:
+            self._users -= 1
 
     async def hire(self) -> Actor:
         """Return a new worker."""
@@ -97,12 +130,22 @@ class FakeCluster:
             worker.kill_soon()
 
     async def call(self, answer: Any, *, patience: float = 0) -> Any:
-        """Return what it answers."""
-        return await answer
+        """Return what it answers, if it does so in time."""
+        try:  # shielded, since what was said to a worker reaches it also where nobody waits for its answer any more
+            async with asyncio.timeout(orders.PATIENCE):
+                return await asyncio.shield(asyncio.ensure_future(answer))
+        except TimeoutError:
+            raise WorkerDied("silent") from None
 
     async def reached(self, call: Callable[[], Any]) -> Any:
         """Return what it answers."""
-        return await call()
+        while self.bad is not None and (luck := self.bad.random()) < 0.4:
+            await asyncio.sleep(0.01 * self.bad.random())
+            if luck < 0.2:  # it arrived, and the answer is lost; else it never arrived
+                await self.call(call())
+                if luck < 0.1:  # and arrives twice
+                    await self.call(call())
+        return await self.call(call())
 
     def held(self, value: Any) -> Any:
         """Return what stands for a value."""
@@ -131,11 +174,7 @@ def workers(monkeypatch: pytest.MonkeyPatch) -> FakeCluster:
     """Workers in this process in place of Ray's."""
     made = FakeCluster()
 
-    @asynccontextmanager
-    async def fake(address: str | None) -> AsyncIterator[Any]:
-        yield made
-
-    monkeypatch.setattr(engine, "cluster", fake)
+    monkeypatch.setattr(engine, "cluster", lambda address: made.joined())
     monkeypatch.setattr("dokimasia.distribution.worker.configure", lambda **_: None)
     return made
 
@@ -146,8 +185,8 @@ def ray() -> Iterator[Cluster]:
     if importlib.util.find_spec("ray") is None:
         pytest.skip("the extra dokimasia[ray] is not installed")
     held = Cluster(os.environ.get("DOKIMASIA_TEST_RAY"))
-    held.start()
     held.users = 1
+    held.start()
     clusters._cluster = held
     yield held
     clusters._cluster = None

@@ -10,7 +10,8 @@ import orjson
 import pytest
 
 from dokimasia.cli.main import run as command
-from dokimasia.distribution.cluster import Cluster, WorkerDied
+from dokimasia.distribution.cluster import Cluster
+from dokimasia.distribution.losses import WorkerDied
 from dokimasia.distribution.orders import Hello
 from dokimasia.domain.call import ModelCall, call_key
 from dokimasia.errors import ConfigError, DokimasiaError, TransportError

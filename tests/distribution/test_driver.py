@@ -1,7 +1,9 @@
 """A driver that is killed: its workers end, no key lies in what Ray left, and any number of workers goes on."""
 
 import importlib.util
+import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -27,7 +29,9 @@ class Driver:
         variables = {**environment(), "TMPDIR": str(temporary), "PYTHONPATH": str(ROOT)}
         command = [sys.executable, "-m", "dokimasia", *map(str, arguments)]
         with (folder / "said").open("wb") as said:
-            self._process = subprocess.Popen(command, cwd=folder, env=variables, stdout=said, stderr=said)
+            self._process = subprocess.Popen(
+                command, cwd=folder, env=variables, stdout=said, stderr=said, start_new_session=True
+            )
 
     @property
     def alive(self) -> bool:
@@ -39,6 +43,11 @@ class Driver:
         while self.alive and not condition():
             time.sleep(0.01)
         return self.alive
+
+    def interrupt(self) -> int:
+        """Press Ctrl-C, which a terminal sends to all processes of the group, and return the exit code."""
+        os.killpg(self._process.pid, signal.SIGINT)
+        return self._process.wait(PATIENCE)
 
     def kill(self) -> None:
         """Let it die without a word."""
@@ -55,9 +64,10 @@ def short() -> Iterator[Path]:
 
 
 def test_a_killed_driver_is_gone_on_with(world: Path, tmp_path: Path, short: Path) -> None:
-    """Killed with two workers, then with three, a run ends in one process: the same bytes, no committed call sent again.
+    """Killed with two workers and with three, a run ends in one process: the same bytes, no committed call sent again.
 
-    What a killed driver leaves of Ray holds no key, and the next driver removes it.
+    What a killed driver leaves of Ray holds no key, and the next driver removes it. At Ctrl-C a driver finishes the calls in
+    flight, says how to go on, and leaves nothing of Ray.
     """
     if importlib.util.find_spec("ray") is None:
         pytest.skip("the extra dokimasia[ray] is not installed")
@@ -80,6 +90,12 @@ def test_a_killed_driver_is_gone_on_with(world: Path, tmp_path: Path, short: Pat
         while left := processes_of(short):
             assert time.monotonic() < patience, f"processes of Ray outlive the driver: {left}"
             time.sleep(0.1)
+        driver = Driver((*arguments, "--home", killed, "--workers", 1, "--engine", "ray"), tmp_path, short)
+        assert driver.until(lambda: committed(killed) >= 30)
+        assert driver.interrupt() == 130
+        assert "Go on with: dokimasia resume" in (tmp_path / "said").read_text()
+        assert not processes_of(short)
+        assert not list(short.glob("dokimasia-ray-*"))
         ended = run_program((*arguments, "--home", killed), tmp_path)
         assert ended.returncode == 0, ended.stderr
         witness.check()

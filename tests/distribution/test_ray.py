@@ -2,13 +2,17 @@
 
 import asyncio
 import os
+import platform
 import signal
+from contextlib import suppress
 from pathlib import Path
 
 import orjson
 import pytest
 
+from dokimasia.distribution import orders
 from dokimasia.distribution.cluster import Cluster
+from dokimasia.errors import ConfigError
 from dokimasia.settings import load_settings
 from dokimasia.simulation.serving.server import running_server
 from tests.killing import committed, requests_of, sent_requests
@@ -56,3 +60,39 @@ async def test_a_killed_process_costs_its_calls_in_flight(
     after = sent_requests(log)[before:]
     assert not kept & set(after)
     assert "raylet" not in capsys.readouterr().out
+
+
+async def test_a_stopped_process_is_replaced_and_asks_nothing_when_it_goes_on(
+    world: Path, tmp_path: Path, ray: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A worker's process that is stopped is taken for dead, and sends none of the calls that it had when it goes on."""
+    monkeypatch.setattr(orders, "PATIENCE", 6.0)
+    log, config = tmp_path / "log", tmp_path / "dokimasia.toml"
+    with running_server(latency=0.2, log_path=log) as url:
+        config.write_text(MODELS.format(url=url))
+        settings = load_settings(config=config, home=tmp_path / "home", env={})
+        running = asyncio.ensure_future(make(settings, world, EVALUATE, workers=2, address=ray.address))
+        while committed(settings.home) < 10 and not running.done():  # noqa: ASYNC110 - another process writes it
+            await asyncio.sleep(0.05)
+        stopped = next(iter(ray.living))
+        os.kill(stopped, signal.SIGSTOP)
+        kept, before = requests_of(settings.home), len(sent_requests(log))
+        while stopped in ray.living and not running.done():  # noqa: ASYNC110 - time passes
+            await asyncio.sleep(0.02)
+        with suppress(ProcessLookupError):  # Ray ends it in some seconds, stopped as it is
+            os.kill(stopped, signal.SIGCONT)
+        done = await running
+    assert done.complete
+    after = sent_requests(log)
+    assert not kept & set(after[before:])
+    assert len(after) - len(set(after)) <= 4
+
+
+async def test_a_process_of_another_version_is_refused(ray: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A process that Ray starts and that runs other sources than the driver is refused, with its machine, and ended."""
+    monkeypatch.setattr(ray, "_idle", [])
+    monkeypatch.setattr("dokimasia.distribution.cluster.version", lambda: "another")
+    before = dict(ray.living)
+    with pytest.raises(ConfigError, match=f"{platform.node()} runs another version of dokimasia.*this is another"):
+        await ray.hire()
+    assert ray.living == before
