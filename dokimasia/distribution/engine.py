@@ -93,6 +93,7 @@ class Workers:
     ) -> None:
         self._cluster = cluster
         self._orders = cluster.held(orders)
+        self._patience = orders.patience
         self._desk = Desk(ports, cluster)
         self._gateway = ports.gateway
         self._here = here
@@ -236,7 +237,7 @@ class Workers:
     async def _giving(self, post: Post) -> None:
         number = 0
         while True:
-            if words := await post.line.taken(self._orders.patience):
+            if words := await post.line.taken(self._patience):
                 number += 1
                 await self._again(post, "give", number, words)
                 await asyncio.sleep(GATHER)
