@@ -124,6 +124,7 @@ class Engine:
             InputError: it cannot go on, such as under other prompts; or not with these while it is in the queue.
         """
         self.queue.check()
+        await self.queue.settled(run.id)
         run, changes = get_run(self._home, run.id), changes or {}
         kinds = retryable(",".join(retry)) if retry else ()
         if kinds or changes:
@@ -166,6 +167,7 @@ class Engine:
         Raises:
             InputError: it is in the queue, or an unfinished run still needs it.
         """
+        await self.queue.settled(run.id)
         run = get_run(self._home, run.id)
         self.queue.outside(run.id)
         await delete_whole_run(self._home, run.id)
@@ -177,6 +179,7 @@ class Engine:
         return get_run(self._home, run.id)
 
     async def _queued(self, run: Run, request: RunRequest, **more: Any) -> Run:
+        await self.queue.settled(run.id)
         await name_run(self._home, run.id, request.name, request.tags)
         if run.status == "done" and not more.get("retry"):
             return run

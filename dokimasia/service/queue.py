@@ -194,6 +194,16 @@ class Queue:
                 f"run {run} is {get_run(self._home, run).status}; cancel it first, or wait until it has ended"
             )
 
+    async def settled(self, run: str) -> None:
+        """Wait until a run whose row says that it has ended has left the queue as well, which takes a moment more."""
+        entry = self._entries.get(run)
+        if (
+            entry is not None
+            and entry.task is not None
+            and get_run(self._home, run).status not in ("queued", "running")
+        ):
+            await asyncio.wait([entry.task])
+
     async def ended(self, run: str) -> None:
         """Return when a run is neither in the queue nor at work."""
         while (entry := self._entries.get(run)) is not None:

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from dokimasia.service.queue import Queue
 from dokimasia.simulation.world import write_world
 from dokimasia.storage.naming import Label, labels
 from tests.service.working import Working, working
@@ -100,6 +101,26 @@ async def test_a_run_is_stopped_gone_on_with_and_asked_anew(at_work: Working) ->
     for body in ({"kinds": ["nothing"]}, {"kinds": "refused"}, {"judge": "sim/judge"}):
         assert (await client.post(f"/api/runs/{begun}/retry", json=body)).status_code == 422, body
     assert (await client.post(f"/api/runs/{begun}/resume", json={"kinds": ["refused"]})).status_code == 422
+
+
+async def test_a_resume_at_the_very_moment_of_an_end_is_not_lost(
+    at_work: Working, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A run whose row says already that it was interrupted goes on also where it has not left the queue yet."""
+    leave = Queue._leave
+
+    async def late(self: Queue, *holds: Any) -> None:
+        await asyncio.sleep(0.3)
+        await leave(self, *holds)
+
+    monkeypatch.setattr(Queue, "_leave", late)
+    begun = (await at_work.client.post("/api/runs/evaluate", json={**ASKED, "max_calls": 3})).json()["id"]
+    for limits in ({"max_calls": 5}, {}):
+        assert (await at_work.ended(begun))["status"] == "interrupted"
+        more = await at_work.client.post(f"/api/runs/{begun}/resume", json=limits)
+        assert more.status_code == 200, more.text
+    assert (await at_work.ended(begun))["status"] == "done"
+    assert (await at_work.client.delete(f"/api/runs/{begun}")).status_code == 200
 
 
 async def test_a_run_at_work_is_cancelled_and_not_deleted(tmp_path: Path) -> None:
