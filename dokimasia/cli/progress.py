@@ -4,7 +4,8 @@ import logging
 import sys
 import time
 
-from rich.progress import BarColumn, Progress, TextColumn
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+from rich.table import Column
 
 from dokimasia.cli.shared import say
 from dokimasia.gateway.events import GatewayEvent, GatewayStats
@@ -64,9 +65,11 @@ class ProgressLine:
             self._live = Progress(
                 TextColumn("{task.description}"),
                 BarColumn(bar_width=28),
-                TextColumn("{task.completed}/{task.total}"),
-                TextColumn("{task.fields[note]}"),
+                MofNCompleteColumn(),
+                # the note is cut where the line is too short for all, and nothing else
+                TextColumn("{task.fields[note]}", table_column=Column(ratio=1, no_wrap=True, overflow="ellipsis")),
                 console=self._console,
+                expand=True,
                 transient=True,
                 refresh_per_second=4,
             )

@@ -61,13 +61,13 @@ def command(
     answers and commits the calls in flight and leaves every run so that it goes on when the service is back; a second one
     stops at once.
     """
+    from dokimasia.cli.running import say_workers
     from dokimasia.runs.requests import Invocation
     from dokimasia.service.guarding.tokens import Tokens, read_tokens
     from dokimasia.service.serving import check_address
 
     far = Invocation(workers=workers, engine=engine, address=address)
-    if far.far_workers:
-        say("connecting to Ray" if address else "starting Ray")
+    say_workers(far)
     tokens = Tokens() if token_file is None else read_tokens(token_file)
     check_address(host, tokens=tokens.needed)
     asyncio.run(_served(settings, host, port, tokens, data_root, hosts, width, far))

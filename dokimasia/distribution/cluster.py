@@ -4,11 +4,13 @@ import asyncio
 import importlib
 import logging
 import signal
+import socket
 import threading
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
 from typing import Any
+from urllib.parse import urlsplit
 
 from dokimasia.distribution import orders
 from dokimasia.distribution.folders import Folder
@@ -29,6 +31,9 @@ IMAGE_BYTES = 128 * 1024 * 1024
 
 TRIES = 3
 """How often Ray is started before it is given up."""
+
+LOOKING = 10.0
+"""Seconds in which a cluster's address must answer."""
 
 BEGINNING = 300.0
 """Seconds that a worker may take to begin, on a machine that is busy or has yet to be started."""
@@ -84,6 +89,8 @@ class Cluster:
                 "_temp_dir": str(self._folder.path),
                 "_node_ip_address": "127.0.0.1",
             }
+        elif self.address != "auto":
+            _look_for(self.address)
         for left in reversed(range(TRIES)):
             if not self.users:  # who asked for it was stopped meanwhile
                 return
@@ -198,6 +205,25 @@ class Cluster:
                 place = self._ray.put(data)
                 self._images.put(sha256, place, len(data))
         return place
+
+
+def _look_for(address: str) -> None:
+    """See that something listens at the address of a cluster: Ray itself looks for it for minutes.
+
+    Raises:
+        ConfigError: nothing does, or it is no address.
+    """
+    parts = urlsplit(address if "://" in address else f"//{address}")
+    try:
+        host, port = parts.hostname, parts.port
+    except ValueError:  # no number of a port
+        host = port = None
+    if not host or not port:
+        raise ConfigError(f"--address {address}: an address of Ray is auto, ray://HOST:PORT or HOST:PORT")
+    try:
+        socket.create_connection((host, port), timeout=LOOKING).close()
+    except OSError as error:
+        raise ConfigError(f"there is no Ray at {address}: {error}") from error
 
 
 @contextmanager

@@ -1,11 +1,18 @@
 """The line on how far a run is: what is counted as failed, and what is said of models that do not answer."""
 
+import io
+from typing import cast
+
 import pytest
+from rich.console import Console
 
 from dokimasia.cli import progress as module
 from dokimasia.cli.progress import ProgressLine
+from dokimasia.cli.running import say_workers
 from dokimasia.gateway.events import GatewayEvent, GatewayStats
+from dokimasia.runs.estimate import Estimate
 from dokimasia.runs.observer import Progress, Speed
+from dokimasia.runs.requests import Invocation
 
 
 @pytest.fixture(autouse=True)
@@ -71,3 +78,31 @@ def test_a_rate_is_known_from_the_first_look_on() -> None:
     speed, progress = Speed(), Progress(items=4, stats=GatewayStats(answered=106))
     speed.mark(progress)
     assert speed.of(progress)[0] > 0
+
+
+def test_a_long_note_leaves_the_counts_where_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a terminal that is too narrow for all, the note is cut, and the counts stand as long as the run goes on."""
+    shown = Console(force_terminal=True, width=60, file=io.StringIO(), color_system=None)
+    with ProgressLine() as line:
+        monkeypatch.setattr(line, "_console", shown)
+        line.planned("r1", Estimate(samples=9, models={}))
+        line.happened(GatewayEvent(kind="limit", endpoint="http://127.0.0.1:1/v1", reason="4 -> 8: " + "x" * 90))
+        line.progressed(Progress(items=9, done=7))
+    last = cast("io.StringIO", shown.file).getvalue().rpartition("evaluating")[2]
+    assert "7/9" in last
+    assert "…" in last
+
+
+def test_more_workers_than_cores_are_remarked_on(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What is waited for is said before Ray starts, and that a machine has fewer cores than workers; without any, nothing."""
+    monkeypatch.setattr("os.cpu_count", lambda: 2)
+    say_workers(Invocation())
+    assert not capsys.readouterr().err
+    say_workers(Invocation(workers=3))
+    said = capsys.readouterr().err
+    assert "starting 3 workers by Ray on this machine" in said
+    assert "more than this machine's 2 cores" in said
+    say_workers(Invocation(workers=3, address="ray://head:10001"))
+    assert capsys.readouterr().err == "starting 3 workers by Ray on the cluster at ray://head:10001\n"

@@ -1,13 +1,17 @@
 """What the driver puts into Ray's object store for its workers."""
 
+import socket
 import time
 from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
 from types import SimpleNamespace
 from typing import Any, cast
 
+import pytest
+
 from dokimasia.distribution.cluster import Cluster
 from dokimasia.domain.ports import BlobStore
+from dokimasia.errors import ConfigError
 
 
 def test_an_image_that_two_workers_want_at_once_is_put_there_once() -> None:
@@ -32,3 +36,23 @@ def test_an_image_that_two_workers_want_at_once_is_put_there_once() -> None:
         first, second = (threads.submit(asked) for _ in range(2))
         assert first.result() is second.result()
     assert read == ["one"]
+
+
+@pytest.mark.parametrize(
+    ("address", "said"),
+    [
+        ("somewhere", "--address somewhere: an address of Ray is auto, ray://HOST:PORT or HOST:PORT"),
+        ("ray://head:port", "--address ray://head:port: an address of Ray is auto"),
+        ("ray://127.0.0.1:{closed}", "there is no Ray at ray://127.0.0.1:{closed}: "),
+        ("127.0.0.1:{closed}", "there is no Ray at 127.0.0.1:{closed}: "),
+    ],
+)
+def test_where_nothing_listens_nobody_waits(address: str, said: str) -> None:
+    """An address that is none, or at which nobody listens, is refused at once: Ray itself looks for it for minutes."""
+    pytest.importorskip("ray")
+    with socket.socket() as taken:  # bound and not listening: nobody else can, either
+        taken.bind(("127.0.0.1", 0))
+        closed = taken.getsockname()[1]
+        with pytest.raises(ConfigError) as refused:
+            Cluster(address.format(closed=closed)).start()
+    assert str(refused.value).startswith(said.format(closed=closed))

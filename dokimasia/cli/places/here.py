@@ -17,7 +17,7 @@ from dokimasia.errors import DecidedMeanwhile
 from dokimasia.runs.forking import ForkRequest
 from dokimasia.runs.method import Method
 from dokimasia.runs.registry import method_of
-from dokimasia.runs.requests import RunRequest
+from dokimasia.runs.requests import Invocation, RunRequest
 from dokimasia.settings import Settings
 from dokimasia.storage.home import Home
 from dokimasia.storage.naming import LAST, Usable, other_than, resolve_run
@@ -100,7 +100,9 @@ class Here:
         from dokimasia.client.files import without_written
         from dokimasia.runs.lifecycle import run
 
-        return self._done(partial(run, method, request), lambda there: there.run(method, without_written(request)))
+        return self._done(
+            partial(run, method, request), lambda there: there.run(method, without_written(request)), request
+        )
 
     def resume(self, run: Run, changes: Mapping[str, Any], retry: Sequence[str]) -> Done:
         """Go on with a run, to its end."""
@@ -109,7 +111,8 @@ class Here:
 
         kinds = retryable(",".join(retry)) if retry else ()
         work = partial(resume, run, changes=changes, retry=kinds)
-        return self._done(work, lambda there: there.resume(run, changes, retry))
+        far = Invocation(**{name: changes[name] for name in ("workers", "engine", "address") if name in changes})
+        return self._done(work, lambda there: there.resume(run, changes, retry), far)
 
     def fork_preview(self, run: Run, request: ForkRequest) -> dict[str, Any]:
         """Return what a fork would be, ask and cost."""
@@ -122,13 +125,14 @@ class Here:
         """Do a run again with changes, to its end."""
         from dokimasia.runs.forking import fork
 
-        return self._done(partial(fork, run, request), lambda there: there.fork(run, request))
+        return self._done(partial(fork, run, request), lambda there: there.fork(run, request), request)
 
-    def _done(self, work: Callable[..., Any], through: "Callable[[There], Done]") -> Done:
-        from dokimasia.cli.running import run_to_end
+    def _done(self, work: Callable[..., Any], through: "Callable[[There], Done]", far: Invocation) -> Done:
+        from dokimasia.cli.running import run_to_end, say_workers
 
         if there := self.holder():
             return through(there)
+        say_workers(far)
         result = run_to_end(work, self.settings)
         return Done(result.run, result.end, result.why, result.summary)
 
