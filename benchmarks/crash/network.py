@@ -15,7 +15,7 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 from urllib.parse import urlsplit
 
 from benchmarks.command import ROOT, BenchmarkFailed, Options, run_benchmark, say, scratch, sized
@@ -24,6 +24,9 @@ from benchmarks.crash.evidence import Evidence, Requests, ServerLog, committed, 
 from benchmarks.crash.workers import _calls_of, _Driver  # pyright: ignore[reportPrivateUsage]
 from benchmarks.figures import Figure, Report
 from dokimasia.simulation.world import write_world
+
+if TYPE_CHECKING:
+    from benchmarks.cluster import Nodes
 
 GOOD = (0.0, 0.0, 0.0)
 BAD = (0.2, 0.1, 0.05)
@@ -145,8 +148,8 @@ def _troubled(
     """Have one run suffer the network, and compare it with the one of one process; return its seconds and requests."""
     if not trouble.seconds:
         network.becomes(trouble.wire)
-    started, driver = time.monotonic(), _Driver(scene, home, network, 2)  # pyright: ignore[reportArgumentType]
-    driver.until(lambda: committed(home) >= len(whole.calls) / 4, "go on")
+    started, driver = time.monotonic(), _Driver(scene, home, cast("Nodes", network), None, workers=2)
+    driver.until(lambda: committed(home) >= len(whole.calls) / 4)
     before, seen = _calls_of(home), scene.log.new_requests()
     if trouble.seconds:
         network.becomes(trouble.wire)

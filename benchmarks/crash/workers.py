@@ -219,8 +219,9 @@ def _calls_of(home: Path) -> Evidence:
 class _Driver:
     """The program at work on a home, started as often as it takes, with workers on the cluster or with none."""
 
-    def __init__(self, scene: Scene, home: Path, nodes: Nodes, whole: Whole) -> None:
-        self._scene, self._home, self._nodes, self._whole = scene, home, nodes, whole
+    def __init__(self, scene: Scene, home: Path, nodes: Nodes, whole: Whole | None, *, workers: int = 0) -> None:
+        """Start it; without a `whole` to share out nothing limits it, and with `workers` it always has so many."""
+        self._scene, self._home, self._nodes, self._whole, self._workers = scene, home, nodes, whole, workers
         self._out, self._err = scene.folder / "out", scene.folder / "err"
         self.starts: list[Start] = []
         self._alone = False
@@ -228,21 +229,27 @@ class _Driver:
 
     def start(self, *, alone: bool = False) -> None:
         """Start it, with a limit on calls or on money; `alone`: from now on without workers."""
-        randomness, share = self._scene.randomness, self._scene.randomness.uniform(*SHARES)
         self._alone = self._alone or alone
-        far = ["--workers", str(randomness.choice(WORKERS)), "--address", self._nodes.address]
-        if len(self.starts) % 2:
-            limit = Start(time.monotonic(), cost=round(share * self._whole.cost, 6))
-            spend = ["--max-cost", str(limit.cost)]
-        else:
-            limit = Start(time.monotonic(), calls=round(share * self._whole.requests))
-            spend = ["--max-calls", str(limit.calls)]
-        self.starts.append(limit)
+        far = [
+            "--workers",
+            str(self._workers or self._scene.randomness.choice(WORKERS)),
+            "--address",
+            self._nodes.address,
+        ]
+        spend = [] if self._whole is None else self._limited(self._whole)
         command = [sys.executable, "-m", "dokimasia", *self._scene.arguments(self._home), *spend]
         with self._out.open("wb") as out, self._err.open("wb") as err:
             self._process = subprocess.Popen(
                 [*command, *([] if self._alone else far)], cwd=ROOT, stdout=out, stderr=err
             )
+
+    def _limited(self, whole: Whole) -> list[str]:
+        share = self._scene.randomness.uniform(*SHARES)
+        if len(self.starts) % 2:
+            self.starts.append(Start(time.monotonic(), cost=round(share * whole.cost, 6)))
+            return ["--max-cost", str(self.starts[-1].cost)]
+        self.starts.append(Start(time.monotonic(), calls=round(share * whole.requests)))
+        return ["--max-calls", str(self.starts[-1].calls)]
 
     @property
     def done(self) -> bool:
