@@ -13,7 +13,7 @@ from benchmarks.stub import Running, running_stub
 from benchmarks.workload import IMAGE_BYTES, Workload, write_workload
 
 CONTESTANTS = ("dokimasia", "aiohttp + ledger", "aiohttp", "litellm", "Inspect AI")
-PER_INSPECT, OF_LEDGER = 15, 0.35
+PER_INSPECT, OF_LEDGER = 20, 0.45
 
 Measured = dict[str, Any]
 
