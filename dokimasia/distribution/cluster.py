@@ -104,8 +104,13 @@ class Cluster:
                 if left:
                     continue
                 self._stop()
-                where = f"at {self.address}" if self.address else "on this machine"
-                raise ConfigError(f"there is no Ray {where}: {' '.join(str(error).split())[:300]}") from error
+                said = " ".join(str(error).split())[:300]
+                if self.address is None:
+                    raise ConfigError(f"there is no Ray on this machine: {said}") from error
+                raise ConfigError(
+                    f"there is no Ray at {self.address}, or it does not let this process in: {said} (a cluster with "
+                    "tokens takes RAY_AUTH_MODE=token and its token in this environment, too)"
+                ) from error
             self._joined = True
             return
 
