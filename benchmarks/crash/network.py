@@ -21,7 +21,7 @@ from urllib.parse import urlsplit
 from benchmarks.command import ROOT, BenchmarkFailed, Options, run_benchmark, say, scratch, sized
 from benchmarks.crash.__main__ import MODEL, Findings, Scene, compare_with_earlier, server_of, until, verify
 from benchmarks.crash.evidence import Evidence, Requests, ServerLog, committed, read_evidence, take_copy
-from benchmarks.crash.workers import _calls_of, _Driver  # pyright: ignore[reportPrivateUsage]
+from benchmarks.crash.workers import Driver, calls_of
 from benchmarks.figures import Figure, Report
 from dokimasia.simulation.world import write_world
 
@@ -151,9 +151,9 @@ def _troubled(
     """Have one run suffer the network, and compare it with the one of one process; return its seconds and requests."""
     if not trouble.seconds:
         network.becomes(trouble.wire)
-    started, driver = time.monotonic(), _Driver(scene, home, cast("Nodes", network), None, workers=2)
+    started, driver = time.monotonic(), Driver(scene, home, cast("Nodes", network), None, workers=2)
     driver.until(lambda: committed(home) >= len(whole.calls) / 4)
-    before, seen = _calls_of(home), scene.log.new_requests()
+    before, seen = calls_of(home), scene.log.new_requests()
     if trouble.seconds:
         network.becomes(trouble.wire)
         time.sleep(trouble.seconds)

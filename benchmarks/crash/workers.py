@@ -150,7 +150,7 @@ def _killed_run(
 ) -> Kept:
     """Have a run suffer these deaths over its whole length, let it end, and compare it with the unkilled one."""
     total, taken = len(whole.evidence.calls), list[Death]()
-    driver = _Driver(scene, home, nodes, whole)
+    driver = Driver(scene, home, nodes, whole)
     for place, what in enumerate(deaths):
         share = (place + 1 + scene.randomness.uniform(-0.3, 0.3)) / (len(deaths) + 1)
         driver.until(lambda share=share: committed(home) >= share * total)
@@ -165,7 +165,7 @@ def _killed_run(
             nodes.forsake()
             driver.start(alone=place == len(deaths) - 1)
         else:
-            evidence = _calls_of(home)
+            evidence = calls_of(home)
             taken.append(Death(what, time.monotonic(), evidence))
             if what == "node":
                 nodes.kill()
@@ -205,7 +205,7 @@ def _look_for_repeats(
             raise BenchmarkFailed(f"{len(missing)} committed calls are not in the server's log: it proves nothing")
 
 
-def _calls_of(home: Path) -> Evidence:
+def calls_of(home: Path) -> Evidence:
     """Return the committed calls of a home that is at work."""
     import sqlite3
 
@@ -216,7 +216,7 @@ def _calls_of(home: Path) -> Evidence:
         connection.close()
 
 
-class _Driver:
+class Driver:
     """The program at work on a home, started as often as it takes, with workers on the cluster or with none."""
 
     def __init__(self, scene: Scene, home: Path, nodes: Nodes, whole: Whole | None, *, workers: int = 0) -> None:

@@ -172,12 +172,13 @@ class Workers:
 
     def _died(self, problem: Exception | None) -> None:
         self._deaths += 1
-        logger(__name__).warning("worker lost", why=str(problem), deaths=self._deaths)
+        said = str(problem) if isinstance(problem, DokimasiaError) else f"{type(problem).__name__}: {problem}"
+        logger(__name__).warning("worker lost", why=said, deaths=self._deaths)
         if self._deaths >= self._count + DEATHS:
             raise DokimasiaError(
                 f"{self._deaths} workers died one after the other with nothing finished in between, the last one: "
-                f"{problem}. What is finished is kept: mend that, then resume"
-            )
+                f"{said}. What is finished is kept: mend that, then resume"
+            ) from problem
 
     async def _begun(self) -> None:
         actor = await self._cluster.hire()

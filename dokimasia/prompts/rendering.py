@@ -41,6 +41,10 @@ class Recognised(Value):
     problem: str | None = None
 
 
+_KEPT = 100_000
+"""What has inputs of more characters is not kept for the next who asks the same."""
+
+
 def render(
     name: str,
     inputs: Mapping[str, str],
@@ -61,7 +65,8 @@ def render(
     Raises:
         ConfigError: an input is unknown, or a required one is missing.
     """
-    return _rendered(library or default_library(), name, tuple(inputs.items()), tuple(images), count)
+    make = _rendered if sum(map(len, inputs.values())) <= _KEPT else _rendered.__wrapped__
+    return make(library or default_library(), name, tuple(inputs.items()), tuple(images), count)
 
 
 @lru_cache(maxsize=64)  # every candidate is asked the same of a sample, one after the other

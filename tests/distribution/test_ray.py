@@ -6,6 +6,7 @@ import platform
 import signal
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import orjson
 import pytest
@@ -13,7 +14,7 @@ import pytest
 from dokimasia.distribution import orders
 from dokimasia.distribution.cluster import Cluster
 from dokimasia.errors import ConfigError
-from dokimasia.settings import load_settings
+from dokimasia.settings import Settings, load_settings
 from dokimasia.simulation.serving.server import running_server
 from tests.killing import committed, requests_of, sent_requests
 from tests.runs.conftest import Finished, Prepared
@@ -37,6 +38,13 @@ async def test_processes_come_to_the_same_bytes(
     assert len(ray.living) == 2
 
 
+async def in_the_middle(settings: Settings, running: "asyncio.Future[Any]") -> None:
+    """Wait until some calls are committed, and the run goes on."""
+    while committed(settings.home) < 10 and not running.done():  # noqa: ASYNC110 - another process writes it
+        await asyncio.sleep(0.05)
+    assert not running.done(), "it ended before anything could happen to it"
+
+
 async def test_a_killed_process_costs_its_calls_in_flight(
     world: Path, tmp_path: Path, ray: Cluster, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -49,8 +57,7 @@ async def test_a_killed_process_costs_its_calls_in_flight(
         config.write_text(MODELS.format(url=url))
         settings = load_settings(config=config, home=tmp_path / "home", env={})
         running = asyncio.ensure_future(make(settings, world, EVALUATE, workers=2, address=ray.address))
-        while committed(settings.home) < 10 and not running.done():  # noqa: ASYNC110 - another process writes it
-            await asyncio.sleep(0.05)
+        await in_the_middle(settings, running)
         killed = next(iter(ray.living))
         os.kill(killed, signal.SIGKILL)
         kept, before = requests_of(settings.home), len(sent_requests(log))
@@ -72,8 +79,7 @@ async def test_a_stopped_process_is_replaced_and_asks_nothing_when_it_goes_on(
         config.write_text(MODELS.format(url=url))
         settings = load_settings(config=config, home=tmp_path / "home", env={})
         running = asyncio.ensure_future(make(settings, world, EVALUATE, workers=2, address=ray.address))
-        while committed(settings.home) < 10 and not running.done():  # noqa: ASYNC110 - another process writes it
-            await asyncio.sleep(0.05)
+        await in_the_middle(settings, running)
         stopped = next(iter(ray.living))
         os.kill(stopped, signal.SIGSTOP)
         kept, before = requests_of(settings.home), len(sent_requests(log))
@@ -83,6 +89,7 @@ async def test_a_stopped_process_is_replaced_and_asks_nothing_when_it_goes_on(
             os.kill(stopped, signal.SIGCONT)
         done = await running
     assert done.complete
+    assert stopped not in ray.living
     after = sent_requests(log)
     assert not kept & set(after[before:])
     assert len(after) - len(set(after)) <= 4

@@ -129,3 +129,11 @@ def test_a_broken_prompt_file_is_named(tmp_path) -> None:
     )
     with pytest.raises(ConfigError, match=r"mine\.md: the user part must use each"):
         PromptLibrary.from_folders(tmp_path)
+
+
+def test_what_is_long_is_not_kept() -> None:
+    """The same question is rendered once for all candidates; one of megabytes leaves with whoever asked it."""
+    short, long = ({"question": "How many cups?" * times} for times in (1, 100_000))
+    assert render("solver", short) is render("solver", short)
+    assert render("solver", long) is not render("solver", long)
+    assert render("solver", long) == render("solver", long)
