@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from dokimasia.runs.ending import why_ended
 from dokimasia.runs.registry import method_named
 from dokimasia.service import queue
 from dokimasia.service.engine import Engine
@@ -35,7 +36,9 @@ async def work(folder: Path, home: Path) -> None:
                 request = method_named(name).request.model_validate({"data": folder / "world.jsonl", **fields})
                 await engine.submit(name, request)
             for run in list_runs(opened):
-                while get_run(opened, run.id).status != "done":
+                while (now := get_run(opened, run.id)).status != "done":
+                    if now.status == "failed":
+                        raise SystemExit(f"{run.method} {run.id} failed: {why_ended(opened, now)}")
                     await engine.ended(run)
                     await asyncio.sleep(0.1)
 

@@ -118,7 +118,7 @@ def answered(home: Path) -> set[str]:
     return rows | {left.item.id for _, left in left_decisions(home)}
 
 
-def to_the_end(folder: Path, home: Path, start: Start, *, patience: float = 900.0) -> None:
+def to_the_end(folder: Path, home: Path, start: Start, *, patience: float = 300.0) -> None:
     """Have an engine do all, and the person answer all."""
     process, deadline = start(folder, home), time.monotonic() + patience
     while process.alive:

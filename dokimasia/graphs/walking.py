@@ -1,11 +1,19 @@
 """Where items meet graphs: one walk, and the port behind which it is done in this process or in another."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
-from langgraph.checkpoint.base import BaseCheckpointSaver
+from langchain_core.runnables import RunnableConfig
+from langgraph.checkpoint.base import (
+    BaseCheckpointSaver,
+    ChannelVersions,
+    Checkpoint,
+    CheckpointMetadata,
+    CheckpointTuple,
+)
 
+from dokimasia.domain.judgement import Failed
 from dokimasia.graphs import drive
 from dokimasia.graphs.context import Context
 from dokimasia.graphs.drive import GraphFile
@@ -50,6 +58,56 @@ class Engine(Protocol):
         ...
 
 
+class WholeSteps(BaseCheckpointSaver[str]):
+    """Keeps steps in a saver, up to one that left something open: for want of money, or since a person has not answered.
+
+    A walk that is continued takes that step again, and so asks again what it could not be told. If the step was kept, the
+    walk would go on as if the answer would never come: only this process knows what it left open.
+    """
+
+    def __init__(self, saver: BaseCheckpointSaver[str]) -> None:
+        """Keep steps in a saver."""
+        super().__init__(serde=saver.serde)
+        self._saver = saver
+        self.open: dict[str, Sequence[Failed]] = {}
+        """What was left open, by thread at work."""
+
+    def get_next_version(self, current: str | None, channel: None) -> str:
+        """Return the next version of a channel, as the saver numbers them."""
+        return self._saver.get_next_version(current, channel)
+
+    async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
+        """Return the step that a configuration names, or a thread's last."""
+        return await self._saver.aget_tuple(config)
+
+    def alist(self, config: RunnableConfig | None, **which: Any) -> AsyncIterator[CheckpointTuple]:
+        """Yield steps, the newest first."""
+        return self._saver.alist(config, **which)
+
+    async def aput(
+        self,
+        config: RunnableConfig,
+        checkpoint: Checkpoint,
+        metadata: CheckpointMetadata,
+        new_versions: ChannelVersions,
+    ) -> RunnableConfig:
+        """Keep a step, where nothing was left open."""
+        if not self._left_open(config):
+            return await self._saver.aput(config, checkpoint, metadata, new_versions)
+        where = {name: config["configurable"].get(name, "") for name in ("thread_id", "checkpoint_ns")}
+        return {"configurable": {**where, "checkpoint_id": checkpoint["id"]}}
+
+    async def aput_writes(
+        self, config: RunnableConfig, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str = ""
+    ) -> None:
+        """Keep what a task wrote, where nothing was left open."""
+        if not self._left_open(config):
+            await self._saver.aput_writes(config, writes, task_id, task_path)
+
+    def _left_open(self, config: RunnableConfig) -> bool:
+        return bool(self.open.get(config["configurable"]["thread_id"]))
+
+
 class Here:
     """Walks in this process and event loop; each graph is compiled once."""
 
@@ -57,7 +115,7 @@ class Here:
 
     def __init__(self, saver: BaseCheckpointSaver[str], steps: Steps | None = None) -> None:
         """Keep steps in a saver, and tell them to `steps` where somebody listens."""
-        self._saver = saver
+        self._saver = WholeSteps(saver)
         self._steps = steps
         self._graphs: dict[tuple[str, bool], Any] = {}
 
@@ -67,7 +125,13 @@ class Here:
         with at_item(walk.item):
             if not walk.thread:
                 return await drive.run(graph, walk.inputs, context=walk.context)
-            return await drive.start_or_resume(graph, walk.inputs, context=walk.context, thread=walk.thread)
+            refused = [] if walk.context.refused is None else walk.context.refused
+            self._saver.open[walk.thread] = refused
+            try:
+                context = replace(walk.context, refused=refused)
+                return await drive.start_or_resume(graph, walk.inputs, context=context, thread=walk.thread)
+            finally:
+                del self._saver.open[walk.thread]
 
     def _compiled(self, graph: GraphFile, *, kept: bool) -> Any:
         place = (graph.NAME, kept)

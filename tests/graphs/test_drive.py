@@ -1,14 +1,17 @@
 """Threads survive a death at any moment between two steps."""
 
+from contextlib import suppress
 from typing import Any
 
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 
 from dokimasia.domain.identity import value_id
+from dokimasia.errors import CallFailed
 from dokimasia.gateway.doubles import ScriptedGateway
 from dokimasia.graphs import drive
 from dokimasia.graphs.context import Context
+from dokimasia.graphs.walking import Here, Walk
 from dokimasia.storage.memory import MemoryStore
 from tests.graphs.test_cognitive_replay import OPTIONS, SAMPLE, chain, criteria, look
 
@@ -76,5 +79,36 @@ async def test_a_thread_goes_on_from_any_moment_of_death(moment: str, number: in
     except Died:
         saver.dead = False
     state = await whole(saver, gateway, store)
+    assert {key: state[key] for key in expected} == expected
+    assert len(gateway.calls) == len(REPLIES)
+
+
+class Poor(Ledger):
+    """A ledger that pays for the first calls only, until it is given more."""
+
+    def __init__(self, calls: int) -> None:
+        super().__init__()
+        self.left = calls
+
+    async def ask(self, call: Any, *, label: str = "") -> Any:
+        if self.left <= 0:
+            raise CallFailed("budget", "the budget is used up")
+        self.left -= 1
+        return await super().ask(call, label=label)
+
+
+@pytest.mark.parametrize("calls", range(5))
+async def test_a_step_that_left_something_open_is_taken_again(calls: int) -> None:
+    """A walk that the budget ended, and of which no row was kept, is no ended walk: it goes on when there is money."""
+    store = MemoryStore()
+    await store.put(SAMPLE)
+    expected = await whole(InMemorySaver(), Ledger(), store)
+    here, gateway = Here(InMemorySaver()), Poor(calls)
+    graph = drive.GRAPHS["cognitive_replay"]
+    walk = Walk(graph, {"sample": value_id(SAMPLE)}, "one", Context(gateway, store, OPTIONS), "t")
+    with suppress(CallFailed):
+        assert (await here.walk(walk))["failed"] == "budget"
+    gateway.left = len(REPLIES)
+    state = await here.walk(walk)
     assert {key: state[key] for key in expected} == expected
     assert len(gateway.calls) == len(REPLIES)

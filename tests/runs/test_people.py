@@ -1,6 +1,7 @@
 """Runs in which a person takes the place of a model: the same contract as of any run, and nothing asked or paid twice."""
 
 import shutil
+import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -13,6 +14,7 @@ from dokimasia.domain.call import ModelCall
 from dokimasia.errors import ConfigError, InputError, Interrupted
 from dokimasia.gateway.doubles import CountingTransport, Crash
 from dokimasia.methods.checks import answer_all
+from dokimasia.runs import work
 from dokimasia.runs.deleting import delete_whole_run
 from dokimasia.runs.forking import ForkRequest, fork
 from dokimasia.runs.lifecycle import resume
@@ -21,7 +23,9 @@ from dokimasia.runs.reading.reporting import run_data
 from dokimasia.runs.services import Stop
 from dokimasia.settings import Settings
 from dokimasia.simulation.serving.transport import SimTransport
+from dokimasia.storage.checkpoints import Saver
 from dokimasia.storage.home import Home
+from dokimasia.storage.people.questions import withdrawn_items
 from dokimasia.storage.results import result_failures
 from dokimasia.storage.runs import get_run
 from tests.runs.conftest import Prepared
@@ -171,6 +175,45 @@ async def test_stopped_and_killed_between_question_and_answer(
     assert orjson.dumps(done.summary) == orjson.dumps(whole.summary)
     back = [call for one in used for call in one.done]
     assert len(back) == len({call.model_dump_json() for call in back})
+
+
+async def test_killed_with_any_step_or_row(
+    case: str, small: Path, prepared: Prepared, wholes: Whole, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Killed before any step or row is kept, a run asks again what it could not be told: no answer is left behind."""
+    kind, like = PEOPLE[case]
+    _, whole = await wholes.of(case, prepared)
+    settings = prepared(kind)
+    left = 0
+
+    def dying(keep: Callable[..., Any]) -> Callable[..., Any]:
+        async def kept(*arguments: Any) -> Any:
+            nonlocal left
+            left -= 1
+            if left <= 0:  # nothing is kept by a process that is dead
+                raise Crash("the machine went away")
+            return await keep(*arguments)
+
+        return kept
+
+    monkeypatch.setattr(work, "record_results", dying(work.record_results))
+    monkeypatch.setattr(Saver, "aput", dying(Saver.aput))
+    number, deaths, died = 0, 0, True
+    while died:
+        number += 1
+        shutil.rmtree(settings.home, ignore_errors=True)
+        left, died = number, False
+        try:
+            await make(settings, small, kind)
+        except Crash:
+            deaths, died = deaths + 1, True
+        left = sys.maxsize
+        while (done := await resume(_row(settings, whole.run), settings=settings)).end == "waiting":
+            with Home.open(settings.home, write=False) as home:
+                assert not withdrawn_items(home, whole.run)
+            assert answer_all(settings, whole.run, "ana", as_model(settings, like)), "nothing is asked, and it waits"
+        assert orjson.dumps(done.summary) == orjson.dumps(whole.summary), f"killed with number {number}"
+    assert deaths > 2
 
 
 async def test_out_of_money_as_well(case: str, small: Path, prepared: Prepared, wholes: Whole) -> None:
