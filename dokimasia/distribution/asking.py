@@ -1,5 +1,7 @@
 """The gateway of a worker: it asks the driver, who decides, and sends what the driver tells it to send."""
 
+import asyncio
+from collections import defaultdict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
@@ -16,6 +18,7 @@ from dokimasia.gateway.images import with_reduced_images
 from dokimasia.gateway.pricing import estimate_usage
 from dokimasia.gateway.routes import chosen_transport_name
 from dokimasia.gateway.sending import send_once
+from dokimasia.gateway.traffic import Lane, lane_of
 from dokimasia.storage.content.folding import Folded, KnownTexts, folded
 from dokimasia.storage.content.packing import packed
 
@@ -44,8 +47,9 @@ class FarGateway:
     """Implements `dokimasia.domain.ports.Gateway` at a worker.
 
     A call goes to the driver as its key, model and forecast; its content only where the driver sends it. What the driver
-    has sent from here is kept until it is acknowledged. As soon as this worker is not `trusted` to be in the driver's hands
-    any more, it sends nothing.
+    has sent from here is kept until it is acknowledged. A call that waits for nothing but a place is sent ahead, as soon as
+    another to the same endpoint is answered, and takes its place. As soon as this worker is not `trusted` to be in the
+    driver's hands any more, it sends nothing.
     """
 
     def __init__(
@@ -70,6 +74,8 @@ class FarGateway:
         self._trusted = trusted
         self._ways: dict[str, Way] = {}
         self._own: dict[str, _Own] = {}
+        self._ahead: defaultdict[Lane, dict[str, None]] = defaultdict(dict)
+        self._sending: dict[str, asyncio.Task[Sent]] = {}
         self._texts = KnownTexts()
 
     async def ask(self, call: ModelCall, *, label: str = "", aid: Aid | None = None) -> Answer:
@@ -97,26 +103,68 @@ class FarGateway:
                 del self._own[key]
 
     async def send(self, key: str) -> Sent:
-        """Send a call that is asked here once, and return what came of it; what came back is kept for who asks."""
+        """Send a call that is asked here once, and return what came of it; what came back is kept for who asks.
+
+        Where it was sent ahead, it is not sent again.
+        """
+        self.recall(key)
         own = self._own.get(key)
-        if own is None:
-            return Sent(TransportError("unknown", "nobody asks for it there any more", retryable=True), ())
+        if key not in self._sending:
+            if own is None:
+                return Sent(TransportError("unknown", "nobody asks for it there any more", retryable=True), ())
+            self._begin(key, own)
+        try:
+            return await self._sending[key]
+        finally:
+            self._sending.pop(key, None)
+
+    def ahead(self, key: str) -> None:
+        """Send a call that is asked here in the place of the next one to the same endpoint that is answered."""
+        own = self._own.get(key)
+        if own is not None and key not in self._sending:
+            self._ahead[self._lane(own.call)][key] = None
+
+    def recall(self, key: str) -> bool:
+        """Do not do that; return False where it is done."""
+        for waiting in self._ahead.values():
+            waiting.pop(key, None)
+        return key not in self._sending
+
+    def _begin(self, key: str, own: _Own) -> None:
+        task = self._sending[key] = asyncio.create_task(self._sent(own))
+        task.add_done_callback(lambda done: done.cancelled() or done.exception())  # seen, if nobody comes for it
+
+    def _begin_next(self, call: ModelCall) -> str:
+        """Begin to send the call that comes next in the place of one that is answered, and return its key."""
+        waiting = self._ahead[self._lane(call)]
+        while waiting and self._trusted():
+            key = next(iter(waiting))
+            del waiting[key]
+            if (own := self._own.get(key)) is not None and key not in self._sending:
+                self._begin(key, own)
+                return key
+        return ""
+
+    async def _sent(self, own: _Own) -> Sent:
         call, headers = own.call, list[Mapping[str, str]]()
         await self._blobs.fetch(images_of(call))
         if not self._trusted():
             return Sent(TransportError("unknown", "its worker was out of the driver's reach", retryable=True), ())
         way = replace(self._way(call.model.name), heard=lambda said: headers.append(dict(said)))
         outcome = await send_once(call, way, blobs=self._blobs, clean=self._clean)
+        following = "" if isinstance(outcome, TransportError) else self._begin_next(call)
         await self._blobs.settle()
         if isinstance(outcome, TransportError):
             return Sent(outcome, headers)
         request = folded(call)
         own.reply, own.texts = outcome, tuple(request.texts)
         new = {name: packed(text) for name, text in self._texts.new(request.texts).items()}
-        return Sent(outcome, headers, Folded(request.request, new))
+        return Sent(outcome, headers, Folded(request.request, new), following)
 
     async def aclose(self) -> None:
-        """Close every transport."""
+        """Give up what is sent, and close every transport."""
+        for task in self._sending.values():
+            task.cancel()
         for transport in self._transports.values():
             await transport.aclose()
 
@@ -128,6 +176,9 @@ class FarGateway:
             return await with_reduced_images(call, side, reduce)
         except ToolFailure as problem:
             raise CallFailed("api_error", f"{call.model.name}: an image cannot be made smaller: {problem}") from problem
+
+    def _lane(self, call: ModelCall) -> Lane:
+        return lane_of(self._specs[call.model.name], self._api_keys.get(call.model.name))
 
     def _way(self, name: str) -> Way:
         if name not in self._ways:

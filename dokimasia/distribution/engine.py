@@ -15,7 +15,8 @@ from dokimasia.distribution.sealing import seal
 from dokimasia.distribution.serving import Desk, Ports
 from dokimasia.domain.options import GraphOptions
 from dokimasia.errors import ConfigError, DokimasiaError, TransportError
-from dokimasia.gateway.carried import Sent
+from dokimasia.gateway.carried import Carried, Sent
+from dokimasia.gateway.limiter import Turn
 from dokimasia.graphs.context import Context
 from dokimasia.graphs.walking import Engine, Walk
 from dokimasia.log import logger
@@ -36,6 +37,7 @@ class Post:
         self.actor = actor
         self.line = Line(lambda name, holds: desk.serve(self, name, holds))
         self._told: dict[bytes, int] = {}
+        self._ahead: dict[str, Carried] = {}
 
     @property
     def lost(self) -> bool:
@@ -43,15 +45,38 @@ class Post:
         return self.line.lost
 
     async def send(self, key: str) -> Sent:
-        """Have a call sent that the worker has.
+        """Have a call sent that the worker has, or take what came of it where it was sent ahead.
 
-        Raises:
-            TransportError: the worker was lost meanwhile.
+        For every call in flight at a worker that is lost one may have been begun ahead, of which nothing was heard any more.
         """
+        lost = TransportError("unknown", LOST, retryable=True)
+        if self.lost:
+            return Sent(lost, ())
         try:
             return await self.line.ask("send", key)
         except LineLost:
-            raise TransportError("unknown", LOST, retryable=True) from None
+            return Sent(lost, (), next=next(iter(self._ahead), ""))
+
+    def allow(self, call: Carried, turn: Turn) -> None:
+        """Allow the worker to send a call ahead until it is its turn."""
+        self._ahead[call.key] = call
+        turn.add_done_callback(lambda _: self._ahead.pop(call.key, None))
+        self.line.tell("ahead", call.key)
+
+    def ahead(self, key: str) -> Carried | None:
+        """Return a call that the worker has begun ahead and that still waits for its turn here."""
+        return self._ahead.pop(key, None)
+
+    def forbid(self, call: Carried) -> None:
+        """Tell the worker that a call is not to be sent ahead."""
+        self.line.tell("recall", call.key)
+
+    async def recall(self, call: Carried) -> bool:
+        """Tell the worker so, and return whether it had not begun."""
+        try:
+            return await self.line.ask("recall", call.key)
+        except LineLost:
+            return call.key in self._ahead
 
     async def walk(self, walk: Walk) -> dict[str, Any]:
         """Have an item walked.

@@ -11,6 +11,9 @@ from dokimasia.errors import DokimasiaError
 Serve = Callable[[str, tuple[Any, ...]], Awaitable[Any]]
 """Answers what the other side asks: by the question's name, and what it holds."""
 
+MOST = 64
+"""So many words go at once, so that no side's words stand before all of another's."""
+
 ASK, DROP, ANSWER, FAILED = range(4)
 
 
@@ -90,7 +93,7 @@ class Line:
                     await self._something.wait()
         if self._spoilt is not None:
             raise self._spoilt
-        said, self._said = self._said, []
+        said, self._said = self._said[:MOST], self._said[MOST:]
         return said
 
     def given(self, words: list[Word]) -> None:

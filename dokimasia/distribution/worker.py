@@ -14,6 +14,7 @@ from dokimasia.distribution.orders import Hello, Orders, Walking, version
 from dokimasia.distribution.ports import FarBlobs, FarRows, FarSteps
 from dokimasia.distribution.sealing import key_pair, opened
 from dokimasia.domain.options import GraphOptions
+from dokimasia.gateway.direct import transport
 from dokimasia.gateway.envelope import redactor
 from dokimasia.graphs.context import Context
 from dokimasia.graphs.walking import Here, Walk
@@ -21,6 +22,9 @@ from dokimasia.log import Redactor, configure
 from dokimasia.settings import worker_keys
 from dokimasia.storage.checkpoints import FarSaver
 from dokimasia.storage.runs import SqliteRunStore
+
+LOADED = (transport,)
+"""What most calls need is loaded before a run begins, and not while its first calls wait."""
 
 WAIT = 5.0
 """Seconds after which a worker that has nothing to say says so: who hears nothing for longer takes it for dead."""
@@ -133,6 +137,8 @@ class _Run:
     async def _served(self, name: str, holds: tuple[Any, ...]) -> Any:
         if name == "send":
             return await self.gateway.send(*holds)
+        if name in ("ahead", "recall"):
+            return getattr(self.gateway, name)(*holds)
         if name == "walk":
             return await self._walk(*holds)
         number, options = holds

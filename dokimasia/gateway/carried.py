@@ -8,15 +8,17 @@ from dokimasia.domain.call import ModelCall, ModelRef, ModelReply, ModelSpec, Us
 from dokimasia.domain.ports import BlobStore, Transport
 from dokimasia.errors import TransportError
 from dokimasia.gateway.allowance import report_headers
+from dokimasia.gateway.limiter import Turn
 
 
 class Sent(NamedTuple):
-    """What came of a request that another process sent: a reply or a failure, the headers of rate limits, and what the
-    ledger keeps of the request (`folded`, the ledger's own)."""
+    """What came of a request that another process sent: a reply or a failure, the headers of rate limits, what the
+    ledger keeps of the request (`folded`, the ledger's own), and the key of the call that was begun in its place."""
 
     outcome: ModelReply | TransportError
     headers: Sequence[Mapping[str, str]]
     folded: Any = None
+    next: str = ""
 
 
 class Bearer(Protocol):
@@ -28,7 +30,23 @@ class Bearer(Protocol):
         ...
 
     async def send(self, key: str) -> Sent:
-        """Have one of its calls sent once."""
+        """Have one of its calls sent once, or take what came of it where it was sent ahead."""
+        ...
+
+    def allow(self, call: "Carried", turn: Turn) -> None:
+        """Allow it to send a call ahead, in the place of a call of its own that is answered, until it is its turn."""
+        ...
+
+    def ahead(self, key: str) -> "Carried | None":
+        """Return a call that it was allowed to send ahead and that has no place yet, which is known to be begun now."""
+        ...
+
+    def forbid(self, call: "Carried") -> None:
+        """Say that a call is not to be sent ahead, unless it is begun."""
+        ...
+
+    async def recall(self, call: "Carried") -> bool:
+        """Do that, and return whether it was not begun."""
         ...
 
 
@@ -37,6 +55,10 @@ class Carried:
     """One call that other processes have.
 
     `bearers` are those who asked it; `reply` is what came back, from `sender`.
+
+    While it waits for its `turn` at the endpoint, and that is near, one of them is `allowed` to send it ahead: as
+    soon as another call of its own there is answered, and in the place of that. The driver learns of it with that answer,
+    and hands the place on (`next`). So a place is not empty for as long as words travel.
     """
 
     kind: Literal["chat", "embedding", "image_edit"]
@@ -47,6 +69,39 @@ class Carried:
     sender: Bearer | None = None
     reply: ModelReply | None = None
     folded: Any = None
+    turn: Turn | None = None
+    allowed: Bearer | None = None
+    begun: bool = False
+    next: "Carried | None" = None
+
+    def near(self, turn: Turn) -> None:
+        """Have a bearer send it ahead, since its turn is near."""
+        self.turn, self.begun = turn, False
+        self.allowed = next((one for one in self.bearers if not one.lost), None)
+        if self.allowed is not None:
+            self.allowed.allow(self, turn)
+
+    @property
+    def perhaps_begun(self) -> bool:
+        """Whether it is begun, or may be without a word having come yet."""
+        return self.allowed is not None and (self.begun or not self.allowed.lost)
+
+    def forbid(self) -> None:
+        """Have it wait for its turn, unless it is begun."""
+        if self.allowed is not None:
+            self.allowed.forbid(self)
+
+    async def recall(self) -> bool:
+        """Take back that it may be sent ahead; return False where it is begun."""
+        return self.allowed is None or await self.allowed.recall(self)
+
+    def take_next(self) -> Turn | None:
+        """Return the turn of the call that was begun in its place, which has one from now on."""
+        following, self.next = self.next, None
+        if following is None or following.turn is None or following.turn.done():
+            return None
+        following.begun = True
+        return following.turn
 
 
 class Carrying:
@@ -63,10 +118,15 @@ class Carrying:
         """
         if not isinstance(call, Carried):
             return await self._own.send(call, spec, api_key=api_key, blobs=blobs)
-        sender = next((one for one in call.bearers if not one.lost), None)
+        sender = call.allowed
+        if sender is None or (sender.lost and not call.begun):
+            sender = next((one for one in call.bearers if not one.lost), None)
+        call.turn = call.allowed = None
+        call.begun = False
         if sender is None:
             raise TransportError("unknown", "the worker that asked was lost", retryable=False)
         sent = await sender.send(call.key)
+        call.next = sender.ahead(sent.next)
         for headers in sent.headers:
             report_headers(headers)
         if isinstance(sent.outcome, TransportError):

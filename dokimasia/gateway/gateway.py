@@ -143,7 +143,7 @@ class ModelGateway:
             raise
         finally:
             flight.waiters -= 1
-            if flight.waiters == 0 and flight.idle and not flight.task.done():
+            if flight.waiters == 0 and flight.idle and not flight.ahead and not flight.task.done():
                 self._forget(flight)
                 flight.task.cancel()
         if isinstance(outcome, CallFailed):
@@ -195,8 +195,9 @@ class ModelGateway:
     async def _end(self, *, only_idle: bool) -> None:
         flights = list(self._flights.values())
         for flight in flights:
-            if flight.idle or not only_idle:
+            if not only_idle:
                 flight.task.cancel()
+        await asyncio.gather(*(flight.drop() for flight in flights if flight.idle and only_idle))
         if flights:
             await asyncio.wait([flight.task for flight in flights])
         self._traffic.leave(self._limit_changed)
@@ -286,19 +287,24 @@ class ModelGateway:
         except CallFailed as refused:
             self._tell("gave_up", flight, reason=refused.reason, number=number)
             return CallFailed(refused.kind, f"{flight.call.model.name}: {refused.reason}")
-        slot = None
+        slot, carried = None, flight.call if isinstance(flight.call, Carried) else None
         report: Report = "failed"
         try:
-            slot = await route.admit(tokens)
+            slot = await route.admit(tokens, carried)
+            if flight.refused and not (carried is not None and carried.begun):
+                return self._refuse(flight, flight.refused)
             flight.idle, flight.placed = False, True
             reservation.sent()
             self._tally["sent"] += 1
             self._tell("sent", flight, number=number)
-            started = self._clock()
+            started, paced = self._clock(), route.pacing.limited
             result = await send_once(flight.call, route, blobs=self._blobs, clean=self._clean)
             latency = self._clock() - started
             report = report_of(result)
-            if route.limiter.release(slot, report):
+            cut = route.limiter.release(slot, report, to=None if carried is None else carried.take_next())
+            if cut or route.pacing.limited != paced:
+                self._traffic.hold_back(route.limiter)
+            if cut:
                 route.pacing.refused()
             elif report == "ok":
                 route.pacing.succeeded()

@@ -1,18 +1,29 @@
 """How many requests go to one endpoint at once and how fast: adaptive concurrency and per-minute limits."""
 
 import asyncio
+import itertools
 import math
 import time
 from collections import deque
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from typing import Literal
+from typing import Literal, NamedTuple
 
 Clock = Callable[[], float]
 Sleep = Callable[[float], Awaitable[None]]
 Report = Literal["ok", "limited", "failed"]
 Slot = int
 """A permit to send one request: how often the limit had been cut before it was given."""
+
+Turn = asyncio.Future[Slot | None]
+"""One that waits for a permit: done when it has one, with the slot where it took over another's."""
+
+
+class _Waiting(NamedTuple):
+    number: int
+    turn: Turn
+    near: Callable[[Turn], None] | None
+
 
 BACKOFF_FACTOR = 0.5
 """What a 429 leaves of the limit."""
@@ -54,7 +65,9 @@ class AdaptiveLimiter:
         self.in_use = 0
         self._clock = clock
         self._on_change = on_change
-        self._queue: deque[asyncio.Future[None]] = deque()
+        self._queue: deque[_Waiting] = deque()
+        self._far: deque[_Waiting] = deque()
+        self._numbers = itertools.count()
         self._epoch = 0
         self._successes = 0
         self._rest_until = float("-inf")
@@ -68,26 +81,37 @@ class AdaptiveLimiter:
         """Allow so much, where it was less: another model at the endpoint may be asked more at once."""
         self.most = max(self.most, most)
 
-    async def acquire(self) -> Slot:
-        """Wait for a permit; it must be given back by `release`. Being cancelled while waiting costs no permit."""
+    async def acquire(self, near: Callable[[Turn], None] | None = None) -> Slot:
+        """Wait for a permit; it must be given back by `release`. Being cancelled while waiting costs no permit.
+
+        `near` is told the turn when it is near: it may take over another's permit from then on.
+        """
         if self._queue or self.in_use >= self.limit:
-            turn = asyncio.get_running_loop().create_future()
-            self._queue.append(turn)
+            turn: Turn = asyncio.get_running_loop().create_future()
+            waiting = _Waiting(next(self._numbers), turn, near)
+            self._queue.append(waiting)
+            if near is not None:
+                self._far.append(waiting)
+                self._tell_near()
             try:
-                await turn
+                taken_over = await turn
+                return self._epoch if taken_over is None else taken_over
             except asyncio.CancelledError:
                 if turn.done() and not turn.cancelled():
-                    self._free()
+                    self.in_use -= 1
+                    self._admit()
                 else:
                     with suppress(ValueError):
-                        self._queue.remove(turn)
+                        self._queue.remove(waiting)
                 raise
-        else:
-            self.in_use += 1
+        self.in_use += 1
         return self._epoch
 
-    def release(self, slot: Slot, report: Report) -> bool:
+    def release(self, slot: Slot, report: Report, *, to: Turn | None = None) -> bool:
         """Give a permit back and say how its request went: `ok`, `limited` (a 429), or `failed` in any other way.
+
+        One that waits for its turn in `to` takes the permit over, whatever became of the limit and whoever was before it:
+        its request is on its way.
 
         Returns:
             Whether the limit was cut: the first refusal of those sent since the last cut.
@@ -98,16 +122,33 @@ class AdaptiveLimiter:
             self._cut()
         elif report == "ok":
             self._grow(saturated)
-        self._free()
+        if to is None or to.done():
+            self.in_use -= 1
+        else:
+            self._queue.remove(next(one for one in self._queue if one.turn is to))
+            to.set_result(slot)
+        self._admit()
         return cut
 
-    def _free(self) -> None:
-        self.in_use -= 1
+    def _admit(self) -> None:
         while self._queue and self.in_use < self.limit:
-            turn = self._queue.popleft()
+            turn = self._queue.popleft().turn
             if not turn.done():
                 self.in_use += 1
                 turn.set_result(None)
+        self._tell_near()
+
+    def _tell_near(self) -> None:
+        """Tell those whose turn is near: no more came before them, since the first one did, than there are permits.
+
+        So nobody is passed over by more than that.
+        """
+        while self._far and self._queue and self.in_use <= self.limit:
+            if self._far[0].number >= self._queue[0].number + self.limit:
+                return
+            _, turn, near = self._far.popleft()
+            if near is not None and not turn.done():
+                near(turn)
 
     def _cut(self) -> None:
         before = self.limit

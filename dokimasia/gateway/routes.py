@@ -10,6 +10,7 @@ from dokimasia.domain.ports import Transport
 from dokimasia.errors import ConfigError
 from dokimasia.gateway.allowance import Listener
 from dokimasia.gateway.breaker import Breaker
+from dokimasia.gateway.carried import Carried
 from dokimasia.gateway.direct.requests import NATIVE_PREFIXES, OLLAMA_PREFIXES
 from dokimasia.gateway.image_edits import OPENAI_HOSTS
 from dokimasia.gateway.limiter import AdaptiveLimiter, Slot
@@ -41,15 +42,16 @@ class Route:
         """Told the headers of what comes back."""
         return self.pacing.heard
 
-    async def admit(self, tokens: int) -> Slot:
+    async def admit(self, tokens: int, call: Carried | None = None) -> Slot:
         """Wait for the model's pace and then for a place, which the caller gives back.
 
         In this order, who waits for the pace holds no place that other models at the endpoint could use. One request of
-        the model at a time is on its way from the one to the other, so that none piles up with its pace behind it.
+        the model at a time is on its way from the one to the other, so that none piles up with its pace behind it. A
+        carried `call` that waits for nothing but a place may be sent ahead by the process that has it.
         """
         if not self.pacing.limited:
-            slot = await self.limiter.acquire()
-            if not self.pacing.limited:
+            slot = await self.limiter.acquire(None if call is None else call.near)
+            if not self.pacing.limited or (call is not None and call.begun):
                 return slot
             self.limiter.release(slot, "failed")  # a pace was stated or learnt while this one waited for its place
         self.pacing.waiting += 1

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from dokimasia.domain.call import Answer, ModelCall, ModelSpec
 from dokimasia.errors import CallFailed, Interrupted
 from dokimasia.gateway.breaker import Breaker
+from dokimasia.gateway.carried import Carried
 from dokimasia.gateway.limiter import AdaptiveLimiter, Clock, Sleep
 from dokimasia.gateway.pace import Pacing
 
@@ -52,6 +53,16 @@ class Flight:
         landing = asyncio.get_running_loop().create_future()
         self._landings.append(landing)
         return await landing
+
+    @property
+    def ahead(self) -> bool:
+        """Whether a process that has the call may have begun to send it, although it still waits for its turn here."""
+        return isinstance(self.call, Carried) and self.call.perhaps_begun
+
+    async def drop(self) -> None:
+        """End an idle flight; where its call may be sent ahead, only if it is not begun."""
+        if not isinstance(self.call, Carried) or not self.ahead or (await self.call.recall() and self.idle):
+            self.task.cancel()
 
     def landed(self) -> None:
         """Tell everyone who awaits the landing that the task has ended, and how."""
@@ -129,7 +140,14 @@ class Traffic:
         for flight in self.flights.values():
             if flight.idle and flight.route is not None and flight.route.breaker is breaker:
                 flight.refused = reason
-                flight.task.cancel()
+                if not flight.ahead:  # else it is refused at its turn, unless it was begun before
+                    flight.task.cancel()
+
+    def hold_back(self, limiter: AdaptiveLimiter) -> None:
+        """Have nothing sent ahead any more to an endpoint that takes less than was thought."""
+        for flight in self.flights.values():
+            if isinstance(flight.call, Carried) and flight.route is not None and flight.route.limiter is limiter:
+                flight.call.forbid()
 
     def limiter(self, lane: Lane, sharing: Collection[ModelSpec]) -> AdaptiveLimiter:
         """Return the limiter of an endpoint and key, with the largest limits of all models that share it."""

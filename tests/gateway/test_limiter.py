@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from dokimasia.gateway.limiter import HOLD_SECONDS, AdaptiveLimiter, Pace, Slot
+from dokimasia.gateway.limiter import HOLD_SECONDS, AdaptiveLimiter, Pace, Slot, Turn
 
 
 async def take(limiter: AdaptiveLimiter) -> list[Slot]:
@@ -138,3 +138,48 @@ def test_impossible_limits_are_refused(start: int) -> None:
         AdaptiveLimiter(4, start=5)
     with pytest.raises(ValueError, match="limit must be"):
         Pace(start)
+
+
+async def waiting(limiter: AdaptiveLimiter, count: int, near: list[Turn]) -> list["asyncio.Task[Slot]"]:
+    """Have so many wait for a permit who are told when it is near."""
+    tasks = [asyncio.create_task(limiter.acquire(near.append)) for _ in range(count)]
+    await asyncio.sleep(0)
+    return tasks
+
+
+async def test_a_permit_is_handed_on_to_one_whose_turn_is_near() -> None:
+    """As many as there are permits are near; one of them takes a permit over past those before it, and the count stays."""
+    limiter, near = AdaptiveLimiter(2), list[Turn]()
+    slots = await take(limiter)
+    tasks = await waiting(limiter, 4, near)
+    assert len(near) == 2
+    limiter.release(slots[0], "ok", to=near[1])
+    await asyncio.sleep(0)
+    assert [task.done() for task in tasks] == [False, True, False, False]
+    assert (limiter.in_use, limiter.waiting, len(near)) == (2, 3, 2)
+    limiter.release(slots[1], "ok", to=near[1])
+    await asyncio.sleep(0)
+    assert [task.done() for task in tasks] == [True, True, False, False], "whose turn has come takes no second permit"
+    assert (limiter.in_use, limiter.waiting, len(near)) == (2, 2, 4)
+    for task in tasks[2:]:
+        task.cancel()
+
+
+async def test_nobody_is_near_while_more_are_used_than_the_limit() -> None:
+    """After a cut a permit that is handed on keeps its place, and nobody else is told to be near before the limit is kept."""
+    limiter, near = AdaptiveLimiter(4), list[Turn]()
+    slots = await take(limiter)
+    tasks = await waiting(limiter, 9, near)
+    assert len(near) == 4
+    limiter.release(slots[0], "limited")
+    limiter.release(slots[1], "ok", to=near[0])
+    await asyncio.sleep(0)
+    assert (limiter.limit, limiter.in_use, len(near), tasks[0].done()) == (2, 3, 4, True)
+    limiter.release(slots[2], "ok")
+    assert (limiter.in_use, len(near)) == (2, 4)
+    limiter.release(slots[3], "ok")
+    limiter.release(await tasks[0], "ok")
+    await asyncio.sleep(0)
+    assert (limiter.in_use, len(near)) == (2, 5), "two of those that were near have come, and the limit is two"
+    for task in tasks:
+        task.cancel()
