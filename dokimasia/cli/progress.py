@@ -135,8 +135,8 @@ class ProgressLine:
             *([f"{several(progress.unpaid_items, 'item')} beyond the budget"] if progress.unpaid_items else []),
             *([f"{several(stats.waiting, 'question')} to people"] if stats.waiting else []),
             *([f"{several(stats.failed_tries, 'try', 'tries')} failed"] if stats.failed_tries else []),
-            f"spent {_spent(stats)}",
-            f"left {_clock(left)}",
+            *([f"spent {_spent(stats)}"] if stats.answered else []),
+            *([] if left is None else [f"left {_clock(left)}"]),
             *(f"{model} does not answer ({why})" for model, why in sorted(self._failing.items())),
             *(f"limit of {endpoint} {reason}" for endpoint, reason in sorted(self._limits.items())),
         ]
@@ -145,6 +145,8 @@ class ProgressLine:
 
 def _spent(stats: GatewayStats) -> str:
     """Return what answers cost, as far as it is known."""
+    if stats.cost_unknown and not stats.cost:
+        return f"an unknown amount ({several(stats.cost_unknown, 'call')} of unknown cost)"
     return cost_text(None if stats.cost_unknown else stats.cost, stats.cost)
 
 
@@ -154,9 +156,7 @@ def _brief(reason: str) -> str:
     return line if len(line) <= BRIEF else f"{line[: BRIEF - 1]}…"
 
 
-def _clock(seconds: float | None) -> str:
-    if seconds is None:
-        return "–"
+def _clock(seconds: float) -> str:
     minutes, rest = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"

@@ -105,6 +105,7 @@ async def _served(
             runner=engine,
             tokens=tokens.and_own(own),
             data_root=data_root,
+            workers=far.far_workers,
             hosts=_names(host, hosts),
             redact=redact,
             events=events,

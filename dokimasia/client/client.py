@@ -62,7 +62,7 @@ class Client:
         self.connection.close()
 
     def health(self) -> dict[str, Any]:
-        """Return that the service is there, and its version."""
+        """Return that the service is there, its version, and by how many workers a run is walked."""
         return self.connection.get("/api/health")
 
     def run(self, method: str, /, **request: Any) -> ClientRun:

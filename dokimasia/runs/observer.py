@@ -1,7 +1,9 @@
 """Who watches a run: told what it is, what it will cost, how far it is, and how it ended."""
 
+import math
 import time
 from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -43,29 +45,74 @@ class Progress:
 RATE_WINDOW = 20.0
 """Seconds over which a rate is taken."""
 
+LEAST, LONGEST = 5.0, 600.0
+"""Seconds over which is counted, at least and at most, how many items become done."""
+
+SMOOTHING = 5.0
+"""Seconds in which the time left follows a change by two thirds; in between it counts down."""
+
 
 class Speed:
     """How fast a run goes, and how long it will go on."""
 
-    def __init__(self) -> None:
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         """Begin to count the time."""
-        self._started = time.monotonic()
+        self._clock = clock
+        self._started = clock()
         self._marks: deque[tuple[float, int]] = deque([(self._started, 0)])
+        self._remaining = _Remaining()
 
     def mark(self, progress: Progress) -> None:
         """Take down where it stands."""
-        now = time.monotonic()
+        now = self._clock()
         self._marks.append((now, progress.stats.answered + progress.stats.cached))
         while len(self._marks) > 2 and self._marks[0][0] < now - RATE_WINDOW:
             self._marks.popleft()
+        self._remaining.mark(now - self._started, progress.done - progress.restored, _left(progress))
 
     def of(self, progress: Progress) -> tuple[float, float | None]:
-        """Return calls a second of late, and the seconds that are left, None where nothing is done yet."""
+        """Return calls a second of late, and the seconds that are left, None where that cannot be known yet."""
         (since, before), (now, after) = self._marks[0], self._marks[-1]
         rate = (after - before) / (now - since) if now > since else 0.0
-        new = progress.done - progress.restored
-        left = progress.items - progress.done - progress.waiting_items - progress.unpaid_items
-        return rate, left * (now - self._started) / new if new > 0 else None
+        return rate, self._remaining.seconds if _left(progress) else 0.0
+
+
+class _Remaining:
+    """How long a run will go on, as `seconds`, None as long as too little is done.
+
+    Items come in bursts: those that are begun together end together. So nothing is said until as much time has gone by
+    after the first item as before it, and counted are the items of the later half of that time, which hold a burst and not
+    the slow beginning.
+    """
+
+    def __init__(self) -> None:
+        self.seconds: float | None = None
+        self._marks: deque[tuple[float, int]] = deque()
+        self._first = self._told = 0.0
+
+    def mark(self, now: float, done: int, left: int) -> None:
+        """Take down how many items are done after so many seconds, and how many are left."""
+        if done > (self._marks[-1][1] if self._marks else 0):
+            self._first = self._first or now
+            self._marks.append((now, done))
+        least = max(self._first, LEAST)
+        if len(self._marks) < 2 or now < self._first + least:
+            return
+        since = now - min(max((now - self._first) / 2, least), LONGEST)
+        while len(self._marks) > 2 and self._marks[1][0] <= since:
+            self._marks.popleft()
+        (then, before), (last, _) = self._marks[0], self._marks[-1]
+        burst = done - self._marks[-2][1]
+        each = max((last - then) / (done - before), (now - then) / (done - before + burst))
+        measured = max(0.0, left * each - min(now - last, burst * each))
+        counted_down = measured if self.seconds is None else max(0.0, self.seconds - (now - self._told))
+        self.seconds = counted_down + (measured - counted_down) * (1 - math.exp((self._told - now) / SMOOTHING))
+        self._told = now
+
+
+def _left(progress: Progress) -> int:
+    """Return how many items are neither done nor open."""
+    return progress.items - progress.done - progress.waiting_items - progress.unpaid_items
 
 
 class Observer(Protocol):

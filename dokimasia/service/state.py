@@ -72,6 +72,7 @@ class Service:
         tokens: who may ask what.
         limits: how much.
         data_root: the folder below which requests may name files, beside uploads; None: uploads only.
+        workers: how many processes walk the graphs of a run; 0: this one alone.
         hosts: names by which it is reached, beside this machine's own.
         redact: applied to every text that leaves.
         remembered: figures and pages that were worked out.
@@ -85,6 +86,7 @@ class Service:
     tokens: Tokens = field(default_factory=Tokens)
     limits: Limits = field(default_factory=Limits)
     data_root: Path | None = None
+    workers: int = 0
     hosts: Sequence[str] = ()
     redact: Redactor = field(default_factory=Redactor, repr=False)
     remembered: Remembered = field(default_factory=Remembered, repr=False)

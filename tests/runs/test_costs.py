@@ -40,6 +40,19 @@ def test_what_is_spent_is_at_least_what_is_known(capsys: pytest.CaptureFixture[s
         assert "paid now: at least $0.1474 in" in line.paid()
 
 
+def test_nothing_is_said_of_money_before_an_answer(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No sum is named that turns out to be unknown with the first answer, and then it is said of how many calls."""
+    monkeypatch.setattr("dokimasia.cli.progress.PLAIN_EVERY", 0.0)
+    with ProgressLine() as line:
+        line.progressed(Progress(items=9))
+        assert "spent" not in capsys.readouterr().err
+        line.progressed(Progress(items=9, done=7, stats=GatewayStats(answered=3, cost_unknown=3)))
+        assert "spent an unknown amount (3 calls of unknown cost)" in capsys.readouterr().err
+        assert "paid now: an unknown amount (3 calls of unknown cost) in" in line.paid()
+
+
 def test_a_run_says_what_it_cost_as_a_whole(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: Any
 ) -> None:
@@ -61,5 +74,5 @@ def test_a_run_says_what_it_cost_as_a_whole(
     assert command_line(["show", "last", "--home", "home"]) == 0
     shown = " ".join(capsys.readouterr().out.split())
     calls = made["calls"] + a["calls"] + b["calls"]
-    assert f"They cost {figures.cost_text(made['cost'])}. All together: {calls} calls" in shown
-    assert f"cost at least {figures.cost_text(known)}." in shown
+    assert f"Their cost: {figures.cost_text(made['cost'])}. All together: {calls} calls" in shown
+    assert f"cost at least {figures.cost_text(known)}. A call that several models rest on" in shown

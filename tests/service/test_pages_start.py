@@ -121,6 +121,16 @@ async def test_a_guessed_address_leads_to_a_judge(client: httpx.AsyncClient) -> 
     assert (led.status_code, led.headers["location"]) == (303, "/passports/judge?name=sim%2Fjudge%40low")
 
 
+@pytest.mark.parametrize("workers", [0, 4])
+async def test_a_service_says_by_how_many_workers_runs_are_walked(small: Finished, workers: int) -> None:
+    """The page of a run at work names the number of workers where there are some; what is said of the service always does."""
+    with service_over(small.home, workers=workers) as service:
+        async with asking(service) as client:
+            live = (await client.get(f"/runs/{small.run}/live", headers=BROWSER)).text
+            assert re.findall(r"<dt>Workers</dt><dd>(\d+)</dd>", live) == [str(workers)] * bool(workers)
+            assert (await client.get("/api/health")).json()["workers"] == workers
+
+
 async def test_items_that_wait_for_people_have_not_failed(waiting_once: Waits) -> None:
     """List, live page, events and samples count what waits apart, and a waiting run links to where one answers."""
     run = waiting_once.runs["questions"]

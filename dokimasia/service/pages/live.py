@@ -35,6 +35,7 @@ async def live(request: Request, service: TheService, person: Reader, run: str) 
             retries=method.retry is None,
             may_run="run" in person.scopes,
             own=not part,
+            workers=service.workers,
             standing=log.picture,
         )
 

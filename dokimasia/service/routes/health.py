@@ -3,21 +3,23 @@
 from typing import Literal
 
 from fastapi import APIRouter
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 
 from dokimasia import __version__
+from dokimasia.service.state import TheService
 
 router = APIRouter(tags=["service"])
 
 
 class Health(BaseModel):
-    """The service is there, and which version of it."""
+    """The service is there, which version of it, and who walks its runs."""
 
     status: Literal["ok"] = "ok"
     version: str = __version__
+    workers: int = Field(default=0, description="processes that walk the graphs of a run; 0: the service's own alone")
 
 
 @router.get("/health")
-async def health() -> Health:
+async def health(service: TheService) -> Health:
     """Say that the service is there; needs no token."""
-    return Health()
+    return Health(workers=service.workers)

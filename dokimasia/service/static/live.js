@@ -125,7 +125,9 @@
       const bar = this.at("bar");
       bar.max = Math.max(1, progress.items);
       bar.value = progress.done;
-      const spent = progress.cost_unknown ? `${dollars(progress.cost)} + unknown` : dollars(progress.cost);
+      const unpriced = !progress.answered && planned?.cost == null;
+      const known = progress.cost_unknown ? `at least ${dollars(progress.cost)}` : dollars(progress.cost);
+      const spent = unpriced ? "–" : progress.cost_unknown && !progress.cost ? "unknown" : known;
       const told = {
         done: `${number(progress.done)} / ${number(progress.items)}`,
         left: name === "running" ? clock(progress.left) : "–",

@@ -18,6 +18,11 @@ COLUMNS = (
     Column("a scored sample", meaning="US dollars"),
 )
 
+SHARED = (
+    "A call that several models rest on, such as the judge's on two answers in the same words, counts with each of them "
+    "and was made and paid once. "
+)
+
 
 def section(data: ReportData) -> Section:
     """Return calls, tokens and cost."""
@@ -52,10 +57,14 @@ def section(data: ReportData) -> Section:
         "A model's calls are those that answered and those that judged its answers. Chains and criteria belong to the data "
         "and are made once: another candidate does not pay for them again. "
     )
-    blocks.append(
-        Paragraph((whose if judged else "") + "Of a sum that holds an unknown cost, the known part is said.", "note")
-    )
+    known = "Of a sum that holds an unknown cost, the known part is said."
+    blocks.append(Paragraph((whose if judged else "") + shared(data) + known, "note"))
     return Section("cost", "Cost and calls", blocks, menu="Cost")
+
+
+def shared(data: ReportData) -> str:
+    """Say why the calls of several models may add up to more than were made; nothing where there is one model."""
+    return SHARED if len(data.summary["models"]) > 1 else ""
 
 
 def _usage(used: Mapping[str, Any], place: str) -> list[Cell]:

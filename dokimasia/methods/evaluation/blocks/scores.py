@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from dokimasia.methods.evaluation.blocks.cost import together
+from dokimasia.methods.evaluation.blocks.cost import shared, together
 from dokimasia.report import figures
 from dokimasia.report.blocks import Block, Cell, Chart, Column, Fold, Only, Paragraph, Section, Span, Table
 from dokimasia.report.charts import SCALE, Point, interval_chart, intervals_said
@@ -132,7 +132,7 @@ def _notes(data: ReportData, *, judged: bool) -> list[Block]:
     if not judged:
         return [
             Paragraph(right + bare + INTERVALS, "note"),
-            Only("terminal", (Paragraph(f"All together: {used}.", "note"),)),
+            Only("terminal", (Paragraph(f"All together: {used}. {shared(data)}".rstrip(), "note"),)),
         ]
     how = (
         "A judge scores each criterion of a sample from 1 to 5; an answer's score is their mean by weight, a sample's the "
@@ -142,7 +142,7 @@ def _notes(data: ReportData, *, judged: bool) -> list[Block]:
     made = (
         "Scores 1 to 5, higher is better; silence on a criterion counts 1, and spoken to is the share of the criteria's "
         f"weight that answers speak to. {summary['preparation']['calls']:,} calls of {_made(data)}. "
-        f"They cost {figures.cost_of(summary['preparation']).text}. All together: {used}. "
+        f"Their cost: {figures.cost_of(summary['preparation']).text}. All together: {used}. {shared(data)}"
     )
     return [
         Only("page", (Paragraph(right + bare + how + INTERVALS, "note"), *_lengths(summary))),
