@@ -91,9 +91,10 @@ class Carried:
         if self.allowed is not None:
             self.allowed.forbid(self)
 
-    async def recall(self) -> bool:
-        """Take back that it may be sent ahead; return False where it is begun."""
-        return self.allowed is None or await self.allowed.recall(self)
+    async def recall(self) -> None:
+        """Take back that it may be sent ahead, unless it is begun."""
+        if self.allowed is not None and await self.allowed.recall(self) and not self.begun:
+            self.allowed = None
 
     def take_next(self) -> Turn | None:
         """Return the turn of the call that was begun in its place, which has one from now on."""

@@ -82,8 +82,7 @@ class ModelGateway:
             ConfigError: a model has a `max_image_side` and there is no `reduce`.
         """
         keys = dict(api_keys or {})
-        self._ledger = ledger
-        self._blobs = blobs
+        self._ledger, self._blobs = ledger, blobs
         self._sides = {name: spec.max_image_side for name, spec in specs.items() if spec.max_image_side is not None}
         self._reduce = reduce
         if self._sides and reduce is None:
@@ -96,8 +95,7 @@ class ModelGateway:
         self._clean = redactor(keys.values(), redact)
         self._rng, self._on_event = random.Random(seed), on_event
         self._policy = policy or RetryPolicy()
-        self._sleep = sleep
-        self._clock = clock
+        self._sleep, self._clock = sleep, clock
         self._traffic = traffic or Traffic(clock=clock, sleep=sleep)
         self._traffic.join(self._limit_changed)
         self._routes = Routes(specs, transports=self._transports, api_keys=keys, traffic=self._traffic)
@@ -194,10 +192,7 @@ class ModelGateway:
 
     async def _end(self, *, only_idle: bool) -> None:
         flights = list(self._flights.values())
-        for flight in flights:
-            if not only_idle:
-                flight.task.cancel()
-        await asyncio.gather(*(flight.drop() for flight in flights if flight.idle and only_idle))
+        await asyncio.gather(*(flight.end(only_idle=only_idle) for flight in flights))
         if flights:
             await asyncio.wait([flight.task for flight in flights])
         self._traffic.leave(self._limit_changed)
@@ -287,7 +282,7 @@ class ModelGateway:
         except CallFailed as refused:
             self._tell("gave_up", flight, reason=refused.reason, number=number)
             return CallFailed(refused.kind, f"{flight.call.model.name}: {refused.reason}")
-        slot, carried = None, flight.call if isinstance(flight.call, Carried) else None
+        slot, carried = None, flight.carried
         report: Report = "failed"
         try:
             slot = await route.admit(tokens, carried)

@@ -57,11 +57,18 @@ class Flight:
     @property
     def ahead(self) -> bool:
         """Whether a process that has the call may have begun to send it, although it still waits for its turn here."""
-        return isinstance(self.call, Carried) and self.call.perhaps_begun
+        return self.carried is not None and self.carried.perhaps_begun
 
-    async def drop(self) -> None:
-        """End an idle flight; where its call may be sent ahead, only if it is not begun."""
-        if not isinstance(self.call, Carried) or not self.ahead or (await self.call.recall() and self.idle):
+    @property
+    def carried(self) -> Carried | None:
+        """The call, where another process has it."""
+        return self.call if isinstance(self.call, Carried) else None
+
+    async def end(self, *, only_idle: bool) -> None:
+        """Give it up; or only if it is idle, and its call not begun by a process that may send it ahead."""
+        if only_idle and self.idle and self.carried is not None and self.ahead:
+            await self.carried.recall()
+        if not only_idle or (self.idle and not self.ahead):
             self.task.cancel()
 
     def landed(self) -> None:
@@ -146,8 +153,8 @@ class Traffic:
     def hold_back(self, limiter: AdaptiveLimiter) -> None:
         """Have nothing sent ahead any more to an endpoint that takes less than was thought."""
         for flight in self.flights.values():
-            if isinstance(flight.call, Carried) and flight.route is not None and flight.route.limiter is limiter:
-                flight.call.forbid()
+            if flight.carried is not None and flight.route is not None and flight.route.limiter is limiter:
+                flight.carried.forbid()
 
     def limiter(self, lane: Lane, sharing: Collection[ModelSpec]) -> AdaptiveLimiter:
         """Return the limiter of an endpoint and key, with the largest limits of all models that share it."""
