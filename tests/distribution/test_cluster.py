@@ -1,8 +1,10 @@
 """What the driver puts into Ray's object store for its workers."""
 
+import importlib
 import socket
 import time
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from threading import Barrier
 from types import SimpleNamespace
 from typing import Any, cast
@@ -54,5 +56,32 @@ def test_where_nothing_listens_nobody_waits(address: str, said: str) -> None:
         taken.bind(("127.0.0.1", 0))
         closed = taken.getsockname()[1]
         with pytest.raises(ConfigError) as refused:
-            Cluster(address.format(closed=closed)).start()
+            Cluster(address.format(closed=closed)).check()
+    assert str(refused.value).startswith(said.format(closed=closed))
+
+
+@pytest.mark.parametrize(
+    ("left", "said"),
+    [
+        ("127.0.0.1:{closed}", "there is no Ray at auto (here 127.0.0.1:{closed}): "),
+        ("", "there is no Ray at auto: none runs on this machine"),
+    ],
+)
+def test_a_cluster_that_is_gone_is_not_looked_for(
+    left: str, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where `auto` means a cluster that has left its address behind, or none, that is refused at once and in a sentence."""
+    pytest.importorskip("ray")
+    services = importlib.import_module("ray._private.services")
+    monkeypatch.setattr(services, "find_gcs_addresses", frozenset[str])  # those of this machine are somebody else's
+    monkeypatch.setenv("RAY_TMPDIR", str(tmp_path))
+    monkeypatch.delenv("RAY_ADDRESS", raising=False)
+    with socket.socket() as taken:  # bound and not listening: nobody else can, either
+        taken.bind(("127.0.0.1", 0))
+        closed = taken.getsockname()[1]
+        if left:
+            (tmp_path / "ray").mkdir()
+            (tmp_path / "ray" / "ray_current_cluster").write_text(left.format(closed=closed))
+        with pytest.raises(ConfigError) as refused:
+            Cluster("auto").check()
     assert str(refused.value).startswith(said.format(closed=closed))
