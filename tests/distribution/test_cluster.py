@@ -1,7 +1,10 @@
 """What the driver puts into Ray's object store for its workers."""
 
 import importlib
+import signal
 import socket
+import subprocess
+import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -12,6 +15,7 @@ from typing import Any, cast
 import pytest
 
 from dokimasia.distribution.cluster import Cluster
+from dokimasia.distribution.folders import Folder
 from dokimasia.domain.ports import BlobStore
 from dokimasia.errors import ConfigError
 
@@ -85,3 +89,22 @@ def test_a_cluster_that_is_gone_is_not_looked_for(
         with pytest.raises(ConfigError) as refused:
             Cluster("auto").check()
     assert str(refused.value).startswith(said.format(closed=closed))
+
+
+def test_what_was_just_starting_is_ended(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A process that was started for a Ray that has ended is ended with it, and none of another Ray, or of nobody's."""
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    ours, other = Folder(), Folder()
+    program = [sys.executable, "-c", "import time; time.sleep(60)"]
+    said = (f"--session-dir={ours.path}/session", f"--session-dir={other.path}/session", f"{ours.path}/logs")
+    started = [subprocess.Popen([*program, one]) for one in said]
+    try:
+        ours.remove()
+        assert started[0].wait(10) == -signal.SIGKILL
+        assert [one.poll() for one in started[1:]] == [None, None]
+    finally:
+        for one in started:
+            one.kill()
+            one.wait()
+        other.remove()
+    assert not list(tmp_path.iterdir())
