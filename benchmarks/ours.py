@@ -85,6 +85,7 @@ async def with_workers(count: int) -> AsyncIterator[Processes]:
     from dokimasia.distribution.cluster import cluster
 
     async with cluster(None) as processes.cluster:
+        await processes.cluster.begin()
         for worker in [await processes.cluster.hire() for _ in range(count)]:
             processes.cluster.release(worker)
         yield processes

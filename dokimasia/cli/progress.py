@@ -1,6 +1,7 @@
 """How far a run is: a live line on a terminal, plain lines elsewhere; always on standard error."""
 
 import logging
+import os
 import sys
 import time
 
@@ -36,6 +37,8 @@ class ProgressLine:
         self._limits: dict[str, str] = {}
         self._failing: dict[str, str] = {}
         self.run_id = ""
+        self.starts = False
+        """Whether workers are just being started."""
         self.standing: Standing | None = None
 
     def __enter__(self) -> "ProgressLine":
@@ -75,6 +78,17 @@ class ProgressLine:
             )
             self._live.add_task("evaluating", total=None, note="")
             self._live.start()
+
+    def starting(self, workers: int, address: str | None) -> None:
+        """Say what is waited for; a time left is reckoned from the moment in which it is there."""
+        self.starts = workers > 0
+        if not workers:
+            self._speed = Speed()
+            return
+        where = "this machine, which takes 5 to 30 seconds" if address is None else f"the cluster at {address}"
+        say(f"starting {several(workers, 'worker')} by Ray on {where}")
+        if address is None and workers > (cores := os.cpu_count() or workers):
+            say(f"note: that is more than this machine's {several(cores, 'core')}, which they share")
 
     def progressed(self, progress: Standing) -> None:
         """Show where the run stands."""

@@ -1,7 +1,6 @@
 """Run an evaluation from the command line: Ctrl-C once finishes the calls in flight, twice stops at once."""
 
 import asyncio
-import os
 import signal
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
@@ -11,14 +10,15 @@ from typing import Protocol, TypeVar
 from dokimasia.cli.progress import ProgressLine
 from dokimasia.cli.shared import say, say_error
 from dokimasia.errors import Interrupted
-from dokimasia.report.figures import several
 from dokimasia.runs.ending import End
 from dokimasia.runs.reaching import Stop
-from dokimasia.runs.requests import Invocation
 from dokimasia.settings import CONFIG_NAME, Settings
 
 EXIT_CODES: dict[End, int] = {"complete": 0, "failures": 3, "spending": 4, "below": 5, "waiting": 6}
 """By how a run ended; errors bring their own: 1 ours, 2 the user's, 130 interrupted."""
+
+STARTS = "stopping when Ray has started, in some 10 seconds; Ctrl-C again does not shorten that"
+"""What Ctrl-C does while workers are started."""
 
 
 class Ended(Protocol):
@@ -59,19 +59,6 @@ def run_to_end(work: Work[R], settings: Settings) -> R:
     return result
 
 
-def say_workers(far: Invocation) -> None:
-    """Say what is waited for before a run with workers begins: Ray takes seconds.
-
-    Raises:
-        ConfigError: as `Invocation.far_workers`.
-    """
-    if count := far.far_workers:
-        where = "this machine, which takes 5 to 30 seconds" if far.address is None else f"the cluster at {far.address}"
-        say(f"starting {several(count, 'worker')} by Ray on {where}")
-        if far.address is None and count > (cores := os.cpu_count() or count):
-            say(f"note: that is more than this machine's {several(cores, 'core')}, which they share")
-
-
 def exit_code(result: Ended, where: str) -> int:
     """Say why a run did not end as it was wanted, once what came of it is printed, and return the exit code.
 
@@ -109,7 +96,7 @@ async def _supervised(work: Work[R], settings: Settings, line: ProgressLine) -> 
         asked += 1
         if asked == 1:
             stop.ask()
-            say("\nfinishing the calls in flight; Ctrl-C again stops at once")
+            say(f"\n{STARTS if line.starts else 'finishing the calls in flight; Ctrl-C again stops at once'}")
         else:
             stop.ask(at_once=True)
             task.cancel()

@@ -61,13 +61,11 @@ def command(
     answers and commits the calls in flight and leaves every run so that it goes on when the service is back; a second one
     stops at once.
     """
-    from dokimasia.cli.running import say_workers
     from dokimasia.runs.requests import Invocation
     from dokimasia.service.guarding.tokens import Tokens, read_tokens
     from dokimasia.service.serving import check_address
 
     far = Invocation(workers=workers, engine=engine, address=address)
-    say_workers(far)
     tokens = Tokens() if token_file is None else read_tokens(token_file)
     check_address(host, tokens=tokens.needed)
     asyncio.run(_served(settings, host, port, tokens, data_root, hosts, width, far))
@@ -94,7 +92,7 @@ async def _served(
 
     assert isinstance(tokens, Tokens)
     own = secrets.token_urlsafe(32)
-    stopping, hurrying = _signals()
+    stopping, hurrying = _signals(far.far_workers)
     with Home.open(settings.home, write=True) as home, ExitStack() as kept:
         redact = Redactor((*settings.secrets, own))
         events = Events(home, redact)
@@ -128,8 +126,9 @@ async def _served(
     say(f"stopped; {several(left, 'run')} {on} when the service is back" if left else "stopped")
 
 
-def _signals() -> tuple[asyncio.Event, asyncio.Event]:
+def _signals(workers: int) -> tuple[asyncio.Event, asyncio.Event]:
     """Return what the first signal to stop sets, and what the second does."""
+    but = " (a Ray that is just starting is waited for)" if workers else ""
     stopping, hurrying = asyncio.Event(), asyncio.Event()
 
     def asked() -> None:
@@ -137,7 +136,7 @@ def _signals() -> tuple[asyncio.Event, asyncio.Event]:
             hurrying.set()
             return
         stopping.set()
-        say("\nanswering and committing the calls in flight; Ctrl-C again stops at once")
+        say(f"\nanswering and committing the calls in flight; Ctrl-C again stops at once{but}")
 
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):

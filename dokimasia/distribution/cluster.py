@@ -2,6 +2,7 @@
 
 import asyncio
 import importlib
+import importlib.util
 import logging
 import signal
 import socket
@@ -38,9 +39,11 @@ LOOKING = 10.0
 BEGINNING = 300.0
 """Seconds that a worker may take to begin, on a machine that is busy or has yet to be started."""
 
+MISSING = "more than one worker needs Ray: install it with `pip install 'dokimasia[ray]'`, or leave --workers out"
+
 
 class Cluster:
-    """A Ray that this process is connected to. Use it through `cluster`."""
+    """A Ray that this process starts or joins when it is needed. Use it through `cluster`."""
 
     def __init__(self, address: str | None) -> None:
         self.address = address
@@ -54,26 +57,39 @@ class Cluster:
         self.living: dict[int, Any] = {}
         self.users = 0
 
-    def start(self) -> None:
-        """Connect, or start Ray on this machine where no address is given; takes seconds.
+    async def begin(self) -> None:
+        """Connect, or start Ray on this machine where no address is given, unless that is done; takes seconds.
 
         Raises:
-            ConfigError: Ray is not installed, or there is none at the address.
+            ConfigError: Ray cannot be loaded, or there is none at the address.
         """
+        await asyncio.to_thread(self.start)
+
+    def check(self) -> None:
+        """Refuse at once what Ray itself would be asked for in vain, and for minutes.
+
+        Raises:
+            ConfigError: it is not installed, or nothing listens at the address.
+        """
+        if self._joined:
+            return
+        if importlib.util.find_spec("ray") is None:
+            raise ConfigError(MISSING)
+        if self.address == "auto":
+            _look_for(_meant_by_auto(), said="auto")
+        elif self.address is not None:
+            _look_for(self.address)
+
+    def start(self) -> None:
+        """Do what `begin` does, for threads."""
         with self._gate:
-            self._start()
+            if not self._joined:
+                self._start()
 
     def _start(self) -> None:
         if self.address is None:
             prepare_ray()  # before it is loaded, when it reads its environment
-        try:
-            import ray
-        except ImportError as error:
-            raise ConfigError(
-                "more than one worker needs Ray: install it with `pip install 'dokimasia[ray]'`, or leave --workers out"
-            ) from error
-        self._ray = ray
-        logging.getLogger("ray").setLevel(logging.ERROR)
+        self._ray = ray = _loaded()
         if ray.is_initialized():
             return
         # What nodes report, such as a worker's death, Ray prints on standard output, among figures, and has no setting for it.
@@ -89,8 +105,6 @@ class Cluster:
                 "_temp_dir": str(self._folder.path),
                 "_node_ip_address": "127.0.0.1",
             }
-        elif self.address != "auto":
-            _look_for(self.address)
         for left in reversed(range(TRIES)):
             if not self.users:  # who asked for it was stopped meanwhile
                 return
@@ -212,23 +226,54 @@ class Cluster:
         return place
 
 
-def _look_for(address: str) -> None:
+def _loaded() -> Any:
+    """Return Ray.
+
+    Raises:
+        ConfigError: it is not installed.
+    """
+    try:
+        import ray
+    except ImportError as error:
+        raise ConfigError(MISSING) from error
+    logging.getLogger("ray").setLevel(logging.ERROR)
+    return ray
+
+
+def _meant_by_auto() -> str:
+    """Return the address that Ray would take for `auto`.
+
+    Raises:
+        ConfigError: none is known here.
+    """
+    _loaded()
+    services: Any = importlib.import_module("ray._private.services")
+    try:
+        return services.get_ray_address_from_environment("auto", None)
+    except ConnectionError as error:
+        raise ConfigError(
+            "there is no Ray at auto: none runs on this machine; give the cluster's --address, or set RAY_ADDRESS"
+        ) from error
+
+
+def _look_for(address: str, *, said: str = "") -> None:
     """See that something listens at the address of a cluster: Ray itself looks for it for minutes.
 
     Raises:
-        ConfigError: nothing does, or it is no address.
+        ConfigError: nothing does, or it is no address; `said` is what the user said for it.
     """
     parts = urlsplit(address if "://" in address else f"//{address}")
     try:
         host, port = parts.hostname, parts.port
     except ValueError:  # no number of a port
         host = port = None
+    meant = f"{said} (here {address})" if said else address
     if not host or not port:
-        raise ConfigError(f"--address {address}: an address of Ray is auto, ray://HOST:PORT or HOST:PORT")
+        raise ConfigError(f"--address {meant}: an address of Ray is auto, ray://HOST:PORT or HOST:PORT")
     try:
         socket.create_connection((host, port), timeout=LOOKING).close()
     except OSError as error:
-        raise ConfigError(f"there is no Ray at {address}: {error}") from error
+        raise ConfigError(f"there is no Ray at {meant}: {error}") from error
 
 
 @contextmanager
@@ -246,10 +291,10 @@ _cluster: Cluster | None = None
 
 @asynccontextmanager
 async def cluster(address: str | None) -> AsyncIterator[Cluster]:
-    """Give the Ray of this process; the last who holds it disconnects.
+    """Give the Ray of this process, which whoever needs it first has begin; the last who holds it disconnects.
 
     Raises:
-        ConfigError: Ray is not installed or cannot be reached, or this process is connected to another address.
+        ConfigError: Ray is not installed, nothing listens at the address, or this process is connected to another.
     """
     global _cluster
     if _cluster is None:
@@ -259,8 +304,7 @@ async def cluster(address: str | None) -> AsyncIterator[Cluster]:
         raise ConfigError(f"this process works with the Ray at {held.address or 'this machine'} already")
     held.users += 1
     try:
-        if held.users == 1:
-            await asyncio.to_thread(held.start)
+        await asyncio.to_thread(held.check)
         yield held
     finally:
         held.users -= 1

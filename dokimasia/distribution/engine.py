@@ -2,7 +2,7 @@
 
 import asyncio
 import pickle
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from types import ModuleType
 from typing import Any
@@ -11,7 +11,7 @@ from dokimasia.distribution.cluster import Cluster, cluster
 from dokimasia.distribution.line import Line, LineLost
 from dokimasia.distribution.losses import WorkerDied
 from dokimasia.distribution.orders import Orders, Walking
-from dokimasia.distribution.sealing import seal
+from dokimasia.distribution.sealing import key_pair, seal
 from dokimasia.distribution.serving import Desk, Ports
 from dokimasia.domain.options import GraphOptions
 from dokimasia.errors import ConfigError, DokimasiaError, TransportError
@@ -26,6 +26,9 @@ DEATHS = 3
 
 GATHER = 0.005
 """Seconds after a batch before the next one goes: a batch costs the driver half a millisecond, whatever is in it."""
+
+Waiting = Callable[[Coroutine[Any, Any, None]], Coroutine[Any, Any, None]]
+"""Waits for work that takes seconds, or gives it up."""
 
 LOST = "the worker that sent it was lost, and perhaps its reply with it"
 
@@ -105,7 +108,7 @@ class Post:
 
 
 class Workers:
-    """An `Engine` of several processes."""
+    """An `Engine` of several processes, which begin with the first walk that they may take."""
 
     def __init__(
         self,
@@ -115,21 +118,24 @@ class Workers:
         here: Engine,
         count: int,
         keys: Mapping[str, str] | None,
+        waiting: Waiting,
     ) -> None:
         self._cluster = cluster
-        self._orders = cluster.held(orders)
+        self._orders = orders
+        self._told: Any = None
         self._patience = orders.patience
         self._desk = Desk(ports, cluster)
         self._gateway = ports.gateway
         self._here = here
         self._count = count
         self._keys = keys
+        self._waiting = waiting
+        self._beginning: asyncio.Task[None] | None = None
         self._posts: list[Post] = []
         self._tasks: set[asyncio.Task[None]] = set()
         self._changed = asyncio.Event()
         self._deaths = 0
         self._problem: DokimasiaError | None = None
-        self._closing = False
 
     @property
     def processes(self) -> int:
@@ -140,11 +146,15 @@ class Workers:
         """Return the final state of a walk; where its worker dies, another walks it.
 
         Raises:
+            ConfigError: Ray cannot be had, or a worker cannot work: another version, or no key.
             DokimasiaError: workers keep dying, or none can be had.
         """
         context = walk.context
         if type(context) is not Context or context.gateway is not self._gateway:
             return await self._here.walk(walk)
+        if self._beginning is None:
+            self._beginning = asyncio.create_task(self._waiting(self._open()))
+        await asyncio.shield(self._beginning)
         while True:
             post = await self._free()
             try:
@@ -154,21 +164,24 @@ class Workers:
             self._deaths = 0
             return state
 
-    async def open(self) -> None:
-        """Begin with all workers.
-
-        Raises:
-            ConfigError: a worker cannot work: another version, or no key.
-        """
-        await asyncio.gather(*(self._hire() for _ in range(self._count)))
-
     async def close(self) -> None:
         """End with all workers, which may serve another run then."""
-        self._closing = True
-        for task in self._tasks:
+        tasks = [*self._tasks, *([] if self._beginning is None else [self._beginning])]
+        for task in tasks:
             task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await asyncio.gather(*tasks, return_exceptions=True)
         await asyncio.gather(*(self._dismiss(post) for post in self._posts))
+
+    async def _open(self) -> None:
+        """Begin with all workers."""
+        try:
+            await self._cluster.begin()
+            self._told = self._cluster.held(self._orders)
+            await asyncio.gather(*(self._begin(self._hire()) for _ in range(self._count)))
+        except DokimasiaError:
+            raise
+        except Exception as error:  # such as a full disk: no graph's fault, for which walks would take it
+            raise DokimasiaError(f"workers cannot be started: {type(error).__name__}: {error}") from error
 
     async def _free(self) -> Post:
         """Return the worker that has the least to do."""
@@ -211,7 +224,7 @@ class Workers:
         try:
             if self._keys is not None:
                 sealed = seal(self._keys, await self._cluster.call(actor.key.remote()))
-            missing = await self._cluster.call(actor.begin.remote(self._orders, sealed))
+            missing = await self._cluster.call(actor.begin.remote(self._told, sealed))
         except BaseException:  # also where the run ends meanwhile: nobody else knows of it
             self._cluster.kill(actor)
             raise
@@ -235,10 +248,11 @@ class Workers:
         else:
             self._cluster.release(post.actor)
 
-    def _begin(self, work: Any) -> None:
+    def _begin(self, work: Any) -> asyncio.Task[None]:
         task = asyncio.create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
+        return task
 
     async def _carry(self, post: Post) -> None:
         """Carry what is said between a worker and here until it dies; then have another take its place."""
@@ -290,18 +304,21 @@ async def engine_of(
     orders: Orders,
     ports: Ports,
     here: Engine,
-    keys: Mapping[str, str] | None = None,
+    keys: Mapping[str, str] | None,
+    waiting: Waiting,
 ) -> AsyncIterator[Workers]:
     """Give the engine of a run whose graphs are walked by so many workers; at the end they are free for another.
 
-    `keys`, by the names of models, are sent to each under a seal; without them workers read their own environment.
+    They begin with the first walk that they may take; `waiting` waits for that, and may give it up. `keys`, by the names of
+    models, are sent to each under a seal; without them workers read their own environment.
 
     Raises:
-        ConfigError: Ray is not installed or cannot be reached, or a worker cannot work.
+        ConfigError: Ray is not installed or nothing listens at its address, or keys cannot be sealed.
     """
+    if keys is not None:
+        key_pair()
     async with AsyncExitStack() as stack:
         ray = await stack.enter_async_context(cluster(address))
-        engine = Workers(ray, orders, ports, here, count, keys)
+        engine = Workers(ray, orders, ports, here, count, keys, waiting)
         stack.push_async_callback(engine.close)
-        await engine.open()
         yield engine

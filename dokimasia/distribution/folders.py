@@ -1,7 +1,9 @@
 """The folder of a Ray that is started here: held as long as its driver lives, removed by a later one where that was killed."""
 
 import fcntl
+import os
 import shutil
+import signal
 import tempfile
 from contextlib import suppress
 from pathlib import Path
@@ -23,7 +25,11 @@ class Folder:
         new.rename(self.path / _HELD)  # now that it is locked others may look at it
 
     def remove(self) -> None:
-        """Remove it."""
+        """Remove it, once Ray has ended; an agent of Ray's that was just starting then is ended, too."""
+        for process in Path("/proc").glob("[0-9]*/cmdline"):
+            with suppress(OSError):
+                if f"-dir={self.path}".encode() in process.read_bytes():
+                    os.kill(int(process.parent.name), signal.SIGKILL)
         shutil.rmtree(self.path, ignore_errors=True)
         self._file.close()
 

@@ -131,6 +131,10 @@ class Observer(Protocol):
         """The run is known and its estimate made, with what is answered already; nothing was sent yet by this invocation."""
         ...
 
+    def starting(self, workers: int, address: str | None) -> None:
+        """The work waits until so many workers have begun, on this machine or at an address, for seconds; 0: no longer."""
+        ...
+
     def progressed(self, progress: Progress) -> None:
         """Called about twice a second while the run works, and once at its end."""
         ...
@@ -159,6 +163,9 @@ class Silent:
     steps: Steps | None = None
 
     def planned(self, run_id: str, estimate: Estimate) -> None:
+        """Say nothing."""
+
+    def starting(self, workers: int, address: str | None) -> None:
         """Say nothing."""
 
     def progressed(self, progress: Progress) -> None:

@@ -132,7 +132,7 @@ class ReachingGateway(ModelGateway):
 
 
 async def unless_stopped(stop: Stop, work: Coroutine[Any, Any, T]) -> T:
-    """Return what comes of work that takes long before anything is asked; it is given up when somebody asks to stop.
+    """Return what comes of work that takes long and asks nothing; it is given up when somebody asks to stop.
 
     Raises:
         Interrupted: somebody did.

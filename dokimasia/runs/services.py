@@ -1,7 +1,7 @@
 """The composition root: transports, gateway, ledger, store and checkpoints, put together for one run."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -280,7 +280,7 @@ async def open_services(
         )
         engine: Engine = here
         if workers:
-            from dokimasia.distribution.engine import engine_of  # loads Ray
+            from dokimasia.distribution.engine import engine_of
             from dokimasia.distribution.orders import Orders
             from dokimasia.distribution.serving import Ports
 
@@ -288,7 +288,17 @@ async def open_services(
             far = frozenset(name for name, spec in specs.items() if transports or spec.ref.person)
             orders = Orders(session.library, specs, far, observer.steps is not None, transports_for_models)
             sent = keys if settings.worker_keys == "sent" else None
-            opened = engine_of(workers, asked.address, orders=orders, ports=ports, here=here, keys=sent)
+
+            async def waiting(work: Coroutine[Any, Any, None]) -> None:
+                observer.starting(workers, asked.address)
+                try:
+                    await unless_stopped(stop, work)
+                finally:
+                    observer.starting(0, asked.address)
+
+            opened = engine_of(
+                workers, asked.address, orders=orders, ports=ports, here=here, keys=sent, waiting=waiting
+            )
             engine = await unless_stopped(stop, stack.enter_async_context(opened))
 
         async def drain_when_asked() -> None:

@@ -47,6 +47,10 @@ class Watch:
         self._tell(self._observer.became, "running")
         self._tell(self._observer.planned, run_id, estimate)
 
+    def starting(self, workers: int, address: str | None) -> None:
+        """Pass it on."""
+        self._tell(self._observer.starting, workers, address)
+
     def progressed(self, progress: Progress) -> None:
         """Note what is spent, where a limit on it was given."""
         now, stats, before = time.monotonic(), progress.stats, self._before

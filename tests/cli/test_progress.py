@@ -1,6 +1,9 @@
 """The line on how far a run is: what is counted as failed, and what is said of models that do not answer."""
 
 import io
+import os
+import signal
+from pathlib import Path
 from typing import cast
 
 import pytest
@@ -8,11 +11,14 @@ from rich.console import Console
 
 from dokimasia.cli import progress as module
 from dokimasia.cli.progress import ProgressLine
-from dokimasia.cli.running import say_workers
+from dokimasia.cli.running import run_to_end
+from dokimasia.errors import Interrupted
 from dokimasia.gateway.events import GatewayEvent, GatewayStats
 from dokimasia.runs.estimate import Estimate
+from dokimasia.runs.lifecycle import RunResult
 from dokimasia.runs.observer import Progress, Speed
-from dokimasia.runs.requests import Invocation
+from dokimasia.runs.reaching import Stop
+from dokimasia.settings import Settings, load_settings
 
 
 @pytest.fixture(autouse=True)
@@ -96,13 +102,35 @@ def test_a_long_note_leaves_the_counts_where_they_are(monkeypatch: pytest.Monkey
 def test_more_workers_than_cores_are_remarked_on(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """What is waited for is said before Ray starts, and that a machine has fewer cores than workers; without any, nothing."""
+    """What is waited for is said while Ray starts, and that a machine has fewer cores than workers; then nothing more."""
     monkeypatch.setattr("os.cpu_count", lambda: 2)
-    say_workers(Invocation())
-    assert not capsys.readouterr().err
-    say_workers(Invocation(workers=3))
+    line = ProgressLine()
+    line.starting(3, None)
     said = capsys.readouterr().err
     assert "starting 3 workers by Ray on this machine" in said
     assert "more than this machine's 2 cores" in said
-    say_workers(Invocation(workers=3, address="ray://head:10001"))
+    line.starting(0, None)
+    assert not capsys.readouterr().err
+    line.starting(3, "ray://head:10001")
     assert capsys.readouterr().err == "starting 3 workers by Ray on the cluster at ray://head:10001\n"
+
+
+@pytest.mark.parametrize(
+    ("workers", "said"),
+    [(2, "stopping when Ray has started"), (0, "finishing the calls in flight; Ctrl-C again stops")],
+)
+def test_ctrl_c_says_what_it_does(workers: int, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """While workers start, Ctrl-C says that their start is waited for, and otherwise what it does to calls in flight."""
+
+    async def work(*, settings: Settings, observer: ProgressLine, stop: Stop) -> RunResult:
+        observer.starting(2, None)
+        observer.starting(workers, None)
+        os.kill(os.getpid(), signal.SIGINT)
+        await stop.wait()
+        raise Interrupted("asked")
+
+    with pytest.raises(Interrupted):
+        run_to_end(work, load_settings(home=tmp_path / "home", env={}))
+    told = capsys.readouterr().err
+    assert said in told
+    assert ("again stops at once" in told) == (not workers)

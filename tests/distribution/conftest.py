@@ -98,20 +98,21 @@ class FakeCluster:
     def __init__(self) -> None:
         """Begin with none."""
         self.living: list[Actor] = []
-        self.hired = self.entered = self._users = 0
+        self.hired = self.entered = 0
+        self._begun = False
         self.forbidden = b""
         self.bad: random.Random | None = None
         """What is lost, delayed and doubled on the way to workers and back, by chance."""
 
     @asynccontextmanager
     async def joined(self) -> AsyncIterator["FakeCluster"]:
-        """Be held by one more user; Ray is started for the first."""
-        self.entered += not self._users
-        self._users += 1
-        try:
-            yield self
-        finally:
-            self._users -= 1
+        """Be held by one more user."""
+        yield self
+
+    async def begin(self) -> None:
+        """Have Ray started, once."""
+        self.entered += not self._begun
+        self._begun = True
 
     async def hire(self) -> Actor:
         """Return a new worker."""

@@ -1,8 +1,13 @@
 """What the driver puts into Ray's object store for its workers."""
 
+import importlib
+import signal
 import socket
+import subprocess
+import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from threading import Barrier
 from types import SimpleNamespace
 from typing import Any, cast
@@ -10,6 +15,7 @@ from typing import Any, cast
 import pytest
 
 from dokimasia.distribution.cluster import Cluster
+from dokimasia.distribution.folders import Folder
 from dokimasia.domain.ports import BlobStore
 from dokimasia.errors import ConfigError
 
@@ -54,5 +60,51 @@ def test_where_nothing_listens_nobody_waits(address: str, said: str) -> None:
         taken.bind(("127.0.0.1", 0))
         closed = taken.getsockname()[1]
         with pytest.raises(ConfigError) as refused:
-            Cluster(address.format(closed=closed)).start()
+            Cluster(address.format(closed=closed)).check()
     assert str(refused.value).startswith(said.format(closed=closed))
+
+
+@pytest.mark.parametrize(
+    ("left", "said"),
+    [
+        ("127.0.0.1:{closed}", "there is no Ray at auto (here 127.0.0.1:{closed}): "),
+        ("", "there is no Ray at auto: none runs on this machine"),
+    ],
+)
+def test_a_cluster_that_is_gone_is_not_looked_for(
+    left: str, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where `auto` means a cluster that has left its address behind, or none, that is refused at once and in a sentence."""
+    pytest.importorskip("ray")
+    services = importlib.import_module("ray._private.services")
+    monkeypatch.setattr(services, "find_gcs_addresses", frozenset[str])  # those of this machine are somebody else's
+    monkeypatch.setenv("RAY_TMPDIR", str(tmp_path))
+    monkeypatch.delenv("RAY_ADDRESS", raising=False)
+    with socket.socket() as taken:  # bound and not listening: nobody else can, either
+        taken.bind(("127.0.0.1", 0))
+        closed = taken.getsockname()[1]
+        if left:
+            (tmp_path / "ray").mkdir()
+            (tmp_path / "ray" / "ray_current_cluster").write_text(left.format(closed=closed))
+        with pytest.raises(ConfigError) as refused:
+            Cluster("auto").check()
+    assert str(refused.value).startswith(said.format(closed=closed))
+
+
+def test_what_was_just_starting_is_ended(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A process that was started for a Ray that has ended is ended with it, and none of another Ray, or of nobody's."""
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    ours, other = Folder(), Folder()
+    program = [sys.executable, "-c", "import time; time.sleep(60)"]
+    said = (f"--session-dir={ours.path}/session", f"--session-dir={other.path}/session", f"{ours.path}/logs")
+    started = [subprocess.Popen([*program, one]) for one in said]
+    try:
+        ours.remove()
+        assert started[0].wait(10) == -signal.SIGKILL
+        assert [one.poll() for one in started[1:]] == [None, None]
+    finally:
+        for one in started:
+            one.kill()
+            one.wait()
+        other.remove()
+    assert not list(tmp_path.iterdir())

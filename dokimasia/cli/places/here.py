@@ -128,11 +128,11 @@ class Here:
         return self._done(partial(fork, run, request), lambda there: there.fork(run, request), request)
 
     def _done(self, work: Callable[..., Any], through: "Callable[[There], Done]", far: Invocation) -> Done:
-        from dokimasia.cli.running import run_to_end, say_workers
+        from dokimasia.cli.running import run_to_end
 
         if there := self.holder():
             return through(there)
-        say_workers(far)
+        _ = far.far_workers  # what cannot be meant is refused before anything is kept
         result = run_to_end(work, self.settings)
         return Done(result.run, result.end, result.why, result.summary)
 

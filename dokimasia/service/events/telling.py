@@ -100,6 +100,9 @@ class Telling:
         }
         self._log.add("planned", told | self._begins())
 
+    def starting(self, workers: int, address: str | None) -> None:
+        """Tell nothing: it takes seconds, once for all runs of a service."""
+
     def progressed(self, progress: Progress) -> None:
         """Tell how far it is, once a second."""
         self._progress = progress
