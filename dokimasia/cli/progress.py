@@ -114,7 +114,7 @@ class ProgressLine:
             self._failing[event.model] = f"try {event.number}: {_brief(event.reason)}{again}"
         elif event.kind == "answered":
             self._failing.pop(event.model, None)
-        level = logging.INFO if event.kind in {"limit", "gave_up", "failed_try", "draining"} else logging.DEBUG
+        level = logging.INFO if event.kind in {"limit", "gave_up", "left", "failed_try", "draining"} else logging.DEBUG
         if logging.getLogger(__name__).isEnabledFor(level):
             usual = {"kind": event.kind, **event._field_defaults}
             fields = {name: said for name, said in event._asdict().items() if said != usual[name]}

@@ -6,7 +6,7 @@ from pydantic import Field
 
 from dokimasia.domain.identity import Value
 
-EventKind = Literal["cached", "sent", "answered", "failed_try", "gave_up", "limit", "draining", "waiting"]
+EventKind = Literal["cached", "sent", "answered", "failed_try", "gave_up", "left", "limit", "draining", "waiting"]
 
 
 class GatewayEvent(NamedTuple):
@@ -14,9 +14,10 @@ class GatewayEvent(NamedTuple):
 
     `kind` is one of: `cached` (the ledger answered), `sent` (a request left), `answered` (a reply is committed),
     `failed_try` (a request brought no reply; `delay` seconds until the next one, None if there is none),
-    `gave_up` (the call failed for good), `limit` (the concurrency of an endpoint changed to `limit`, for `reason`),
-    `draining` (no new call is started), `waiting` (a question waits for a person). `number` is which try of its call it
-    is, from 1.
+    `gave_up` (the call failed for good), `left` (a try failed and who asked is gone, such as a worker that died: who asks
+    the call again, such as the worker in its place, has it sent anew), `limit` (the concurrency of an endpoint changed to
+    `limit`, for `reason`), `draining` (no new call is started), `waiting` (a question waits for a person). `number` is
+    which try of its call it is, from 1.
     """
 
     kind: EventKind

@@ -264,9 +264,9 @@ class ModelGateway:
             if reason := route.breaker.refusal():
                 return self._refuse(flight, reason)
             delay = self._policy.next_delay(tries, outcome, waited=waited, rng=self._rng)
-            self._tell("failed_try", flight, reason=str(outcome), number=tries, delay=delay)
-            if delay is None or flight.waiters == 0:
-                flight.left = delay is not None
+            flight.left = delay is not None and flight.waiters == 0
+            self._tell("failed_try", flight, reason=str(outcome), number=tries, delay=None if flight.left else delay)
+            if delay is None or flight.left:
                 self._forget(flight)  # who asks from now on has it sent, and is not handed this failure
                 return self._give_up(flight, outcome, tries)
             if self._draining:
@@ -378,7 +378,7 @@ class ModelGateway:
         count = "1 try" if tries == 1 else f"{tries} tries"
         status = "" if failure.status is None else f" (status {failure.status})"
         reason = shorten(f"{flight.call.model.name}: {failure.kind}{status} after {count}: {failure}")
-        self._tell("gave_up", flight, reason=reason, number=tries)
+        self._tell("left" if flight.left else "gave_up", flight, reason=reason, number=tries)
         kind = "context_overflow" if failure.kind == "context_overflow" else "api_error"
         return CallFailed(kind, reason, last=failure)
 

@@ -192,9 +192,11 @@ async def test_who_asks_as_a_failed_request_is_given_up_sends_it_anew(
     """A request whose askers all went away is not tried again when it fails; who asks at that very moment has it sent."""
     transport.gate, transport.script = asyncio.Event(), [hiccup()]
     again: list[asyncio.Task[Any]] = []
+    told: list[tuple[str, float | None]] = []
 
     def heard(event: Any) -> None:
-        if event.kind == "gave_up":
+        told.append((event.kind, event.delay))
+        if event.kind == "left":
             again.append(asyncio.create_task(gateway.ask(acts.call())))
 
     gateway = build(on_event=heard)
@@ -206,6 +208,7 @@ async def test_who_asks_as_a_failed_request_is_given_up_sends_it_anew(
     await settle()
     assert (await again[0]).reply.text == "hello"
     assert transport.sent == 2
+    assert told == [("sent", None), ("failed_try", None), ("left", None), ("sent", None), ("answered", None)]
 
 
 async def test_call_that_lost_every_asker_before_it_left_is_not_sent(
