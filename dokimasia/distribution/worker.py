@@ -5,6 +5,7 @@ import importlib
 import os
 import platform
 import time
+from contextlib import ExitStack
 from typing import Any
 
 from dokimasia.distribution.asking import FarGateway
@@ -16,6 +17,7 @@ from dokimasia.distribution.sealing import key_pair, opened
 from dokimasia.domain.options import GraphOptions
 from dokimasia.gateway.direct import transport
 from dokimasia.gateway.envelope import redactor
+from dokimasia.graphs.collecting import seldom_collecting
 from dokimasia.graphs.context import Context
 from dokimasia.graphs.walking import Here, Walk
 from dokimasia.log import Redactor, configure
@@ -86,8 +88,7 @@ class Worker:
         """End with the run."""
         run, self._run = self._run, None
         if run is not None:
-            await run.line.lose()
-            await run.gateway.aclose()
+            await run.end()
 
 
 class _Run:
@@ -114,7 +115,15 @@ class _Run:
             trusted=self._trusted,
         )
         saver = FarSaver(lambda method, *arguments: self.line.ask("saver", method, *arguments))
+        self._stack = ExitStack()
+        self._stack.enter_context(seldom_collecting())
         self._here = Here(saver, FarSteps(self.line) if orders.watched else None)
+
+    async def end(self) -> None:
+        """End with it."""
+        await self.line.lose()
+        await self.gateway.aclose()
+        self._stack.close()
 
     def hears(self) -> bool:
         """Take in that the driver was heard; return whether that was in time."""

@@ -1,11 +1,11 @@
 """Many samples at once, a bounded number in flight, with a report of the standing twice a second."""
 
 import asyncio
-import gc
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from contextlib import asynccontextmanager, contextmanager, suppress
+from contextlib import asynccontextmanager, suppress
 
 from dokimasia.domain.sample import Sample
+from dokimasia.graphs.collecting import seldom_collecting
 from dokimasia.graphs.reasking import raise_worst
 
 IN_FLIGHT = (8, 256)
@@ -16,12 +16,6 @@ MOST = 1024
 """So many samples may be in flight in each process while a slow endpoint holds up others; then they wait for it."""
 
 TICK = 0.5
-
-COLLECTOR = (50_000, 10, 10)
-"""Thresholds of the garbage collector while a run is under way."""
-
-_thresholds: list[tuple[int, int, int]] = []
-"""What they were when each stage under way began."""
 
 
 async def work_through(
@@ -64,7 +58,7 @@ async def work_through(
             if not stays:
                 return
 
-    with _seldom_collecting():
+    with seldom_collecting():
         async with reporting(report):
             crowd = {asyncio.create_task(worker(stays=True)) for _ in range(width)}
             try:
@@ -78,27 +72,6 @@ async def work_through(
                     one.cancel()
                 await asyncio.gather(*crowd, return_exceptions=True)
     raise_worst(problems)
-
-
-@contextmanager
-def _seldom_collecting() -> Iterator[None]:
-    """Look for cyclic garbage seldom, and not among what was loaded before.
-
-    A run makes hundreds of small values a call, nearly all of which go by reference counts; with Python's own
-    thresholds a quarter of a run's time goes into walking over the modules and schemas that stay anyway. The last of several
-    runs that are at work at once puts the thresholds back.
-    """
-    if not _thresholds:
-        gc.freeze()
-    _thresholds.append(gc.get_threshold())
-    gc.set_threshold(*COLLECTOR)
-    try:
-        yield
-    finally:
-        before = _thresholds.pop()
-        if not _thresholds:
-            gc.set_threshold(*before)
-            gc.unfreeze()
 
 
 @asynccontextmanager
