@@ -2,13 +2,13 @@
 
 import asyncio
 import pickle
-from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from types import ModuleType
 from typing import Any
 
 from dokimasia.distribution.cluster import Cluster, cluster
-from dokimasia.distribution.line import Line, LineLost
+from dokimasia.distribution.line import MOST, Line, LineLost, Word
 from dokimasia.distribution.losses import WorkerDied
 from dokimasia.distribution.orders import Orders, Walking
 from dokimasia.distribution.sealing import key_pair, seal
@@ -280,7 +280,7 @@ class Workers:
             if words := await post.line.taken(self._patience):
                 number += 1
                 await self._again(post, "give", number, words)
-                await asyncio.sleep(GATHER)
+                await _gathered(words)
 
     async def _taking(self, post: Post) -> None:
         acknowledged = 0
@@ -289,11 +289,17 @@ class Workers:
             if number > acknowledged:
                 acknowledged = number
                 post.line.given(words)
-                await asyncio.sleep(GATHER)
+                await _gathered(words)
 
     async def _again(self, post: Post, name: str, *holds: Any) -> Any:
         """Call a worker, and again while it cannot be reached, for as long as it may be silent."""
         return await self._cluster.reached(lambda: getattr(post.actor, name).remote(*holds))
+
+
+async def _gathered(words: Sequence[Word]) -> None:
+    """Let words gather for the next batch; after one that was full there are some already."""
+    if len(words) < MOST:
+        await asyncio.sleep(GATHER)
 
 
 @asynccontextmanager
