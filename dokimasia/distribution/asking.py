@@ -163,8 +163,10 @@ class FarGateway:
 
     async def aclose(self) -> None:
         """Give up what is sent, and close every transport."""
-        for task in self._sending.values():
+        sending = list(self._sending.values())
+        for task in sending:
             task.cancel()
+        await asyncio.gather(*sending, return_exceptions=True)
         for transport in self._transports.values():
             await transport.aclose()
 
