@@ -16,6 +16,9 @@ import yaml
 
 from dokimasia.errors import ConfigError
 
+LOADER: type[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+"""Reads as `yaml.safe_load` does; in C where there is such a build, several times as fast."""
+
 _FILE = Path(__file__).parent / "blindspots" / "axes.yaml"
 _HEAD = re.compile(r"\A---\n(.*?\n)---\n", re.DOTALL)
 _LISTED = re.compile(r"^strategies: \[([a-z_, ]+)\]\n", re.MULTILINE)
@@ -97,4 +100,4 @@ def _levels(levels: list[str], indent: str) -> list[str]:
 
 @cache
 def _data() -> Mapping[str, Any]:
-    return yaml.safe_load(_FILE.read_text(encoding="utf-8"))
+    return yaml.load(_FILE.read_text(encoding="utf-8"), LOADER)

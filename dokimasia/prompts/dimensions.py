@@ -10,6 +10,7 @@ import yaml
 from dokimasia.domain.blindspots import AXES, ErrorDimension, Task
 from dokimasia.domain.identity import digest
 from dokimasia.domain.perturbation import Dimension
+from dokimasia.prompts.composing import LOADER
 
 _FOLDER = Path(__file__).parent / "perturbation"
 
@@ -51,4 +52,4 @@ def error_dimensions_id(task: Task) -> str:
 
 @cache
 def _read(name: str) -> Any:
-    return yaml.safe_load((_FOLDER / name).read_text(encoding="utf-8"))
+    return yaml.load((_FOLDER / name).read_text(encoding="utf-8"), LOADER)

@@ -5,22 +5,20 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache, cached_property, lru_cache
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import yaml
 from pydantic import Field, ValidationError
 
 from dokimasia.domain.identity import Value
 from dokimasia.errors import ConfigError
-from dokimasia.prompts.composing import composed
+from dokimasia.prompts.composing import LOADER, composed
 
 _FRONT = re.compile(r"\A---\n(.*?)\n---\n(.*)\Z", re.DOTALL)
 _SECTION = re.compile(r"^## (system|form|user)\n", re.MULTILINE)
 _SLOT = re.compile(r"\{\{([a-z_]+)\}\}")
 _NUMBER = "{{n}}"
 
-_LOADER: type[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-"""Reads a front matter as `yaml.safe_load` does; in C where there is such a build, several times as fast."""
 
 SHIPPED = Path(__file__).parent
 """Below it lie the files of the prompts that ship with the package."""
@@ -223,7 +221,7 @@ def _read(path: Path, data: bytes, name: str) -> Prompt:
     if matched is None:
         raise ConfigError(f"{path}: a prompt begins with a front matter between two lines of ---")
     try:
-        head = yaml.load(matched[1], _LOADER)
+        head = yaml.load(matched[1], LOADER)
     except yaml.YAMLError as error:
         raise ConfigError(f"{path}: the front matter is no YAML: {' '.join(str(error).split())}") from None
     if not isinstance(head, dict):
