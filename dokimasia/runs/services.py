@@ -75,7 +75,11 @@ def default_transports(prompts: PromptLibrary | None = None) -> dict[str, Transp
     Simulated models know the prompts that are asked by, so they are told of those that replace the package's own.
     """
     from dokimasia.datasets.images import read_image
-    from dokimasia.simulation.serving.transport import SimTransport
+
+    def simulated() -> Transport:
+        from dokimasia.simulation.serving.transport import SimTransport  # loads numpy
+
+        return SimTransport(library=prompts)
 
     def direct() -> Transport:
         from dokimasia.gateway.direct.transport import DirectTransport  # loads aiohttp
@@ -85,7 +89,7 @@ def default_transports(prompts: PromptLibrary | None = None) -> dict[str, Transp
     return {
         "direct": _MadeLate(direct),
         "litellm": LiteLLMTransport(read_image=read_image),
-        "sim": SimTransport(library=prompts),
+        "sim": _MadeLate(simulated),
     }
 
 

@@ -18,7 +18,7 @@ from dokimasia.runs.observer import Observer
 from dokimasia.runs.reaching import gone
 from dokimasia.runs.registry import method_of
 from dokimasia.runs.requests import Invocation, RunRequest
-from dokimasia.runs.services import Stop, default_transports, sharing
+from dokimasia.runs.services import Stop, sharing
 from dokimasia.service.watching import Watch, left_of
 from dokimasia.settings import Settings
 from dokimasia.storage.decisions import take_in
@@ -339,9 +339,8 @@ class Queue:
 
 def _load() -> None:
     """Load what only a run at work needs: for a second, at the first run of a process."""
-    for name in ("dokimasia.runs.work", "dokimasia.gateway.direct.transport"):
-        importlib.import_module(name)
-    default_transports()
+    for name in ("runs.work", "gateway.direct.transport", "simulation.serving.transport"):
+        importlib.import_module(f"dokimasia.{name}")
 
 
 def changed(run: Run, changes: Mapping[str, Any]) -> dict[str, Any]:
