@@ -50,8 +50,8 @@ def measure(options: Options) -> Report:
     ):
         scene = Scene(folder, runner, nodes, watch)
         stack, ray = AsyncExitStack(), cluster(nodes.address)
-        runner.run(stack.enter_async_context(ray))
         try:
+            runner.run(runner.run(stack.enter_async_context(ray)).begin())
             for case in cases_of(folder, url, options.kinds or (["evaluate"] if options.quick else [])):
                 say(f"{case.name} ...")
                 rows.append(_row_of(scene, case, counts))
