@@ -17,6 +17,9 @@ from dokimasia.runs.estimate import Estimate
 from dokimasia.runs.observer import Progress as Standing
 from dokimasia.runs.observer import Speed
 
+ROOM_FOR_A_BAR = 110
+"""Columns below which the line has no bar, so that what is spent and left can be read."""
+
 PLAIN_EVERY = 5.0
 BRIEF = 60
 """Characters of a failed try's reason that the line shows."""
@@ -67,7 +70,7 @@ class ProgressLine:
         if self._console.is_terminal:
             self._live = Progress(
                 TextColumn("{task.description}"),
-                BarColumn(bar_width=28),
+                *([BarColumn(bar_width=28)] if self._console.width >= ROOM_FOR_A_BAR else []),
                 MofNCompleteColumn(),
                 # the note is cut where the line is too short for all, and nothing else
                 TextColumn("{task.fields[note]}", table_column=Column(ratio=1, no_wrap=True, overflow="ellipsis")),

@@ -64,6 +64,7 @@ class Cluster:
             ConfigError: Ray cannot be loaded, or there is none at the address.
         """
         await asyncio.to_thread(self.start)
+        _take_signals_back()
 
     def check(self) -> None:
         """Refuse at once what Ray itself would be asked for in vain, and for minutes.
@@ -284,6 +285,14 @@ def _without_ctrl_c() -> Iterator[None]:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _take_signals_back() -> None:
+    """Have SIGTERM come to this program again: Ray has put a handler of its own before it, which prints a trace of the stack."""
+    handler = signal.getsignal(signal.SIGTERM)
+    if threading.current_thread() is threading.main_thread() and handler is not None:
+        signal.signal(signal.SIGTERM, handler)
+        signal.siginterrupt(signal.SIGTERM, False)
 
 
 _cluster: Cluster | None = None

@@ -58,14 +58,19 @@ class Speed:
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         """Begin to count the time."""
         self._clock = clock
-        self._started = clock()
-        self._marks: deque[tuple[float, int]] = deque([(self._started, 0)])
+        self._begin(0)
+
+    def _begin(self, calls: int) -> None:
+        self._started = self._clock()
+        self._marks: deque[tuple[float, int]] = deque([(self._started, calls)])
         self._remaining = _Remaining()
 
     def mark(self, progress: Progress) -> None:
-        """Take down where it stands."""
-        now = self._clock()
-        self._marks.append((now, progress.stats.answered + progress.stats.cached))
+        """Take down where it stands; where fewer calls are answered than before, the run was begun again by another process."""
+        now, calls = self._clock(), progress.stats.answered + progress.stats.cached
+        if calls < self._marks[-1][1]:
+            self._begin(calls)
+        self._marks.append((now, calls))
         while len(self._marks) > 2 and self._marks[0][0] < now - RATE_WINDOW:
             self._marks.popleft()
         self._remaining.mark(now - self._started, progress.done - progress.restored, _left(progress))

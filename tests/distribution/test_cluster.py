@@ -1,6 +1,8 @@
 """What the driver puts into Ray's object store for its workers."""
 
+import ctypes
 import importlib
+import os
 import signal
 import socket
 import subprocess
@@ -108,3 +110,18 @@ def test_what_was_just_starting_is_ended(monkeypatch: pytest.MonkeyPatch, tmp_pa
             one.wait()
         other.remove()
     assert not list(tmp_path.iterdir())
+
+
+async def test_a_handler_that_ray_puts_before_ours_is_taken_away(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Once Ray has begun, SIGTERM comes to this program first, which Ray had put a handler of its own before."""
+    came: list[int] = []
+    before = signal.signal(signal.SIGTERM, lambda number, _: came.append(number))
+    try:
+        cluster = Cluster(None)
+        # what Ray does from C: Python does not know of it
+        monkeypatch.setattr(cluster, "start", lambda: ctypes.CDLL(None).signal(int(signal.SIGTERM), signal.SIG_IGN))
+        await cluster.begin()
+        os.kill(os.getpid(), signal.SIGTERM)
+        assert came == [signal.SIGTERM]
+    finally:
+        signal.signal(signal.SIGTERM, before)

@@ -4,6 +4,7 @@ from itertools import pairwise
 
 import pytest
 
+from dokimasia.gateway.events import GatewayStats
 from dokimasia.runs.observer import Progress, Speed
 
 DONE = (
@@ -95,3 +96,20 @@ def test_what_ends_at_once_has_no_time_left_to_tell() -> None:
     run = Watched(100)
     assert run.left(50, 3.0) is None
     assert run.left(50, 60.0) is None
+
+
+def test_a_run_that_another_process_takes_up_is_measured_anew() -> None:
+    """Where a service was started anew, the calls counted begin from 0 again: no rate is below 0, and no time left at once."""
+    run = Watched(100)
+    for second in range(60):
+        run.left(second, 1.0)
+    progress = Progress(items=100, done=59)
+    progress.stats = GatewayStats(answered=300)
+    run.speed.mark(progress)
+    run.now += 1
+    progress.stats = GatewayStats(answered=2)
+    run.speed.mark(progress)
+    run.now += 1
+    progress.stats = GatewayStats(answered=5)
+    run.speed.mark(progress)
+    assert run.speed.of(progress) == (3.0, None)

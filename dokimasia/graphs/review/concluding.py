@@ -122,7 +122,8 @@ def _supporters(state: State) -> int:
 
 def _reason(state: State, verdict: Verdict, missing: Sequence[LostTurn]) -> str:
     if missing:
-        return "; ".join(f"{one.member} failed: {one.reason}" for one in missing)[:500]
+        said = (one.reason if one.failure in OPEN_KINDS else f"{one.member} failed: {one.reason}" for one in missing)
+        return "; ".join(said)[:500]
     choices = [seat["choice"] for seat in state["seats"] if "choice" in seat]
     after = f"after cycle {state['cycle']}"
     if not choices:
