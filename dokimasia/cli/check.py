@@ -77,10 +77,10 @@ def command(
     if as_json:
         print_json(figures)
     else:
-        _print(figures)
+        _print(figures, escape(place.where))
 
 
-def _print(figures: dict[str, Any]) -> None:
+def _print(figures: dict[str, Any], where: str) -> None:
     out = console()
     states = ", ".join(f"{count} {state}" for state, count in figures["states"].items() if count)
     kinds = ", ".join(f"{count} {kind}{'' if count == 1 else 's'}" for kind, count in figures["kinds"].items())
@@ -98,13 +98,17 @@ def _print(figures: dict[str, Any]) -> None:
             f"({pair['low']:.0%} to {pair['high']:.0%}{kappa}); the same text on {pair['same_text']}"
         )
     if figures["answered"]:
-        out.print(f"[dim]the run goes on with the answers: dokimasia resume {figures['run']}[/dim]")
+        out.print(
+            f"[dim]the run goes on with the answers: dokimasia resume {figures['run']}{where}[/dim]", soft_wrap=True
+        )
     asked: dict[str, int] = figures["asked"]
     for person, count in ((escape(one), count) for one, count in asked.items()):
         out.print(
-            f"[dim]{several(count, 'question')} to {person}: dokimasia check {figures['run']} --who {person}[/dim]"
+            f"[dim]{several(count, 'question')} to {person}: dokimasia check {figures['run']} --who {person}{where}[/dim]",
+            soft_wrap=True,
         )
     if figures["states"]["waiting"] > sum(asked.values()):
         out.print(
-            f"[dim]{figures['states']['waiting'] - sum(asked.values())} wait: dokimasia check {figures['run']}[/dim]"
+            f"[dim]{figures['states']['waiting'] - sum(asked.values())} wait: dokimasia check {figures['run']}{where}[/dim]",
+            soft_wrap=True,
         )

@@ -61,8 +61,8 @@ def _go(where: tuple[object, ...], keys: str, *options: str, who: str = "ana", e
 
 
 def _said(result: Any) -> str:
-    """What was printed, without the names of folders that are made anew each time."""
-    return re.sub(r"dokimasia-check-\w+", "FOLDER", result.output)
+    """What was printed, without the names of folders that are made anew each time, and of the place in commands to go on."""
+    return re.sub(r" --(home|server) \S+", " PLACE", re.sub(r"dokimasia-check-\w+", "FOLDER", result.output))
 
 
 def _program(folder: Path, text: str) -> str:
