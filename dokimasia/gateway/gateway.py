@@ -141,9 +141,8 @@ class ModelGateway:
             raise
         finally:
             flight.waiters -= 1
-            if flight.waiters == 0 and flight.idle and not flight.ahead and not flight.task.done():
-                self._forget(flight)
-                flight.task.cancel()
+            if flight.waiters == 0 and flight.idle and not flight.task.done():
+                flight.drop(self._forget)
         if isinstance(outcome, CallFailed):
             raise CallFailed(outcome.kind, outcome.reason, last=outcome.last)
         if isinstance(outcome, Interrupted):

@@ -110,7 +110,7 @@ class AdaptiveLimiter:
     def release(self, slot: Slot, report: Report, *, to: Turn | None = None) -> bool:
         """Give a permit back and say how its request went: `ok`, `limited` (a 429), or `failed` in any other way.
 
-        One that waits for its turn in `to` takes the permit over, whatever became of the limit and whoever was before it:
+        One that waits here for its turn in `to` takes the permit over, whatever became of the limit and whoever was before it:
         its request is on its way.
 
         Returns:
@@ -122,11 +122,12 @@ class AdaptiveLimiter:
             self._cut()
         elif report == "ok":
             self._grow(saturated)
-        if to is None or to.done():
+        taking_over = None if to is None or to.done() else next((one for one in self._queue if one.turn is to), None)
+        if taking_over is None:
             self.in_use -= 1
         else:
-            self._queue.remove(next(one for one in self._queue if one.turn is to))
-            to.set_result(slot)
+            self._queue.remove(taking_over)
+            taking_over.turn.set_result(slot)
         self._admit()
         return cut
 

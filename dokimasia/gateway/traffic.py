@@ -44,6 +44,7 @@ class Flight:
     left: bool = False
     task: "asyncio.Task[Answer | CallFailed | Interrupted]" = field(init=False)
     _landings: "list[asyncio.Future[Answer | CallFailed | Interrupted]]" = field(default_factory=list)
+    _recalling: "asyncio.Task[None] | None" = None
 
     async def landing(self) -> Answer | CallFailed | Interrupted:
         """Return what came of the call, once its task has ended; whoever is cancelled meanwhile leaves the task at work.
@@ -63,6 +64,19 @@ class Flight:
     def carried(self) -> Carried | None:
         """The call, where another process has it."""
         return self.call if isinstance(self.call, Carried) else None
+
+    def drop(self, forget: "Callable[[Flight], None]") -> None:
+        """End an idle flight for which nobody waits any more; one that may be sent ahead, once that is taken back."""
+        if self.carried is None or not self.ahead:
+            forget(self)
+            self.task.cancel()
+        elif self._recalling is None or self._recalling.done():
+            self._recalling = asyncio.create_task(self._recalled(self.carried, forget))
+
+    async def _recalled(self, carried: Carried, forget: "Callable[[Flight], None]") -> None:
+        await carried.recall()
+        if self.idle and not self.ahead and not self.waiters:
+            self.drop(forget)
 
     async def end(self, *, only_idle: bool) -> None:
         """Give it up; or only if it is idle, and its call not begun by a process that may send it ahead."""

@@ -278,3 +278,16 @@ async def test_a_call_that_is_taken_back_waits_for_its_turn() -> None:
         assert not side.gateway.recall(keys[0]), "it is on its way"
         await asyncio.gather(*asks)
     assert sorted(made.endpoint.asked) == [f"0/{name}" for name in range(6)]
+
+
+async def test_a_call_that_nobody_asks_any_more_is_neither_sent_nor_counted() -> None:
+    """Where whoever asked goes away while a call may be sent ahead, it is taken back: no request, no try, no money."""
+    async with scene() as made:
+        asks = made.ask(range(8))
+        await until(lambda: made.sides[0].told["ahead"] == PLACES)
+        asks[6].cancel()
+        ended = await asyncio.gather(*asks, return_exceptions=True)
+        assert sum(isinstance(one, Answer) for one in ended) == 7
+    stats = made.gateway.stats()
+    assert (stats.sent, stats.answered, stats.failed_tries, made.budget.calls) == (7, 7, 0, 7)
+    assert sorted(made.endpoint.asked) == [f"0/{name}" for name in range(8) if name != 6]
