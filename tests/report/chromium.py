@@ -5,7 +5,7 @@ import os
 import shutil
 import time
 from asyncio import events
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
@@ -14,7 +14,7 @@ from typing import Literal
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Error, Page, sync_playwright
 
 FLAGS = [
     "--no-sandbox",
@@ -55,10 +55,55 @@ def browser() -> tuple[Browser, asyncio.AbstractEventLoop]:
 
 def until(page: Page, script: str, given: object = None, *, seconds: float = 30.0) -> None:
     """Wait until a script says yes; a page whose policy forbids `eval` can be asked, but cannot be waited in."""
+    wait_for(page, lambda: page.evaluate(script, given), script, seconds=seconds)
+
+
+def wait_for(page: Page, so: Callable[[], bool], what: str, *, seconds: float = 30.0) -> None:
+    """Look again and again, while the page goes on, until it is so."""
     end = time.monotonic() + seconds
-    while not page.evaluate(script, given):
-        assert time.monotonic() < end, f"not so within {seconds:g} s: {script}"
+    while not so():
+        assert time.monotonic() < end, f"not so within {seconds:g} s: {what}"
         page.wait_for_timeout(50)
+
+
+ASKING = """(() => {
+    const asking = { open: 0, last: 0 };
+    Object.defineProperty(window, "asking", { value: asking });
+    const begun = () => { asking.open += 1; };
+    const ended = () => { asking.open -= 1; asking.last = performance.now(); };
+    const { fetch } = window, { send } = XMLHttpRequest.prototype;
+    window.fetch = (...given) => { begun(); return fetch(...given).finally(ended); };
+    XMLHttpRequest.prototype.send = function (...given) {
+        begun();
+        this.addEventListener("loadend", ended, { once: true });
+        return send.apply(this, given);
+    };
+})()"""
+"""Counts in every document what its scripts ask for and have no answer to yet."""
+
+QUIET = 500.0
+"""Milliseconds without a question after which a page has settled; longer than any of ours puts a question off."""
+
+
+def settled(page: Page) -> Page:
+    """Wait until a page is loaded and its scripts have asked for nothing for a while.
+
+    Playwright's own `networkidle` is said once a document at most, and sometimes never.
+    """
+
+    def quiet() -> bool:
+        page.wait_for_load_state("load")
+        try:
+            return page.evaluate(
+                "(quiet) => !window.asking || asking.open === 0 && performance.now() - asking.last >= quiet", QUIET
+            )
+        except Error as error:
+            if "Execution context was destroyed" in error.message:  # another page took its place
+                return False
+            raise
+
+    wait_for(page, quiet, "the page has settled")
+    return page
 
 
 Scheme = Literal["light", "dark"]
@@ -84,6 +129,7 @@ def opened(
     context = chromium.new_context(
         viewport={"width": size[0], "height": size[1]}, color_scheme=scheme, java_script_enabled=scripts
     )
+    context.add_init_script(ASKING)
     url = target if isinstance(target, str) else target.resolve().as_uri()
     own = LOCAL if isinstance(target, Path) else (*LOCAL, origin_of(url))
     context.add_cookies([{"name": name, "value": value, "url": url} for name, value in (cookies or {}).items()])

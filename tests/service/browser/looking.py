@@ -8,7 +8,7 @@ from typing import Any
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page
 
-from tests.report.chromium import Scheme, Seen, opened
+from tests.report.chromium import Scheme, Seen, opened, settled
 
 WIDE, NARROW = (1280, 800), (400, 800)
 VIEWS: tuple[tuple[tuple[int, int], Scheme], ...] = (
@@ -35,12 +35,6 @@ class Site:
         """A page of the service in a browser, and what it does that it should not."""
         with opened(f"{self.url}{path}", cookies=dict(self.cookies), **more) as seen:
             yield seen
-
-
-def settled(page: Page) -> Page:
-    """Wait until nothing is asked any more."""
-    page.wait_for_load_state("networkidle")
-    return page
 
 
 def assert_accessible(page: Page, *, colours_only: bool = False) -> None:

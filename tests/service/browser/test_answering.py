@@ -19,9 +19,10 @@ from dokimasia.simulation.world import write_described
 from dokimasia.storage.home import Home
 from dokimasia.storage.people.questions import get_question
 from dokimasia.storage.runs import get_run
+from tests.report.chromium import settled
 from tests.runs.people import as_model, to_the_end
 from tests.service.browser.conftest import working
-from tests.service.browser.looking import WIDE, Site, assert_calm, look_over, settled
+from tests.service.browser.looking import WIDE, Site, assert_calm, look_over
 
 PANEL = ("sim/panel-a", "sim/panel-b", "human/ana")
 Given = dict[str, list[str]]

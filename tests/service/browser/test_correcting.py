@@ -8,9 +8,10 @@ from playwright.sync_api import Page, expect
 
 from dokimasia.storage.home import Home
 from dokimasia.storage.results import results
+from tests.report.chromium import settled
 from tests.report.conftest import ATTACKS, Finished
 from tests.service.browser.conftest import copied, serving
-from tests.service.browser.looking import NARROW, Site, assert_accessible, assert_calm, assert_fits, look_over, settled
+from tests.service.browser.looking import NARROW, Site, assert_accessible, assert_calm, assert_fits, look_over
 
 WEAK = "sim/weak"
 

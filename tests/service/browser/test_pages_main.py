@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 from playwright.sync_api import Error, expect
 
+from tests.report.chromium import settled
 from tests.report.conftest import Finished
 from tests.service.browser.conftest import copied, serving
-from tests.service.browser.looking import NARROW, Site, assert_accessible, assert_calm, assert_fits, look_over, settled
+from tests.service.browser.looking import NARROW, Site, assert_accessible, assert_calm, assert_fits, look_over
 
 PAGES = ("/", "/?q=nothing", "/new", "/new/evaluate", "/new/filter", "/new/tree", "/settings", "/nowhere")
 

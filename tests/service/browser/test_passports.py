@@ -1,8 +1,9 @@
 """The passports in a browser: looked over, with what is fetched after the page."""
 
+from tests.report.chromium import settled
 from tests.runs.kinds import JUDGE
 from tests.service.browser.conftest import serving
-from tests.service.browser.looking import assert_calm, look_over, settled
+from tests.service.browser.looking import assert_calm, look_over
 from tests.service.waiting import Waits
 
 

@@ -9,11 +9,12 @@ from playwright.sync_api import Page
 from dokimasia.storage.home import Home
 from dokimasia.storage.runs import load_samples
 from tests.report import conftest as reports
+from tests.report.chromium import settled
 from tests.report.conftest import Finished
 from tests.runs import conftest as runs
 from tests.runs.kinds import KINDS
 from tests.service.browser.conftest import serving
-from tests.service.browser.looking import NARROW, Site, assert_accessible, assert_calm, assert_fits, look_over, settled
+from tests.service.browser.looking import NARROW, Site, assert_accessible, assert_calm, assert_fits, look_over
 
 hostile = reports.hostile
 world, homes = runs.world, runs.homes
