@@ -58,12 +58,10 @@ class ProgressLine:
         cost = cost_text(estimate.cost, estimate.cost_known)
         models = ", ".join(f"{name} {one.calls}" for name, one in estimate.models.items())
         asked = f", about {several(estimate.calls, 'call')} ({models}), estimated cost {cost}" if models else ""
-        for name, count in estimate.people.items():
-            asked += f", at most {several(count, 'question')} to {name}"
         if estimate.answered:
-            asked += (
-                f"; {several(estimate.answered, 'call')} of them answered already, at most about {estimate.left:,} left"
-            )
+            asked += f"; at least {estimate.answered:,} of them answered already, at most about {estimate.left:,} left"
+        for name, count in estimate.people.items():
+            asked += f"; at most {several(count, 'question')} to {name}"
         say(f"run {run_id}: {several(estimate.samples, 'sample')}{asked}; what the ledger has is not asked again")
         for note in estimate.notes:
             say(f"note: {note}")
