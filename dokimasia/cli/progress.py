@@ -143,6 +143,7 @@ class ProgressLine:
         failures = sum(progress.failures.values()) - undecided
         parts = [
             f"{rate:.1f} calls/s",
+            *([f"{stats.cached:,} by the ledger"] if stats.cached else []),
             f"{sum(stats.in_flight.values())} in flight",
             f"{failures} failed",
             *([f"{undecided} undecided"] if undecided else []),
