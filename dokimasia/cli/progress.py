@@ -30,8 +30,9 @@ class ProgressLine:
 
     steps = None
 
-    def __init__(self) -> None:
-        """Make a display, which begins when the run is planned."""
+    def __init__(self, method: str = "run") -> None:
+        """Make a display, which begins when the run is planned; `method` says what is at work."""
+        self.method = method
         self._console = PrintableConsole(file=unguarded(sys.stderr), highlight=False)
         self._live: Progress | None = None
         self._started = time.monotonic()
@@ -77,7 +78,7 @@ class ProgressLine:
                 transient=True,
                 refresh_per_second=4,
             )
-            self._live.add_task("evaluating", total=None, note="")
+            self._live.add_task(self.method, total=None, note="")
             self._live.start()
 
     def starting(self, workers: int, address: str | None) -> None:

@@ -34,7 +34,7 @@ def tree_step(
     from dokimasia.storage.runs import get_run
 
     request = GrowthRequest(judge=judge, run=run, seed=seed)
-    grown = run_to_end(partial(run_method, METHOD, request), settings)
+    grown = run_to_end(partial(run_method, METHOD, request), settings, method=METHOD.name)
     tree = str(grown.summary["tree"])
     with Home.open(settings.home, write=False) as home:
         figures = tree_figures(home, tree)
