@@ -52,7 +52,8 @@ def test_the_demo_holds_the_measurement_against_the_truth(tmp_path: Path, capsys
     """The demo ends with measured and planted scores of every simulated model, and the intervals contain the truth."""
     demo = ["demo", "--samples", "35", "--home", str(tmp_path / "home")]
     assert run([*demo, "--json"]) == 0
-    shown = json.loads(capsys.readouterr().out)
+    first = capsys.readouterr()
+    shown = json.loads(first.out)
     assert len(shown["planted"]) == 5
     for name, expected in shown["planted"].items():
         score = shown["models"][name]["score"]
@@ -74,6 +75,9 @@ def test_the_demo_holds_the_measurement_against_the_truth(tmp_path: Path, capsys
     assert text.out.startswith("Simulated models:")
     assert "planted" in text.out
     assert "nothing was asked" in text.err
+    told = [line for line in (first.err + text.out).splitlines() if "--" in line]
+    assert sum("`dokimasia " in line for line in told) == 2, "notes of a tree that has few criteria and of a probe"
+    assert all("dokimasia " in line for line in told), "no option that the demo does not have itself"
     page = Path(text.out.splitlines()[-1].rpartition(" ")[2])
     assert page.read_text().startswith("<!doctype html>")
     assert page.stat().st_size < 3_500_000

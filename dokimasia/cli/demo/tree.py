@@ -4,6 +4,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from dokimasia.cli.shared import shown_path
+
 if TYPE_CHECKING:
     from dokimasia.domain.growth import TreeCriterion
     from dokimasia.report.blocks import Block
@@ -50,7 +52,7 @@ def tree_step(
                 "elsewhere": planted_skill(name, elsewhere, steps),
             }
     if not as_json:
-        print_tree(figures)
+        print_tree(figures, where=f" --home {shown_path(settings.home)}")
         print_blocks(_weak(found))
     return {**figures, "weaknesses": found}
 
