@@ -11,7 +11,7 @@ import pytest
 from dokimasia.cli.main import VERBS, run
 from dokimasia.storage.home import Home
 from tests.cli.conftest import Program
-from tests.processes import environment, start_program
+from tests.processes import ROOT, environment, start_program
 
 HEAVY = ("litellm", "langgraph", "langchain_core", "plotly", "pydantic", "numpy", "sqlite_utils", "PIL", "aiohttp")
 SIM = ("--judge", "sim/judge", "--models", "sim/strong,sim/weak")
@@ -40,6 +40,17 @@ def test_python_m_is_the_same_program() -> None:
     asked = [sys.executable, "-m", "dokimasia", "--version"]
     ran = subprocess.run(asked, capture_output=True, text=True, check=True, env=environment())
     assert ran.stdout.startswith("dokimasia 0.")
+
+
+def test_without_what_it_needs_it_says_so(tmp_path: Path) -> None:
+    """Where its dependencies are not installed, one sentence names what is missing and how to install it; exit code 2."""
+    asked = [sys.executable, "-S", "-m", "dokimasia", "runs"]
+    ran = subprocess.run(
+        asked, capture_output=True, text=True, check=False, env={"PYTHONPATH": str(ROOT)}, cwd=tmp_path
+    )
+    assert (ran.returncode, ran.stdout, ran.stderr.count("\n")) == (2, "", 1)
+    assert ran.stderr.startswith("error: click is not installed for this Python")
+    assert "pip install ." in ran.stderr
 
 
 def test_a_misspelt_verb_is_answered_with_the_nearest(capsys: pytest.CaptureFixture[str]) -> None:
