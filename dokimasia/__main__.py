@@ -8,14 +8,27 @@ from collections.abc import Sequence
 COLLECT_EVERY = 50_000
 """How many new objects call for a look at the garbage: what a command loads stays, so that looking often finds nothing."""
 
+LACKING = (
+    "error: {name} is not installed for this Python, nor perhaps what else Dokimasia needs: install all of it with "
+    "`python -m pip install .` in Dokimasia's folder, or run `.venv/bin/dokimasia` there, which `make demo` makes\n"
+)
+
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and exit with what it returns; docs/commands.md has the table of exit codes."""
     gc.set_threshold(COLLECT_EVERY)
     atexit.register(gc.freeze)  # else the end of a process with LiteLLM and LangGraph looks for garbage for seconds
-    from dokimasia.cli.main import run
+    try:
+        from dokimasia.cli.main import run
 
-    sys.exit(run(arguments))
+        code = run(arguments)
+    except ModuleNotFoundError as missing:
+        name = (missing.name or "").partition(".")[0]
+        if name in ("", "dokimasia"):
+            raise
+        sys.stderr.write(LACKING.format(name=name))
+        code = 2
+    sys.exit(code)
 
 
 if __name__ == "__main__":

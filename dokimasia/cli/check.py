@@ -54,7 +54,8 @@ def command(
     person = place.checks.person(run, who)
     if import_ is not None:
         taken = place.checks.take_in(run, import_, who=person)
-        text = f"took in {several(taken.decided, 'decision')}; {several(taken.empty, 'line')} without one"
+        known = f", {taken.known} known already" if taken.known else ""
+        text = f"took in {several(taken.decided, 'decision')}{known}; {several(taken.empty, 'line')} without one"
         if taken.left:
             text += (
                 f"; {taken.left} are left for the process that writes to the home at the moment, which takes them in"

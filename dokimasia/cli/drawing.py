@@ -101,7 +101,9 @@ def print_cost(shown: Mapping[str, Any], *, style: str = "") -> None:
         )
     elif answered := shown.get("answered"):
         left = max(0, shown["calls"] - answered)
-        said = f"{several(answered, 'call')} of run {shown['run']} answered already, at most about {left:,} left"
+        said = (
+            f"at least {several(answered, 'call')} of run {shown['run']} answered already, at most about {left:,} left"
+        )
         out.print(said, style=style)
     for name, model in shown["models"].items():
         tokens = f"{model['input_tokens']:,} tokens in, {model['output_tokens']:,} out"

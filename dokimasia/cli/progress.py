@@ -30,8 +30,9 @@ class ProgressLine:
 
     steps = None
 
-    def __init__(self) -> None:
-        """Make a display, which begins when the run is planned."""
+    def __init__(self, method: str = "run") -> None:
+        """Make a display, which begins when the run is planned; `method` says what is at work."""
+        self.method = method
         self._console = PrintableConsole(file=unguarded(sys.stderr), highlight=False)
         self._live: Progress | None = None
         self._started = time.monotonic()
@@ -58,12 +59,10 @@ class ProgressLine:
         cost = cost_text(estimate.cost, estimate.cost_known)
         models = ", ".join(f"{name} {one.calls}" for name, one in estimate.models.items())
         asked = f", about {several(estimate.calls, 'call')} ({models}), estimated cost {cost}" if models else ""
-        for name, count in estimate.people.items():
-            asked += f", at most {several(count, 'question')} to {name}"
         if estimate.answered:
-            asked += (
-                f"; {several(estimate.answered, 'call')} of them answered already, at most about {estimate.left:,} left"
-            )
+            asked += f"; at least {estimate.answered:,} of them answered already, at most about {estimate.left:,} left"
+        for name, count in estimate.people.items():
+            asked += f"; at most {several(count, 'question')} to {name}"
         say(f"run {run_id}: {several(estimate.samples, 'sample')}{asked}; what the ledger has is not asked again")
         for note in estimate.notes:
             say(f"note: {note}")
@@ -79,7 +78,7 @@ class ProgressLine:
                 transient=True,
                 refresh_per_second=4,
             )
-            self._live.add_task("evaluating", total=None, note="")
+            self._live.add_task(self.method, total=None, note="")
             self._live.start()
 
     def starting(self, workers: int, address: str | None) -> None:
@@ -145,6 +144,7 @@ class ProgressLine:
         failures = sum(progress.failures.values()) - undecided
         parts = [
             f"{rate:.1f} calls/s",
+            *([f"{stats.cached:,} by the ledger"] if stats.cached else []),
             f"{sum(stats.in_flight.values())} in flight",
             f"{failures} failed",
             *([f"{undecided} undecided"] if undecided else []),

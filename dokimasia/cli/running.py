@@ -37,13 +37,13 @@ Work = Callable[..., Awaitable[R]]
 """What starts a run, given `settings`, `observer` and `stop`."""
 
 
-def run_to_end(work: Work[R], settings: Settings) -> R:
-    """Run the work under signals and a progress line, and say what was paid.
+def run_to_end(work: Work[R], settings: Settings, *, method: str = "run") -> R:
+    """Run the work under signals and a progress line, which names the method, and say what was paid.
 
     Raises:
         Interrupted: after Ctrl-C or SIGTERM; the message is the command that goes on.
     """
-    with ProgressLine() as line:
+    with ProgressLine(method) as line:
         try:
             result = asyncio.run(_supervised(work, settings, line))
         except (Interrupted, KeyboardInterrupt):

@@ -33,8 +33,9 @@ class ModelEstimate(Value):
 class Estimate(Value):
     """What a run will ask of each model, as a whole. Answers that the ledger already has are not subtracted.
 
-    `people` counts the questions to people at most, which cost time and no tokens. `answered` counts the calls that its
-    results rest on already, where it is gone on with; `notes` say what else should be known before it starts.
+    `people` counts the questions to people at most, which cost time and no tokens. `answered` counts the calls of models
+    that its results rest on already, where it is gone on with (the ledger may have more); `notes` say what else should be
+    known before it starts.
     """
 
     samples: int
@@ -45,8 +46,8 @@ class Estimate(Value):
 
     @property
     def left(self) -> int:
-        """How many calls are left at most."""
-        return max(0, self.calls + sum(self.people.values()) - self.answered)
+        """How many calls of models are left at most."""
+        return max(0, self.calls - self.answered)
 
     @property
     def calls(self) -> int:

@@ -24,8 +24,10 @@ from dokimasia.runs.samples import check_prompts, check_versions
 from dokimasia.runs.services import Services, Stop, check_prices, open_services, sharing
 from dokimasia.runs.session import Session
 from dokimasia.settings import Settings, load_settings
+from dokimasia.storage.decisions import take_in
 from dokimasia.storage.home import Home
 from dokimasia.storage.naming import name_run
+from dokimasia.storage.people.questions import has_answers
 from dokimasia.storage.results import count_failed, record_event, reopen, result_failures
 from dokimasia.storage.retries import retry_failed
 from dokimasia.storage.runs import Run, RunStatus, get_run, set_status
@@ -266,6 +268,10 @@ async def _carried_out(
     from dokimasia.runs.work import Job
 
     home = session.opened
+    if run.status == "waiting" and not retry:
+        await take_in(home)
+        if not has_answers(home, run.id):  # its walks only come to the same questions: no worker is started for them
+            request = request.model_copy(update=Invocation().model_dump(include={"workers", "engine", "address"}))
     plan, reached = reaching(method, home, run, request, settings=session.settings, retry=retry)
     opening = open_services(
         session,

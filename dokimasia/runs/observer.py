@@ -60,23 +60,26 @@ class Speed:
         self._clock = clock
         self._begin(0)
 
-    def _begin(self, calls: int) -> None:
+    def _begin(self, answered: int) -> None:
         self._started = self._clock()
-        self._marks: deque[tuple[float, int]] = deque([(self._started, calls)])
+        self._calls = 0
+        self._marks: deque[tuple[float, int]] = deque([(self._started, answered)])
         self._remaining = _Remaining()
 
     def mark(self, progress: Progress) -> None:
-        """Take down where it stands; where fewer calls are answered than before, the run was begun again by another process."""
-        now, calls = self._clock(), progress.stats.answered + progress.stats.cached
-        if calls < self._marks[-1][1]:
-            self._begin(calls)
-        self._marks.append((now, calls))
+        """Take down where it stands; where it has fewer calls than before, the run was begun again by another process."""
+        now, answered = self._clock(), progress.stats.answered
+        calls = answered + progress.stats.cached
+        if calls < self._calls:
+            self._begin(answered)
+        self._calls = calls
+        self._marks.append((now, answered))
         while len(self._marks) > 2 and self._marks[0][0] < now - RATE_WINDOW:
             self._marks.popleft()
         self._remaining.mark(now - self._started, progress.done - progress.restored, _left(progress))
 
     def of(self, progress: Progress) -> tuple[float, float | None]:
-        """Return calls a second of late, and the seconds that are left, None where that cannot be known yet."""
+        """Return calls that models answered a second of late, and seconds that are left, None where that cannot be known yet."""
         (since, before), (now, after) = self._marks[0], self._marks[-1]
         rate = (after - before) / (now - since) if now > since else 0.0
         return rate, self._remaining.seconds if _left(progress) else 0.0

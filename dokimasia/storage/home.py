@@ -12,7 +12,7 @@ from dokimasia.errors import ImpossibleHome, NotFound, OlderHome, StorageError
 from dokimasia.storage.connection import connect_reader, connect_writer, rows_of, through_sqlite_utils
 from dokimasia.storage.content.blobs import FileBlobs
 from dokimasia.storage.faults import told
-from dokimasia.storage.lock import WriterLock
+from dokimasia.storage.lock import WriterLock, held_since
 from dokimasia.storage.schema.migrations import SCHEMA_VERSION, applied_version, migrate, refuse_other
 from dokimasia.storage.writer import Job, Writer
 
@@ -88,6 +88,13 @@ class Home:
     def is_writing(self) -> bool:
         """Whether the home was opened for writing."""
         return self._writer is not None
+
+    def held_since(self, moment: str) -> bool:
+        """Whether the process that wrote at a moment, as times are stored, still holds the home, as far as can be known."""
+        if self.is_writing:
+            return True
+        since = held_since(self.path / "lock")
+        return since is not None and since <= moment
 
     @property
     def writer(self) -> Writer:

@@ -22,6 +22,7 @@ SERVICE_FILE = "service.json"
 _COMMAND_LENGTH = 300
 _LOOK_AGAIN = 0.02
 _LOOKS = 25
+_TRIES = 3
 
 
 class WriterLock:
@@ -31,8 +32,9 @@ class WriterLock:
     removing it would let two processes lock two files of the same name.
     """
 
-    def __init__(self, descriptor: int) -> None:
+    def __init__(self, descriptor: int, since: str) -> None:
         self._descriptor: int | None = descriptor
+        self._since = since
 
     @classmethod
     def acquire(cls, path: Path, *, command: str | None = None) -> "WriterLock":
@@ -50,13 +52,12 @@ class WriterLock:
             descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
         with contextlib.ExitStack() as undo, told(path, "locking the home"):
             undo.callback(os.close, descriptor)
-            try:
-                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                raise _refusal(path) from None
-            _sign(descriptor, command)
+            if not _taken(descriptor):
+                raise _refusal(path)
+            since = datetime.now(UTC).isoformat(timespec="seconds")
+            _sign(descriptor, command, since=since)
             undo.pop_all()
-        return cls(descriptor)
+        return cls(descriptor, since)
 
     def announce(self, service: str) -> None:
         """Write into the file at which address the holder can be asked.
@@ -66,7 +67,7 @@ class WriterLock:
         """
         if self._descriptor is None:
             raise StorageError("the lock is released: nobody can be told where its holder is")
-        _sign(self._descriptor, None, service=service)
+        _sign(self._descriptor, None, since=self._since, service=service)
 
     def release(self) -> None:
         """Let the next writer in; releasing twice is harmless."""
@@ -78,12 +79,39 @@ class WriterLock:
         os.close(descriptor)
 
 
-def _sign(descriptor: int, command: str | None, *, service: str = "") -> None:
+def held_since(path: Path) -> str | None:
+    """Return since when a lock is held, empty where that cannot be known, and None where nobody holds it.
+
+    Whoever asks shares a free lock for a moment, for which a writer that comes meanwhile waits.
+    """
+    try:
+        with path.open("rb") as file:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except FileNotFoundError:
+        return None
+    except OSError:  # it is held, or cannot be looked at
+        with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
+            return str(json.loads(path.read_bytes())["since"])
+        return ""
+    return None
+
+
+def _taken(descriptor: int) -> bool:
+    """Return whether the lock could be taken; a reader that looks whether it is held is waited for."""
+    for _ in range(_TRIES):
+        with contextlib.suppress(BlockingIOError):
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return True
+        time.sleep(_LOOK_AGAIN)
+    return False
+
+
+def _sign(descriptor: int, command: str | None, *, since: str, service: str = "") -> None:
     holder = {
         "pid": os.getpid(),
         "host": socket.gethostname(),
         "command": (command or shlex.join(sys.argv))[:_COMMAND_LENGTH],
-        "since": datetime.now(UTC).isoformat(timespec="seconds"),
+        "since": since,
         **({"service": service} if service else {}),
     }
     os.ftruncate(descriptor, 0)

@@ -115,7 +115,7 @@ def get_run(home: Home, run_id: str) -> Run:
     rows = home.rows("SELECT * FROM runs WHERE id = ?", (run_id,))
     if not rows:
         raise NotFound(f"{home.path} has no run {run_id}.")
-    return _run(home, rows[0])
+    return _as_it_stands(home, _run(home, rows[0]))
 
 
 def list_runs(home: Home) -> list[Run]:
@@ -130,7 +130,8 @@ def list_runs(home: Home) -> list[Run]:
             _READ[run.id, run.status, run.updated_at, row["row_digest"]] = run
             if len(_READ) > READ_RUNS:
                 del _READ[next(iter(_READ))]
-    return [found[id] for id, *_ in stand if id in found]  # but for those that were deleted meanwhile
+    there = [found[id] for id, *_ in stand if id in found]  # but for those that were deleted meanwhile
+    return [_as_it_stands(home, run) for run in there]
 
 
 def count_runs(home: Home) -> dict[RunStatus, int]:
@@ -350,6 +351,13 @@ class SqliteRunStore:
         self._recent[id] = value
         if len(self._recent) > RECENT_VALUES:
             self._recent.popitem(last=False)
+
+
+def _as_it_stands(home: Home, run: Run) -> Run:
+    """Return a run as interrupted where it calls itself running and the process that worked on it has died."""
+    if run.status != "running" or home.held_since(run.updated_at):
+        return run
+    return run.model_copy(update={"status": "interrupted"})
 
 
 def _run(home: Home, row: dict[str, Any]) -> Run:

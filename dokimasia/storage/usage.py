@@ -105,8 +105,11 @@ def scored_answers(home: Home, run_id: str, *, as_judged: bool = False) -> Itera
 
 
 def count_calls(home: Home, run_id: str) -> int:
-    """Return how many calls the results of a run rest on, each counted once."""
-    sql = "SELECT count(DISTINCT call.value) FROM results r, json_each(r.calls) call WHERE r.run_id = ?"
+    """Return how many calls of models the results of a run rest on, each counted once; what people answered is none."""
+    sql = (
+        "SELECT count(DISTINCT call.value) FROM results r, json_each(r.calls) call WHERE r.run_id = ? "
+        "AND call.value NOT IN (SELECT call_key FROM questions)"
+    )
     [(calls,)] = home.all(sql, (run_id,))
     return calls
 

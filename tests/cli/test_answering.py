@@ -156,7 +156,9 @@ def test_keys_of_a_question(world: Path, settings: Settings) -> None:
     assert "nothing waits for bert" in other
 
 
-def test_files_with_faults_are_taken_whole_or_not_at_all(world: Path, settings: Settings, tmp_path: Path) -> None:
+def test_files_with_faults_are_taken_whole_or_not_at_all(
+    world: Path, settings: Settings, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     """Every line that cannot be used is named, another's question too, and nothing is decided; empty replies are no answers."""
     assert _review(world, settings) == 6
     path = tmp_path / "questions.jsonl"
@@ -175,9 +177,14 @@ def test_files_with_faults_are_taken_whole_or_not_at_all(world: Path, settings: 
     assert len(_waiting(settings)) == 1
     again = taken()
     assert again.exit_code == 0, "the same file once more changes nothing"
+    assert "took in 0 decisions, 1 known already; 1 line without one" in again.output
     rows[1]["reply"] = "A dog sits."
-    assert "took in 2 decisions" in taken().output
+    assert "took in 1 decision, 1 known already; 0 lines without one" in taken().output
     assert _resume(settings) == 6
+    capsys.readouterr()
+    assert _resume(settings) == 6
+    said = "at least 8 of them answered already, at most about 12 left; at most 10 questions to human/ana"
+    assert said in " ".join(capsys.readouterr().err.split()), "what people answered is no call of a model"
     _check(settings, "", "--export", str(path))
     rows = [orjson.loads(line) for line in path.read_bytes().splitlines()]
     for row in rows:

@@ -173,7 +173,7 @@ def test_files_out_and_in(home: Path, tmp_path: Path, capsys) -> None:
 
 def test_decisions_travel_with_their_files(home: Path, reviewed: Path, tmp_path: Path, capsys) -> None:
     """Decisions exported from one home and imported into another copy stand there with the same people and times."""
-    _go(home, "a\nd 2\nr\nq\n")
+    _go(home, "a\nb\nr\nd 2\nr\nq\n")
     file = tmp_path / "items.jsonl"
     assert dokimasia(["check", "last", "--home", str(home), "--export", str(file)]) == 0
     other = Path(shutil.copytree(reviewed, tmp_path / "other"))
@@ -181,6 +181,11 @@ def test_decisions_travel_with_their_files(home: Path, reviewed: Path, tmp_path:
     back = tmp_path / "back.jsonl"
     assert dokimasia(["check", "last", "--home", str(other), "--export", str(back)]) == 0
     assert back.read_bytes() == file.read_bytes()
+    assert "took in 4 decisions;" in capsys.readouterr().err
+    assert dokimasia(["check", "last", "--home", str(other), "--import", str(file)]) == 0
+    assert "took in 0 decisions, 4 known already;" in capsys.readouterr().err
+    assert dokimasia(["check", "last", "--home", str(other), "--export", str(back)]) == 0
+    assert back.read_bytes() == file.read_bytes(), "not even a mind that was changed is changed once more"
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ import pytest
 from dokimasia.cli.main import VERBS, run
 from dokimasia.storage.home import Home
 from tests.cli.conftest import Program
-from tests.processes import environment, start_program
+from tests.processes import ROOT, environment, start_program
 
 HEAVY = ("litellm", "langgraph", "langchain_core", "plotly", "pydantic", "numpy", "sqlite_utils", "PIL", "aiohttp")
 SIM = ("--judge", "sim/judge", "--models", "sim/strong,sim/weak")
@@ -42,6 +42,17 @@ def test_python_m_is_the_same_program() -> None:
     assert ran.stdout.startswith("dokimasia 0.")
 
 
+def test_without_what_it_needs_it_says_so(tmp_path: Path) -> None:
+    """Where its dependencies are not installed, one sentence names what is missing and how to install it; exit code 2."""
+    asked = [sys.executable, "-S", "-m", "dokimasia", "runs"]
+    ran = subprocess.run(
+        asked, capture_output=True, text=True, check=False, env={"PYTHONPATH": str(ROOT)}, cwd=tmp_path
+    )
+    assert (ran.returncode, ran.stdout, ran.stderr.count("\n")) == (2, "", 1)
+    assert ran.stderr.startswith("error: click is not installed for this Python")
+    assert "pip install ." in ran.stderr
+
+
 def test_a_misspelt_verb_is_answered_with_the_nearest(capsys: pytest.CaptureFixture[str]) -> None:
     """A typo costs one line and exit code 2."""
     assert run(["evalaute"]) == 2
@@ -52,7 +63,8 @@ def test_the_demo_holds_the_measurement_against_the_truth(tmp_path: Path, capsys
     """The demo ends with measured and planted scores of every simulated model, and the intervals contain the truth."""
     demo = ["demo", "--samples", "35", "--home", str(tmp_path / "home")]
     assert run([*demo, "--json"]) == 0
-    shown = json.loads(capsys.readouterr().out)
+    first = capsys.readouterr()
+    shown = json.loads(first.out)
     assert len(shown["planted"]) == 5
     for name, expected in shown["planted"].items():
         score = shown["models"][name]["score"]
@@ -74,6 +86,9 @@ def test_the_demo_holds_the_measurement_against_the_truth(tmp_path: Path, capsys
     assert text.out.startswith("Simulated models:")
     assert "planted" in text.out
     assert "nothing was asked" in text.err
+    told = [line for line in (first.err + text.out).splitlines() if "--" in line]
+    assert sum("`dokimasia " in line for line in told) == 2, "notes of a tree that has few criteria and of a probe"
+    assert all("dokimasia " in line for line in told), "no option that the demo does not have itself"
     page = Path(text.out.splitlines()[-1].rpartition(" ")[2])
     assert page.read_text().startswith("<!doctype html>")
     assert page.stat().st_size < 3_500_000

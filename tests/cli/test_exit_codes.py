@@ -318,6 +318,21 @@ def _runs(home: Path, folder: Path) -> str:
     return start_program(("runs", "--json", "--home", home), folder).ended().stdout
 
 
+def test_a_killed_run_is_interrupted_for_readers(tmp_path: Path, world: Path) -> None:
+    """While its process lives a run is listed as running, and once it was killed as interrupted; nothing is written."""
+    home = tmp_path / "home"
+    with running_server(latency=0.3) as url:
+        (tmp_path / "dokimasia.toml").write_text(CONFIG.format(url=url))
+        asked = ("evaluate", world, "--judge", "J", "--models", "sim/strong,sim/weak", "--home", home)
+        process = start_program(asked, tmp_path)
+        assert process.until(lambda: committed(home) >= 4)
+        assert json.loads(_runs(home, tmp_path))[0]["status"] == "running"
+        process.kill()
+    before = (home / "dokimasia.db").read_bytes(), (home / "lock").read_bytes()
+    assert json.loads(_runs(home, tmp_path))[0]["status"] == "interrupted"
+    assert ((home / "dokimasia.db").read_bytes(), (home / "lock").read_bytes()) == before
+
+
 @pytest.mark.parametrize("moved", [True, False], ids=["moved", "deleted"])
 def test_a_home_that_goes_away_stops_the_run(tmp_path: Path, world: Path, *, moved: bool) -> None:
     """Within a second the run notices, sends no more, and says what happened to the home: exit code 1."""

@@ -59,10 +59,10 @@ def test_what_is_left_is_said(verb: Verb) -> None:
     assert "decided" in table
     assert {name: value for name, value in shown.items() if name in whole} == whole
     said = f"answered already, at most about {left} left"
-    assert f"{answered} calls of run {shown['run']} {said}" in verb(*ASKED, "--dry-run")[1]
+    assert f"at least {answered} calls of run {shown['run']} {said}" in verb(*ASKED, "--dry-run")[1]
     code, _, err = verb("resume", "last")
     assert code == 0
-    assert f"{answered} calls of them {said}" in err
+    assert f"at least {answered} of them {said}" in err
     assert int(re.findall(r"(\d+) calls? answered by models", err)[0]) <= left
     assert "is finished: the same command prints what came of it" in verb(*ASKED, "--dry-run")[1]
 

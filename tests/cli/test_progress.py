@@ -86,15 +86,22 @@ def test_a_rate_is_known_from_the_first_look_on() -> None:
     assert speed.of(progress)[0] > 0
 
 
-def test_a_long_note_leaves_the_counts_where_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
-    """On a terminal that is too narrow for all, the note is cut, and the counts stand as long as the run goes on."""
-    shown = Console(force_terminal=True, width=60, file=io.StringIO(), color_system=None)
+def test_the_rate_is_of_models_and_the_ledger_is_a_count(capsys: pytest.CaptureFixture[str]) -> None:
+    """Calls that the ledger answered stand beside the rate, and are no part of it."""
     with ProgressLine() as line:
+        line.progressed(Progress(items=9, done=7, stats=GatewayStats(cached=1200)))
+    assert "7/9 done · 0.0 calls/s · 1,200 by the ledger · 0 in flight" in capsys.readouterr().err
+
+
+def test_a_long_note_leaves_the_counts_where_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The line begins with the method; on a terminal that is too narrow the note is cut, and the counts stand all the time."""
+    shown = Console(force_terminal=True, width=60, file=io.StringIO(), color_system=None)
+    with ProgressLine("duel") as line:
         monkeypatch.setattr(line, "_console", shown)
         line.planned("r1", Estimate(samples=9, models={}))
         line.happened(GatewayEvent(kind="limit", endpoint="http://127.0.0.1:1/v1", reason="4 -> 8: " + "x" * 90))
         line.progressed(Progress(items=9, done=7))
-    last = cast("io.StringIO", shown.file).getvalue().rpartition("evaluating")[2]
+    last = cast("io.StringIO", shown.file).getvalue().rpartition("duel")[2]
     assert "7/9" in last
     assert "…" in last
 

@@ -7,6 +7,7 @@ import orjson
 import pytest
 
 from dokimasia.errors import ConfigError, DokimasiaError, Interrupted
+from dokimasia.methods.checks import decide, waiting_questions
 from dokimasia.runs.lifecycle import resume
 from dokimasia.runs.observer import Silent
 from dokimasia.runs.reaching import Stop
@@ -48,6 +49,22 @@ async def test_what_is_left_to_finish_needs_no_worker(
     again = await resume(newest(settings), settings=settings, changes=FAR, observer=second)
     assert orjson.dumps(again.summary) == orjson.dumps(whole.summary)
     assert (second.told, workers.entered, workers.hired) == ([], 0, 2)
+
+
+async def test_a_run_that_waits_still_needs_no_worker(world: Path, prepared: Prepared, workers: FakeCluster) -> None:
+    """Resumed without a new answer a run says that it waits and starts no workers; with one it goes on with them."""
+    settings = prepared(EVALUATE)
+    first = await make(settings, world, EVALUATE, judge="human/ana", limit=2, **FAR)
+    assert (first.end, workers.hired) == ("waiting", 2)
+    watching = Watching()
+    again = await resume(newest(settings), settings=settings, changes=FAR, observer=watching)
+    assert ((again.end, again.why), watching.told, workers.hired) == (("waiting", first.why), [], 2)
+    with Home.open(settings.home, write=True):  # held by another, so that the answer is left as a file
+        with Home.open(settings.home, write=False) as reader:
+            question = waiting_questions(reader, run=first.run)[0].item
+        decide(question, "reply", text="<reasoning>One.</reasoning><answer>1</answer>", who="ana", settings=settings)
+    await resume(newest(settings), settings=settings, changes=FAR, observer=watching)
+    assert (watching.told, workers.hired) == ([2, 0], 4)
 
 
 @pytest.mark.parametrize(

@@ -113,3 +113,14 @@ def test_a_run_that_another_process_takes_up_is_measured_anew() -> None:
     progress.stats = GatewayStats(answered=5)
     run.speed.mark(progress)
     assert run.speed.of(progress) == (3.0, None)
+
+
+def test_what_the_ledger_answers_is_no_rate() -> None:
+    """A second counts the calls that models answered; the ledger's answers make neither a rate nor a run begun again."""
+    run = Watched(100)
+    progress = Progress(items=100)
+    for second in range(4):
+        progress.stats = GatewayStats(answered=3 * second, cached=500 * second)
+        run.speed.mark(progress)
+        run.now += 1
+    assert run.speed.of(progress)[0] == pytest.approx(3.0)

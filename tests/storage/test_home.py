@@ -1,5 +1,6 @@
 """A home opens for one writer and many readers, and says what is wrong with it."""
 
+import fcntl
 import json
 import multiprocessing
 import os
@@ -8,6 +9,7 @@ import sqlite3
 import subprocess
 import sys
 import tempfile
+import threading
 from multiprocessing.synchronize import Barrier
 from pathlib import Path
 
@@ -107,6 +109,15 @@ def test_the_lock_says_who_holds_it(tmp_path: Path) -> None:
         assert set(holder) == {"pid", "host", "command", "since"}
         assert (holder["pid"], holder["command"]) == (os.getpid(), "a command")
     assert (tmp_path / "h" / "lock").read_bytes() == b""
+
+
+def test_a_writer_waits_for_a_reader_that_looks_at_the_lock(tmp_path: Path) -> None:
+    """The moment for which a reader shares a free lock keeps no writer out."""
+    Home.open(tmp_path / "h", write=True).close()
+    with (tmp_path / "h" / "lock").open("rb") as file:
+        fcntl.flock(file, fcntl.LOCK_SH)
+        threading.Timer(0.01, fcntl.flock, (file, fcntl.LOCK_UN)).start()
+        Home.open(tmp_path / "h", write=True).close()
 
 
 def test_an_absent_home_is_not_made_by_reading(tmp_path: Path) -> None:

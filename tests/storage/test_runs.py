@@ -35,6 +35,7 @@ from dokimasia.storage.runs import (
     run_samples,
     set_status,
 )
+from dokimasia.storage.schema.rows import change_row
 from dokimasia.storage.threads import Thread, close_thread, live_threads, open_thread
 
 
@@ -96,6 +97,23 @@ async def test_a_list_reads_a_run_once_and_again_when_it_changed(home: Home, mon
     assert read == ["listed1"]
     await home.write(lambda connection: connection.execute("DELETE FROM runs WHERE id = 'listed2'"))
     assert [run.id for run in list_runs(home)] == ["listed1", "listed0"]
+
+
+async def test_readers_see_whether_a_running_run_is_at_work(home: Home) -> None:
+    """Running is what the process that holds the home began; what it found so, or what nobody holds, is interrupted."""
+    for id in ("before", "now"):
+        await create_run(home, a_run(id))
+        await set_status(home, id, "running")
+    long_ago = {"updated_at": "2020-01-01T00:00:00.000000+00:00"}
+    await home.write(lambda connection: change_row(connection, "runs", "before", long_ago))
+    home.announce("http://127.0.0.1:1")
+    with Home.open(home.path, write=False) as reader:
+        held = {run.id: run.status for run in list_runs(reader)}
+        assert held == {"before": "interrupted", "now": "running"}
+        assert get_run(home, "before").status == "running", "the holder knows itself what it works on"
+        home.close()
+        assert get_run(reader, "now").status == "interrupted"
+        assert {run.status for run in list_runs(reader)} == {"interrupted"}
 
 
 async def test_a_name_is_the_runs_that_was_given_it_last(home: Home) -> None:

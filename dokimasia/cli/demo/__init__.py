@@ -77,7 +77,7 @@ def evaluation_step(
     from dokimasia.simulation.truths.evaluation import expected_mean
 
     request = EvaluationRequest(data=data, judge=JUDGE, models=CANDIDATES, seed=seed)
-    result = run_to_end(partial(evaluate, request), settings)
+    result = run_to_end(partial(evaluate, request), settings, method="evaluate")
     planted = {name: expected_mean(name, JUDGE, pairs) for name in CANDIDATES}
     if not as_json:
         print_run(Here(settings), result.run, as_json=False, figures=result.summary, planted=planted)
@@ -104,7 +104,7 @@ def refinement_step(
     from dokimasia.simulation.truths.refining import expected_rates
 
     request = RefinementRequest(run=run, models=REFINED, seed=seed)
-    result = run_to_end(partial(refine, request), settings)
+    result = run_to_end(partial(refine, request), settings, method="refine")
     judge = as_judge(find_profile(JUDGE))
     profiles = {name: as_candidate(find_profile(name)) for name in CANDIDATES}
     planted: dict[str, dict[str, float]] = {}

@@ -35,7 +35,7 @@ def diagnosis_step(
     from dokimasia.simulation.profiles import as_judge, find_profile
 
     request = WordsRequest(run=run, judge=WRITER)
-    result = run_to_end(partial(write_diagnosis, request), settings)
+    result = run_to_end(partial(write_diagnosis, request), settings, method="diagnosis")
     marked = _marked(settings, run, pairs, models)
     profile = as_judge(find_profile(WRITER))
     planted = profile.misreports + profile.untested + profile.invents

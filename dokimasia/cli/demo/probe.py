@@ -30,11 +30,11 @@ def probe_step(settings: "Settings", seed: int, *, as_json: bool) -> dict[str, A
     data = settings.home / f"gold-{SCENES}-{seed}.jsonl"
     write_gold(data, SCENES, seed)
     asked = PerturbRequest(data=data.absolute(), perturber=PERTURBER, dimensions=DIMENSIONS, checker=NOBODY, seed=seed)
-    perturbed = run_to_end(partial(perturb, asked), settings)
+    perturbed = run_to_end(partial(perturb, asked), settings, method="perturb")
     request = ProbeRequest(
         data=Path(str(perturbed.run)), judges=(JUDGE,), evaluators=EVALUATORS, unchecked=True, seed=seed
     )
-    result = run_to_end(partial(probe, request), settings)
+    result = run_to_end(partial(probe, request), settings, method="probe")
     found = result.summary["tasks"]["image-to-text"]
     expected: dict[Evaluator, dict[str, float]] = {one: _expected(found, one) for one in EVALUATORS}
     truth = {JUDGE: expected}

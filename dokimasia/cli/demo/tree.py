@@ -4,6 +4,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from dokimasia.cli.shared import shown_path
+
 if TYPE_CHECKING:
     from dokimasia.domain.growth import TreeCriterion
     from dokimasia.report.blocks import Block
@@ -34,7 +36,7 @@ def tree_step(
     from dokimasia.storage.runs import get_run
 
     request = GrowthRequest(judge=judge, run=run, seed=seed)
-    grown = run_to_end(partial(run_method, METHOD, request), settings)
+    grown = run_to_end(partial(run_method, METHOD, request), settings, method=METHOD.name)
     tree = str(grown.summary["tree"])
     with Home.open(settings.home, write=False) as home:
         figures = tree_figures(home, tree)
@@ -50,7 +52,7 @@ def tree_step(
                 "elsewhere": planted_skill(name, elsewhere, steps),
             }
     if not as_json:
-        print_tree(figures)
+        print_tree(figures, where=f" --home {shown_path(settings.home)}")
         print_blocks(_weak(found))
     return {**figures, "weaknesses": found}
 

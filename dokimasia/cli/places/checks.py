@@ -240,7 +240,7 @@ class ChecksThere:
         lines = [one.model_dump(mode="json", exclude_defaults=True) for one in read_checks(file)]
         with self._client(who) as client:
             told = client.connection.send("POST", f"{self._at(run)}/lines", {"name": str(file), "lines": lines})
-        return Imported(told["decided"], 0, told["empty"])
+        return Imported(told["decided"], told["known"], 0, told["empty"])
 
     def _client(self, who: str) -> Client:
         return Client(self._place.settings.server, self._place.settings.server_token, who=who)

@@ -100,9 +100,8 @@ class Here:
         from dokimasia.client.files import without_written
         from dokimasia.runs.lifecycle import run
 
-        return self._done(
-            partial(run, method, request), lambda there: there.run(method, without_written(request)), request
-        )
+        work = partial(run, method, request)
+        return self._done(work, lambda there: there.run(method, without_written(request)), request, method=method.name)
 
     def resume(self, run: Run, changes: Mapping[str, Any], retry: Sequence[str]) -> Done:
         """Go on with a run, to its end."""
@@ -112,7 +111,7 @@ class Here:
         kinds = retryable(",".join(retry)) if retry else ()
         work = partial(resume, run, changes=changes, retry=kinds)
         far = Invocation(**{name: changes[name] for name in ("workers", "engine", "address") if name in changes})
-        return self._done(work, lambda there: there.resume(run, changes, retry), far)
+        return self._done(work, lambda there: there.resume(run, changes, retry), far, method=run.method)
 
     def fork_preview(self, run: Run, request: ForkRequest) -> dict[str, Any]:
         """Return what a fork would be, ask and cost."""
@@ -125,15 +124,18 @@ class Here:
         """Do a run again with changes, to its end."""
         from dokimasia.runs.forking import fork
 
-        return self._done(partial(fork, run, request), lambda there: there.fork(run, request), request)
+        work = partial(fork, run, request)
+        return self._done(work, lambda there: there.fork(run, request), request, method=run.method)
 
-    def _done(self, work: Callable[..., Any], through: "Callable[[There], Done]", far: Invocation) -> Done:
+    def _done(
+        self, work: Callable[..., Any], through: "Callable[[There], Done]", far: Invocation, *, method: str
+    ) -> Done:
         from dokimasia.cli.running import run_to_end
 
         if there := self.holder():
             return through(there)
         _ = far.far_workers  # what cannot be meant is refused before anything is kept
-        result = run_to_end(work, self.settings)
+        result = run_to_end(work, self.settings, method=method)
         return Done(result.run, result.end, result.why, result.summary)
 
     def holder(self) -> "There | None":

@@ -259,6 +259,7 @@ class There:
 
         with ProgressLine() as line:
             run = begin()
+            line.method = run.method
             if self._detached:
                 click.echo(run.id)
                 say(f"left to the service; its results: dokimasia show {run.id}{self.where}")

@@ -49,7 +49,7 @@ def show(
     if as_json:
         print_json(found)
     else:
-        print_tree(found, models, everything=everything)
+        print_tree(found, models, everything=everything, where=place.where)
 
 
 def begun(found: Mapping[str, Any]) -> "Console":
@@ -72,8 +72,11 @@ def counted(kinds: Mapping[str, int]) -> str:
     return ", ".join(f"{count} {kind}" for kind, count in kinds.items())
 
 
-def print_tree(found: Mapping[str, Any], models: Sequence[str] = (), *, everything: bool = False) -> None:
-    """Print a tree with the criteria at its nodes, and the scores of its models where any are named."""
+def print_tree(found: Mapping[str, Any], models: Sequence[str] = (), *, where: str, everything: bool = False) -> None:
+    """Print a tree with the criteria at its nodes, and the scores of its models where any are named.
+
+    `where` are the options by which another command finds the same place.
+    """
     out = begun(found)
     counts = found["counts"]
     leaves = f"{counts['capabilities']} capabilities" if counts["capabilities"] else f"{counts['parents']} parents"
@@ -92,7 +95,8 @@ def print_tree(found: Mapping[str, Any], models: Sequence[str] = (), *, everythi
             "many nodes are shown, and some differ by chance alone: see dokimasia tree weaknesses[/dim]"
         )
     elif found["models"]:
-        out.print(f"[dim]scores: --model NAME, of {escape(', '.join(found['models']))}[/dim]")
+        verb = f"dokimasia tree show {found['tree']} --model NAME{where}"
+        out.print(f"[dim]scores: {escape(verb)}, of {escape(', '.join(found['models']))}[/dim]", soft_wrap=True)
 
 
 def _table(nodes: Sequence[Mapping[str, Any]], models: Sequence[str]) -> Table:

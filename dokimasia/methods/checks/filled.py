@@ -1,7 +1,7 @@
 """Decisions taken in from files of items to be checked, which somebody filled in: all lines are read before any counts."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
@@ -21,9 +21,10 @@ MAX_LINE = 1 << 20
 
 
 class Imported(NamedTuple):
-    """What came of an import: decisions taken, those left for a process that writes, and lines without a decision."""
+    """What came of an import: new decisions taken, those known already, those left for a process that writes, lines without."""
 
     decided: int
+    known: int
     left: int
     empty: int
 
@@ -73,7 +74,7 @@ def import_checks(settings: Settings, run: str, path: Path, *, who: str) -> Impo
     standings = open_for_people(settings, run)
     with Home.open(settings.home, write=False) as home:
         wanted = _wanted(home, standings, lines, str(path), who)
-    return _taken(wanted, str(path), partial(decide, settings=settings))
+    return _taken(wanted, standings, str(path), partial(decide, settings=settings))
 
 
 def take_in_lines(home: Home, run_id: str, lines: Sequence[Line], name: str, *, who: str, others: bool) -> Imported:
@@ -89,16 +90,15 @@ def take_in_lines(home: Home, run_id: str, lines: Sequence[Line], name: str, *, 
     if not standings:
         raise nothing_to_check(run_id)
     wanted = _wanted(home, standings, lines, name, who)
-    known = {(made.item, made.who, made.action, made.text, made.at) for one in standings for made in one.decisions}
+    known = _known(standings)
     for number, item, made in wanted:
-        foreign = made and made["who"] != who and not others
-        if foreign and (item.id, made["who"], made["action"], made["text"], made.get("at")) not in known:
+        if made and made["who"] != who and not others and _named(item, made) not in known:
             raise DataError(f"{name}, line {number}: {made['who']} decided this, and this is {who}'s token")
 
     def keep(item: CheckItem, action: Action, **made: Any) -> Decision:
         return asyncio.run(keep_decision(home, checked(home, item, action, **made)))
 
-    return _taken(wanted, name, keep)
+    return _taken(wanted, standings, name, keep)
 
 
 Wanted = tuple[int, CheckItem, dict[str, Any]]
@@ -142,18 +142,37 @@ def _wanted(home: Home, standings: Sequence[Standing], lines: Sequence[Line], na
     return wanted
 
 
-def _taken(wanted: Sequence[Wanted], name: str, keep: Callable[..., Decision | None]) -> Imported:
-    counts = {"decided": 0, "left": 0, "empty": 0}
+def _taken(
+    wanted: Sequence[Wanted], standings: Sequence[Standing], name: str, keep: Callable[..., Decision | None]
+) -> Imported:
+    counts = dict.fromkeys(Imported._fields, 0)
+    known = _known(standings)
+    ids = {made.id for one in standings for made in one.decisions}
     for number, item, made in wanted:
         if not made:
             counts["empty"] += 1
+            continue
+        if _named(item, made) in known:
+            counts["known"] += 1
             continue
         try:
             decision = keep(item, **made)
         except DokimasiaError as error:
             raise DataError(f"{name}, line {number}: {error}") from error
-        counts["left" if decision is None else "decided"] += 1
+        if decision is None:
+            counts["left"] += 1
+        else:
+            counts["known" if decision.id in ids else "decided"] += 1
+            ids.add(decision.id)
     return Imported(**counts)
+
+
+def _known(standings: Sequence[Standing]) -> set[tuple[str, ...]]:
+    return {(made.item, made.who, made.action, made.text, made.at) for one in standings for made in one.decisions}
+
+
+def _named(item: CheckItem, made: Mapping[str, Any]) -> tuple[str, ...]:
+    return (item.id, made["who"], made["action"], made["text"], made.get("at", ""))
 
 
 def _fault(home: Home, item: CheckItem, line: Line, who: str) -> str:

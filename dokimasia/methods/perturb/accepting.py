@@ -238,7 +238,10 @@ def _expected(plan: PerturbPlan, found: Material) -> Estimate:
     return added_up(asked, len(found.samples)).model_copy(update={"notes": tuple(notes)})
 
 
-NO_NEUTRAL = "harmless changes are not made, so a probe cannot tell false alarms: add score_neutral to --dimensions"
+NO_NEUTRAL = (
+    "harmless changes are not made, so a probe cannot tell false alarms: `dokimasia perturb` makes them with score_neutral "
+    "among its --dimensions"
+)
 OWN_WORK = (
     "{checker} checks changes that it made itself, and a model is no judge of its own work: name another --checker"
 )

@@ -115,7 +115,7 @@ def few_criteria(home: Home | None, plan: GrowthPlan, criteria: int) -> tuple[st
         why = f"one for {CRITERIA_A_LEAF} criteria, and at most {TYPICAL_LEAVES}"
     if criteria >= MIN_SUPPORT * expected:
         return ()
-    offer = "" if plan.onto else "; --level parent grows a tree whose leaves are the broader parents"
+    offer = "" if plan.onto else "; `dokimasia tree grow --level parent` makes one whose leaves are the broader parents"
     return (
         f"{criteria:,} criteria are few for about {expected} capabilities ({why}): with fewer than {MIN_SUPPORT} criteria a "
         f"leaf says little of a model{offer}",

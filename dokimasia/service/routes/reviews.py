@@ -147,9 +147,10 @@ class Lines(Body):
 
 
 class TakenIn(BaseModel):
-    """What came of a file: decisions taken in, and lines without one."""
+    """What came of a file: new decisions taken in, those known already, and lines without one."""
 
     decided: int
+    known: int
     empty: int
 
 
@@ -268,7 +269,7 @@ def take_in(service: TheService, person: Reviewer, run: str, body: Annotated[Lin
     """Take in the decisions of a file, all lines or none; the same again changes nothing."""
     found = service.run(run)
     taken = take_in_lines(service.home, found.id, body.lines, body.name, who=person.name, others=person.self_named)
-    return TakenIn(decided=taken.decided, empty=taken.empty)
+    return TakenIn(decided=taken.decided, known=taken.known, empty=taken.empty)
 
 
 @router.post("/reviews/{run}/hand-out", status_code=HTTPStatus.CREATED, openapi_extra=takes(HandOut))
