@@ -59,6 +59,8 @@ def test_ctrl_c_stops_the_run_and_resume_goes_on(data: Path, whole: str, tmp_pat
             run = runs_of(service.home)[0]
             assert run["status"] == "interrupted"
             assert f"dokimasia resume {run['id']} --server {service.url}" in ended.stderr
+            early = service.run("modes", "last", "--judge", "J").stderr
+            assert early.endswith(f"dokimasia resume {run['id']} --server {service.url}\n")
             resumed = service.run("resume", "last")
             assert (resumed.returncode, resumed.stdout) == (0, whole), resumed.stderr
 

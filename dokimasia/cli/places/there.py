@@ -15,7 +15,7 @@ import click
 from dokimasia.cli.places import Done, Exported, Told
 from dokimasia.cli.places.checks import ChecksThere
 from dokimasia.cli.places.trees import TreesThere
-from dokimasia.cli.shared import console, refuse_remote, say
+from dokimasia.cli.shared import carrying, console, refuse_remote, say
 from dokimasia.client import Client, ClientRun, Event
 from dokimasia.domain.decision import Action, CheckItem, Decision
 from dokimasia.domain.passport import Passport
@@ -145,7 +145,7 @@ class There:
         out = console()
         colour = bool(out.is_terminal and out.color_system)
         drawn = self.client.find(run).report("terminal", width=max(40, min(out.width, 500)), colour=colour)
-        _print(drawn.decode(), colour=colour)
+        _print(carrying(drawn.decode()), colour=colour)
 
     def export(self, run: Run, format: str) -> Exported:
         """Return a run's rows in a format."""
