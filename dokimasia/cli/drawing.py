@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from dokimasia.cli.shared import console, print_json, redact
+from dokimasia.cli.shared import carrying, console, print_json, redact
 from dokimasia.report.figures import several
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def print_blocks(blocks: "Iterable[Block]", *, whole: bool = False) -> None:
     """Print blocks; with `whole` also what is in folds."""
     from dokimasia.report.terminal import draw_blocks
 
-    draw_blocks(console(), list(blocks), redact=redact, whole=whole)
+    draw_blocks(console(), list(blocks), redact=lambda text: carrying(redact(text)), whole=whole)
 
 
 def print_preview(shown: Mapping[str, Any], *, as_json: bool) -> None:

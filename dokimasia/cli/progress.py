@@ -44,6 +44,8 @@ class ProgressLine:
         self.starts = False
         """Whether workers are just being started."""
         self.standing: Standing | None = None
+        self.before = 0.0
+        """US dollars that the run has spent already in the service that works on it, before it went on there."""
 
     def __enter__(self) -> "ProgressLine":
         return self
@@ -135,7 +137,8 @@ class ProgressLine:
         stats = self.standing.stats
         sent = f"{several(stats.answered, 'call')} answered by models, {stats.cached} by the ledger"
         tries = f", {several(stats.failed_tries, 'try', 'tries')} failed" if stats.failed_tries else ""
-        return f"{sent}{tries}; paid now: {_spent(stats)} in {time.monotonic() - self._started:.1f} s"
+        earlier = f" ({cost_text(self.before)} of it before the run went on)" if self.before else ""
+        return f"{sent}{tries}; paid now: {self._spent(stats)}{earlier} in {time.monotonic() - self._started:.1f} s"
 
     def _note(self, progress: Standing) -> str:
         stats = progress.stats
@@ -152,19 +155,19 @@ class ProgressLine:
             *([f"{several(progress.unpaid_items, 'item')} beyond the budget"] if progress.unpaid_items else []),
             *([f"{several(stats.waiting, 'question')} to people"] if stats.waiting else []),
             *([f"{several(stats.failed_tries, 'try', 'tries')} failed"] if stats.failed_tries else []),
-            *([f"spent {_spent(stats)}"] if stats.answered else []),
+            *([f"spent {self._spent(stats)}"] if stats.answered or self.before else []),
             *([] if left is None else [f"left {_clock(left)}"]),
             *(f"{model} does not answer ({why})" for model, why in sorted(self._failing.items())),
             *(f"limit of {endpoint} {reason}" for endpoint, reason in sorted(self._limits.items())),
         ]
         return " · ".join(parts)
 
-
-def _spent(stats: GatewayStats) -> str:
-    """Return what answers cost, as far as it is known."""
-    if stats.cost_unknown and not stats.cost:
-        return f"an unknown amount ({several(stats.cost_unknown, 'call')} of unknown cost)"
-    return cost_text(None if stats.cost_unknown else stats.cost, stats.cost)
+    def _spent(self, stats: GatewayStats) -> str:
+        """Return what answers cost, as far as it is known."""
+        known = self.before + stats.cost
+        if stats.cost_unknown and not known:
+            return f"an unknown amount ({several(stats.cost_unknown, 'call')} of unknown cost)"
+        return cost_text(None if stats.cost_unknown else known, known)
 
 
 def _brief(reason: str) -> str:

@@ -4,15 +4,14 @@ import asyncio
 import signal
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from pathlib import Path
 from typing import Protocol, TypeVar
 
 from dokimasia.cli.progress import ProgressLine
-from dokimasia.cli.shared import say, say_error
+from dokimasia.cli.shared import home_options, say, say_error
 from dokimasia.errors import Interrupted
 from dokimasia.runs.ending import End
 from dokimasia.runs.reaching import Stop
-from dokimasia.settings import CONFIG_NAME, Settings
+from dokimasia.settings import Settings
 
 EXIT_CODES: dict[End, int] = {"complete": 0, "failures": 3, "spending": 4, "below": 5, "waiting": 6}
 """By how a run ended; errors bring their own: 1 ours, 2 the user's, 130 interrupted."""
@@ -76,13 +75,6 @@ def exit_code(result: Ended, where: str) -> int:
         again = f"dokimasia resume {result.run}"
         say_error(f"run {result.run}: {result.why.replace(again, again + where)}")
     return EXIT_CODES[result.end]
-
-
-def home_options(settings: Settings) -> str:
-    """Return the options by which another command finds the same home and, where it is not the usual one, configuration."""
-    config = settings.config_path
-    usual = config is None or config == Path.cwd() / CONFIG_NAME
-    return f" --home {settings.home}" + ("" if usual else f" --config {config}")
 
 
 async def _supervised(work: Work[R], settings: Settings, line: ProgressLine) -> R:

@@ -2,6 +2,8 @@
 
 import functools
 import os
+import re
+import shlex
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -31,6 +33,33 @@ PIPED = 120
 
 _redact: Callable[[str], str] | None = None
 
+_NAMED = r"(?:[0-9a-f]{16}|[\w.-]+-[0-9a-f]{8}(?:@\d+)?)"
+_ON_A_RUN = re.compile(rf"\bdokimasia(?: [a-z]+)+(?: {_NAMED}\b)+(?![^`\n]* --(?:home|server) )")
+"""A command on a run, or on a tree by the name that it has of itself, that names no place."""
+
+_where = ""
+"""The options with which this command was told its place; empty where it was not told."""
+
+
+def home_options(settings: "Settings") -> str:
+    """Return the options by which another command finds the same home and, where it is not the usual one, configuration."""
+    from dokimasia.settings import CONFIG_NAME
+
+    config = settings.config_path
+    usual = config is None or config == Path.cwd() / CONFIG_NAME
+    return f" --home {shlex.quote(str(settings.home))}" + ("" if usual else f" --config {shlex.quote(str(config))}")
+
+
+def carry(where: str) -> None:
+    """Have the commands on runs that are told from now on find the place that these options name."""
+    global _where
+    _where = where
+
+
+def carrying(text: str) -> str:
+    """Return a text in which commands on runs find the place that this command was told, so that they can be pasted."""
+    return _ON_A_RUN.sub(lambda found: found[0] + _where, text) if _where else text
+
 
 def redact(text: str) -> str:
     """Return the text without any secret that the process knows; before settings are read, without key-like patterns."""
@@ -50,7 +79,7 @@ def say(text: str, *, opening: str = "") -> None:
     from dokimasia.log import printable, unguarded
 
     try:
-        click.echo(opening + printable(text), file=unguarded(sys.stderr))
+        click.echo(opening + printable(carrying(text)), file=unguarded(sys.stderr))
     except OSError:
         with suppress(OSError):
             os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
@@ -125,6 +154,7 @@ def shared(function: Callable[..., R]) -> Callable[..., R]:
         *arguments: Any, home: Path | None, config: Path | None, verbose: int, log_file: Path | None, **options: Any
     ) -> R:
         settings = _settings(home, config, verbose, log_file)
+        carry(home_options(settings) if home or config else "")
         return function(*arguments, settings=settings, given=home is not None, **options)
 
     return wrapped

@@ -52,14 +52,13 @@ class Watch:
         self._tell(self._observer.starting, workers, address)
 
     def progressed(self, progress: Progress) -> None:
-        """Note what is spent, where a limit on it was given."""
-        now, stats, before = time.monotonic(), progress.stats, self._before
-        if left_of(before) and now - self._noted >= EVERY:
-            self._noted = now
-            tokens = before.tokens + stats.input_tokens + stats.output_tokens
-            spent = {"cost": before.cost + stats.cost, "calls": before.calls + stats.sent, "tokens": tokens}
-            self.queued = self.queued.model_copy(update=spent)
-            note_in_queue(self._home, self.queued, *spent)
+        """Note what is spent."""
+        stats, before = progress.stats, self._before
+        tokens = before.tokens + stats.input_tokens + stats.output_tokens
+        spent = {"cost": before.cost + stats.cost, "calls": before.calls + stats.sent, "tokens": tokens}
+        self.queued = self.queued.model_copy(update=spent)
+        if time.monotonic() - self._noted >= EVERY:
+            self._note()
         self._tell(self._observer.progressed, progress)
 
     def happened(self, event: GatewayEvent) -> None:
@@ -71,8 +70,13 @@ class Watch:
         self._tell(self._observer.failed, item, model, kind, reason)
 
     def became(self, status: str, *, end: str = "", why: str = "") -> None:
-        """Pass it on."""
+        """Note what was spent at last, and pass it on."""
+        self._note()
         self._tell(self._observer.became, status, end=end, why=why)
+
+    def _note(self) -> None:
+        self._noted = time.monotonic()
+        note_in_queue(self._home, self.queued, "cost", "calls", "tokens")
 
     def _tell(self, what: Callable[..., None], *arguments: Any, **named: Any) -> None:
         try:

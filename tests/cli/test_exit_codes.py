@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -15,7 +16,7 @@ import pytest
 from dokimasia.cli.main import run
 from dokimasia.simulation.serving.faults import parse_faults
 from dokimasia.simulation.serving.server import running_server
-from dokimasia.simulation.world import write_world
+from dokimasia.simulation.world import write_described, write_world
 from tests.killing import committed
 from tests.processes import environment, start_program
 
@@ -167,6 +168,29 @@ def test_spending_and_thresholds(verb: Verb, world: Path) -> None:
     assert verb(*asked, "--min-accuracy", "1")[0] == 5
     assert verb(*asked, "--min-score", "1", "--min-accuracy", "0")[0] == 0
     assert verb("resume", "last", "--min-score", "4.99")[0] == 5, "where none is unfinished it is the newest"
+
+
+def test_commands_that_are_told_find_the_same_place(
+    verb: Verb, world: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """In a report, an error and a sentence alike a command on a run has --home and --config where these were given."""
+    asked = ("--judge", "sim/judge", "--models", "sim/weak")
+    config, scenes = tmp_path / "other.toml", tmp_path / "scenes.jsonl"
+    config.touch()
+    write_described(scenes, 3, 5)
+    place = f"--home {tmp_path / 'home'} --config {config}"
+    code, _, said = verb("evaluate", world, *asked, "--max-calls", "5", "--config", config)
+    [again] = [f"dokimasia resume {one['id']}" for one in json.loads(verb("runs", "--json")[1])]
+    assert (code, f"Go on with: {again} {place} (with" in said) == (4, True)
+    code, _, said = verb("modes", "last", "--judge", "sim/judge", "--config", config)
+    assert (code, said.endswith(f"{again} {place}")) == (2, True), said
+    _, shown, _ = verb("review", scenes, "--panel", "sim/panel-a,sim/panel-b,sim/panel-c", "--config", config)
+    [check] = re.findall(r"dokimasia check \w+", shown)
+    assert f"{check} {place}\n" in shown
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("DOKIMASIA_HOME", str(tmp_path / "home"))
+    assert run(["show", check.rpartition(" ")[2]]) == 0
+    assert f"{check}\n" in capsys.readouterr().out, "who gave no option needs none"
 
 
 @pytest.mark.parametrize("step", ["score", "extract_criteria"])

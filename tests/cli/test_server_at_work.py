@@ -1,15 +1,21 @@
 """Runs of a service while they are at work: stopped, left alone, taken up again; and a home that a service holds."""
 
 import json
+import re
 import signal
+import sqlite3
 import time
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
 from dokimasia.cli.check import command as check
-from dokimasia.client import Client
+from dokimasia.cli.places import there
+from dokimasia.cli.progress import ProgressLine
+from dokimasia.client import Client, Event
+from dokimasia.report.figures import cost_text
 from dokimasia.simulation.serving.server import running_server
 from dokimasia.simulation.world import write_described, write_world
 from dokimasia.storage.lock import access_to
@@ -53,6 +59,8 @@ def test_ctrl_c_stops_the_run_and_resume_goes_on(data: Path, whole: str, tmp_pat
             run = runs_of(service.home)[0]
             assert run["status"] == "interrupted"
             assert f"dokimasia resume {run['id']} --server {service.url}" in ended.stderr
+            early = service.run("modes", "last", "--judge", "J").stderr
+            assert early.endswith(f"dokimasia resume {run['id']} --server {service.url}\n")
             resumed = service.run("resume", "last")
             assert (resumed.returncode, resumed.stdout) == (0, whole), resumed.stderr
 
@@ -89,6 +97,25 @@ def test_a_service_that_goes_away_and_comes_back(data: Path, whole: str, tmp_pat
                 ended = asked.ended()
             assert (ended.returncode, ended.stdout) == (0, whole), ended.stderr
             assert "the service is back" in ended.stderr
+            with closing(sqlite3.connect(service.home / "dokimasia.db")) as home:
+                [(paid,)] = home.execute("SELECT sum(cost) FROM calls")
+            said = re.search(r"paid now: (\S+) \((\S+) of it before the run went on\)", ended.stderr)
+            assert said is not None, ended.stderr
+            assert said[1] == cost_text(paid)
+
+
+def test_what_a_service_says_of_workers_and_money_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
+    """Who follows a run is told that the service starts workers, and what was spent before the run went on there."""
+    planned = {"samples": 3, "calls": 9, "spent_before": {"cost": 2.0, "calls": 4, "tokens": 9}}
+    picture = {"status": {"status": "running"}, "planned": planned, "starting": {"workers": 2}, "progress": None}
+    line = ProgressLine()
+    shown = there._Shown(line, "r1")  # pyright: ignore[reportPrivateUsage]
+    shown(Event("snapshot", "1", {"picture": picture}))
+    assert "the service starts 2 workers" in capsys.readouterr().err
+    shown(Event("starting", "2", {"workers": 0}))
+    shown(Event("progress", "3", {"items": 3, "done": 1, "answered": 1, "cost": 1.0}))
+    assert not capsys.readouterr().err
+    assert "paid now: $3.00 ($2.00 of it before the run went on) in" in line.paid()
 
 
 def test_a_killed_service_is_replaced(data: Path, whole: str, tmp_path: Path) -> None:

@@ -18,6 +18,7 @@ from dokimasia.methods.evaluation import METHOD
 from dokimasia.runs.observer import Progress, Silent
 from dokimasia.runs.requests import Invocation
 from dokimasia.service.engine import Engine
+from dokimasia.service.events.registry import Events
 from dokimasia.settings import Settings
 from dokimasia.storage.home import Home
 from dokimasia.storage.runs import Run, get_run
@@ -86,6 +87,19 @@ async def test_runs_of_the_queue_are_walked_by_workers(
     assert (workers.entered, workers.hired) == (1, 4)
     for one in told.values():
         assert (one.states[0], one.states[-1], one.done == sorted(one.done)) == ("queued", "done", True)
+
+
+async def test_who_follows_a_run_is_told_of_its_workers(world: Path, prepared: Prepared, workers: FakeCluster) -> None:
+    """The events of a run say that workers are waited for, and when no longer."""
+    settings = prepared(EVALUATE)
+    with Home.open(settings.home, write=True) as home:
+        events = Events(home)
+        async with Engine(settings, home, far=TWO, observers=events.observing) as engine:
+            run = await engine.submit(METHOD.name, EVALUATE.request(world, ""))
+            await engine.ended(run)
+            log = await events.log(run)
+    told = [(one.type, one.data.get("workers")) for one in log.after(0) if one.type in ("planned", "starting")]
+    assert told == [("planned", None), ("starting", 2), ("starting", 0)]
 
 
 async def test_a_run_is_cancelled_and_gone_on_with(

@@ -39,6 +39,7 @@ TOLD: dict[str, Any] = {
     "status": STATUS,
     "ended": STATUS | {"status": "done"},
     "planned": {"calls": 3, "failures": {"refused": {"count": 2, "last": []}}},
+    "starting": {"workers": 2},
     "graph": {"name": "g", "nodes": ["a"], "edges": []},
     "steps": {"g": {"a": {"ended": 1}}},
     "progress": {"done": 1},

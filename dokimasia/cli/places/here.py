@@ -11,7 +11,7 @@ import click
 from dokimasia.cli.places import Done, Exported, Told
 from dokimasia.cli.places.checks import ChecksHere
 from dokimasia.cli.places.trees import TreesHere
-from dokimasia.cli.shared import console, reading, redact
+from dokimasia.cli.shared import carrying, console, home_options, reading, redact
 from dokimasia.domain.decision import Action, CheckItem, Decision
 from dokimasia.errors import DecidedMeanwhile
 from dokimasia.runs.forking import ForkRequest
@@ -56,8 +56,6 @@ class Here:
     @property
     def where(self) -> str:
         """The options by which another command finds the same home and configuration."""
-        from dokimasia.cli.running import home_options
-
         return home_options(self.settings)
 
     @property
@@ -184,7 +182,8 @@ class Here:
         from dokimasia.runs.reading.reporting import run_data
 
         with reading(self.settings, run) as (home, found):
-            draw_run(console(), replace(run_data(home, found, figures), planted=planted), redact=redact)
+            data = replace(run_data(home, found, figures), planted=planted)
+            draw_run(console(), data, redact=lambda text: carrying(redact(text)))
 
     def export(self, run: Run, format: Any) -> Exported:
         """Return a run's rows in a format."""

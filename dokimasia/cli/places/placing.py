@@ -1,6 +1,7 @@
 """Where a verb does its work, chosen by its options: `placed` gives it the home, or a service."""
 
 import functools
+import shlex
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -9,7 +10,7 @@ from urllib.parse import urlsplit
 
 import click
 
-from dokimasia.cli.shared import FILE, redacting, shared
+from dokimasia.cli.shared import FILE, carry, redacting, shared
 from dokimasia.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -38,9 +39,14 @@ def placed(function: Callable[..., R]) -> Callable[..., R]:
         if given and server:
             raise click.UsageError("--home and --server are two places: name one")
         settings = replace(settings, server="") if given else server_settings(settings, server or "", server_token_file)
+        where = f" --server {settings.server}" if settings.server else ""
+        if where and server_token_file:
+            where += f" --server-token-file {shlex.quote(str(server_token_file))}"
+        if server:
+            carry(where)
         if settings.server:
             redacting(settings)
-        return function(*arguments, place=place_of(settings), **options)
+        return function(*arguments, place=place_of(settings, where=where), **options)
 
     return wrapped
 
@@ -58,12 +64,12 @@ def detachable(function: Callable[..., R]) -> Callable[..., R]:
     return wrapped
 
 
-def place_of(settings: "Settings") -> "Place":
-    """Return the service that the settings name, or else the home."""
+def place_of(settings: "Settings", *, where: str = "") -> "Place":
+    """Return the service that the settings name, which `where` finds again, or else the home."""
     if settings.server:
         from dokimasia.cli.places.there import There
 
-        return There(settings)
+        return There(settings, where=where)
     from dokimasia.cli.places.here import Here
 
     return Here(settings)

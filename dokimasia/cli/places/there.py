@@ -15,13 +15,14 @@ import click
 from dokimasia.cli.places import Done, Exported, Told
 from dokimasia.cli.places.checks import ChecksThere
 from dokimasia.cli.places.trees import TreesThere
-from dokimasia.cli.shared import console, refuse_remote, say
+from dokimasia.cli.shared import carrying, console, refuse_remote, say
 from dokimasia.client import Client, ClientRun, Event
 from dokimasia.domain.decision import Action, CheckItem, Decision
 from dokimasia.domain.passport import Passport
 from dokimasia.errors import DecidedMeanwhile, DokimasiaError, Interrupted, NotFound, Unreachable
 from dokimasia.gateway.events import GatewayEvent
 from dokimasia.log import printable, unguarded
+from dokimasia.report.figures import several
 from dokimasia.runs.estimate import Estimate, ModelEstimate
 from dokimasia.runs.forking import ForkRequest
 from dokimasia.runs.method import Method
@@ -144,7 +145,7 @@ class There:
         out = console()
         colour = bool(out.is_terminal and out.color_system)
         drawn = self.client.find(run).report("terminal", width=max(40, min(out.width, 500)), colour=colour)
-        _print(drawn.decode(), colour=colour)
+        _print(carrying(drawn.decode()), colour=colour)
 
     def export(self, run: Run, format: str) -> Exported:
         """Return a run's rows in a format."""
@@ -307,13 +308,21 @@ class _Shown:
         if event.kind == "snapshot":
             picture = event.data["picture"]
             if (picture.get("status") or {}).get("status") == "running":
-                for kind in ("planned", "progress"):
+                for kind in ("planned", "starting", "progress"):
                     if picture.get(kind):
                         self(Event(kind, event.id, picture[kind]))
         elif event.kind == "planned":
             if not self._planned:
                 self._planned = True
                 self._line.planned(self._run, _estimate(event.data))
+            self._line.before = event.data.get("spent_before", {}).get("cost", 0.0)
+        elif event.kind == "starting":
+            if count := event.data["workers"]:
+                say(
+                    f"the service starts {several(count, 'worker')}, which takes up to 30 seconds where it has none yet"
+                )
+            else:
+                self._line.starting(0, None)
         elif event.kind == "progress":
             known = {name: event.data[name] for name in _PROGRESS if name in event.data}
             self._line.progressed(Progress(**known, stats=_stats(event.data)))

@@ -3,7 +3,9 @@
 from collections.abc import Mapping
 from typing import Any, Literal
 
-EventType = Literal["snapshot", "status", "planned", "graph", "steps", "progress", "limit", "failure", "ended"]
+EventType = Literal[
+    "snapshot", "status", "planned", "starting", "graph", "steps", "progress", "limit", "failure", "ended"
+]
 STATES = frozenset({"graph", "steps", "progress"})
 """Types of which the last event says all: those before it may be left out."""
 
@@ -22,6 +24,7 @@ def blank() -> Picture:
         "status": None,
         "history": [],
         "planned": None,
+        "starting": None,
         "progress": None,
         "failures": {},
         "limits": {},

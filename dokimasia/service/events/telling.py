@@ -101,7 +101,8 @@ class Telling:
         self._log.add("planned", told | self._begins())
 
     def starting(self, workers: int, address: str | None) -> None:
-        """Tell nothing: it takes seconds, once for all runs of a service."""
+        """Tell that so many workers are waited for; none: no longer."""
+        self._log.add("starting", {"workers": workers})
 
     def progressed(self, progress: Progress) -> None:
         """Tell how far it is, once a second."""

@@ -2,7 +2,7 @@
 // Follows runs at work: puts their events into a picture, as service/events/picture.py does, and shows it.
 (() => {
   const LAST = 5, PAST = 20;
-  const blank = () => ({ status: null, history: [], planned: null, progress: null, failures: {}, limits: {}, graphs: {}, steps: {}, ended: null });
+  const blank = () => ({ status: null, history: [], planned: null, starting: null, progress: null, failures: {}, limits: {}, graphs: {}, steps: {}, ended: null });
   const fold = (picture, type, data) => {
     if (type === "snapshot") return data.picture;
     if (type === "status") return { ...picture, status: data, history: [...picture.history, data].slice(-PAST), ended: null };
@@ -19,7 +19,7 @@
     }
     return { ...picture, [type]: data };
   };
-  const TYPES = ["snapshot", "status", "planned", "graph", "steps", "progress", "limit", "failure", "ended"];
+  const TYPES = ["snapshot", "status", "planned", "starting", "graph", "steps", "progress", "limit", "failure", "ended"];
   const AT_WORK = ["queued", "running", "waiting"];
 
   const number = (value) => Number(value).toLocaleString("en-US");
@@ -107,7 +107,7 @@
         if (badge.textContent !== name) { badge.textContent = name; badge.className = `badge ${name}`; }
       });
       this.at("waits").hidden = name !== "waiting";
-      const said = status?.why || { queued: "The run waits for its turn.", running: "The run is at work.", done: "The run is done.", interrupted: "The run was stopped; what is finished is kept." }[name] || "";
+      const said = status?.why || { queued: "The run waits for its turn.", running: this.picture.starting?.workers ? "The run waits for its workers, which are being started." : "The run is at work.", done: "The run is done.", interrupted: "The run was stopped; what is finished is kept." }[name] || "";
       if (this.said !== said) { this.said = said; this.at("standing").replaceChildren(...window.dokimasiaCoded(said)); }
       const show = (verb, when) => { const form = this.root.querySelector(`form[data-verb=${verb}]`); if (form) form.hidden = !when; };
       const failed = Object.keys(this.picture.failures).length > 0;
