@@ -1,11 +1,16 @@
 """Kills the program in the middle of a run, and checks that no call that was committed before is ever sent again."""
 
+import asyncio
 import json
 import sqlite3
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from dokimasia.simulation.draws import request_hash
+from dokimasia.simulation.serving import server
 from dokimasia.storage.home import Home
 from dokimasia.storage.ledger import SqliteLedger
 from tests.processes import PATIENCE, Started
@@ -33,12 +38,39 @@ def requests_of(home: Path) -> set[str]:
 
 
 def sent_requests(log: Path) -> list[str]:
-    """What the server's log says was asked and left whole, in order."""
-    return [
-        line["request"]
-        for line in map(json.loads, log.read_text().splitlines())
-        if line["sent"] and line["status"] == 200
-    ]
+    """What the server's log says was asked and left whole, in order; a line that is being written is none yet."""
+    lines = log.read_text().rpartition("\n")[0].splitlines()
+    return [line["request"] for line in map(json.loads, lines) if line["sent"] and line["status"] == 200]
+
+
+MORE = 2
+"""So many replies more than a test waits for leave before the others are held back."""
+
+
+@contextmanager
+def held_back(home: Path, *, at: int, seconds: float = PATIENCE) -> Iterator[None]:
+    """Once a home has about so many calls, hold each reply of this process's servers back: for a while, or until the end.
+
+    A run is in its middle then for as long as a test needs to notice it, however busy the machine is.
+    """
+    deliver, left, over = server.deliver, committed(home), False
+
+    async def held(request: Any, delivery: Any) -> Any:
+        nonlocal left
+        left += delivery.whole
+        if left > at + MORE:
+            began = time.monotonic()
+            while not over and time.monotonic() - began < seconds:
+                await asyncio.sleep(0.01)
+                if time.monotonic() - began > 10 and committed(home) < at:  # of those that left, some never came
+                    break
+        return await deliver(request, delivery)
+
+    server.deliver = held
+    try:
+        yield
+    finally:
+        over, server.deliver = True, deliver
 
 
 class Witness:
@@ -54,10 +86,11 @@ class Witness:
 
     def kill(self, process: Started, *, at: int, pause: float = 0.0) -> None:
         """Kill the process so many seconds after the home has so many calls, and check what was sent until then."""
-        if process.until(lambda: committed(self._home) >= at):
-            time.sleep(pause)
-        self.deaths += process.alive
-        process.kill()
+        with held_back(self._home, at=at):
+            if process.until(lambda: committed(self._home) >= at):
+                time.sleep(pause)
+            self.deaths += process.alive
+            process.kill()
         self.check()
         self._done = requests_of(self._home)
         patience = time.monotonic() + PATIENCE

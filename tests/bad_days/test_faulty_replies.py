@@ -11,14 +11,24 @@ from typing import Any
 
 import pytest
 
+from dokimasia.domain.call import ModelCall, ModelReply, ModelSpec
 from dokimasia.domain.judgement import FinalAnswer
 from dokimasia.domain.ports import Transport
+from dokimasia.gateway.direct.transport import DirectTransport
 from dokimasia.gateway.doubles import CountingTransport
+from dokimasia.gateway.litellm.transport import LiteLLMTransport
 from dokimasia.methods.evaluation import EvaluationRequest, evaluate
 from dokimasia.runs.lifecycle import RunResult
 from dokimasia.settings import load_settings
 from dokimasia.simulation.draws import request_hash
-from dokimasia.simulation.serving.faults import CONTENT_FAULTS, LASTING_FAULTS, MOST_IN_A_ROW, TRANSPORT_FAULTS, Faults
+from dokimasia.simulation.serving.faults import (
+    CONTENT_FAULTS,
+    LASTING_FAULTS,
+    MOST_IN_A_ROW,
+    TRANSPORT_FAULTS,
+    Faults,
+    Tries,
+)
 from dokimasia.simulation.serving.server import running_server
 from dokimasia.simulation.serving.transport import SimTransport
 from dokimasia.storage.home import Home
@@ -26,16 +36,19 @@ from dokimasia.storage.ledger import SqliteLedger
 from dokimasia.storage.lookup import find_values
 from dokimasia.storage.results import ResultRow, results
 from tests.bad_days.conftest import SAMPLES, no_waiting
+from tests.processes import PATIENCE
 
 WAYS = ("sim", "litellm", "direct")
 MODELS = {"J": "judge", "A": "strong", "B": "hasty"}
-PATIENCE = 240.0
 NOBODY = "no criteria for this sample: "
 
 HALF = SAMPLES // 2
 
 LARGE_BODIES = pytest.mark.filterwarnings("ignore:Sending a large body directly:ResourceWarning")
 """LiteLLM's client does so with a long answer, which the judge is sent."""
+
+SHORT, LONG = 1.0, 120.0
+"""Time limits of a try behind HTTP, in seconds: of one that is planted to take too long, and of any other."""
 
 NO_FAULTS = Faults()
 TRANSPORT = Faults(rates={kind: 0.3 / len(TRANSPORT_FAULTS) for kind in TRANSPORT_FAULTS})
@@ -82,10 +95,30 @@ class Day:
 Days = Callable[[str, Faults, int], Day]
 
 
+class Limited:
+    """A transport that gives a try which is planted to take too long little time, and any other as long as it needs.
+
+    Else a busy machine would have tries fail that nobody planted.
+    """
+
+    def __init__(self, transport: Transport, faults: Faults) -> None:
+        """Wrap it; the tries are counted as the server counts them."""
+        self._transport, self._tries = transport, Tries(faults)
+
+    async def send(self, call: ModelCall, spec: ModelSpec, **more: Any) -> ModelReply:
+        """Send it."""
+        late = self._tries.next_fault(request_hash(call)) == "timeout"
+        return await self._transport.send(call, spec.model_copy(update={"timeout": SHORT}) if late else spec, **more)
+
+    async def aclose(self) -> None:
+        """Close it."""
+        await self._transport.aclose()
+
+
 @contextmanager
 def models_behind(
     way: str, faults: Faults, folder: Path, asked: list[str], timeout: float
-) -> Iterator[dict[str, Transport] | None]:
+) -> Iterator[dict[str, Transport]]:
     """Configure simulated models with the faults, in process or behind HTTP; afterwards `asked` holds all requests."""
     log = folder / "server.log"
     if way == "sim":
@@ -96,7 +129,7 @@ def models_behind(
         return
     with running_server(faults=faults, log_path=log) as url:
         _configure(folder, f'model = "openai/sim/{{model}}"\napi_base = "{url}"\ntransport = "{way}"', timeout)
-        yield None
+        yield {way: Limited({"direct": DirectTransport, "litellm": LiteLLMTransport}[way](), faults)}
     asked.extend(json.loads(line)["request"] for line in log.read_text().splitlines())
 
 
@@ -107,7 +140,7 @@ def _configure(folder: Path, reached: str, timeout: float) -> None:
 
 
 async def live_through(
-    way: str, faults: Faults, world: Path, folder: Path, *, limit: int | None = None, seconds: float = 4.0
+    way: str, faults: Faults, world: Path, folder: Path, *, limit: int | None = None, seconds: float = LONG
 ) -> Day:
     """Evaluate the world, or its beginning, on such a day; `seconds` is the time limit of a call."""
     folder.mkdir(exist_ok=True)
@@ -168,7 +201,7 @@ def day_of(world: Path, tmp_path_factory: pytest.TempPathFactory) -> Days:
 
     async def together(days: Sequence[tuple[str, Faults, int]]) -> list[Day]:
         for way in sorted({way for way, _, _ in days}):
-            await live_through(way, NO_FAULTS, world, tmp_path_factory.mktemp("first"), limit=1, seconds=60.0)
+            await live_through(way, NO_FAULTS, world, tmp_path_factory.mktemp("first"), limit=1)
         with no_waiting():
             return await asyncio.gather(
                 *(
@@ -178,7 +211,7 @@ def day_of(world: Path, tmp_path_factory: pytest.TempPathFactory) -> Days:
                         world,
                         tmp_path_factory.mktemp("day"),
                         limit=limit,
-                        seconds=INSTANT if way == "sim" else 4.0,
+                        seconds=INSTANT if way == "sim" else LONG,
                     )
                     for way, faults, limit in days
                 )
@@ -273,7 +306,7 @@ def test_ten_megabytes_of_text_change_no_score(way: str, small_world: Path, tmp_
     """Replies of ten megabytes are read, judged and kept like any other; scores that a judge buries in them are refused."""
     faults = Faults(rates={"huge": 0.2})
     days = [
-        asyncio.run(live_through(*one, small_world, tmp_path / str(one[1] is faults), limit=4, seconds=60.0))
+        asyncio.run(live_through(*one, small_world, tmp_path / str(one[1] is faults), limit=4))
         for one in ((way, faults), ("sim", NO_FAULTS))
     ]
     long, short = days

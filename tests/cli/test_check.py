@@ -20,6 +20,7 @@ from dokimasia.settings import load_settings
 from dokimasia.simulation.world import write_described
 from dokimasia.storage.decisions import draft_file
 from dokimasia.storage.home import Home
+from tests.processes import PATIENCE
 
 
 @pytest.fixture(scope="module")
@@ -138,7 +139,7 @@ def test_a_closed_terminal_loses_nothing(home: Path, capsys, signal_: int) -> No
         while f"2 of {count}" not in process.stdout.readline():
             assert process.poll() is None
         process.send_signal(signal_)
-        process.wait(timeout=30)
+        process.wait(timeout=PATIENCE)
     assert process.returncode == -signal_
     figures = _figures(home, capsys)
     assert figures["states"] == {"waiting": count - 1, "accepted": 1, "edited": 0, "rejected": 0}

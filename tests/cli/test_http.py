@@ -12,7 +12,7 @@ from dokimasia.simulation.serving.faults import parse_faults
 from dokimasia.simulation.serving.server import running_server
 from dokimasia.storage.home import Home
 from tests.cli.conftest import Program, write_config
-from tests.killing import Witness, committed, sent_requests
+from tests.killing import Witness, committed, held_back, sent_requests
 from tests.processes import KEY, start_program
 
 KILLS = 6
@@ -74,8 +74,9 @@ def test_ctrl_c_saves_and_names_the_way_on(program: Program, tmp_path: Path, wor
     with running_server(latency=0.1) as url:
         write_config(tmp_path, url)
         process = start_program(("evaluate", world, "--judge", "J", "--models", "A,B", "--home", home), tmp_path)
-        process.until(lambda: committed(home) >= 20)
-        process.signal(signal.SIGINT)
+        with held_back(home, at=20):
+            assert process.until(lambda: committed(home) >= 20)
+            process.signal(signal.SIGINT)
         ended = process.ended()
         err = ended.stderr
         assert ended.returncode == 130, err

@@ -3,6 +3,7 @@
 import json
 import re
 import signal
+import socket
 import sqlite3
 import time
 from contextlib import closing
@@ -20,7 +21,7 @@ from dokimasia.simulation.serving.server import running_server
 from dokimasia.simulation.world import write_described, write_world
 from dokimasia.storage.lock import access_to
 from tests.cli.served import configured, runs_of, served
-from tests.killing import committed
+from tests.killing import committed, held_back
 from tests.processes import environment, run_program
 
 EVALUATE = ("evaluate", "--judge", "J", "--models", "A")
@@ -50,10 +51,11 @@ def test_ctrl_c_stops_the_run_and_resume_goes_on(data: Path, whole: str, tmp_pat
     with running_server(latency=0.1) as url:
         configured(tmp_path, url, J="judge", A="strong")
         with served(tmp_path / "home") as service:
-            asked = service.start(*EVALUATE, data)
-            assert asked.until(lambda: committed(service.home) > 5)
-            asked.signal(signal.SIGINT)
-            ended = asked.ended()
+            with held_back(service.home, at=6, seconds=3.0):  # the stop has to come to the service first
+                asked = service.start(*EVALUATE, data)
+                assert asked.until(lambda: committed(service.home) > 5 and "/" in asked.told)
+                asked.signal(signal.SIGINT)
+                ended = asked.ended()
             assert (ended.returncode, ended.stdout) == (130, "")
             assert "finishing the calls in flight" in ended.stderr
             run = runs_of(service.home)[0]
@@ -70,9 +72,10 @@ def test_a_client_that_dies_or_leaves_stops_nothing(data: Path, whole: str, tmp_
     with running_server(latency=0.05) as url:
         configured(tmp_path, url, J="judge", A="strong")
         with served(tmp_path / "home") as service:
-            asked = service.start(*EVALUATE, data)
-            assert asked.until(lambda: committed(service.home) > 5)
-            asked.kill()
+            with held_back(service.home, at=6):
+                asked = service.start(*EVALUATE, data)
+                assert asked.until(lambda: committed(service.home) > 5)
+                asked.kill()
             left = service.run("evaluate", data, "--judge", "J", "--models", "A", "--seed", "1", "--detach")
             assert left.returncode == 0
             with Client(service.url) as client:
@@ -86,9 +89,11 @@ def test_a_service_that_goes_away_and_comes_back(data: Path, whole: str, tmp_pat
     with running_server(latency=0.1) as url:
         configured(tmp_path, url, J="judge", A="strong")
         with served(tmp_path / "home") as service:
-            asked = service.start(*EVALUATE, data)
-            assert asked.until(lambda: committed(service.home) > 5)
-            service.process.signal(signal.SIGTERM)
+            with held_back(service.home, at=6):
+                asked = service.start(*EVALUATE, data)
+                assert asked.until(lambda: committed(service.home) > 5)
+                service.process.signal(signal.SIGTERM)
+                assert service.process.until(lambda: "answering and committing" in service.process.told)
             stopped = service.process.ended()
             assert stopped.returncode == 0
             assert "1 run goes on when the service is back" in stopped.stderr
@@ -253,16 +258,18 @@ def test_a_service_that_cannot_begin_says_why(tmp_path: Path) -> None:
 
 def test_a_second_signal_does_not_wait(data: Path, tmp_path: Path) -> None:
     """The first signal waits for calls in flight, a second one gives them up; the exit code is 0 both times."""
-    with running_server(latency=30) as url:
-        configured(tmp_path, url, J="judge", A="strong")
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        configured(tmp_path, f"http://127.0.0.1:{silent.getsockname()[1]}/v1", J="judge", A="strong")
         with served(tmp_path / "home") as service:
             assert service.run(*EVALUATE, data, "--detach").returncode == 0
-            time.sleep(1)
+            connection, _ = silent.accept()
+            assert connection.recv(1), "a call is in flight"
             began = time.monotonic()
             service.process.signal(signal.SIGTERM)
             assert service.process.until(lambda: "answering and committing" in service.process.told)
             service.process.signal(signal.SIGINT)
             ended = service.process.ended()
             assert ended.returncode == 0, ended.stderr
-            assert time.monotonic() - began < 20
+            assert time.monotonic() - began < 100, "it waited for the time limit of calls"
+            connection.close()
         assert runs_of(tmp_path / "home")[0]["status"] in ("queued", "interrupted")

@@ -25,6 +25,7 @@ from dokimasia.gateway.gateway import ModelGateway
 from dokimasia.gateway.limiter import Clock
 from dokimasia.gateway.retry import RetryPolicy
 from tests.gateway.conftest import MemoryBlobs, MemoryLedger
+from tests.processes import PATIENCE
 
 REF = ModelRef(name="m", model="m")
 HOP = 0.01
@@ -43,7 +44,7 @@ def call(name: str) -> Chat:
 
 async def until(holds: Callable[[], bool]) -> None:
     """Wait until something holds."""
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(PATIENCE):
         while not holds():  # noqa: ASYNC110  # what holds is no event
             await asyncio.sleep(0)
 

@@ -20,6 +20,7 @@ from dokimasia.distribution.cluster import Cluster
 from dokimasia.distribution.folders import Folder
 from dokimasia.domain.ports import BlobStore
 from dokimasia.errors import ConfigError
+from tests.processes import PATIENCE
 
 
 def test_an_image_that_two_workers_want_at_once_is_put_there_once() -> None:
@@ -37,7 +38,7 @@ def test_an_image_that_two_workers_want_at_once_is_put_there_once() -> None:
             return b"image"
 
     def asked() -> Any:
-        both.wait(10)
+        both.wait(PATIENCE)
         return cluster.image("one", cast("BlobStore", Blobs()))
 
     with ThreadPoolExecutor(2) as threads:
@@ -97,12 +98,12 @@ def test_what_was_just_starting_is_ended(monkeypatch: pytest.MonkeyPatch, tmp_pa
     """A process that was started for a Ray that has ended is ended with it, and none of another Ray, or of nobody's."""
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     ours, other = Folder(), Folder()
-    program = [sys.executable, "-c", "import time; time.sleep(60)"]
+    program = [sys.executable, "-c", "import time; time.sleep(600)"]
     said = (f"--session-dir={ours.path}/session", f"--session-dir={other.path}/session", f"{ours.path}/logs")
     started = [subprocess.Popen([*program, one]) for one in said]
     try:
         ours.remove()
-        assert started[0].wait(10) == -signal.SIGKILL
+        assert started[0].wait(PATIENCE) == -signal.SIGKILL
         assert [one.poll() for one in started[1:]] == [None, None]
     finally:
         for one in started:

@@ -22,7 +22,7 @@ from dokimasia.simulation.serving.server import running_server
 from tests.distribution.conftest import holding
 from tests.distribution.test_keys import KEY, SERVED
 from tests.killing import committed
-from tests.processes import ROOT, environment
+from tests.processes import PATIENCE, ROOT, environment
 
 PLACES = (
     "/api/jobs/",
@@ -55,7 +55,7 @@ class Dashboard(NamedTuple):
     def answers(self, path: str) -> bytes:
         """What it answers, also where that is a refusal."""
         try:
-            with urllib.request.urlopen(f"{self.url}{path}", timeout=30) as answer:
+            with urllib.request.urlopen(f"{self.url}{path}", timeout=PATIENCE) as answer:
                 return answer.read()
         except urllib.error.HTTPError as refused:
             return refused.read()
@@ -95,7 +95,7 @@ def cluster_with_dashboard(variables: dict[str, str]) -> Iterator[Dashboard]:
     ) as process:
         try:
             found = Dashboard(f"127.0.0.1:{port}", f"http://127.0.0.1:{shown}", folder)
-            until = time.monotonic() + 120
+            until = time.monotonic() + PATIENCE
             while True:
                 with contextlib.suppress(OSError):
                     if found.answers("/nodes?view=summary").find(b"nodeId") >= 0:
@@ -106,7 +106,7 @@ def cluster_with_dashboard(variables: dict[str, str]) -> Iterator[Dashboard]:
         finally:
             process.send_signal(signal.SIGTERM)
             try:
-                process.wait(30)
+                process.wait(PATIENCE)
             except subprocess.TimeoutExpired:
                 process.kill()
             shutil.rmtree(folder, ignore_errors=True)

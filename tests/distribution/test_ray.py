@@ -16,7 +16,7 @@ from dokimasia.distribution.cluster import Cluster
 from dokimasia.errors import ConfigError
 from dokimasia.settings import Settings, load_settings
 from dokimasia.simulation.serving.server import running_server
-from tests.killing import committed, requests_of, sent_requests
+from tests.killing import committed, held_back, requests_of, sent_requests
 from tests.runs.conftest import Finished, Prepared
 from tests.runs.kinds import KINDS, make
 
@@ -57,9 +57,10 @@ async def test_a_killed_process_costs_its_calls_in_flight(
         config.write_text(MODELS.format(url=url))
         settings = load_settings(config=config, home=tmp_path / "home", env={})
         running = asyncio.ensure_future(make(settings, world, EVALUATE, workers=2, address=ray.address))
-        await in_the_middle(settings, running)
-        killed = next(iter(ray.living))
-        os.kill(killed, signal.SIGKILL)
+        with held_back(settings.home, at=10):
+            await in_the_middle(settings, running)
+            killed = next(iter(ray.living))
+            os.kill(killed, signal.SIGKILL)
         kept, before = requests_of(settings.home), len(sent_requests(log))
         done = await running
     assert done.complete
@@ -79,9 +80,10 @@ async def test_a_stopped_process_is_replaced_and_asks_nothing_when_it_goes_on(
         config.write_text(MODELS.format(url=url))
         settings = load_settings(config=config, home=tmp_path / "home", env={})
         running = asyncio.ensure_future(make(settings, world, EVALUATE, workers=2, address=ray.address))
-        await in_the_middle(settings, running)
-        stopped = next(iter(ray.living))
-        os.kill(stopped, signal.SIGSTOP)
+        with held_back(settings.home, at=10):
+            await in_the_middle(settings, running)
+            stopped = next(iter(ray.living))
+            os.kill(stopped, signal.SIGSTOP)
         kept, before = requests_of(settings.home), len(sent_requests(log))
         while stopped in ray.living and not running.done():  # noqa: ASYNC110 - time passes
             await asyncio.sleep(0.02)

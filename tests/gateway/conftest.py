@@ -224,7 +224,7 @@ def send(way: Way, server: FaultServer, blobs: MemoryBlobs) -> Any:
     """Sends a call to the loopback server on each way."""
 
     async def send(call: Any = None, *, api_key: str | None = KEY, **fields: Any) -> ModelReply:
-        model = spec(**({"model": way.model, "api_base": server.url, "timeout": 5.0} | fields))
+        model = spec(**({"model": way.model, "api_base": server.url, "timeout": 60.0} | fields))
         call = (call or Acts.call()).model_copy(update={"model": model.ref})
         return await way.transport.send(call, model, api_key=api_key, blobs=blobs)
 
@@ -296,7 +296,7 @@ class Acts:
     @staticmethod
     async def slow(_: web.Request) -> web.Response:
         """Answer after the tests' time limit."""
-        await asyncio.sleep(30)
+        await asyncio.sleep(600)
         return web.json_response(completion())
 
     @staticmethod

@@ -152,7 +152,7 @@ async def test_every_client_of_litellm_has_the_limits(
     """Providers with clients of their own inside LiteLLM read no bomb, follow no redirect, and send each request once."""
     lite = LiteLLMTransport()
     base = server.url.removesuffix("/v1") if provider == "anthropic" else server.url
-    spec = acts.spec(model=f"{provider}/m", api_base=base, timeout=5.0)
+    spec = acts.spec(model=f"{provider}/m", api_base=base, timeout=60.0)
     call = acts.call().model_copy(update={"model": spec.ref})
     elsewhere = web.Response(status=307, headers={"Location": "/v1/elsewhere"})
     server.acts = [bomb, lambda _: elsewhere, acts.reset]

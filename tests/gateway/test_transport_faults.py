@@ -23,8 +23,11 @@ async def gateway(
         ledger=ledger,
         blobs=blobs,
         transports={"http": request.param()},
-        specs={"m": acts.spec(api_base=server.url, transport="http", timeout=0.5)},
-        api_keys={"m": key},
+        specs={
+            name: acts.spec(name, api_base=server.url, transport="http", timeout=seconds)
+            for name, seconds in (("m", 60.0), ("hasty", 1.0))
+        },
+        api_keys={"m": key, "hasty": key},
         sleep=fake_time.sleep,
         clock=fake_time.clock,
     )
@@ -139,7 +142,7 @@ async def test_fault_is_told_for_what_it_is(send: Any, server: Any, acts: Any, n
     act = getattr(acts, builder)
     server.acts = [act(*arguments, **fields) if builder in ("failure", "raw") else act]
     with pytest.raises(TransportError) as caught:
-        await send(timeout=0.3 if name == "slow" else 5.0)
+        await send(timeout=1.0 if name == "slow" else 60.0)
     error = caught.value
     assert (error.kind, error.retryable, error.status, error.retry_after) == expected
     assert len(server.bodies) == 1
@@ -201,7 +204,7 @@ async def test_every_transport_fault_recovers(gateway: Any, server: Any, ledger:
     assert answer.reply.text == "hello"
     assert ledger.kinds == ["rate_limit", "broken_envelope", "not_json", "connection", "server_error"]
     server.acts = [acts.raw(b""), acts.completion(choices=None) | {"choices": []}, acts.slow]
-    assert (await gateway.ask(acts.call("another"))).reply.text == "hello"
+    assert (await gateway.ask(acts.call("another", name="hasty"))).reply.text == "hello"
     assert ledger.kinds[5:] == ["empty_body", "empty_choices", "timeout"]
     assert len(server.bodies) == 10
     assert (await gateway.ask(acts.call())).cached
@@ -254,7 +257,7 @@ async def test_other_providers_faults_are_told_alike(
     act = getattr(acts, builder)
     server.acts = [act(*arguments, **fields) if builder in ("failure", "raw") else act]
     base = server.url.removesuffix("/v1") if provider == "anthropic" else server.url
-    spec = acts.spec(model=f"{provider}/m", api_base=base, timeout=0.3 if name == "slow" else 5.0)
+    spec = acts.spec(model=f"{provider}/m", api_base=base, timeout=1.0 if name == "slow" else 60.0)
     with pytest.raises(TransportError) as caught:
         await lite.send(acts.call().model_copy(update={"model": spec.ref}), spec, api_key=key, blobs=blobs)
     await lite.aclose()

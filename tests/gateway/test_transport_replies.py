@@ -22,6 +22,7 @@ from dokimasia.domain.call import (
 )
 from dokimasia.domain.sample import TextPart
 from dokimasia.errors import StorageError, TransportError
+from tests.processes import PATIENCE
 
 
 async def test_request_carries_what_the_call_says(send: Any, server: Any, blobs: Any, acts: Any, key: str) -> None:
@@ -309,7 +310,7 @@ async def test_process_is_quiet_and_loads_litellm_late(server: Any, acts: Any, n
         [sys.executable, "-W", "default", "-c", SCRIPT, server.url, name],
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=PATIENCE,
     )
     ours = [line for line in done.stderr.splitlines() if "DeprecationWarning" not in line and not line.startswith("  ")]
     assert json.loads(done.stdout) == [False, True, "hello", 0, name == "litellm"]

@@ -19,6 +19,7 @@ from dokimasia.storage.decisions import leave, left_decisions, standings
 from dokimasia.storage.deletion import delete_run
 from dokimasia.storage.home import Home
 from dokimasia.storage.threads import live_threads
+from tests.processes import PATIENCE
 
 PANEL = ("sim/panel-a", "sim/panel-b")
 
@@ -64,7 +65,7 @@ def ask(settings: Settings, reviewed: tuple[Path, str]) -> Callable[[], int]:
 
 
 def _in_another_process(code: str, *arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, timeout=60)
+    return subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, timeout=PATIENCE)
 
 
 def test_a_finished_review_waits_as_rows_and_threads(settings: Settings, run: str) -> None:

@@ -16,6 +16,7 @@ from dokimasia.runs.concurrency import work_through
 from dokimasia.settings import load_settings
 from dokimasia.simulation.serving.transport import SimTransport
 from tests.methods.conftest import SAMPLES
+from tests.processes import PATIENCE
 
 MODELS = """
 [models.quick]
@@ -52,7 +53,7 @@ async def test_the_slowest_endpoint_does_not_idle_the_others(
         return all_asked.wait() if call.model.name == "slow" else None
 
     transport = CountingTransport(SimTransport(), hold=hold)
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(PATIENCE):
         result = await evaluate(request_of(models=("quick", "slow")), settings=settings, transports={"sim": transport})
     assert result.complete
     assert transport.by_model["quick"] == transport.by_model["slow"] == SAMPLES

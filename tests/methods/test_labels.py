@@ -16,6 +16,7 @@ from dokimasia.settings import Settings, load_settings
 from dokimasia.storage.decisions import Left, leave, left_decisions
 from dokimasia.storage.home import Home
 from tests.perturbed_home import perturbed_home, pictured_home
+from tests.processes import PATIENCE
 
 RUN = "perturbs0"
 
@@ -180,7 +181,7 @@ def test_a_label_survives_the_death_of_its_process(settings: Settings, items: li
         "os.kill(os.getpid(), signal.SIGKILL)\n"
     )
     died = subprocess.run(
-        [sys.executable, "-c", code, str(settings.home), items[0].id], capture_output=True, text=True, timeout=60
+        [sys.executable, "-c", code, str(settings.home), items[0].id], capture_output=True, text=True, timeout=PATIENCE
     )
     assert died.returncode == -9, died.stderr
     assert open_for_people(settings, RUN)[0].state == "valid"

@@ -14,7 +14,9 @@ from typing import Literal
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import Browser, Error, Page, sync_playwright
+from playwright.sync_api import Browser, Error, Page, expect, sync_playwright
+
+from tests.processes import PATIENCE
 
 FLAGS = [
     "--no-sandbox",
@@ -27,6 +29,10 @@ FLAGS = [
 ]
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 LOCAL = ("file:", "data:", "blob:")
+PATIENT = 1000 * PATIENCE
+"""Milliseconds within which a page does what it is told, however busy the machine is."""
+
+expect.set_options(timeout=PATIENT)
 
 
 @dataclass
@@ -49,20 +55,20 @@ def browser() -> tuple[Browser, asyncio.AbstractEventLoop]:
         if os.environ.get("CI"):
             pytest.fail("no Chromium in CI: its tests are not optional there; apt-get install chromium")
         pytest.skip("no Chromium on this machine; Debian's package chromium has it")
-    started = sync_playwright().start().chromium.launch(executable_path=found, args=FLAGS)
+    started = sync_playwright().start().chromium.launch(executable_path=found, args=FLAGS, timeout=PATIENT)
     return started, asyncio.get_running_loop()
 
 
-def until(page: Page, script: str, given: object = None, *, seconds: float = 30.0) -> None:
+def until(page: Page, script: str, given: object = None) -> None:
     """Wait until a script says yes; a page whose policy forbids `eval` can be asked, but cannot be waited in."""
-    wait_for(page, lambda: page.evaluate(script, given), script, seconds=seconds)
+    wait_for(page, lambda: page.evaluate(script, given), script)
 
 
-def wait_for(page: Page, so: Callable[[], bool], what: str, *, seconds: float = 30.0) -> None:
+def wait_for(page: Page, so: Callable[[], bool], what: str) -> None:
     """Look again and again, while the page goes on, until it is so."""
-    end = time.monotonic() + seconds
+    end = time.monotonic() + PATIENCE
     while not so():
-        assert time.monotonic() < end, f"not so within {seconds:g} s: {what}"
+        assert time.monotonic() < end, f"not so within {PATIENCE:g} s: {what}"
         page.wait_for_timeout(50)
 
 
@@ -72,14 +78,16 @@ ASKING = """(() => {
     const begun = () => { asking.open += 1; };
     const ended = () => { asking.open -= 1; asking.last = performance.now(); };
     const { fetch } = window, { send } = XMLHttpRequest.prototype;
-    window.fetch = (...given) => { begun(); return fetch(...given).finally(ended); };
+    const counted = (call) => function (...given) { begun(); return call.apply(this, given).finally(ended); };
+    window.fetch = counted(fetch);
+    for (const name of ["text", "json"]) Response.prototype[name] = counted(Response.prototype[name]);
     XMLHttpRequest.prototype.send = function (...given) {
         begun();
         this.addEventListener("loadend", ended, { once: true });
         return send.apply(this, given);
     };
 })()"""
-"""Counts in every document what its scripts ask for and have no answer to yet."""
+"""Counts in every document what its scripts ask for and have not read the whole answer to yet."""
 
 QUIET = 500.0
 """Milliseconds without a question after which a page has settled; longer than any of ours puts a question off."""
@@ -129,6 +137,7 @@ def opened(
     context = chromium.new_context(
         viewport={"width": size[0], "height": size[1]}, color_scheme=scheme, java_script_enabled=scripts
     )
+    context.set_default_timeout(PATIENT)
     context.add_init_script(ASKING)
     url = target if isinstance(target, str) else target.resolve().as_uri()
     own = LOCAL if isinstance(target, Path) else (*LOCAL, origin_of(url))

@@ -91,7 +91,7 @@ def test_in_the_browser_tables_sort_and_bars_open_their_evidence(
         cited = section.locator(":is(p, li) a.cited").first
         cited.click()
         place = str(cited.get_attribute("href")).removeprefix("#")
-        expect(seen.page.locator(f'details[id="{place}"]')).to_have_attribute("open", "", timeout=30_000)
+        expect(seen.page.locator(f'details[id="{place}"]')).to_have_attribute("open", "")
         assert seen.page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
         assert not seen.errors
         assert not seen.requests

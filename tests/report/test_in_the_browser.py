@@ -12,7 +12,7 @@ from dokimasia.cli.main import run
 from dokimasia.runs.reading.reporting import write_report
 from dokimasia.storage.home import Home
 from dokimasia.storage.naming import resolve_run
-from tests.report.chromium import opened
+from tests.report.chromium import opened, until, wait_for
 from tests.report.conftest import Finished, run_on
 
 Scheme = Literal["light", "dark"]
@@ -189,8 +189,10 @@ def test_a_narrow_screen(full: Finished, tmp_path: Path) -> None:
     with opened(written(full, tmp_path / "report.html")) as seen:
         page = seen.page
         page.set_viewport_size({"width": 400, "height": 800})
-        page.wait_for_timeout(300)
-        assert page.evaluate("document.documentElement.scrollWidth") <= 400
+        until(
+            page, "Math.max(...[...document.querySelectorAll('.plot svg.main-svg')].map(one => one.clientWidth)) <= 400"
+        )
+        until(page, "document.documentElement.scrollWidth <= 400")
         widths = page.eval_on_selector_all(
             "#provenance .facts dd", "all => all.map(one => one.getBoundingClientRect().width)"
         )
@@ -255,9 +257,8 @@ def test_the_policy_stops_what_escapes(small: Finished, tmp_path: Path) -> None:
                 document.body.insertAdjacentHTML("beforeend", "<img src='http://127.0.0.1:9/x.png'>");
             }"""
         )
-        seen.page.wait_for_timeout(300)
+        wait_for(seen.page, lambda: len(seen.errors) >= 3, "each attempt is refused")
         assert seen.page.evaluate("window.pwned") is None
-        assert len(seen.errors) >= 3
         assert all("Content Security Policy" in error for error in seen.errors), seen.errors
 
 

@@ -17,6 +17,7 @@ from dokimasia.service.state import Service
 from dokimasia.settings import load_settings
 from dokimasia.simulation.world import write_world
 from dokimasia.storage.home import Home
+from tests.processes import PATIENCE
 from tests.report.conftest import Finished, run_on
 from tests.service.waiting import Waits
 from tests.service.waiting import make as make_waiting
@@ -69,12 +70,12 @@ def at_address(service: Service) -> Iterator[str]:
 
     thread = threading.Thread(target=lambda: loop.run_until_complete(serve(service, ready=told, stop=stop)))
     thread.start()
-    assert ready.wait(30)
+    assert ready.wait(PATIENCE)
     try:
         yield urls[0]
     finally:
         loop.call_soon_threadsafe(stop.set)
-        thread.join(30)
+        thread.join(PATIENCE)
         loop.close()
 
 

@@ -21,6 +21,7 @@ from dokimasia.service.guarding.turns import AT_ONCE, WAITING
 from dokimasia.service.serving import READERS
 from dokimasia.settings import load_settings
 from dokimasia.storage.runs import list_runs
+from tests.processes import PATIENCE
 from tests.report.conftest import Finished
 from tests.service.conftest import asking, at_address, service_over
 from tests.service.test_guard import TOKEN, tokens
@@ -95,7 +96,7 @@ def test_a_body_that_does_not_go_on_or_has_two_lengths_is_refused(small: Finishe
     with service_over(small.home, limits=Limits(patience=0.2)) as service, at_address(service) as url:
         slow = _sent(url, f"{head}\r\nname")
         twice = _sent(url, f"{head}transfer-encoding: chunked\r\n\r\n0\r\n\r\n")
-        stream = httpx.get(f"{url}/api/runs/last/events", timeout=10)
+        stream = httpx.get(f"{url}/api/runs/last/events", timeout=PATIENCE)
     assert slow.startswith("HTTP/1.1 408")
     assert twice.startswith("HTTP/1.1 400")
     assert stream.status_code == 200
@@ -104,7 +105,7 @@ def test_a_body_that_does_not_go_on_or_has_two_lengths_is_refused(small: Finishe
 def _sent(url: str, text: str) -> str:
     """What comes back, to the end of the connection."""
     address = httpx.URL(url)
-    with socket.create_connection((address.host, address.port), timeout=10) as connection:
+    with socket.create_connection((address.host, address.port), timeout=PATIENCE) as connection:
         connection.sendall(text.encode())
         return b"".join(iter(lambda: connection.recv(65536), b"")).decode()
 
@@ -235,7 +236,7 @@ async def test_readings_that_take_long_leave_threads_for_the_others(
         with counting:
             at_work += 1
             most = max(most, at_work)
-        go_on.wait(30)
+        go_on.wait(PATIENCE)
         with counting:
             at_work -= 1
         return {}
@@ -249,7 +250,7 @@ async def test_readings_that_take_long_leave_threads_for_the_others(
             while not (at_work == AT_ONCE and sum(one.done() for one in waiting) == 5):  # noqa: ASYNC110  # counted in threads
                 await asyncio.sleep(0.01)
             stranger = await client.get("/api/runs/last/validity", headers={"authorization": "Bearer nobody"})
-            quick = await asyncio.wait_for(client.get("/api/runs"), 10)
+            quick = await asyncio.wait_for(client.get("/api/runs"), PATIENCE)
             go_on.set()
             replies = await asyncio.gather(*waiting)
             assert service.turns.taken == 0

@@ -30,6 +30,7 @@ from dokimasia.storage.home import Home
 from dokimasia.storage.people.questions import OpenQuestion, get_question
 from dokimasia.storage.runs import Run, create_run, get_run, list_runs, set_status
 from dokimasia.storage.threads import queue
+from tests.processes import PATIENCE
 from tests.runs.people import as_model
 
 JUDGE = "sim/judge"
@@ -381,7 +382,7 @@ async def test_a_run_that_waits_for_people_goes_on_when_they_have_answered(
             if (now := get_run(home, row.id)).status == "done":
                 break
             leave_answers(settings, home, row.id)
-            await asyncio.wait_for(_begun(engine, row.id), 20)
+            await asyncio.wait_for(_begun(engine, row.id), PATIENCE)
             now = await engine.ended(row)
         assert now.status == "done"
         assert get_run(home, other.id).status == "interrupted", "a person stopped it"
@@ -410,11 +411,11 @@ async def test_answers_can_be_taken_back_while_somebody_is_in_the_middle_of_answ
         assert row.id not in engine.queue
         assert not any(get_question(home, one.item).used_at for one in (*ann, *bob))
         assert (await undo(home, ann[0].item, who="ann")).done, "nothing rests on it yet"
-        await asyncio.wait_for(_begun(engine, row.id), 20)
+        await asyncio.wait_for(_begun(engine, row.id), PATIENCE)
         assert (await engine.ended(row)).status == "waiting"
         assert all(get_question(home, one.item).used_at for one in bob)
         await answers(ann)
-        await asyncio.wait_for(_begun(engine, row.id), 20)
+        await asyncio.wait_for(_begun(engine, row.id), PATIENCE)
         await engine.ended(row)
         assert all(get_question(home, one.item).used_at for one in ann)
 

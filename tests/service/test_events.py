@@ -30,6 +30,7 @@ from dokimasia.simulation.world import write_world
 from dokimasia.storage.home import Home
 from dokimasia.storage.results import events as stored
 from dokimasia.storage.runs import Run, create_run, get_run, set_status
+from tests.processes import PATIENCE
 from tests.report.conftest import Finished
 from tests.service.conftest import Idle, asking, service_over
 from tests.service.waiting import Waits
@@ -183,7 +184,7 @@ def request(folder: Path, **more: Any) -> EvaluationRequest:
 
 async def follow(url: str, **headers: str) -> str:
     """All that a stream sends until it ends."""
-    async with httpx.AsyncClient(timeout=60) as client:
+    async with httpx.AsyncClient(timeout=PATIENCE) as client:
         return (await client.get(url, headers=headers)).text
 
 
@@ -246,12 +247,12 @@ async def test_a_reader_who_goes_away_is_forgotten_and_a_draining_service_ends_s
     async with working(tmp_path / "home", held) as (service, engine, url):
         run = await engine.submit("evaluate", request(tmp_path))
         address = f"{url}/api/runs/{run.id}/events"
-        async with httpx.AsyncClient(timeout=60) as client, client.stream("GET", address) as reply:
+        async with httpx.AsyncClient(timeout=PATIENCE) as client, client.stream("GET", address) as reply:
             async for line in reply.aiter_lines():
                 if line.startswith("event: snapshot"):
                     break
             assert service.events.streams == 1
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(PATIENCE):
             while service.events.streams:  # noqa: ASYNC110
                 await asyncio.sleep(0.01)
         following = asyncio.create_task(follow(address))

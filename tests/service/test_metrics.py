@@ -8,6 +8,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from dokimasia.service.guarding.limits import Limits
 from dokimasia.simulation.serving.transport import SimTransport
+from tests.processes import PATIENCE
 from tests.report.conftest import Finished
 from tests.service.conftest import asking, service_over
 from tests.service.test_events import follow, request, working
@@ -43,7 +44,7 @@ async def test_metrics_say_what_runs_have_sent_and_spent(tmp_path: Path) -> None
     async with working(tmp_path / "home", SimTransport()) as (service, engine, url):
         run = await engine.submit("evaluate", request(tmp_path))
         await follow(f"{url}/api/runs/{run.id}/events")
-        async with httpx.AsyncClient(base_url=url, timeout=60) as client:
+        async with httpx.AsyncClient(base_url=url, timeout=PATIENCE) as client:
             found = await measured(client)
         progress = (await service.events.log(run)).picture["progress"]
     assert found["dokimasia_runs", "done"] == 1

@@ -20,6 +20,7 @@ from schemathesis.specs.openapi.checks import (
 
 from dokimasia.errors import InputError
 from dokimasia.service.guarding.limits import Limits
+from tests.processes import PATIENCE
 from tests.report.conftest import Finished
 from tests.service.conftest import asking, at_address, service_over
 
@@ -74,7 +75,7 @@ def ask(operation: Any, mode: GenerationMode, url: str, seen: dict[int, int]) ->
         suppress_health_check=list(HealthCheck),
     )
     def asked(case: Any) -> None:
-        response = case.call(base_url=url, timeout=120)
+        response = case.call(base_url=url, timeout=PATIENCE)
         seen[response.status_code] = seen.get(response.status_code, 0) + 1
         case.validate_response(response, checks=HELD)
 

@@ -1,6 +1,7 @@
 """A service whose queue works: runs begun over HTTP are carried out by simulated models."""
 
 import asyncio
+import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -12,6 +13,7 @@ from dokimasia.service.engine import Engine
 from dokimasia.service.state import Service
 from dokimasia.settings import load_settings
 from dokimasia.storage.home import Home
+from tests.processes import PATIENCE
 from tests.service.conftest import asking
 
 
@@ -23,7 +25,8 @@ class Working(NamedTuple):
 
     async def ended(self, run: str) -> dict[str, Any]:
         """The run once it is neither queued nor at work."""
-        for _ in range(600):
+        end = time.monotonic() + PATIENCE
+        while time.monotonic() < end:
             found = (await self.client.get(f"/api/runs/{run}")).json()
             if found["status"] not in ("queued", "running"):
                 return found

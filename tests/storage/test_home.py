@@ -22,13 +22,14 @@ from dokimasia.storage.connection import connect_writer
 from dokimasia.storage.home import Home
 from dokimasia.storage.runs import SqliteRunStore
 from dokimasia.storage.schema.migrations import FIRST, MIGRATIONS, SCHEMA_VERSION, applied_version, migrate
+from tests.processes import PATIENCE
 
 HOLDER = """
 import sys, time
 from dokimasia.storage.home import Home
 home = Home.open(sys.argv[1], write=True, command="dokimasia evaluate cats.jsonl")
 print("open", flush=True)
-time.sleep(60)
+time.sleep(600)
 """
 
 
@@ -91,7 +92,11 @@ def test_a_home_that_may_not_be_written_can_be_read() -> None:
         (path / "lock").chmod(0o444)
         try:
             done = subprocess.run(
-                [sys.executable, "-c", UNPRIVILEGED, folder], capture_output=True, text=True, timeout=60, check=True
+                [sys.executable, "-c", UNPRIVILEGED, folder],
+                capture_output=True,
+                text=True,
+                timeout=PATIENCE,
+                check=True,
             )
         finally:
             path.chmod(0o755)
@@ -217,7 +222,7 @@ def test_processes_that_migrate_at_once_make_one_schema(tmp_path: Path) -> None:
     processes = [context.Process(target=_migrate, args=(database, barrier, answers)) for _ in range(4)]
     for process in processes:
         process.start()
-    assert [answers.get(timeout=60) for _ in processes] == [SCHEMA_VERSION] * 4
+    assert [answers.get(timeout=PATIENCE) for _ in processes] == [SCHEMA_VERSION] * 4
     for process in processes:
         process.join()
     connection = connect_writer(database)

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import expect
 
 from dokimasia.service.engine import Engine
 from dokimasia.service.events.registry import Events
@@ -17,12 +16,11 @@ from dokimasia.service.serving import serve
 from dokimasia.service.state import Service
 from dokimasia.settings import load_settings
 from dokimasia.storage.home import Home
+from tests.processes import PATIENCE
 from tests.report.conftest import Finished
 from tests.report.conftest import hostile as hostile  # a fixture
 from tests.service.browser.looking import Site
 from tests.service.conftest import at_address, service_over
-
-expect.set_options(timeout=30_000)  # how long a busy machine takes is no fault of a page
 
 
 @contextmanager
@@ -52,12 +50,12 @@ def working(home: Path, *, transports: Any = None, **more: Any) -> Iterator[Site
 
     thread = threading.Thread(target=lambda: loop.run_until_complete(work()))
     thread.start()
-    assert ready.wait(30)
+    assert ready.wait(PATIENCE)
     try:
         yield Site(urls[0])
     finally:
         loop.call_soon_threadsafe(stop.set)
-        thread.join(60)
+        thread.join(PATIENCE)
         loop.close()
 
 

@@ -3,12 +3,14 @@
 import asyncio
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page
 
 from dokimasia.domain.call import Message
+from dokimasia.errors import NotFound
 from dokimasia.methods.review import METHOD, ReviewRequest
 from dokimasia.runs.lifecycle import run
 from dokimasia.runs.reading.exporting import export_rows
@@ -17,7 +19,7 @@ from dokimasia.service.state import WHO_COOKIE
 from dokimasia.settings import Settings, load_settings
 from dokimasia.simulation.world import write_described
 from dokimasia.storage.home import Home
-from dokimasia.storage.people.questions import get_question
+from dokimasia.storage.people.questions import Question, get_question
 from dokimasia.storage.runs import get_run
 from tests.report.chromium import settled
 from tests.runs.people import as_model, to_the_end
@@ -28,10 +30,15 @@ PANEL = ("sim/panel-a", "sim/panel-b", "human/ana")
 Given = dict[str, list[str]]
 
 
-def _values(settings: Settings, item: str) -> tuple[Given, str]:
+def _question(settings: Settings, item: str) -> Question | None:
+    """The question of a page, if it shows one: a run that goes on has none for a moment, and a caption to be checked at most."""
+    with Home.open(settings.home, write=False) as home, suppress(NotFound):
+        return get_question(home, item)
+    return None
+
+
+def _values(settings: Settings, question: Question) -> tuple[Given, str]:
     """What a simulated model puts into the places of a question's form, and the reply that it makes; without a form, the text."""
-    with Home.open(settings.home, write=False) as home:
-        question = get_question(home, item)
     reply = as_model(settings, "sim/panel-c")(question.call.messages)
     form = asks_of(question).form
     if form is None:
@@ -89,18 +96,16 @@ def test_a_panel_with_a_person_is_done_in_the_browser(tmp_path: Path, monkeypatc
                 page.click("button:has-text('Start')")
             id = page.url.rpartition("/")[2].partition("?")[0]
             prompts: set[str] = set()
-            for _ in range(60):
-                for _ in range(100):
-                    settled(page.goto(f"{site.url}/review/{id}/next") and page)
-                    if page.locator("#decide").count() or _status(here, id) == "done":
-                        break
-                    page.wait_for_timeout(200)
+            for _ in range(600):
                 if _status(here, id) == "done":
                     break
+                settled(page.goto(f"{site.url}/review/{id}/next") and page)
                 item = page.url.rpartition("/")[2]
-                given, reply = _values(here, item)
-                with Home.open(here.home, write=False) as home:
-                    question = get_question(home, item)
+                question = _question(here, item)
+                if question is None:
+                    page.wait_for_timeout(200)
+                    continue
+                given, reply = _values(here, question)
                 if question.prompt not in prompts:
                     look_over(site, f"/review/{id}/{item}")
                 prompts.add(question.prompt)

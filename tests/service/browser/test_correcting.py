@@ -69,7 +69,7 @@ def test_two_samples_are_corrected_and_the_figures_change(desk: Site, small: Fin
         expect(page.locator("header .chip.hand")).to_have_text("corrected")
 
         page.goto(f"{desk.url}/runs/{small.run}")
-        expect(page.locator("#corrected")).to_contain_text("People corrected 2 of 42 answers", timeout=30_000)
+        expect(page.locator("#corrected")).to_contain_text("People corrected 2 of 42 answers")
         corrected, judged = right_of(page)
         assert corrected != judged
         page.goto(f"{desk.url}/runs/{small.run}/samples?corrected=yes")

@@ -30,14 +30,14 @@ def test_results_are_calm_fit_and_accessible(workshop: Site, small: Finished) ->
         for name in ("Compare models", "Download", "Next steps", "Change"):
             seen.page.click(f"summary:has-text('{name}')")
             assert_accessible(seen.page)
-        assert seen.page.locator(".js-plotly-plot").count() > 2
+        expect(seen.page.locator(".js-plotly-plot").nth(2)).to_be_attached()
         assert_calm(seen)
 
 
 def test_results_come_when_they_are_drawn(small: Finished, tmp_path: Path) -> None:
     """A page whose figures take a moment says so, and shows them by itself."""
     with serving(copied(small.home, tmp_path / "home")) as site, site.opened(f"/runs/{small.run}") as seen:
-        seen.page.wait_for_selector("#overview", timeout=60_000)
+        seen.page.wait_for_selector("#overview")
         assert "sim/strong" in seen.page.inner_text("#overview")
         assert_calm(seen)
 
@@ -62,17 +62,18 @@ def test_a_run_is_begun_from_the_form(workshop: Site) -> None:
         page.fill("#limit", "3")
         page.click("button:has-text('Estimate')")
         page.wait_for_selector("#estimate")
+        settled(page)
         assert "--limit 3" in page.inner_text("#estimate .mono >> nth=0")
         assert_fits(page)
         assert_accessible(page)
         page.click("button:has-text('Start')")
         page.wait_for_url("**/runs/*")
-        page.wait_for_selector(".badge.done", timeout=60_000)
+        page.wait_for_selector(".badge.done")
         page.goto(page.url)
-        page.wait_for_selector("#overview", timeout=60_000)
+        page.wait_for_selector("#overview")
         assert_calm(seen)
         page.goto(f"{workshop.url}/")
-        assert page.locator("tr:has-text('3 samples')").count() == 1
+        expect(page.locator("tr:has-text('3 samples')")).to_have_count(1)
 
 
 def test_an_uploaded_file_is_named_by_its_field(workshop: Site, tmp_path: Path) -> None:
@@ -124,8 +125,8 @@ def test_a_name_at_this_browser_is_remembered(workshop: Site) -> None:
     """Without tokens a browser keeps the name of who sits at it, in a cookie that no script reads."""
     with workshop.opened("/settings") as seen:
         seen.page.fill("#name", "Żaneta O'Neil")
-        seen.page.click("button:has-text('Save')")
-        seen.page.wait_for_url("**/settings")
+        with seen.page.expect_navigation():  # to the address at which it is already
+            seen.page.click("button:has-text('Save')")
         assert seen.page.inner_text(".who .name") == "Żaneta O'Neil"
         assert seen.page.evaluate("document.cookie") == ""
 

@@ -40,6 +40,12 @@ def focused(page: Page) -> str:
     return str(page.evaluate("document.activeElement.id || document.activeElement.textContent.trim()"))
 
 
+def follow(page: Page, selector: str) -> None:
+    """Click what leads to another page, and wait until all of that is there."""
+    with page.expect_navigation():
+        page.click(selector)
+
+
 def title(page: Page) -> str:
     """The sample that is shown."""
     return page.inner_text("#sample-title")
@@ -181,19 +187,19 @@ def test_all_is_there_without_scripts(site: Site, small: Finished, names: list[s
     with site.opened(f"/runs/{small.run}/samples", scripts=False) as seen:
         page = seen.page
         page.select_option("#f-model", "sim/weak")
-        page.click("text=Filter")
+        follow(page, "text=Filter")
         assert page.locator("thead th.number").count() == 1
-        page.click(f"text={names[0]}")
-        page.click('a[rel="next"]')
+        follow(page, f"text={names[0]}")
+        follow(page, 'a[rel="next"]')
         assert title(page) == names[1]
         page.click("#calls > summary")
-        page.click("text=Show them on a page of their own")
+        follow(page, "text=Show them on a page of their own")
         assert page.locator(".call").count() > 3
         page.goto(f"{site.url}/compare?runs={small.run}")
-        page.click("text=Compare the two models")
+        follow(page, "text=Compare the two models")
         assert page.locator(".compared > li").count() > 5
         page.locator(".compared summary").first.click()
-        page.click("text=Both answers on a page of their own >> visible=true")
+        follow(page, "text=Both answers on a page of their own >> visible=true")
         assert page.locator("del").count() >= 1
 
 
