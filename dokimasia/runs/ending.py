@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, Literal
 
 from dokimasia.domain.call import PEOPLE
+from dokimasia.domain.judgement import FailureKind
 from dokimasia.errors import ConfigError, DokimasiaError, Interrupted
 from dokimasia.log import Redactor
 from dokimasia.report.figures import several
@@ -16,7 +17,7 @@ from dokimasia.settings import Settings
 from dokimasia.storage.home import Home
 from dokimasia.storage.people.questions import open_questions
 from dokimasia.storage.results import events, failed_by_model, record_event, result_failures
-from dokimasia.storage.runs import Run
+from dokimasia.storage.runs import Run, RunStatus, get_run, set_status
 
 End = Literal["complete", "failures", "spending", "below", "waiting"]
 """`failures`: more items failed than may; `spending`: a limit left items open; `below`: a model misses what was asked;
@@ -132,3 +133,20 @@ def _too_many(home: Home, run: Run, limit: str | None) -> str:
     if lost:
         return f"{said}, all of {', '.join(lost)}"
     return f"{said}, more than half" if 2 * failed > count else ""
+
+
+async def finish(home: Home, run: Run, *, left: FailureKind | None = None, told: bool = True) -> Run:
+    """Mark a run as done; as waiting where people alone are waited for; as interrupted where else something is left open.
+
+    `left` is what kept its stages from their end. Returns its row.
+    """
+    failures = result_failures(home, run.id)
+    unpaid, waiting = failures.get("budget", 0), failures.get("waiting", 0)
+    status: RunStatus = "waiting" if waiting or left == "waiting" else "done"
+    if unpaid or left == "budget":
+        status = "interrupted"
+    if told:
+        counted = {"out_of_budget": unpaid, **({"waiting": waiting} if waiting else {})}
+        await record_event(home, run.id, "finished", {"status": status, **counted})
+    await set_status(home, run.id, status)
+    return get_run(home, run.id)

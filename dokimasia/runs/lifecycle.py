@@ -12,7 +12,7 @@ from dokimasia.domain.judgement import OPEN_KINDS, FailureKind
 from dokimasia.domain.ports import Transport
 from dokimasia.errors import CallFailed, InputError, Interrupted, StorageError
 from dokimasia.prompts import PromptLibrary
-from dokimasia.runs.ending import SPENT, End, check_measures, judge, note_end, said_of, waited_for
+from dokimasia.runs.ending import SPENT, End, check_measures, finish, judge, note_end, said_of, waited_for
 from dokimasia.runs.estimate import Estimate
 from dokimasia.runs.keeping import check_samples, keep_accepted
 from dokimasia.runs.method import Method
@@ -28,9 +28,9 @@ from dokimasia.storage.decisions import take_in
 from dokimasia.storage.home import Home
 from dokimasia.storage.naming import name_run
 from dokimasia.storage.people.questions import has_answers
-from dokimasia.storage.results import count_failed, record_event, reopen, result_failures
+from dokimasia.storage.results import count_failed, reopen
 from dokimasia.storage.retries import retry_failed
-from dokimasia.storage.runs import Run, RunStatus, get_run, set_status
+from dokimasia.storage.runs import Run, RunStatus, set_status
 from dokimasia.storage.threads import live_threads
 from dokimasia.storage.usage import count_calls
 
@@ -386,20 +386,3 @@ async def _at_work(
         if began and sys.exception() is not None:
             with suppress(StorageError):
                 await set_status(home, run.id, ended)
-
-
-async def finish(home: Home, run: Run, *, left: FailureKind | None = None, told: bool = True) -> Run:
-    """Mark a run as done; as waiting where people alone are waited for; as interrupted where else something is left open.
-
-    `left` is what kept its stages from their end. Returns its row.
-    """
-    failures = result_failures(home, run.id)
-    unpaid, waiting = failures.get("budget", 0), failures.get("waiting", 0)
-    status: RunStatus = "waiting" if waiting or left == "waiting" else "done"
-    if unpaid or left == "budget":
-        status = "interrupted"
-    if told:
-        counted = {"out_of_budget": unpaid, **({"waiting": waiting} if waiting else {})}
-        await record_event(home, run.id, "finished", {"status": status, **counted})
-    await set_status(home, run.id, status)
-    return get_run(home, run.id)
