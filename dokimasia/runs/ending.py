@@ -14,8 +14,9 @@ from dokimasia.runs.method import Method
 from dokimasia.runs.requests import Invocation
 from dokimasia.runs.retrying import RETRYABLE
 from dokimasia.settings import Settings
+from dokimasia.storage.decisions import take_in
 from dokimasia.storage.home import Home
-from dokimasia.storage.people.questions import open_questions
+from dokimasia.storage.people.questions import has_answers, open_questions
 from dokimasia.storage.results import events, failed_by_model, record_event, result_failures
 from dokimasia.storage.runs import Run, RunStatus, get_run, set_status
 
@@ -92,6 +93,14 @@ def waited_for(home: Home, run: Run) -> str:
         for person, count in sorted(asked.items())
     ]
     return "; ".join(told) or f"people have answered: `dokimasia resume {run.id}` goes on"
+
+
+async def waits_still(home: Home, run: Run) -> bool:
+    """Return whether a run waits for people of whom none has answered since, not in a file either."""
+    if run.status != "waiting":
+        return False
+    await take_in(home)
+    return not has_answers(home, run.id)
 
 
 def _ways_out(method: Method[Any, Any], run: Run, failures: Collection[str]) -> Iterator[str]:

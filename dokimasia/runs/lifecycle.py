@@ -12,7 +12,7 @@ from dokimasia.domain.judgement import OPEN_KINDS, FailureKind
 from dokimasia.domain.ports import Transport
 from dokimasia.errors import CallFailed, InputError, Interrupted, StorageError
 from dokimasia.prompts import PromptLibrary
-from dokimasia.runs.ending import SPENT, End, check_measures, finish, judge, note_end, said_of, waited_for
+from dokimasia.runs.ending import SPENT, End, check_measures, finish, judge, note_end, said_of, waited_for, waits_still
 from dokimasia.runs.estimate import Estimate
 from dokimasia.runs.keeping import check_samples, keep_accepted
 from dokimasia.runs.method import Method
@@ -24,10 +24,8 @@ from dokimasia.runs.samples import check_prompts, check_versions
 from dokimasia.runs.services import Services, Stop, check_prices, open_services, sharing
 from dokimasia.runs.session import Session
 from dokimasia.settings import Settings, load_settings
-from dokimasia.storage.decisions import take_in
 from dokimasia.storage.home import Home
 from dokimasia.storage.naming import name_run
-from dokimasia.storage.people.questions import has_answers
 from dokimasia.storage.results import count_failed, reopen
 from dokimasia.storage.retries import retry_failed
 from dokimasia.storage.runs import Run, RunStatus, set_status
@@ -268,20 +266,11 @@ async def _carried_out(
     from dokimasia.runs.work import Job
 
     home = session.opened
-    if run.status == "waiting" and not retry:
-        await take_in(home)
-        if not has_answers(home, run.id):  # its walks only come to the same questions: no worker is started for them
-            request = request.model_copy(update=Invocation().model_dump(include={"workers", "engine", "address"}))
+    if not retry and await waits_still(home, run):  # its walks only come to the same questions, without workers
+        request = request.model_copy(update=Invocation().model_dump(include={"workers", "engine", "address"}))
     plan, reached = reaching(method, home, run, request, settings=session.settings, retry=retry)
     opening = open_services(
-        session,
-        run.id,
-        reached,
-        asked=request,
-        seed=plan.seed,
-        observer=watching,
-        stop=stop,
-        transports=transports,
+        session, run.id, reached, asked=request, seed=plan.seed, observer=watching, stop=stop, transports=transports
     )
     answered = count_calls(home, run.id)
     async with _at_work(home, run, opening, stop, retry=retry, new=new) as services:
