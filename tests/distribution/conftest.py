@@ -5,6 +5,7 @@ import importlib.util
 import os
 import pickle
 import random
+import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
@@ -168,6 +169,29 @@ class Travelling:
         """Return them."""
         yield from ()
         return self._data
+
+
+class Steady:
+    """A clock on which no more than half a second passes between two looks: who stands still with all others is not silent."""
+
+    def __init__(self) -> None:
+        """Begin."""
+        self._last = time.monotonic()
+        self._now = 0.0
+
+    def monotonic(self) -> float:
+        """What it is now."""
+        last, self._last = self._last, time.monotonic()
+        self._now += min(0.5, self._last - last)
+        return self._now
+
+
+@pytest.fixture
+async def steady(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Driver and workers of this process go by such a clock, so that a machine that stalls loses none of them."""
+    clock = Steady()
+    monkeypatch.setattr(asyncio.get_running_loop(), "time", clock.monotonic)
+    monkeypatch.setattr("dokimasia.distribution.worker.time", clock)
 
 
 @pytest.fixture

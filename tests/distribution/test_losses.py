@@ -86,6 +86,7 @@ async def test_workers_that_run_out_of_memory_are_replaced(
 
 
 async def test_a_stopped_worker_sends_nothing_when_it_goes_on(
+    steady: None,
     world: Path,
     prepared: Prepared,
     finished: Finished,

@@ -82,6 +82,7 @@ async def test_a_stopped_process_is_replaced_and_asks_nothing_when_it_goes_on(
         running = asyncio.ensure_future(make(settings, world, EVALUATE, workers=2, address=ray.address))
         with held_back(settings.home, at=10):
             await in_the_middle(settings, running)
+            hired = set(ray.living)
             stopped = next(iter(ray.living))
             os.kill(stopped, signal.SIGSTOP)
         kept, before = requests_of(settings.home), len(sent_requests(log))
@@ -94,7 +95,8 @@ async def test_a_stopped_process_is_replaced_and_asks_nothing_when_it_goes_on(
     assert stopped not in ray.living
     after = sent_requests(log)
     assert not kept & set(after[before:])
-    assert len(after) - len(set(after)) <= 4
+    lost = hired - set(ray.living)  # a machine that stands still for as long may cost the other one, too
+    assert len(after) - len(set(after)) <= 4 * len(lost)
 
 
 async def test_a_process_of_another_version_is_refused(ray: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,6 +1,6 @@
 """A worker by itself: what it does when it was out of the driver's reach, and when its memory runs out."""
 
-import asyncio
+from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
@@ -38,11 +38,15 @@ async def begun(patience: float = 60.0) -> Worker:
 
 
 @pytest.mark.parametrize("first", ["give", "take"])
-async def test_what_was_said_before_a_silence_is_not_done(first: str, quiet: None) -> None:
+async def test_what_was_said_before_a_silence_is_not_done(
+    first: str, quiet: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A worker that heard nothing for nearly as long as makes it dead takes in no word that comes then, and says so."""
+    now = 0.0
+    monkeypatch.setattr("dokimasia.distribution.worker.time", SimpleNamespace(monotonic=lambda: now))
     worker = await begun(patience=0.4)
     assert (await worker.take(0))[1] == []
-    await asyncio.sleep(0.4)
+    now = 0.4
     if first == "give":
         await worker.give(1, [Word(ASK, 1, "send", ("key",))])
     for _ in range(2):
