@@ -9,15 +9,16 @@ import sqlite3
 import subprocess
 import sys
 import tempfile
-import threading
 from multiprocessing.synchronize import Barrier
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from sqlite_utils import Database
 
 from dokimasia.domain.judgement import Failed
 from dokimasia.errors import HomeLocked, NewerHome, NotFound, OlderHome, StorageError
+from dokimasia.storage import lock
 from dokimasia.storage.connection import connect_writer
 from dokimasia.storage.home import Home
 from dokimasia.storage.runs import SqliteRunStore
@@ -116,12 +117,13 @@ def test_the_lock_says_who_holds_it(tmp_path: Path) -> None:
     assert (tmp_path / "h" / "lock").read_bytes() == b""
 
 
-def test_a_writer_waits_for_a_reader_that_looks_at_the_lock(tmp_path: Path) -> None:
+def test_a_writer_waits_for_a_reader_that_looks_at_the_lock(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The moment for which a reader shares a free lock keeps no writer out."""
     Home.open(tmp_path / "h", write=True).close()
     with (tmp_path / "h" / "lock").open("rb") as file:
         fcntl.flock(file, fcntl.LOCK_SH)
-        threading.Timer(0.01, fcntl.flock, (file, fcntl.LOCK_UN)).start()
+        waits = SimpleNamespace(sleep=lambda _: fcntl.flock(file, fcntl.LOCK_UN))
+        monkeypatch.setattr(lock, "time", waits)
         Home.open(tmp_path / "h", write=True).close()
 
 
