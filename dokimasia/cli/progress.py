@@ -99,7 +99,7 @@ class ProgressLine:
         self.standing = progress
         now = time.monotonic()
         self._speed.mark(progress)
-        note = self._note(progress)
+        note = "waiting for workers" if self.starts else self._note(progress)
         if self._live is not None:
             task = self._live.task_ids[0]
             self._live.update(task, completed=progress.done, total=progress.items, note=note)

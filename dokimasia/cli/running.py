@@ -16,7 +16,7 @@ from dokimasia.settings import Settings
 EXIT_CODES: dict[End, int] = {"complete": 0, "failures": 3, "spending": 4, "below": 5, "waiting": 6}
 """By how a run ended; errors bring their own: 1 ours, 2 the user's, 130 interrupted."""
 
-STARTS = "stopping when Ray has started, in some 10 seconds; Ctrl-C again does not shorten that"
+STARTS = "stopping once Ray has started or let this process in, in some 10 seconds; Ctrl-C again does not shorten that"
 """What Ctrl-C does while workers are started."""
 
 
@@ -36,8 +36,10 @@ Work = Callable[..., Awaitable[R]]
 """What starts a run, given `settings`, `observer` and `stop`."""
 
 
-def run_to_end(work: Work[R], settings: Settings, *, method: str = "run") -> R:
+def run_to_end(work: Work[R], settings: Settings, *, method: str = "run", far: str = "") -> R:
     """Run the work under signals and a progress line, which names the method, and say what was paid.
+
+    `far` are the options that say by how many processes it is done.
 
     Raises:
         Interrupted: after Ctrl-C or SIGTERM; the message is the command that goes on.
@@ -52,7 +54,7 @@ def run_to_end(work: Work[R], settings: Settings, *, method: str = "run") -> R:
                 ) from None
             raise Interrupted(
                 f"interrupted; everything finished is kept. "
-                f"Go on with: dokimasia resume {line.run_id}{home_options(settings)}"
+                f"Go on with: dokimasia resume {line.run_id}{home_options(settings)}{far}"
             ) from None
     say(line.paid())
     return result

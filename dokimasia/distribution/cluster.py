@@ -160,7 +160,11 @@ class Cluster:
         needs = {"num_cpus": 0} if self._folder is not None else {"num_cpus": 1}
         options: dict[str, Any] = {"max_restarts": 0, "max_concurrency": 8, "scheduling_strategy": "SPREAD", **needs}
         worker: Any = self._ray.remote(Worker).options(**options).remote()
-        theirs: Hello = await self.call(worker.hello.remote(), patience=BEGINNING)
+        try:
+            theirs: Hello = await self.call(worker.hello.remote(), patience=BEGINNING)
+        except BaseException:  # also where nobody waits for it any more: it would take a place that others wait for
+            self.kill(worker)
+            raise
         if theirs.version != version():
             self.kill(worker)
             raise ConfigError(
@@ -170,6 +174,15 @@ class Cluster:
         logger(__name__).info("worker began", machine=theirs.machine, pid=theirs.pid)
         self.living[theirs.pid] = worker
         return worker
+
+    def room(self) -> str:
+        """Say how much of what a worker takes there is, for threads."""
+        if self._folder is not None:
+            return "this machine is slow to start them"
+        free, there = (
+            found.get("CPU", 0.0) for found in (self._ray.available_resources(), self._ray.cluster_resources())
+        )
+        return f"each takes one of the cluster's CPUs, of which {free:g} of {there:g} are free"
 
     def release(self, worker: Any) -> None:
         """Take back a worker that has ended with its run."""
@@ -189,6 +202,8 @@ class Cluster:
             ConfigError: what it says is no answer of a worker of this version.
         """
         patience = orders.PATIENCE if patience is None else patience
+        if (self.address or "").startswith("ray://"):
+            answer = _taken_in(answer)
         try:
             async with asyncio.timeout(patience):
                 return await answer
@@ -225,6 +240,17 @@ class Cluster:
                 place = self._ray.put(data)
                 self._images.put(sha256, place, len(data))
         return place
+
+
+def _taken_in(answer: Any) -> "asyncio.Future[Any]":
+    """Return an answer of Ray's client that is taken in also where nobody waits for it any more: it prints a trace otherwise."""
+
+    async def taken_in() -> Any:
+        return await answer
+
+    coming = asyncio.ensure_future(taken_in())
+    coming.add_done_callback(lambda one: one.cancelled() or one.exception())
+    return asyncio.shield(coming)
 
 
 def _loaded() -> Any:

@@ -24,6 +24,9 @@ from dokimasia.log import logger
 DEATHS = 3
 """So many workers more than there are may die with no item finished in between; then the run stops."""
 
+ROOM = 30.0
+"""Seconds after which a run goes on with the workers that have begun, and it is said why others have not."""
+
 GATHER = 0.005
 """Seconds after a batch before the next one goes: a batch costs the driver half a millisecond, whatever is in it."""
 
@@ -177,11 +180,29 @@ class Workers:
         try:
             await self._cluster.begin()
             self._told = self._cluster.held(self._orders)
-            await asyncio.gather(*(self._begin(self._hire()) for _ in range(self._count)))
+            await self._hired({self._begin(self._hire()) for _ in range(self._count)})
         except DokimasiaError:
             raise
         except Exception as error:  # such as a full disk: no graph's fault, for which walks would take it
             raise DokimasiaError(f"workers cannot be started: {type(error).__name__}: {error}") from error
+
+    async def _hired(self, hires: set[asyncio.Task[None]]) -> None:
+        """Wait for all workers, and after a while for one: on a cluster without room for the others these come later."""
+        done, late = await asyncio.wait(hires, timeout=ROOM, return_when=asyncio.FIRST_EXCEPTION)
+        if late and all(one.exception() is None for one in done):
+            room = await asyncio.to_thread(self._cluster.room)
+            logger(__name__).warning("workers have not begun yet", begun=len(done), waiting=len(late), room=room)
+        if not done:
+            done, late = await asyncio.wait(late, return_when=asyncio.FIRST_COMPLETED)
+        for one in done:
+            one.result()
+        for one in late:
+            one.add_done_callback(self._came_late)
+
+    def _came_late(self, hire: asyncio.Task[None]) -> None:
+        if not hire.cancelled() and isinstance(error := hire.exception(), DokimasiaError):
+            self._problem = error
+            self._changed.set()
 
     async def _free(self) -> Post:
         """Return the worker that has the least to do."""

@@ -11,7 +11,7 @@ from dokimasia.errors import InputError, NotFound
 from dokimasia.runs.method import Accepted, Method
 from dokimasia.runs.plans import RunPlan, run_id
 from dokimasia.runs.requests import DataRequest, RunRequest
-from dokimasia.runs.services import check_prices
+from dokimasia.runs.services import check_prices, check_workers
 from dokimasia.runs.session import hash_of
 from dokimasia.storage.home import Home
 from dokimasia.storage.runs import (
@@ -45,7 +45,7 @@ async def keep_accepted(
         more: further notes, kept in the run's row.
 
     Raises:
-        ConfigError: `max_cost` is given and a model's price is unknown.
+        ConfigError: `max_cost` is given and a model's price is unknown, or a new run's workers cannot be had.
     """
     plan = accepted.plan
     check_prices({name: plan.models[name] for name in accepted.estimate.models}, max_cost=request.max_cost)
@@ -55,6 +55,8 @@ async def keep_accepted(
     while True:
         plan = next_fresh(method, home, plan) if request.fresh else plan
         made = await asyncio.to_thread(run_row, method, plan, request, accepted, command=command, **more)
+        if not home.all("SELECT 1 FROM runs WHERE id = ?", (made.id,)):
+            await asyncio.to_thread(check_workers, request)
         row, new = await create_run(home, made)
         if new or not request.fresh:
             break  # otherwise the number was taken by another that was asked at the same time

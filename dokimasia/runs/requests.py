@@ -1,6 +1,7 @@
 """What a run is asked: frozen requests, the one place of every option's name, help, type, range and default."""
 
 import re
+import shlex
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -163,6 +164,14 @@ class Invocation(Value):
         if far and self.engine == "process":
             raise ConfigError("--engine process is this process alone: leave out --workers and --address")
         return self.workers if far or self.engine == "ray" else 0
+
+    @property
+    def far_options(self) -> str:
+        """The options by which another command walks its graphs in as many processes; empty where this process does."""
+        if not self.far_workers:
+            return ""
+        several = f" --workers {self.workers}" if self.workers > 1 else " --engine ray"
+        return several + (f" --address {shlex.quote(self.address)}" if self.address else "")
 
     @property
     def allows_every_failure(self) -> bool:

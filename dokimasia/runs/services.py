@@ -131,6 +131,18 @@ def check_simulated(spec: ModelSpec) -> None:
         )
 
 
+def check_workers(asked: "Invocation") -> None:
+    """Refuse workers that cannot be had; for threads.
+
+    Raises:
+        ConfigError: Ray is not installed, or nothing listens at its address.
+    """
+    if asked.far_workers:
+        from dokimasia.distribution.cluster import Cluster
+
+        Cluster(asked.address).check()
+
+
 def check_prices(specs: Mapping[str, ModelSpec], *, max_cost: float | None) -> None:
     """Refuse a limit on cost that cannot be kept.
 

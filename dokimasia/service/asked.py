@@ -171,7 +171,7 @@ def _left_as_it_is(model: type[Invocation], name: str, value: Any) -> bool:
 
 def _given(name: str, field: FieldInfo, value: Any, put: Put) -> Any:
     if name in NEVER:
-        raise InputError(f"{name}: cannot be asked over HTTP: {NEVER[name]}")
+        raise InputError(f"{name}: cannot be asked of a service: {NEVER[name]}")
     if not decided(field.annotation):
         raise InputError(f"{name}: cannot be given over HTTP: its type does not say whether it names a file")
     return _resolved(field.annotation, value, name, option_of(field), put)

@@ -124,7 +124,7 @@ def test_more_workers_than_cores_are_remarked_on(
 
 @pytest.mark.parametrize(
     ("workers", "said"),
-    [(2, "stopping when Ray has started"), (0, "finishing the calls in flight; Ctrl-C again stops")],
+    [(2, "stopping once Ray has started"), (0, "finishing the calls in flight; Ctrl-C again stops")],
 )
 def test_ctrl_c_says_what_it_does(workers: int, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """While workers start, Ctrl-C says that their start is waited for, and otherwise what it does to calls in flight."""

@@ -121,6 +121,10 @@ class FakeCluster:
         self.living.append(Actor(lambda: self.forbidden))
         return self.living[-1]
 
+    def room(self) -> str:
+        """Say that there is none."""
+        return "0 of 1 CPUs are free"
+
     def release(self, worker: Actor) -> None:
         """Let it go."""
         self.living.remove(worker)

@@ -275,6 +275,8 @@ def test_without_the_extra_workers_are_refused(
     asked = ["evaluate", str(world), "--judge", "sim/judge", "--models", "sim/weak", "--workers", "2"]
     assert command([*asked, "--home", str(tmp_path / "home")]) == 2
     assert "dokimasia[ray]" in capsys.readouterr().err
+    assert command(["runs", "--json", "--home", str(tmp_path / "home")]) == 0
+    assert orjson.loads(capsys.readouterr().out) == [], "and no run is left"
 
 
 async def test_no_key_travels(

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import orjson
 import pytest
+from structlog.testing import capture_logs
 
 from dokimasia.errors import ConfigError, DokimasiaError, Interrupted
 from dokimasia.methods.checks import decide, waiting_questions
@@ -13,7 +14,7 @@ from dokimasia.runs.observer import Silent
 from dokimasia.runs.reaching import Stop
 from dokimasia.storage.home import Home
 from dokimasia.storage.runs import set_status
-from tests.distribution.conftest import FakeCluster
+from tests.distribution.conftest import Actor, FakeCluster
 from tests.distribution.test_bad_days import FAR, Sending, newest, sending
 from tests.runs.conftest import Finished, Prepared
 from tests.runs.kinds import KINDS, make
@@ -65,6 +66,32 @@ async def test_a_run_that_waits_still_needs_no_worker(world: Path, prepared: Pre
         decide(question, "reply", text="<reasoning>One.</reasoning><answer>1</answer>", who="ana", settings=settings)
     await resume(newest(settings), settings=settings, changes=FAR, observer=watching)
     assert (watching.told, workers.hired) == ([2, 0], 4)
+
+
+async def test_a_run_goes_on_with_the_workers_that_a_cluster_has_room_for(
+    world: Path,
+    prepared: Prepared,
+    finished: Finished,
+    workers: FakeCluster,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Those that cannot begin are waited for a while, then it is said why, and the others do the work."""
+    _, whole = finished(EVALUATE)
+    monkeypatch.setattr("dokimasia.distribution.engine.ROOM", 0.05)
+    hire, asked = workers.hire, list[int]()
+
+    async def crowded() -> Actor:
+        asked.append(1)
+        return await (hire() if len(asked) == 1 else asyncio.Event().wait())
+
+    monkeypatch.setattr(workers, "hire", crowded)
+    watching = Watching()
+    with capture_logs() as told:
+        done = await make(prepared(EVALUATE), world, EVALUATE, services={"observer": watching}, **FAR)
+    assert orjson.dumps(done.summary) == orjson.dumps(whole.summary)
+    assert (len(asked), workers.hired, watching.told) == (2, 1, [2, 0])
+    [said] = [one for one in told if one["event"] == "workers have not begun yet"]
+    assert (said["begun"], said["waiting"], said["room"]) == (1, 1, "0 of 1 CPUs are free")
 
 
 @pytest.mark.parametrize(

@@ -132,8 +132,8 @@ class Here:
 
         if there := self.holder():
             return through(there)
-        _ = far.far_workers  # what cannot be meant is refused before anything is kept
-        result = run_to_end(work, self.settings, method=method)
+        options = far.far_options  # what cannot be meant is refused before anything is kept
+        result = run_to_end(work, self.settings, method=method, far=options)
         return Done(result.run, result.end, result.why, result.summary)
 
     def holder(self) -> "There | None":

@@ -318,6 +318,7 @@ class _Shown:
             self._line.before = event.data.get("spent_before", {}).get("cost", 0.0)
         elif event.kind == "starting":
             if count := event.data["workers"]:
+                self._line.starts = True
                 say(
                     f"the service starts {several(count, 'worker')}, which takes up to 30 seconds where it has none yet"
                 )
