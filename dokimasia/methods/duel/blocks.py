@@ -137,7 +137,9 @@ def places(data: ReportData) -> Section | None:
         Column("p", meaning="of a bias as large by chance: sign flips of whole cases; not adjusted over models"),
         Column("shown first", meaning="reward by the order alone in which the model's answer comes first"),
         Column("shown second", meaning="reward by the other order alone"),
-        Column("dual" if summary["orders"] == 2 else "all", meaning="reward by all verdicts"),
+        Column("dual", meaning="reward by the answers that were judged in both orders")
+        if summary["orders"] == 2
+        else Column("all", meaning="reward by all verdicts"),
     ]
     blocks: list[Block] = []
     if every is None:
@@ -301,6 +303,8 @@ def _notes(summary: Mapping[str, Any]) -> Iterator[str]:
         f"Reward and win rate are the evaluated model's against {summary['baseline']}; equal answers are no wins. The judge "
         f"{sees}. Failed verdicts leave the denominators. Intervals are 95 % intervals clustered by cases that share an image."
     )
+    if lone := figures.judged_in_one_order(summary["models"], "Answers"):
+        yield lone
     cases = summary["cases"]
     if cases["general_criteria"]:
         yield (
