@@ -312,12 +312,7 @@ def _notes(summary: Mapping[str, Any]) -> Iterator[str]:
             "judged by general ones of this program."
         )
     if summary["factuality"] != "none":
-        without = summary["samples"] - cases["factuality_criteria"]
-        by = "texts alone" if summary["factuality"] == "text" else "texts and images"
-        yield (
-            f"Visual factuality is judged by {by}; it does not apply to {figures.several(without, 'case')} "
-            "without criteria of it, which are no failures."
-        )
+        yield _factuality_said(summary["factuality"], cases, summary["samples"])
     name = f"{summary['baseline']}#{AGAIN}"
     if name in summary["models"]:
         same = summary["models"][name]["same_text"]
@@ -328,6 +323,19 @@ def _notes(summary: Mapping[str, Any]) -> Iterator[str]:
     if missing := figures.kinds_of_failures(summary["models"], "answers"):
         yield missing
     yield f"{figures.used(summary)}."
+
+
+def _factuality_said(chosen: str, cases: Mapping[str, int], samples: int) -> str:
+    """Return what visual factuality is judged by, and to how many cases it does not apply."""
+    by = "the ground truth alone" if chosen == "text" else "ground truth and images"
+    said = f"Visual factuality is judged by {by}"
+    if seen := cases["factuality_by_image"]:
+        said += f", and by the images in {figures.several(seen, 'case')} without a ground truth"
+    without, unknown = samples - cases["factuality_criteria"], cases["factuality_unknown"]
+    said += f"; it does not apply to {figures.several(without, 'case')} without criteria of it"
+    if unknown:
+        said += f" and to {unknown:,} whose judge is shown neither a ground truth nor an image"
+    return f"{said}, which are no failures."
 
 
 DRAWING = Drawing(

@@ -47,10 +47,12 @@ class Judged(Value):
 
 
 class Factuality(Value):
-    """Visual factuality, 0 to 10; cases without criteria of it are not applicable and no failures."""
+    """Visual factuality, 0 to 10; cases that it does not apply to are no failures."""
 
     n: Count = Field(description="cases that it applies to")
-    not_applicable: Count = Field(description="cases without criteria of visual factuality")
+    not_applicable: Count = Field(
+        description="cases without criteria of visual factuality, or whose judge would have neither ground truth nor image"
+    )
     judged: Count = Field(
         description="judgements with scores, each order apart, of answers scored in every order that was asked"
     )
@@ -74,7 +76,7 @@ class Part(Judged):
     """One model's figures over some cases."""
 
     n: Count = Field(description="cases")
-    factuality: Factuality | None = Field(description="null where no case has criteria of it")
+    factuality: Factuality | None = Field(description="null where it applies to no case")
 
 
 class Single(Value):
@@ -135,6 +137,12 @@ class Cases(Value):
         description="cases without subjective criteria of their own, judged by general ones"
     )
     factuality_criteria: Count = Field(description="cases with criteria of visual factuality")
+    factuality_by_image: Count = Field(
+        description="of these, those without a ground truth, whose judge of it is shown the images"
+    )
+    factuality_unknown: Count = Field(
+        description="of these, those whose judge is shown neither ground truth nor image: it does not apply to them"
+    )
     ground_truth: Count = Field(description="cases with a ground truth")
     several_images: Count = Field(description="cases with more than one image")
     without_category: Count = Field(description="cases that name no category")
