@@ -6,6 +6,7 @@ population of cases, from the probabilities by numpy and a general optimiser alo
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 from itertools import combinations
 from typing import Any
@@ -27,6 +28,9 @@ EQUAL = dict.fromkeys(STRENGTHS, 0.0)
 CASES, SWISS_ROUNDS = 24, 3
 PARTS = {"all": 1, "swiss": 2}
 OF_CASE, OF_PLACE, TIE = 0.5, 0.3, 0.7
+FAILS = {"first": 0.02, "second": 0.3}
+"""How often a verdict fails in each order where they fail mostly in one, which shows the pair's first model second."""
+
 MUCH = 0.3
 """How many of the verdicts that are no ties are strong ones."""
 
@@ -52,6 +56,15 @@ def arenas(seed: int) -> Seed:
             intervals["win rate of a"] = trial(found["models"]["a"]["win_rate"], truth["win rate of a"])
             intervals["position consistency"] = trial(found["places"]["consistency"], truth["position consistency"])
             intervals["position bias"] = trial(found["places"]["bias"], truth["position bias"])
+    other = np.random.default_rng([seed, 18])
+    lopsided = _failing(other, _meetings(other, STRENGTHS, swiss=False))
+    failing = arena_figures(lopsided, list(STRENGTHS), seed=seed)
+    world = "verdicts failing in one order"
+    intervals |= {
+        f"{figure}, {world}": trial(failing["models"]["a"][name], truth[figure])
+        for figure, name in (("reward of a", "reward"), ("win rate of a", "win_rate"), ("rating of a", "rating"))
+    }
+    intervals[f"difference of ratings, c and d, {world}"] = _difference(failing, ("c", "d"), truth)
     p_values: dict[str, float] = {}
     for draw in ("all", "swiss"):
         null = arena_figures(
@@ -92,6 +105,23 @@ def _meetings(generator: np.random.Generator, strengths: Mapping[str, float], *,
             cases = np.flatnonzero(halves == half).tolist()
             found[half].extend(one for pair in drawn[half] for one in _met(generator, names, pair, qualities, cases))
     return [*found[0], *found[1]]
+
+
+def _failing(generator: np.random.Generator, meetings: Sequence[Meeting]) -> list[Meeting]:
+    """Return meetings of which verdicts have failed, more in the one order than in the other."""
+    return [
+        Meeting(
+            replace(
+                row,
+                verdicts={
+                    place: None if generator.random() < FAILS[place] else verdict
+                    for place, verdict in row.verdicts.items()
+                },
+            ),
+            other,
+        )
+        for row, other in meetings
+    ]
 
 
 def _points(names: Sequence[str], meetings: Sequence[Meeting]) -> dict[str, float]:

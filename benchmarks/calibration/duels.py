@@ -23,7 +23,10 @@ LEVELS = (0.3, 0.45, 0.6, 0.75)
 
 BASELINE = 0.5
 CRITERIA = 5
-FAVOURS, JITTER, FAILS = 0.4, 0.2, 0.03
+FAVOURS, JITTER = 0.4, 0.2
+FAILS, FAILS_SECOND = (0.03, 0.03), (0.03, 0.4)
+"""How often a verdict fails with the model's answer shown first, and second: in both orders alike, and mostly in one."""
+
 LOST = 0.15
 """How much of its skill the model lacks without the images."""
 
@@ -36,7 +39,10 @@ Ints = NDArray[np.int64]
 
 
 def duels(seed: int) -> Seed:
-    """Sixty cases on thirty images, judged in both orders: with a favoured place, without one, and with favoured length."""
+    """Sixty cases on thirty images, judged in both orders: with a favoured place, without one, and with favoured length.
+
+    In another world verdicts with a favoured place fail mostly in one order.
+    """
     generator = np.random.default_rng([seed, 60])
     biased, fair = _judge(FAVOURS), _judge(0.0)
     found = _figures(generator, biased, seed=seed)
@@ -72,6 +78,15 @@ def duels(seed: int) -> Seed:
     lengths = _figures(generator, longer, seed=seed, apart=True)
     intervals["length and reward"] = trial(lengths["length_bias"]["m"], planted_length())
     indifferent = _figures(generator, fair, seed=seed, apart=True)
+    lopsided = duel_figures(_rows(generator, biased, _skills(generator), fails=FAILS_SECOND), seed=seed)["models"]["m"]
+    intervals |= {
+        "reward, verdicts failing in one order": trial(lopsided["reward"], truth.impartial),
+        "reward, one category, verdicts failing in one order": trial(
+            lopsided["by_category"]["x"]["reward"], truth.impartial
+        ),
+        "win rate, verdicts failing in one order": trial(lopsided["win_rate"], truth.win_rate),
+        "position bias, verdicts failing in one order": trial(lopsided["places"]["bias"], truth.bias),
+    }
     return Seed(
         intervals,
         {
@@ -119,12 +134,13 @@ def _rows(
     *,
     arm: str = "",
     apart: bool = False,
+    fails: tuple[float, float] = FAILS,
 ) -> list[DuelRow]:
     n = len(skills)
     ahead = _ahead(generator, skills)
     words = _words(generator, n) if apart else np.zeros(n, dtype=np.int64)
     first, second = _judged(generator, judge, ahead, words), -_judged(generator, judge, -ahead, -words)
-    failed = generator.random((n, 2)) < FAILS
+    failed = generator.random((n, 2)) < fails
     right = generator.binomial(CRITERIA, skills) * 10 / CRITERIA
     return [
         DuelRow(

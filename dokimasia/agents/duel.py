@@ -80,7 +80,10 @@ def compare_responses(
 def score_factuality(
     sample: Sample, criteria: CaseCriteria, responses: tuple[str, str], *, sees: bool = False, repeat: int = 0
 ) -> Ask[tuple[float, float]]:
-    """A judge scores two responses 0 to 10 by the factuality criteria; it is shown the ground truth, and images if it sees."""
+    """A judge scores two responses 0 to 10 by the factuality criteria; it is shown the ground truth, and images if it sees.
+
+    Without a ground truth it has to see: see `factuality_by`.
+    """
     truth = ground_truth_of(sample)
     known = {"ground_truth": truth} if truth else {}
     return _two(

@@ -20,7 +20,10 @@ PLACES: tuple[Place, ...] = ("first", "second")
 
 Asked = Literal["verdict", "factuality"]
 FactualityBy = Literal["text", "image", "none"]
-"""What the judge of visual factuality goes by: texts alone (as published), texts and images, or it is not asked."""
+"""What the judge of visual factuality goes by: the ground truth, the images as well, or it is not asked.
+
+Of a case without a ground truth it goes by the images, whichever of the first two is chosen; see `factuality_by`.
+"""
 
 REFERENCE = "reference"
 """The baseline whose answers are the data's reference answers."""
@@ -135,6 +138,23 @@ def task_of(sample: Sample) -> str | None:
 def ground_truth_of(sample: Sample) -> str:
     """Return what is known to be true of a case's images; empty where the data say nothing."""
     return _of(sample, ground_truth_in)
+
+
+def factuality_not_applicable(sample: Sample) -> str:
+    """Return why visual factuality does not apply to a case; empty where it does."""
+    if not criteria_of(sample).factuality:
+        return "no criteria of visual factuality"
+    return "" if ground_truth_of(sample) or sample.images else "neither a ground truth nor an image to judge it by"
+
+
+def factuality_by(sample: Sample, chosen: FactualityBy) -> FactualityBy:
+    """Return what the visual factuality of a case is judged by; `none` where it is not asked, or does not apply.
+
+    Without a ground truth a judge that is not shown the images could only believe what a response says.
+    """
+    if chosen == "none" or factuality_not_applicable(sample):
+        return "none"
+    return chosen if ground_truth_of(sample) else "image"
 
 
 def criteria_in(meta: Mapping[str, JsonValue]) -> CaseCriteria:

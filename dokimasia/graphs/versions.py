@@ -12,7 +12,7 @@ VERSIONS: dict[str, int] = {
     "deciding": 1,
     "density_filter": 2,
     "diagnosis": 3,
-    "duel": 1,
+    "duel": 2,
     "fingerprinting": 1,
     "gold_rubrics": 1,
     "gold_writing": 1,

@@ -194,6 +194,28 @@ def count_missing(verdicts: Mapping[str, int], place: str) -> tuple[Span, Span]:
     )
 
 
+def judged_in_one_order(models: Mapping[str, Mapping[str, Any]], things: str) -> str:
+    """Return a sentence with how many of each model's answers have a judgement in one order alone; empty without any."""
+    alone = {
+        name: {
+            "verdict": one["verdicts"]["one_order"],
+            "visual factuality score": (one.get("factuality") or {"one_order": 0})["one_order"],
+        }
+        for name, one in models.items()
+    }
+    listed = "; ".join(
+        f"{name} {', '.join(several(count, kind) for kind, count in kinds.items() if count)}"
+        for name, kinds in alone.items()
+        if any(kinds.values())
+    )
+    if not listed:
+        return ""
+    return (
+        f"{things} judged in one order alone, since the other order has no judgement: {listed}. The bounds take them in; "
+        "rewards, win rates and mean scores leave them out, since the place would count beside the answer."
+    )
+
+
 def measured(one: Mapping[str, Any] | None, place: str = "", *, digits: int = 2, ends: int = 0) -> Cell:
     """A mean with its interval in brackets, which has `ends` digits behind the point."""
     if one is None:

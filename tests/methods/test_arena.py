@@ -16,7 +16,9 @@ from dokimasia.domain.identity import unit_interval
 from dokimasia.errors import ConfigError, DataError
 from dokimasia.gateway.doubles import CountingTransport
 from dokimasia.methods.arena import METHOD, ArenaRequest, arena
-from dokimasia.methods.arena.rows import halves
+from dokimasia.methods.arena.request import ArenaPlan
+from dokimasia.methods.arena.rows import halves, outcomes
+from dokimasia.methods.arena.shape import ArenaModel
 from dokimasia.prompts import recognise
 from dokimasia.report.blocks import Chart, Table, plain
 from dokimasia.report.data import ReportData
@@ -151,6 +153,37 @@ def test_what_failed_is_asked_anew_and_no_round_is_drawn_again(cases: Path, sett
     mended = asyncio.run(resume(row, settings=settings, retry=RETRYABLE, transports={"sim": SimTransport()}))
     assert not any(one["verdicts"]["failed"] for one in mended.summary["pairs"])
     assert mended.summary["rounds"] == done.summary["rounds"]
+
+
+def test_verdicts_of_one_order_alone_put_no_model_before_another(
+    cases: Path, tmp_path: Path, settings: Settings
+) -> None:
+    """By a judge that always takes the first place equal models stay equal where verdicts fail in one order, and so are drawn."""
+    path, names = tmp_path / "answers.jsonl", ("a", "b", "c", "d")
+    texts = [(json.loads(line)["id"], name) for line in cases.read_text().splitlines() for name in names]
+    path.write_text(
+        "".join(json.dumps({"id": id, "model": name, "response": f"{name} {id}"}) + "\n" for id, name in texts)
+    )
+
+    def first(call: ModelCall, reply: ModelReply) -> ModelReply:
+        found = recognise(call.messages) if isinstance(call, Chat) else None
+        assert found is not None
+        turned = found.inputs["response_a"] > found.inputs["response_b"]
+        lost = turned and int(found.inputs["response_a"][-1]) % 2
+        return ChatReply(text="I cannot say." if lost else "Final Verdict is: [[A>>B]]")
+
+    transport = CountingTransport(SimTransport(), change=first)
+    done = run(settings, cases, transport, models=names, responses=path, draw="swiss", rounds=2)
+    half = CASES * 2 // 2
+    for one in done.summary["models"].values():
+        assert (one["reward"]["mean"], one["win_rate"]["mean"]) == (0, 50)
+        assert (one["verdicts"]["one_order"], one["verdicts"]["failed"]) == (half, half)
+        ArenaModel.model_validate(one)
+    assert {share for wins in done.summary["wins"].values() for share in wins.values()} == {50}
+    with Home.open(settings.home, write=False) as home:
+        stored = get_run(home, done.run)
+        drawn = list(outcomes(home, stored, ArenaPlan.model_validate(stored.options["plan"])))
+    assert (len(drawn), sum(outcome for *_, outcome in drawn)) == (2 * 2 * CASES, 0)
 
 
 def test_answers_that_exist_are_judged_and_nobody_is_asked(cases: Path, tmp_path: Path, settings: Settings) -> None:

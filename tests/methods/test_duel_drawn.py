@@ -171,6 +171,30 @@ def test_what_is_open_is_not_called_failed() -> None:
     ) in paragraphs(section.blocks)
 
 
+def test_answers_judged_in_one_order_alone_are_counted_wherever_duels_are_drawn() -> None:
+    """How many answers have a judgement in one order alone stands on the page, in Markdown and on the terminal."""
+    scores: dict[Any, Any] = {"first": (5.0, 5.0), "second": None}
+    rows = [row(case, 2, -2, task="") for case in range(6)] + [row(case, 2, None, task="") for case in range(6, 9)]
+    rows += [row(9, 2, -2, factuality=scores, task="")]
+    found = duel_figures(rows, seed=0)
+    summary = {"models": found["models"], "baseline": "b", "judge_sees": "image", "factuality": "none", "samples": 10}
+    section = duels(data(**summary, calls=1, cost=0.0, cases={"general_criteria": 0}))
+    said = "judged in one order alone, since the other order has no judgement: m 3 verdicts, 1 visual factuality score."
+    terminal = io.StringIO()
+    draw_blocks(Console(file=terminal, width=400, highlight=False), section.blocks)
+    for drawn in (
+        draw_section(section, Charts(), browser=str),
+        "\n".join(blocks_written(section.blocks, data())),
+        terminal.getvalue(),
+    ):
+        assert said in drawn
+    of_places = places(data(**summary, orders=2, judge="j", places=found["places"]))
+    assert of_places is not None
+    assert paragraphs(of_places.blocks)[0].startswith("In 0.0 % of 7 answers j decides")
+    assert paragraphs(of_places.blocks)[0].endswith("which both orders together take out.")
+    assert found["models"]["m"]["reward"]["mean"] == 0
+
+
 @pytest.mark.parametrize(
     ("status", "said"), [("interrupted", "the run is interrupted"), ("done", "one side always won")]
 )

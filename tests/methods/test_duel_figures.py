@@ -8,6 +8,7 @@ import pytest
 from dokimasia.domain.duel import Place
 from dokimasia.methods.duel.figures import DuelRow, duel_figures
 from dokimasia.methods.duel.shape import DuelledModel, DuelPlaces, LengthBias
+from dokimasia.methods.duel.sight import without_images
 
 Scores = tuple[float, float]
 
@@ -39,20 +40,47 @@ def test_counts_give_rewards_and_win_rates() -> None:
     assert one["reward"]["mean"] == pytest.approx(50 * 0 / 8)
     assert one["win_rate"]["mean"] == pytest.approx(100 * 3 / 8)
     wanted = {"much_better": 1, "better": 2, "tie": 2, "worse": 2, "much_worse": 1, "failed": 0, "valid": 8, "open": 0}
-    assert one["verdicts"] == wanted
+    assert one["verdicts"] == wanted | {"one_order": 0}
     DuelledModel.model_validate({**one, "calls": 0, "cost": None})
     DuelPlaces.model_validate(found["places"])
     LengthBias.model_validate(found["length_bias"]["m"])
 
 
 def test_a_failed_verdict_leaves_the_denominator_and_opens_bounds() -> None:
-    """One order that failed is no tie: the other counts alone, and the bounds say what it could have been."""
+    """One order that failed is no tie: the other is set aside, and the bounds say what the answer could have been."""
     one = figures(row(1, 1, None, failure="unparsable"), row(2, 1, 1), row(3, None, None, failure="refused"))
     assert one["reward"]["mean"] == 50
-    assert one["verdicts"]["failed"] == 3
+    assert (one["verdicts"]["failed"], one["verdicts"]["valid"], one["verdicts"]["one_order"]) == (3, 2, 1)
     assert one["bounds"]["reward"] == {"low": pytest.approx(50 * (3 - 6) / 6), "high": pytest.approx(50 * (3 + 6) / 6)}
     assert one["failures"] == {"refused": 1, "unparsable": 1}
     assert one["places"]["n"] == 1
+
+
+@pytest.mark.parametrize("failed", [0, 10, 23, 39])
+def test_a_favoured_place_counts_nothing_where_verdicts_of_one_order_failed(failed: int) -> None:
+    """By a judge that always takes the first place equal models have a reward of 0, however many verdicts failed in one order."""
+    one = figures(*(row(case, 2, None if case < failed else -2) for case in range(40)))
+    assert (one["reward"]["mean"], one["win_rate"]["mean"]) == (0, 50)
+    assert {part["reward"]["mean"] for part in one["by_task"].values() if part["reward"]} == {0}
+    assert one["verdicts"]["one_order"] == failed
+    assert one["single"]["first"]["reward"]["mean"] == 100
+    assert one["bounds"]["reward"]["low"] <= 0 <= one["bounds"]["reward"]["high"]
+
+
+def test_an_answer_judged_in_one_order_has_no_reward() -> None:
+    """Where every answer lacks the verdict of one order there is no reward; lengths and images are compared over both."""
+    rows = [row(case, 2, None, longer=case) for case in range(8)]
+    found = duel_figures(rows, seed=0)
+    assert (found["models"]["m"]["reward"], found["models"]["m"]["win_rate"]) == (None, None)
+    assert found["models"]["m"]["verdicts"]["one_order"] == 8
+    assert found["length_bias"] == {}
+    blind = [
+        row(case, 1, 1, model="m#blind", factuality={"first": (1.0, 0.0), "second": (3.0, 0.0)}) for case in range(4)
+    ]
+    scores: dict[Place, Scores | None] = {"first": (9.0, 9.0), "second": None}
+    seeing = [*(row(case, 2, 0, factuality=scores) for case in (0, 1)), *rows[2:4]]
+    gap = without_images([*blind, *seeing], seed=0)["m#blind"]
+    assert (gap["reward"]["n"], gap["reward"]["difference"]["mean"], gap["factuality"]["n"]) == (2, 0, 0)
 
 
 def test_what_one_order_says_stands_beside_both() -> None:
@@ -77,13 +105,14 @@ def test_one_order_alone_says_nothing_of_places() -> None:
 
 
 def test_visual_factuality_is_not_applicable_without_criteria() -> None:
-    """A case without criteria of it is in no denominator and is no failure; both orders are averaged."""
+    """A case that it does not apply to is in no denominator and is no failure; answers scored in both orders are averaged."""
     seen: dict[Place, Scores | None] = {"first": (8.0, 6.0), "second": (9.0, 7.0)}
     broken: dict[Place, Scores | None] = {"first": None, "second": (4.0, 5.0)}
     found = figures(row(1, 0, 0, factuality=seen), row(2, 0, 0, factuality=broken), row(3, 0, 0))["factuality"]
-    assert (found["n"], found["not_applicable"], found["judged"], found["failed"]) == (2, 1, 3, 1)
-    assert found["model"]["mean"] == 7
-    assert found["baseline"]["mean"] == 6
+    assert (found["n"], found["not_applicable"], found["judged"], found["failed"]) == (2, 1, 2, 1)
+    assert found["one_order"] == 1
+    assert found["model"]["mean"] == 8.5
+    assert found["baseline"]["mean"] == 6.5
     assert found["bounds"] == {"low": pytest.approx(21 / 4), "high": pytest.approx(31 / 4)}
     assert figures(row(1, 0, 0))["factuality"] is None
 

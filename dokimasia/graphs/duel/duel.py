@@ -23,7 +23,17 @@ from dokimasia.agents.duel import (
     say_what_to_observe,
     score_factuality,
 )
-from dokimasia.domain.duel import REWARD, TEXT, CaseCriteria, Described, DuelJudgement, DuelOptions, Place, criteria_of
+from dokimasia.domain.duel import (
+    REWARD,
+    TEXT,
+    CaseCriteria,
+    Described,
+    DuelJudgement,
+    DuelOptions,
+    Place,
+    criteria_of,
+    factuality_by,
+)
 from dokimasia.domain.judgement import Failed, Response
 from dokimasia.domain.sample import Sample
 from dokimasia.graphs.answering import Item, unjudged, with_calls
@@ -152,7 +162,7 @@ async def judge(state: State, runtime: Runtime[Context]) -> State:
                 "Duel", {**item, **failed_update(failure("unparsable", f"the answer of the {empty[0]} is empty"))}
             )
         asks = [_verdict(context, sample, criteria, item, texts, place) for place in options.places]
-        if criteria.factuality and options.factuality != "none":
+        if factuality_by(sample, options.factuality) != "none":
             asks += [_factuality(context, sample, criteria, item, texts, place) for place in options.places]
         judged = await gathered(asks)
         ids = [await context.store.put(one) for one, _ in judged]
@@ -185,7 +195,7 @@ async def _factuality(
 ) -> tuple[DuelJudgement, list[str]]:
     own, other = texts
     pair = (own, other) if place == "first" else (other, own)
-    sees = own_options(context, DuelOptions, NAME).factuality == "image"
+    sees = factuality_by(sample, own_options(context, DuelOptions, NAME).factuality) == "image"
     asked = await context.ask(
         score_factuality(sample, criteria, pair, sees=sees, repeat=item.get("repeat", 0)), node="factuality"
     )

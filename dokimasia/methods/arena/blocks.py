@@ -36,7 +36,7 @@ def ratings(data: ReportData) -> Section:
         Column("reward", meaning="50 times the mean verdict over all whom it met, -100 to 100"),
         Column("win rate", meaning="percent of valid verdicts that are better or much better"),
         Column("met", meaning="models that it met"),
-        Column("verdicts", meaning="valid ones, both orders"),
+        Column("verdicts", meaning="of meetings that were judged in both orders"),
         Column("failed", meaning="verdicts that failed", only=None if failing else "page"),
         Column("open", meaning="verdicts that the budget did not reach", only=None if waiting else "page"),
         Column(
@@ -251,6 +251,8 @@ def _notes(summary: Mapping[str, Any]) -> Iterator[str]:
             f"Swiss draw of {len(summary['rounds'])} rounds: models of like results meet, each half of the cases drawn by the "
             "results of the other half. Rewards and win rates depend on whom a model met; ratings take that into account."
         )
+    if lone := figures.judged_in_one_order(summary["models"], "Meetings"):
+        yield lone
     if missing := figures.kinds_of_failures(summary["models"], "meetings"):
         yield missing
     yield f"{figures.used(summary)}."

@@ -98,9 +98,11 @@ def _model(name: str, meetings: Sequence[Meeting], groups: Sequence[Group], *, s
 def _verdicts(name: str, meetings: Sequence[Meeting], *, seed: int) -> dict[str, Any]:
     """Return the figures of the verdicts on a model, whichever side it stood on."""
     found = [
-        (None if verdict is None else verdict if name == one.row.model else -verdict, one.row.cluster)
-        for one in meetings
-        for verdict in one.row.verdicts.values()
+        (
+            [None if value is None else value if name == row.model else -value for value in row.verdicts.values()],
+            row.cluster,
+        )
+        for row, _ in meetings
     ]
     return verdict_figures(found, seed=seed, unasked=unasked(one.row for one in meetings))
 

@@ -5,7 +5,7 @@ from random import Random
 
 from dokimasia.domain.duel import ArenaRound
 from dokimasia.methods.arena.request import ArenaPlan
-from dokimasia.methods.duel import judgements
+from dokimasia.methods.duel import complete, judgements
 from dokimasia.storage.home import Home
 from dokimasia.storage.lookup import find_values
 from dokimasia.storage.results import results
@@ -30,11 +30,10 @@ def halves(home: Home, run_id: str, seed: int) -> dict[str, int]:
 
 
 def outcomes(home: Home, run: Run, plan: ArenaPlan) -> Iterator[tuple[str, str, str, int]]:
-    """Yield of each valid verdict the case, both models, and 1, 0 or -1 for the first of them."""
+    """Yield of each verdict of meetings judged in both orders the case, both models, and 1, 0 or -1 for the first."""
     rows = [row for row in results(home, run.id) if row.kind == plan.KIND]
     judged = judgements(home, rows)
     for row in rows:
         other = plan.held_against(row)
-        for one in judged[row.item]:
-            if one.verdict is not None:
-                yield row.sample_id, row.model, other, (one.verdict > 0) - (one.verdict < 0)
+        for verdict in complete(one.verdict for one in judged[row.item]):
+            yield row.sample_id, row.model, other, (verdict > 0) - (verdict < 0)

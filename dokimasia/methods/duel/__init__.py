@@ -4,7 +4,7 @@ from functools import partial
 
 from dokimasia.graphs.versions import versions_of
 from dokimasia.methods.duel.accepting import ANSWER_TOKENS, JUDGED_TOKENS, accept
-from dokimasia.methods.duel.figures import DuelRow, places, unasked, verdict_figures
+from dokimasia.methods.duel.figures import DuelRow, complete, places, unasked, verdict_figures
 from dokimasia.methods.duel.people import judged, pairs
 from dokimasia.methods.duel.request import DuelPlan, DuelRequest
 from dokimasia.methods.duel.results import COLUMNS, cells, duel_items, duel_rows, duel_summary, judgements
@@ -64,6 +64,7 @@ __all__ = [
     "case_blocks",
     "case_section",
     "cells",
+    "complete",
     "duel",
     "duel_items",
     "duel_rows",

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Collection, Sequence
 
 from dokimasia.domain.call import ModelRef, ModelSpec
-from dokimasia.domain.duel import REFERENCE, CaseCriteria, criteria_of, ground_truth_of, task_of
+from dokimasia.domain.duel import REFERENCE, CaseCriteria, criteria_of, factuality_by, ground_truth_of, task_of
 from dokimasia.domain.identity import digest, value_id
 from dokimasia.domain.judgement import Response
 from dokimasia.domain.sample import Sample
@@ -65,7 +65,7 @@ async def accept(request: DuelRequest, session: Session) -> Accepted[DuelPlan]:
         )
     kept = [one for by_sample in given.values() for several in by_sample.values() for one in several]
     ids = {model: {id: tuple(map(value_id, several)) for id, several in one.items()} for model, one in given.items()}
-    factuality = request.factuality != "none" and any(one.factuality for one in criteria)
+    factuality = any(factuality_by(sample, request.factuality) != "none" for sample in samples)
     names = ["duel_verdict", "repair", *(["duel_factuality"] if factuality else [])]
     plan = DuelPlan(
         data=hash_of([(sample.id, value_id(sample)) for sample in samples]),
@@ -214,12 +214,11 @@ def _expected(
         shown = size.text + 2 * ANSWER_TOKENS
         seen = size.images_for(plan.judge)
         calls = plan.per_sample * len(plan.places)
-        factual = one.factuality and plan.factuality != "none"
-        for name, text, sees, wanted in (
-            ("duel_verdict", one.subjective, plan.judge_sees, True),
-            ("duel_factuality", one.factuality, plan.factuality, factual),
+        for name, text, sees in (
+            ("duel_verdict", one.subjective, plan.judge_sees),
+            ("duel_factuality", one.factuality, factuality_by(sample, plan.factuality)),
         ):
-            if wanted:
+            if sees != "none":
                 sent = frames[name] + shown + len(text) // CHARACTERS_PER_TOKEN + (seen if sees == "image" else 0)
                 asked.append(Asking(plan.judge, calls, sent, JUDGED_TOKENS))
     return added_up(asked, len(samples))

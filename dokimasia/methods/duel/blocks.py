@@ -137,7 +137,9 @@ def places(data: ReportData) -> Section | None:
         Column("p", meaning="of a bias as large by chance: sign flips of whole cases; not adjusted over models"),
         Column("shown first", meaning="reward by the order alone in which the model's answer comes first"),
         Column("shown second", meaning="reward by the other order alone"),
-        Column("dual" if summary["orders"] == 2 else "all", meaning="reward by all verdicts"),
+        Column("dual", meaning="reward by the answers that were judged in both orders")
+        if summary["orders"] == 2
+        else Column("all", meaning="reward by all verdicts"),
     ]
     blocks: list[Block] = []
     if every is None:
@@ -301,6 +303,8 @@ def _notes(summary: Mapping[str, Any]) -> Iterator[str]:
         f"Reward and win rate are the evaluated model's against {summary['baseline']}; equal answers are no wins. The judge "
         f"{sees}. Failed verdicts leave the denominators. Intervals are 95 % intervals clustered by cases that share an image."
     )
+    if lone := figures.judged_in_one_order(summary["models"], "Answers"):
+        yield lone
     cases = summary["cases"]
     if cases["general_criteria"]:
         yield (
@@ -308,12 +312,7 @@ def _notes(summary: Mapping[str, Any]) -> Iterator[str]:
             "judged by general ones of this program."
         )
     if summary["factuality"] != "none":
-        without = summary["samples"] - cases["factuality_criteria"]
-        by = "texts alone" if summary["factuality"] == "text" else "texts and images"
-        yield (
-            f"Visual factuality is judged by {by}; it does not apply to {figures.several(without, 'case')} "
-            "without criteria of it, which are no failures."
-        )
+        yield _factuality_said(summary["factuality"], cases, summary["samples"])
     name = f"{summary['baseline']}#{AGAIN}"
     if name in summary["models"]:
         same = summary["models"][name]["same_text"]
@@ -324,6 +323,19 @@ def _notes(summary: Mapping[str, Any]) -> Iterator[str]:
     if missing := figures.kinds_of_failures(summary["models"], "answers"):
         yield missing
     yield f"{figures.used(summary)}."
+
+
+def _factuality_said(chosen: str, cases: Mapping[str, int], samples: int) -> str:
+    """Return what visual factuality is judged by, and to how many cases it does not apply."""
+    by = "the ground truth alone" if chosen == "text" else "ground truth and images"
+    said = f"Visual factuality is judged by {by}"
+    if seen := cases["factuality_by_image"]:
+        said += f", and by the images in {figures.several(seen, 'case')} without a ground truth"
+    without, unknown = samples - cases["factuality_criteria"], cases["factuality_unknown"]
+    said += f"; it does not apply to {figures.several(without, 'case')} without criteria of it"
+    if unknown:
+        said += f" and to {unknown:,} whose judge is shown neither a ground truth nor an image"
+    return f"{said}, which are no failures."
 
 
 DRAWING = Drawing(

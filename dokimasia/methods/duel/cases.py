@@ -78,10 +78,16 @@ def _asked(item: Mapping[str, Any], cut: Cut) -> Iterator[Block]:
     told = [
         ("request", item["prompt"]),
         (f"criteria{general}", item["criteria"]),
-        ("criteria of visual factuality", item["factuality_criteria"] or "not applicable"),
+        ("criteria of visual factuality", _factuality(item)),
         *([("ground truth", item["ground_truth"])] if item["ground_truth"] else []),
     ]
     yield Texts([(Span(name, "muted"), cut(text)) for name, text in told])
+
+
+def _factuality(item: Mapping[str, Any]) -> str:
+    """Return the criteria of visual factuality, and why it does not apply where it does not."""
+    why = item["factuality_not_applicable"]
+    return "\n".join(filter(None, (item["factuality_criteria"], why and f"not applicable: {why}")))
 
 
 def _judged(one: Mapping[str, Any], model: str, other: str, cut: Cut) -> tuple[Cell, str]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from dokimasia.algorithms.pairwise import (
     count_verdicts,
@@ -22,6 +22,7 @@ from dokimasia.runs.reading.lengths import adjust, length_and_score
 from dokimasia.runs.reading.rates import bounds, limits, mean, mean_interval, rounded
 
 SCALE = (LOWEST, HIGHEST)
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,9 +56,19 @@ class DuelRow:
 
     @property
     def reward(self) -> float | None:
-        """The reward over the valid verdicts; None without any."""
-        valid = [one for one in self.verdicts.values() if one is not None]
-        return REWARD * sum(valid) / len(valid) if valid else None
+        """The mean reward of all orders that were asked; None unless each of them has a verdict."""
+        values = complete(self.verdicts.values())
+        return REWARD * sum(values) / len(values) if values else None
+
+
+def complete(judgements: Iterable[T | None]) -> tuple[T, ...]:
+    """Return what the judge said of an answer in all orders that were asked; nothing where an order has failed.
+
+    One order alone would count the place beside the answer.
+    """
+    said = tuple(judgements)
+    valid = tuple(one for one in said if one is not None)
+    return valid if len(valid) == len(said) else ()
 
 
 def duel_figures(rows: Iterable[DuelRow], *, seed: int, compared: Callable[[str], bool] = bool) -> dict[str, Any]:
@@ -103,7 +114,7 @@ def part_figures(rows: Sequence[DuelRow], *, seed: int) -> dict[str, Any]:
     return {
         "n": len({row.sample_id for row in rows}),
         **verdict_figures(
-            [(one, row.cluster) for row in rows for one in row.verdicts.values()], seed=seed, unasked=unasked(rows)
+            [(tuple(row.verdicts.values()), row.cluster) for row in rows], seed=seed, unasked=unasked(rows)
         ),
         "factuality": _factuality(rows, seed=seed),
     }
@@ -114,26 +125,42 @@ def unasked(rows: Iterable[DuelRow]) -> int:
     return sum(one is None for row in rows if row.failure in OPEN_KINDS for one in row.verdicts.values())
 
 
-def verdict_figures(verdicts: Sequence[tuple[int | None, str]], *, seed: int, unasked: int = 0) -> dict[str, Any]:
-    """Return reward and win rate with intervals, the counts, and what failures leave open, of verdicts with their clusters.
+def verdict_figures(
+    answers: Sequence[tuple[Sequence[int | None], str]], *, seed: int, unasked: int = 0
+) -> dict[str, Any]:
+    """Return reward and win rate with intervals, the counts, and what failures leave open.
 
-    `unasked` of those that are missing were not asked for, for want of budget.
+    Reward, win rate and counts are over the answers judged in every order that was asked, so that each place counts once
+    for each of them, whichever verdicts failed. Bounds are over all answers.
+
+    Args:
+        answers: the verdicts on each answer, one an order that was asked, None where it failed; and the answer's cluster.
+        seed: of the bootstrap.
+        unasked: how many of the verdicts that are missing were not asked for, for want of budget.
     """
-    valid = [(one, cluster) for one, cluster in verdicts if one is not None]
-    values, clusters = [one for one, _ in valid], [cluster for _, cluster in valid]
-    found = count_verdicts(values, failed=len(verdicts) - len(valid))
+    judged = [(value, cluster) for verdicts, cluster in answers for value in complete(verdicts)]
+    values, clusters = [value for value, _ in judged], [cluster for _, cluster in judged]
+    every = [value for verdicts, _ in answers for value in verdicts]
+    valid = [value for value in every if value is not None]
+    found, whole = count_verdicts(values), count_verdicts(valid, failed=len(every) - len(valid))
     known: dict[str, Any] = {"reward": None, "win_rate": None}
-    if valid:
+    if judged:
         known = {
             "reward": _measured(found.reward, reward_interval(values, clusters=clusters, seed=seed)),
             "win_rate": _measured(found.win_rate, win_rate_interval(values, clusters=clusters)),
         }
-    ends = {"reward": found.reward_bounds, "win_rate": found.win_rate_bounds}
+    ends = {"reward": whole.reward_bounds, "win_rate": whole.win_rate_bounds}
     return {
         **known,
-        "verdicts": {**found._asdict(), "valid": found.n_valid, "open": unasked},
+        "verdicts": {
+            **found._asdict(),
+            "failed": whole.failed,
+            "valid": found.n_valid,
+            "one_order": whole.n_valid - found.n_valid,
+            "open": unasked,
+        },
         "bounds": {name: {"low": rounded(one.low), "high": rounded(one.high)} for name, one in ends.items()}
-        if verdicts
+        if every
         else None,
     }
 
@@ -167,7 +194,7 @@ def places(rows: Sequence[DuelRow], *, seed: int) -> dict[str, Any] | None:
 
 def one_order(rows: Sequence[DuelRow], place: Place, *, seed: int) -> dict[str, Any] | None:
     """Return what one order alone says: the figures of its verdicts; None where it was not asked."""
-    verdicts = [(row.verdicts[place], row.cluster) for row in rows if place in row.verdicts]
+    verdicts = [((row.verdicts[place],), row.cluster) for row in rows if place in row.verdicts]
     open_ = sum(row.verdicts[place] is None for row in rows if place in row.verdicts and row.failure in OPEN_KINDS)
     return verdict_figures(verdicts, seed=seed, unasked=open_) if verdicts else None
 
@@ -182,19 +209,21 @@ def _factuality(rows: Sequence[DuelRow], *, seed: int) -> dict[str, Any] | None:
     applicable = [row for row in rows if row.factuality]
     if not applicable:
         return None
-    judged = [(one, row.cluster) for row in applicable for one in row.factuality.values()]
-    valid = [(one, cluster) for one, cluster in judged if one is not None]
-    own, other = ([one[side] for one, _ in valid] for side in (0, 1))
-    clusters = [cluster for _, cluster in valid]
-    failed = len(judged) - len(valid)
+    judged = [(scores, row.cluster) for row in applicable for scores in complete(row.factuality.values())]
+    own, other = ([scores[side] for scores, _ in judged] for side in (0, 1))
+    clusters = [cluster for _, cluster in judged]
+    every = [scores for row in applicable for scores in row.factuality.values()]
+    valid = [scores[0] for scores in every if scores is not None]
+    failed = len(every) - len(valid)
     return {
         "n": len({row.sample_id for row in applicable}),
         "not_applicable": len({row.sample_id for row in rows}) - len({row.sample_id for row in applicable}),
-        "judged": len(valid),
+        "judged": len(judged),
+        "one_order": len(valid) - len(judged),
         "failed": failed,
         "model": mean_interval(own, clusters, seed=seed, bounds=SCALE),
         "baseline": mean_interval(other, clusters, seed=seed, bounds=SCALE),
-        "bounds": bounds(sum(own), sum(own) + HIGHEST * failed, len(judged)),
+        "bounds": bounds(sum(valid), sum(valid) + HIGHEST * failed, len(every)),
     }
 
 

@@ -12,7 +12,7 @@ from dokimasia.agents.duel import (
     say_what_to_observe,
     score_factuality,
 )
-from dokimasia.domain.duel import Described, criteria_of
+from dokimasia.domain.duel import Described, criteria_of, factuality_by
 from dokimasia.domain.sample import Sample
 from dokimasia.methods.duel.request import DuelPlan
 from dokimasia.prompts import PromptLibrary, Rendered, render
@@ -30,6 +30,7 @@ def previews(plan: DuelPlan, sample: Sample, library: PromptLibrary) -> Sequence
         described = Described(describer="", texts=texts)
         asks += [describe_one(sample, sample.images[0]), answer_described(sample, described)]
     asks.append(compare_responses(sample, criteria, PLACEHOLDERS, sees=plan.judge_sees == "image"))
-    if criteria.factuality and plan.factuality != "none":
-        asks.append(score_factuality(sample, criteria, PLACEHOLDERS, sees=plan.factuality == "image"))
+    by = factuality_by(sample, plan.factuality)
+    if by != "none":
+        asks.append(score_factuality(sample, criteria, PLACEHOLDERS, sees=by == "image"))
     return [render(one.prompt, one.inputs, images=one.images, library=library) for one in asks]

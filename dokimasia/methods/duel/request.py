@@ -37,7 +37,9 @@ class DuelRequest(DataRequest):
         default=False, description="Also hold a second, separately drawn answer of the baseline against its first."
     )
     factuality: FactualityBy = Field(
-        default="text", description="What visual factuality is judged by: texts alone, images, too, or not at all."
+        default="text",
+        description="What visual factuality is judged by: the ground truth, the images as well, or it is not asked. A case "
+        "without a ground truth is judged by its images.",
     )
     judge_sees: Sees = Field(default="image", description="Whether the judge of the duels is shown the images.")
     repeats: int = Field(default=1, ge=1, description=SHARED_HELP["repeats"])

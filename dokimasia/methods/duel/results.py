@@ -7,11 +7,12 @@ from dokimasia.agents.candidate import BLIND
 from dokimasia.domain.call import ChatReply
 from dokimasia.domain.duel import (
     TEXT,
-    CaseCriteria,
     Described,
     DuelJudgement,
     Place,
     criteria_of,
+    factuality_by,
+    factuality_not_applicable,
     ground_truth_of,
     task_of,
 )
@@ -39,9 +40,11 @@ COLUMNS: dict[str, ColumnType] = {
     "factuality_second": "number",
     "baseline_factuality_first": "number",
     "baseline_factuality_second": "number",
+    "factuality_not_applicable": "text",
     **ANSWERED,
 }
-"""What an export says of an answer: verdicts (+2 to -2 for it) and visual factuality by the place it was shown in."""
+"""What an export says of an answer: verdicts (+2 to -2 for it) and visual factuality by the place it was shown in; to
+which case visual factuality does not apply, and why."""
 
 
 def duel_summary(home: Home, run: Run) -> dict[str, Any]:
@@ -51,6 +54,9 @@ def duel_summary(home: Home, run: Run) -> dict[str, Any]:
     samples = {sample.id: sample for sample in load_samples(home, run.id)}
     criteria = {id: criteria_of(sample) for id, sample in samples.items()}
     judged = duel_rows(home, run)
+    untold = {id for id, sample in samples.items() if criteria[id].factuality and not ground_truth_of(sample)}
+    unseen = {row.sample_id for row in judged if plan.factuality != "none" and not row.factuality}
+    unknown = {id for id in untold if id in unseen or factuality_not_applicable(samples[id])}
     figures = duel_figures(judged, seed=run.seed, compared=lambda name: not name.endswith((f"#{BLIND}", f"#{TEXT}")))
     for name, one in figures["models"].items():
         one |= paid(home, [row for row in rows if shown_name(row.model, row.arm) == name])
@@ -69,6 +75,8 @@ def duel_summary(home: Home, run: Run) -> dict[str, Any]:
         "cases": {
             "general_criteria": sum(one.general for one in criteria.values()),
             "factuality_criteria": sum(bool(one.factuality) for one in criteria.values()),
+            "factuality_by_image": len(untold - unknown),
+            "factuality_unknown": len(unknown),
             "ground_truth": sum(bool(ground_truth_of(one)) for one in samples.values()),
             "several_images": sum(len(one.images) > 1 for one in samples.values()),
             "without_category": sum(not one.category for one in samples.values()),
@@ -83,7 +91,6 @@ def duel_rows(home: Home, run: Run) -> list[DuelRow]:
     """Return the answers of a run that have a result, in the run's order."""
     plan = _plan(run)
     samples = {sample.id: sample for sample in load_samples(home, run.id)}
-    criteria = {id: criteria_of(sample) for id, sample in samples.items()}
     clusters = {place.sample_id: place.cluster for place in run_samples(home, run.id)}
     rows = exported(method_of(run), results(home, run.id))
     judged = judgements(home, rows)
@@ -103,7 +110,7 @@ def duel_rows(home: Home, run: Run) -> list[DuelRow]:
                 category=sample.category or "",
                 task=task_of(sample) or "",
                 verdicts=_verdicts(plan, said),
-                factuality=_scores(plan, criteria[row.sample_id], said),
+                factuality=_scores(plan, sample, said),
                 failure=row.failure,
                 words=None if own is None else _words(own.text),
                 tokens=tokens.get(row.response_id or ""),
@@ -154,6 +161,7 @@ def duel_items(home: Home, run: Run, sample: str | None = None) -> Iterator[dict
             "failure": row.failure,
             "reason": row.reason,
             "response": _text(texts, row.response_id),
+            "factuality_not_applicable": _not_applicable(case, said) or None,
             "descriptions": described[row.item].shown if row.item in described else None,
             "baseline_response": _text(texts, other),
             "judgements": [
@@ -172,18 +180,21 @@ async def cells(home: Home, run: Run, rows: Sequence[ResultRow]) -> list[dict[st
     plan = _plan(run)
     judged = judgements(home, rows)
     texts = _texts(home, rows, judged)
-    tasks = {sample.id: task_of(sample) for sample in load_samples(home, run.id)}
+    samples = {sample.id: sample for sample in load_samples(home, run.id)}
     found: list[dict[str, Any]] = []
     for row in rows:
         said = judged[row.item]
         one: dict[str, Any] = dict.fromkeys(COLUMNS)
-        one |= {"task": tasks[row.sample_id], "baseline": plan.held_against(row)}
+        sample = samples[row.sample_id]
+        one |= {"task": task_of(sample), "baseline": plan.held_against(row)}
+        if plan.factuality != "none":
+            one["factuality_not_applicable"] = _not_applicable(sample, said) or None
         if said:
             one["baseline_response"] = _text(texts, said[0].baseline)
         for each in said:
             if each.asked == "verdict":
                 one[f"verdict_{each.place}"] = each.verdict
-            else:
+            elif not one["factuality_not_applicable"]:
                 one[f"factuality_{each.place}"] = each.score
                 one[f"baseline_factuality_{each.place}"] = each.baseline_score
         origin = next((each.provenance for each in said if each.provenance is not None), None)
@@ -202,10 +213,8 @@ def _verdicts(plan: DuelPlan, said: Sequence[DuelJudgement]) -> dict[Place, int 
     return {place: known.get(place) for place in plan.places}
 
 
-def _scores(
-    plan: DuelPlan, criteria: CaseCriteria, said: Sequence[DuelJudgement]
-) -> dict[Place, tuple[float, float] | None]:
-    if plan.factuality == "none" or not criteria.factuality:
+def _scores(plan: DuelPlan, sample: Sample, said: Sequence[DuelJudgement]) -> dict[Place, tuple[float, float] | None]:
+    if factuality_by(sample, plan.factuality) == "none" or _not_applicable(sample, said):
         return {}
     known = {
         one.place: (one.score, one.baseline_score)
@@ -213,6 +222,17 @@ def _scores(
         if one.score is not None and one.baseline_score is not None
     }
     return {place: known.get(place) for place in plan.places}
+
+
+def _not_applicable(sample: Sample, said: Sequence[DuelJudgement]) -> str:
+    """Return why visual factuality does not apply to an answer; empty where it does.
+
+    Runs of earlier versions hold scores by a judge that was shown nothing to know them by.
+    """
+    shown = [one.provenance.shown for one in said if one.asked == "factuality" and one.provenance is not None]
+    if all({"ground_truth", "image"} & {*one} for one in shown):
+        return factuality_not_applicable(sample)
+    return "its judge was shown neither a ground truth nor an image"
 
 
 def _case(sample: Sample) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from dokimasia.runs.shapes import Bounds, Count, DataFigures, Failures, Fraction
 
 
 class Verdicts(Value):
-    """How verdicts fell, for the evaluated model."""
+    """How verdicts fell, for the evaluated model; there are `valid`, `one_order` and `failed` ones."""
 
     much_better: Count
     better: Count
@@ -18,12 +18,18 @@ class Verdicts(Value):
     worse: Count
     much_worse: Count
     failed: Count = Field(description="without a valid verdict; they leave the denominators")
-    valid: Count = Field(description="all but the failed ones")
+    valid: Count = Field(
+        description="on answers judged in every order that was asked: the counts above, and the denominator of reward and "
+        "win rate"
+    )
+    one_order: Count = Field(
+        description="on answers judged in one order alone, since the other has no verdict; they leave the denominators"
+    )
     open: Count = Field(description="of the failed ones, those not asked for want of budget: a resume asks for them")
 
 
 class RewardBounds(Value):
-    """What reward and win rate would be if every failed verdict were the worst, or the best."""
+    """What reward and win rate of all answers would be if every failed verdict were the worst, or the best."""
 
     reward: Bounds
     win_rate: Bounds | None
@@ -33,7 +39,7 @@ class Judged(Value):
     """What verdicts come to; intervals clustered by cases that share an image."""
 
     reward: Interval | None = Field(
-        description="50 times the mean verdict (+2 to -2), -100 to 100; null without a valid one"
+        description="50 times the mean valid verdict (+2 to -2), -100 to 100; null without a valid one"
     )
     win_rate: Interval | None = Field(description="percent of valid verdicts that are better or much better")
     verdicts: Verdicts
@@ -41,13 +47,18 @@ class Judged(Value):
 
 
 class Factuality(Value):
-    """Visual factuality, 0 to 10; cases without criteria of it are not applicable and no failures."""
+    """Visual factuality, 0 to 10; cases that it does not apply to are no failures."""
 
     n: Count = Field(description="cases that it applies to")
-    not_applicable: Count = Field(description="cases without criteria of visual factuality")
-    judged: Count = Field(description="judgements with scores, each order apart")
+    not_applicable: Count = Field(
+        description="cases without criteria of visual factuality, or whose judge would have neither ground truth nor image"
+    )
+    judged: Count = Field(
+        description="judgements with scores, each order apart, of answers scored in every order that was asked"
+    )
+    one_order: Count = Field(description="judgements with scores of answers that were scored in one order alone")
     failed: Count = Field(description="judgements without")
-    model: Interval | None = Field(description="the model's mean score over all orders")
+    model: Interval | None = Field(description="the model's mean score over the judged ones")
     baseline: Interval | None = Field(description="the baseline's, in the same judgements")
     bounds: Bounds | None = Field(description="of the model's score, if every failed judgement had given 0, or 10")
 
@@ -65,7 +76,7 @@ class Part(Judged):
     """One model's figures over some cases."""
 
     n: Count = Field(description="cases")
-    factuality: Factuality | None = Field(description="null where no case has criteria of it")
+    factuality: Factuality | None = Field(description="null where it applies to no case")
 
 
 class Single(Value):
@@ -126,6 +137,12 @@ class Cases(Value):
         description="cases without subjective criteria of their own, judged by general ones"
     )
     factuality_criteria: Count = Field(description="cases with criteria of visual factuality")
+    factuality_by_image: Count = Field(
+        description="of these, those without a ground truth, whose judge of it is shown the images"
+    )
+    factuality_unknown: Count = Field(
+        description="of these, those whose judge is shown neither ground truth nor image: it does not apply to them"
+    )
     ground_truth: Count = Field(description="cases with a ground truth")
     several_images: Count = Field(description="cases with more than one image")
     without_category: Count = Field(description="cases that name no category")

@@ -6,7 +6,7 @@ from typing import Any
 from dokimasia.agents.candidate import BLIND
 from dokimasia.algorithms.statistics import adjusted
 from dokimasia.domain.duel import HIGHEST, REWARD, TEXT
-from dokimasia.methods.duel.figures import DuelRow
+from dokimasia.methods.duel.figures import DuelRow, complete
 from dokimasia.runs.reading.rates import paired, rounded
 
 WIDEST = {"reward": 4 * REWARD, "factuality": HIGHEST}
@@ -53,5 +53,5 @@ def _gap(arm: Judged, seeing: Judged, measure: str, *, seed: int) -> dict[str, A
 def _measured(row: DuelRow, measure: str) -> float | None:
     if measure == "reward":
         return row.reward
-    scores = [one[0] for one in row.factuality.values() if one is not None]
+    scores = [score for score, _ in complete(row.factuality.values())]
     return sum(scores) / len(scores) if scores else None

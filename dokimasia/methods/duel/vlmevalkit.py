@@ -6,7 +6,7 @@ from urllib.parse import quote
 import orjson
 
 from dokimasia.datasets.vlmevalkit import ENDINGS, JudgedCase, ratings, scores_table
-from dokimasia.domain.duel import PLACES, criteria_of, task_of
+from dokimasia.domain.duel import PLACES, task_of
 from dokimasia.errors import ConfigError
 from dokimasia.methods.duel.request import DuelPlan
 from dokimasia.methods.duel.results import duel_items, duel_rows
@@ -37,13 +37,12 @@ def files(home: Home, run: Run) -> Mapping[str, bytes]:
     judged: dict[str, list[JudgedCase]] = {}
     for row in duel_rows(home, run):
         sample = samples[row.sample_id]
-        applies = plan.factuality != "none" and bool(criteria_of(sample).factuality)
         answer, baseline = texts[row.model, row.sample_id]
         case = JudgedCase(
             id=row.sample_id,
             task=_task(task_of(sample), row.sample_id),
             verdicts=row.verdicts,
-            factuality={place: row.factuality.get(place) for place in PLACES} if applies else None,
+            factuality=row.factuality or None,
             answer=answer or "",
             baseline=baseline or "",
         )
