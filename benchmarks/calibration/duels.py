@@ -23,7 +23,7 @@ LEVELS = (0.3, 0.45, 0.6, 0.75)
 
 BASELINE = 0.5
 CRITERIA = 5
-FAVOURS, JITTER = 0.4, 0.2
+FAVOURS, FAVOURS_MUCH, JITTER = 0.4, 0.9, 0.2
 FAILS, FAILS_SECOND = (0.03, 0.03), (0.03, 0.4)
 """How often a verdict fails with the model's answer shown first, and second: in both orders alike, and mostly in one."""
 
@@ -41,7 +41,7 @@ Ints = NDArray[np.int64]
 def duels(seed: int) -> Seed:
     """Sixty cases on thirty images, judged in both orders: with a favoured place, without one, and with favoured length.
 
-    In another world verdicts with a favoured place fail mostly in one order.
+    In another world the place is favoured strongly, and verdicts fail mostly in one order.
     """
     generator = np.random.default_rng([seed, 60])
     biased, fair = _judge(FAVOURS), _judge(0.0)
@@ -78,7 +78,10 @@ def duels(seed: int) -> Seed:
     lengths = _figures(generator, longer, seed=seed, apart=True)
     intervals["length and reward"] = trial(lengths["length_bias"]["m"], planted_length())
     indifferent = _figures(generator, fair, seed=seed, apart=True)
-    lopsided = duel_figures(_rows(generator, biased, _skills(generator), fails=FAILS_SECOND), seed=seed)["models"]["m"]
+    lopsided = duel_figures(_rows(generator, _judge(FAVOURS_MUCH), _skills(generator), fails=FAILS_SECOND), seed=seed)[
+        "models"
+    ]["m"]
+    truth = planted(FAVOURS_MUCH)
     intervals |= {
         "reward, verdicts failing in one order": trial(lopsided["reward"], truth.impartial),
         "reward, one category, verdicts failing in one order": trial(
