@@ -68,6 +68,7 @@ FAMILIES: dict[str, Callable[[int], Seed]] = {
     "arenas": arenas.arenas,
     "corrections": corrections.corrections,
     "probes": probes.probes,
+    "tied kinds": probes.tied,
 }
 
 
