@@ -15,6 +15,7 @@ if __package__ in (None, ""):
 from benchmarks.calibration import (
     arenas,
     audits,
+    contrasts,
     corrections,
     diagnoses,
     duels,
@@ -53,6 +54,9 @@ FAMILIES: dict[str, Callable[[int], Seed]] = {
     "planted tree": planted_trees.planted_tree,
     "diagnosis": diagnoses.diagnosis,
     "modes": modes.modes,
+    "equal models": contrasts.equal_models,
+    "worse model": contrasts.worse_model,
+    "equal modes": contrasts.equal_modes,
     "reviews": reviews.reviews,
     "rubrics": rubric_power.rubric_power,
     "audits": audits.audits,
@@ -64,6 +68,7 @@ FAMILIES: dict[str, Callable[[int], Seed]] = {
     "arenas": arenas.arenas,
     "corrections": corrections.corrections,
     "probes": probes.probes,
+    "tied kinds": probes.tied,
 }
 
 

@@ -36,6 +36,15 @@ PLAIN: Evaluator = "single-vanilla"
 PAIRS: Evaluator = "pairwise-axes"
 REFERENCE: Evaluator = "reference"
 
+TIED, ERRORS, ONE_KIND = 36, 6, 6
+"""Images of the world whose kinds of error are tied to hard images, errors of each, and how many hold one kind only."""
+
+ON_HARD, ON_EASY = (0.7, 0.5), (0.15, 0.06)
+"""On hard images and on easy ones: how often any error is missed, and how many of the errors are of the tied kind."""
+
+BLIND = 0.28
+"""How much more of the tied kind a judge misses that is blind to it on any image."""
+
 NULL, WAVERS = 0.4, 0.1
 """How often equal judges miss any error; in pairs of these a part is one order that is judged a tie by chance."""
 
@@ -74,6 +83,42 @@ def probes(seed: int) -> Seed:
             "probe, no favoured place": judges["j"]["evaluators"][PAIRS]["places"]["p_value"],
         },
     )
+
+
+def tied(seed: int) -> Seed:
+    """A kind of error that stands mostly on hard images, missed there no more than others are, and missed more everywhere."""
+    p_values: dict[str, float] = {}
+    for number, (more, name) in enumerate(((0.0, "tied to hard images, any dimension"), (BLIND, "missed more, found"))):
+        found = figures_of(_tied(np.random.default_rng([seed, 93, number]), more), seed=seed)["tasks"]["image-to-text"]
+        kinds = found["judges"]["j"]["evaluators"][SINGLE]["dimensions"]
+        looked_at = ["spot"] if more else list(kinds)
+        p_values[f"probe, a kind {name}"] = min(kinds[kind]["spot"]["adjusted"] for kind in looked_at)
+    return Seed({}, p_values)
+
+
+def _tied(generator: np.random.Generator, more: float) -> Iterator[Detection]:
+    """Yield errors of which every kind but one is drawn alike on all images; some images hold that kind alone."""
+    others = [name for name in MISSED if name != "spot"]
+    for image in range(TIED):
+        missed, share = ON_HARD if image % 2 else ON_EASY
+        for number in range(ERRORS):
+            alone = image % 2 == 1 and image < 2 * ONE_KIND
+            kind = "spot" if alone or generator.random() < share else str(generator.choice(others))
+            undetected = float(generator.random() < missed + more * (kind == "spot"))
+            yield Detection(
+                judge="j",
+                task="image-to-text",
+                evaluator=SINGLE,
+                case="error",
+                dimension=kind,
+                group=GROUPS[kind],
+                cluster=f"image {image}",
+                item=f"{image} {number}",
+                undetected=undetected,
+                strict=undetected,
+                overall=undetected,
+                worse=0.0,
+            )
 
 
 def _intervals(generator: np.random.Generator, sizes: Sequence[int], world: str, *, seed: int) -> dict[str, Trial]:

@@ -48,9 +48,12 @@ FEW_VALUES = (
 MOST_FALSE_ALARMS = 31
 KS_SEEDS, KS_P = 200, 0.01
 POWER = (0.74, 0.86)
+FINDS = 200
+"""A planted effect whose name ends in "found" is found in half of the seeds at least."""
+
 LEVEL = 0.05
 
-Rule = Literal["covers", "misses", "false alarms", "too many false alarms", "uniform", "power", "width"]
+Rule = Literal["covers", "misses", "false alarms", "too many false alarms", "uniform", "power", "finds", "width"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +131,9 @@ def _p_values(name: str, seeds: Sequence[Seed]) -> list[Verdict]:
     if "power" in name:
         low, high = round(POWER[0] * n), round(POWER[1] * n)
         return [Verdict(name, "power", n, found, f"{low} to {high}", low <= found <= high)]
+    if name.endswith("found"):
+        least = _of(FINDS, n)
+        return [Verdict(name, "finds", n, found, f">= {least}", found >= least)]
     most = _of(MOST_FALSE_ALARMS, n)
     if name.endswith(SHOWN_TO_FAIL):
         return [Verdict(name, "too many false alarms", n, found, f"> {most}", found > most)]

@@ -66,6 +66,23 @@ def test_unclustered_intervals_break_the_rule(calibration) -> None:
         assert without.kept, "that it breaks the rule is what it is there for"
 
 
+def test_equal_models_are_not_marked_against_the_others(calibration) -> None:
+    """Over 20 seeds at most 4 mark any of five or twenty equal models with scores at the ceiling; most find a worse one."""
+    families = ["equal models", "worse model"]
+    found = {one.name: one for several in calibration.calibrate(20, families=families).values() for one in several}
+    for models in (5, 20):
+        assert found[f"{models} equal models, 10% below full, any node"].count <= 4
+        assert found[f"{models} models, 10% below full, one worse at a leaf, found"].count >= 14
+
+
+def test_a_kind_of_error_on_hard_images_is_no_blind_spot(calibration) -> None:
+    """Over 20 seeds at most 4 name a kind that stands mostly on hard images, and most name it where it is missed more."""
+    tied, more = calibration.calibrate(20, families=["tied kinds"])["tied kinds"]
+    assert tied.count <= 4
+    assert more.count >= 14
+    assert more.rule == "finds"
+
+
 def test_only_what_holds_for_terse_models_is_held_to_its_level(calibration) -> None:
     """A terse and a talkative model of equal skill: right answers and what both speak to tell them apart by chance alone.
 

@@ -222,6 +222,25 @@ def test_blind_spots_are_listed_and_marked(found: dict[str, Any]) -> None:
     assert [row[2] for row in rows_of(none)] == ["8"] * len(SOME)
 
 
+def test_images_that_say_nothing_of_a_blind_spot_are_counted() -> None:
+    """Figures and page say on how many images a dimension is tested, how many hold it alone, and what could not be tested."""
+    shared = [*drawn("j", missed=0.3, dimensions=SOME, images=8, evaluators=("single-axes",))]
+    alone = [
+        one._replace(cluster=f"apart {one.cluster}", item=f"apart {one.item}")
+        for one in shared
+        if one.dimension == SOME[0]
+    ]
+    found = figures_of([*shared, *alone], seed=0)
+    kinds = found["tasks"]["image-to-text"]["judges"]["j"]["evaluators"]["single-axes"]["dimensions"]
+    assert (kinds[SOME[0]]["spot"]["images"], kinds[SOME[0]]["spot"]["alone"]) == (8, 8)
+    assert kinds[SOME[1]]["spot"]["alone"] == 0
+    text = said(dimensions(report(found)))
+    assert "tested on the images that hold errors of other dimensions, too: 7 to 8 of them a dimension" in text
+    assert "Up to 8 more hold errors of it alone and say nothing of it" in text
+    apart = said(dimensions(report(figures_of(alone, seed=0))))
+    assert "Not tested under some evaluator, since no image holds errors of it and of another dimension" in apart
+
+
 def test_perturbations_that_do_not_enter_are_no_skipped_data(found: dict[str, Any]) -> None:
     """What labels kept out is listed as such, without a word of unusable data or of an instruction."""
     told = report({**found, "skipped": ["9 perturbations do not enter: people found them incorrect"]})

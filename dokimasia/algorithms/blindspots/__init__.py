@@ -14,7 +14,7 @@ from dokimasia.algorithms.blindspots.rules import (
     worse_single,
 )
 from dokimasia.algorithms.blindspots.shares import ItemShare, item_share
-from dokimasia.algorithms.blindspots.spots import SpotTest, blind_spots
+from dokimasia.algorithms.blindspots.spots import SpotTest, blind_spots, images_of
 
 __all__ = [
     "FailureRate",
@@ -26,6 +26,7 @@ __all__ = [
     "equal_single",
     "failure_rates",
     "full_score",
+    "images_of",
     "item_share",
     "pair_verdict",
     "undetected_gated",

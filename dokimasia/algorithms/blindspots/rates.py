@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Literal, NamedTuple
 
 from dokimasia.algorithms.blindspots.shares import ItemShare, item_share
-from dokimasia.algorithms.blindspots.spots import SpotTest, blind_spots
+from dokimasia.algorithms.blindspots.spots import SpotTest, blind_spots, images_of
 from dokimasia.algorithms.statistics import false_discovery_rate
 from dokimasia.domain.blindspots import Detection, Evaluator, Task, by_axes, paradigm_of
 
@@ -60,10 +60,11 @@ class FailureRate(NamedTuple):
     unnoticed : ItemShare
         Errors that neither the scores nor the justification show, of those whose justification was read.
     spot : SpotTest or None
-        Of a dimension: whether it is missed more often than the judge's other errors, and so called a blind spot. The
-        p-values of a judge are adjusted over all its tasks, evaluators and dimensions together (Benjamini and Hochberg):
-        a judge that misses all kinds of error equally often is said to have any blind spot in at most 5 % of cases, and of
-        the blind spots that are named at most 5 % are expected to be false. None where there is nothing to compare with.
+        Of a dimension: whether it is missed more often than the judge's other errors on the same images, and so called a
+        blind spot. The p-values of a judge are adjusted over all its tasks, evaluators and dimensions together (Benjamini
+        and Hochberg): a judge that misses all kinds of error equally often is said to have any blind spot in at most 5 %
+        of cases, and of the blind spots that are named at most 5 % are expected to be false. None where no image holds
+        errors of this dimension and of another one.
     kept : Kept or None
         Of all errors' row: what was made of harmless changes and of unchanged answers.
     """
@@ -151,12 +152,10 @@ def _rows(judge: str, task: Task, evaluator: Evaluator, own: Sequence[Detection]
     scored = [
         (one.undetected, one.dimension, one.cluster) for one in sorted(errors, key=_place) if one.undetected is not None
     ]
-    spots = blind_spots(
-        [value for value, _, _ in scored],
-        [dimension for _, dimension, _ in scored],
-        [cluster for _, _, cluster in scored],
-        seed=seed,
-    )
+    dimensions_of, clusters = [dimension for _, dimension, _ in scored], [cluster for _, _, cluster in scored]
+    held = images_of(dimensions_of, clusters)
+    p_values = blind_spots([value for value, _, _ in scored], dimensions_of, clusters, seed=seed)
+    spots = {name: SpotTest(p_value, p_value, *held[name]) for name, p_value in p_values.items()}
 
     def row(scope: Scope, name: str, some: Sequence[Detection]) -> FailureRate:
         pair = paradigm_of(evaluator) == "pairwise"
@@ -179,7 +178,7 @@ def _rows(judge: str, task: Task, evaluator: Evaluator, own: Sequence[Detection]
             worse=_share(some, lambda one: one.worse),
             named=_share([one for one in read if one.undetected], lambda one: one.named),
             unnoticed=_share(read, lambda one: float(bool(one.undetected) and not one.named)),
-            spot=SpotTest(spots[name], spots[name]) if scope == "dimension" and name in spots else None,
+            spot=spots.get(name) if scope == "dimension" else None,
             kept=_kept(own) if scope == "all" else None,
         )
 

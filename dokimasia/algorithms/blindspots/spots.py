@@ -18,14 +18,24 @@ _AT_ONCE = 2_000_000
 Floats = NDArray[np.float64]
 
 
+class Held(NamedTuple):
+    """On how many images errors of a dimension stand beside errors of another one, and on how many they stand alone."""
+
+    mixed: int
+    alone: int
+
+
 class SpotTest(NamedTuple):
     """What the test says of a dimension: its p-value, one-sided, and that value adjusted for all that was looked at.
 
-    `blind` says whether the dimension is called a blind spot: the adjusted p-value is at most 0.05.
+    `images` is on how many images it rests, and `alone` how many it leaves out, since they hold errors of this dimension
+    and of no other. `blind` says whether the dimension is called a blind spot: the adjusted p-value is at most 0.05.
     """
 
     p_value: float
     adjusted: float
+    images: int
+    alone: int
 
     @property
     def blind(self) -> bool:
@@ -59,15 +69,17 @@ def blind_spots(
     Returns
     -------
     dict of str to float
-        One-sided p-values by dimension, in order of appearance. Fewer than two dimensions cannot be compared: nothing
-        then. They are not adjusted yet for the many dimensions, and ways of judging, that are looked at.
+        One-sided p-values by dimension, in order of appearance, of the dimensions that share an image with another one:
+        nothing else can be compared. They are not adjusted yet for the many dimensions, and ways of judging, that are
+        looked at.
 
     Notes
     -----
-    A blind spot is a kind of error that is missed more often than the rest; a judge that misses everything has none,
-    and its share over all dimensions says so. Under the null hypothesis it does not matter to what is missed which
-    dimension an error is of. So outcomes may be exchanged among the items of one image, and whole images' outcomes
-    between images with equal numbers of items, which keeps what an image makes easy or hard. The p-value is the share of
+    A blind spot is a kind of error that is missed more often than the other kinds on the same images; a judge that misses
+    everything has none, and its share over all dimensions says so. Under the null hypothesis it does not matter to what is
+    missed on an image which dimension an error is of. So outcomes are exchanged among the items of one image, and never
+    between images: a kind that stands mostly on hard images is missed more often for the images' sake, and is no blind
+    spot. An image whose errors are of one dimension says nothing of it (`images_of`). The p-value is the share of
     exchanges, the one seen among them, in which at least as much of the dimension goes undetected.
 
     References
@@ -81,21 +93,20 @@ def blind_spots(
     >>> [name for name, p in found.items() if p < 0.05]
     ['count']
     """
-    names = list(dict.fromkeys(dimensions))
-    if len(names) < 2:
+    number = number_clusters(clusters, len(undetected))
+    kinds = _dimensions_by_cluster(dimensions, number)
+    names = [name for name, found in images_of(dimensions, clusters).items() if found.mixed]
+    if not names:
         return {}
-    values = np.asarray(undetected, dtype=np.float64)
-    number = number_clusters(clusters, len(values))
-    member = np.asarray([names.index(one) for one in dimensions])
+    of_some = np.flatnonzero([len(kinds[one]) > 1 for one in number.tolist()])
+    values, number = np.asarray(undetected, dtype=np.float64)[of_some], number[of_some]
+    member = np.asarray([names.index(dimensions[at]) for at in of_some.tolist()])
     order = np.lexsort((values, member, number, np.bincount(number)[number]))
     values, member, number = values[order], member[order], number[order]
     seen = np.bincount(member, weights=values, minlength=len(names))
-    sizes = np.bincount(number)
-    strata = [sizes[number] == size for size in np.unique(sizes)]
-    blocks = [
-        (values[own].reshape(-1, size), member[own].reshape(-1, size))
-        for own, size in zip(strata, np.unique(sizes).tolist(), strict=True)
-    ]
+    sizes = np.bincount(number)[number]
+    strata = [(sizes == size, size) for size in np.unique(sizes).tolist()]
+    blocks = [(values[own].reshape(-1, size), member[own].reshape(-1, size)) for own, size in strata]
     reached = np.ones(len(names))
     generator = np.random.default_rng(seed)
     step, made = max(1, min(FEWEST, _AT_ONCE // len(values))), 0
@@ -107,19 +118,35 @@ def blind_spots(
     return {name: float(p) for name, p in zip(names, reached / (1 + made), strict=True)}
 
 
+def images_of(dimensions: Sequence[str], clusters: Sequence[Hashable]) -> dict[str, Held]:
+    """Return of each dimension, in order of appearance, how many images hold it with another dimension, and how many alone.
+
+    Examples
+    --------
+    >>> images_of(["count", "colour", "count", "count"], ["a", "a", "b", "b"])
+    {'count': Held(mixed=1, alone=1), 'colour': Held(mixed=1, alone=0)}
+    """
+    found = dict.fromkeys(dimensions, Held(0, 0))
+    for own in _dimensions_by_cluster(dimensions, number_clusters(clusters, len(dimensions))).values():
+        for name in own:
+            mixed, alone = found[name]
+            found[name] = Held(mixed + (len(own) > 1), alone + (len(own) == 1))
+    return found
+
+
+def _dimensions_by_cluster(dimensions: Sequence[str], number: NDArray[np.intp]) -> dict[int, set[str]]:
+    found: dict[int, set[str]] = {}
+    for one, dimension in zip(number.tolist(), dimensions, strict=True):
+        found.setdefault(one, set()).add(dimension)
+    return found
+
+
 def _exchanged(
     generator: np.random.Generator, values: Floats, member: NDArray[np.intp], dimensions: int, draws: int
 ) -> Floats:
-    """Return what goes undetected by dimension after exchanges within images and between them, a row a draw.
-
-    Values and dimensions are those of images of one size, a row each. Where all of these have the same dimensions, it makes
-    no difference to the sums which image outcomes come from.
-    """
-    count, size = values.shape
-    blocks = np.broadcast_to(values, (draws, count, size))
+    """Return what goes undetected by dimension after exchanges within images of one size, a row each, a row a draw."""
+    moved = generator.permuted(np.broadcast_to(values, (draws, *values.shape)), axis=2)
     holds = np.eye(dimensions)
     if (member == member[0]).all():
-        return generator.permuted(blocks, axis=2).sum(axis=1) @ holds[member[0]]
-    rows = np.argsort(generator.random((draws, count)), axis=1)
-    moved = np.take_along_axis(blocks, rows[:, :, None], axis=1)
-    return generator.permuted(moved, axis=2).reshape(draws, -1) @ holds[member.ravel()]
+        return moved.sum(axis=1) @ holds[member[0]]
+    return moved.reshape(draws, -1) @ holds[member.ravel()]

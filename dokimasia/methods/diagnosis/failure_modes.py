@@ -130,8 +130,8 @@ def _of_model(coded: Coded, model: str, slug: str, said: dict[str, Contrast]) ->
         title=f"{model}: failure modes",
         sentence=(
             f"{several(len(rows), 'mode')} in {several(known, 'failed atom')} of {model}{told}. Differences are between shares "
-            f"of failed atoms on samples that several models failed on (sign flips by image, at most {LIMIT:.0%} of the marks "
-            "expected to be false; p-values are adjusted over the modes of all models)."
+            "of failed atoms on samples that several models failed on (exchange of models within images, at most "
+            f"{LIMIT:.0%} of the marks expected to be false; p-values are adjusted over the modes of all models)."
         ),
         columns=columns,
         rows=tuple(rows),

@@ -4,8 +4,10 @@
 
 from collections.abc import Mapping, Sequence
 
+import numpy as np
+
 from dokimasia.algorithms.statistics import adjusted
-from dokimasia.algorithms.statistics.paired import sign_flip_test
+from dokimasia.algorithms.statistics.within_clusters import draws_for, exchange_p_values, gaps_to_others
 from dokimasia.algorithms.taxonomy import leaves
 from dokimasia.algorithms.trees.weakness import NodeFinding, node_findings
 from dokimasia.domain.capability import ROOT, CapabilityPath
@@ -196,12 +198,16 @@ def contrasts(material: Material) -> Asset:
     scores = {model: material.scores(model) for model in material.models}
     failed = [material.measured.failures.get(model, {}) for model in material.models]
     known = {one for each in (*scores.values(), *failed) for one in each}
-    for leaf in leaves_in_order(material):
+    leaves = leaves_in_order(material)
+    draws = draws_for(len(leaves) * len(material.models))
+    for leaf in leaves:
         shared = [one for one in held[leaf] if all(one in scores[model] for model in material.models)]
         clusters = material.clusters_of(shared)
-        for model in material.models:
-            others = [name for name in material.models if name != model]
-            gaps = [scores[model][one] - sum(scores[name][one] for name in others) / len(others) for one in shared]
+        tested = len(shared) >= MIN_SUPPORT
+        values = np.array([[scores[model][one] for model in material.models] for one in shared], dtype=np.float64)
+        gaps = gaps_to_others(values) if tested else values
+        p_values = exchange_p_values(gaps, clusters, seed=material.seed, draws=draws) if tested else []
+        for at, model in enumerate(material.models):
             row = AssetRow(
                 key=f"{model} {leaf}",
                 cells=(text(model), text(name_of(leaf))),
@@ -210,12 +216,11 @@ def contrasts(material: Material) -> Asset:
                 model=model,
                 node=leaf,
             )
-            if len(shared) < MIN_SUPPORT:
+            if not tested:
                 drafts.append(Draft(row, NOTHING, None))
                 continue
-            p_value = sign_flip_test(gaps, clusters=clusters, seed=material.seed, permutations=4_000).p_value
-            gap = mean_of(gaps, clusters, bounds=(WORST - BEST, BEST - WORST), seed=material.seed)
-            drafts.append(Draft(row, gap, p_value))
+            gap = mean_of(gaps[:, at].tolist(), clusters, bounds=(WORST - BEST, BEST - WORST), seed=material.seed)
+            drafts.append(Draft(row, gap, p_values[at]))
     rows = judged(drafts)
     better, worse = (sum(row.mark == kind for row in rows) for kind in ("better", "worse"))
     return Asset(
@@ -228,8 +233,8 @@ def contrasts(material: Material) -> Asset:
                 if better or worse
                 else f"No model was found significantly better or worse than the mean of the others at any {material.leaf}"
             )
-            + f", on criteria that all have a score for; sign flips of whole images, at most {LIMIT:.0%} of the marks expected "
-            "to be false; p-values are adjusted over all rows of this table (Benjamini and Hochberg)."
+            + f", on criteria that all have a score for; exchange of models within images, at most {LIMIT:.0%} of the marks "
+            "expected to be false; p-values are adjusted over all rows of this table (Benjamini and Hochberg)."
         ),
         columns=(MODEL, AssetColumn(name=material.leaf, kind="name"), *compared("against the others")),
         rows=tuple(rows),

@@ -201,7 +201,9 @@ def _contrasts(found: Figures) -> Iterator[Block]:
         ),
         Column("95 % interval"),
         Column("samples"),
-        Column("adjusted p", meaning="sign flips by image; Benjamini and Hochberg over all models and modes"),
+        Column(
+            "adjusted p", meaning="exchange of models within images; Benjamini and Hochberg over all models and modes"
+        ),
     )
     rows: list[Sequence[Cell]] = [
         [

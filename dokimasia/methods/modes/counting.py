@@ -3,9 +3,11 @@
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from dokimasia.algorithms.modes import Kappa, kappa_of
 from dokimasia.algorithms.statistics import adjusted, bootstrap_interval
-from dokimasia.algorithms.statistics.paired import sign_flip_test
+from dokimasia.algorithms.statistics.within_clusters import draws_for, exchange_p_values, gaps_to_others
 from dokimasia.methods.modes.coded import CodedAtom
 from dokimasia.runs.reading.rates import limits, rounded, share
 
@@ -89,11 +91,15 @@ def contrasts(atoms: Iterable[CodedAtom], modes: Sequence[str], models: Sequence
     """Return how each model's failures differ from the others' on the samples that both failed on.
 
     On each sample the share of the model's failed atoms under the mode is held against the mean share of the other models.
-    Signs are flipped by image, and all p-values adjusted together (Benjamini and Hochberg). A mark takes both: the adjusted
-    p-value, and the difference's own interval on one side of 0.
+    Models change places within images (`exchange_p_values`), and all p-values are adjusted together (Benjamini and
+    Hochberg). A mark takes both: the adjusted p-value, and the difference's own interval on one side of 0.
     """
+    if len(models) < 2:
+        return []
     known = [one for one in atoms if one.failed and one.coding is not None]
-    drafts = [_contrast(known, model, mode, models, seed) for model in models for mode in modes if len(models) > 1]
+    draws = draws_for(len(models) * len(modes))
+    by_mode = [_of_one_mode(known, mode, models, seed=seed, draws=draws) for mode in modes]
+    drafts = [each[at] for at in range(len(models)) for each in by_mode]
     q_values = adjusted([one.p_value for one in drafts])
     return [
         one if q_value is None else _marked(one._replace(adjusted=rounded(q_value)))
@@ -101,28 +107,36 @@ def contrasts(atoms: Iterable[CodedAtom], modes: Sequence[str], models: Sequence
     ]
 
 
-def _contrast(known: Sequence[CodedAtom], model: str, mode: str, models: Sequence[str], seed: int) -> Contrast:
+def _of_one_mode(
+    known: Sequence[CodedAtom], mode: str, models: Sequence[str], *, seed: int, draws: int
+) -> list[Contrast]:
+    """Return each model's difference and its p-value, not adjusted yet."""
     by_sample: dict[str, dict[str, list[bool]]] = {}
-    clusters: dict[str, str] = {}
+    cluster_of: dict[str, str] = {}
     for one in known:
         hits = by_sample.setdefault(one.answer.sample_id, {})
         hits.setdefault(one.answer.model, []).append(one.mode == mode)
-        clusters[one.answer.sample_id] = one.cluster
-    gaps: list[float] = []
-    places: list[str] = []
-    for sample, hits in by_sample.items():
-        shares = {name: sum(each) / len(each) for name, each in hits.items()}
-        others = [shares[name] for name in models if name != model and name in shares]
-        if model in shares and others:
-            gaps.append(shares[model] - sum(others) / len(others))
-            places.append(clusters[sample])
-    if len(gaps) < FEWEST:
-        return Contrast(model, mode, len(gaps))
-    interval = bootstrap_interval(gaps, clusters=places, seed=seed, bounds=(-1.0, 1.0))
-    p_value = sign_flip_test(gaps, clusters=places, seed=seed, permutations=4_000).p_value
-    ends = limits(interval)
-    difference = rounded(sum(gaps) / len(gaps))
-    return Contrast(model, mode, len(gaps), difference, **ends, p_value=rounded(p_value))
+        cluster_of[one.answer.sample_id] = one.cluster
+    shares = np.full((len(by_sample), len(models)), np.nan)
+    for row, hits in enumerate(by_sample.values()):
+        for at, model in enumerate(models):
+            if model in hits:
+                shares[row, at] = sum(hits[model]) / len(hits[model])
+    clusters = list(cluster_of.values())
+    gaps = gaps_to_others(shares)
+    compared = np.isfinite(gaps)
+    p_values = exchange_p_values(gaps, clusters, seed=seed, draws=draws)
+    found: list[Contrast] = []
+    for at, model in enumerate(models):
+        own: list[float] = gaps[compared[:, at], at].tolist()
+        if len(own) < FEWEST:
+            found.append(Contrast(model, mode, len(own)))
+            continue
+        places = [cluster for cluster, is_in in zip(clusters, compared[:, at], strict=True) if is_in]
+        ends = limits(bootstrap_interval(own, clusters=places, seed=seed, bounds=(-1.0, 1.0)))
+        difference = rounded(sum(own) / len(own))
+        found.append(Contrast(model, mode, len(own), difference, **ends, p_value=rounded(p_values[at])))
+    return found
 
 
 def _marked(one: Contrast) -> Contrast:

@@ -81,7 +81,7 @@ class ContrastFigures(Value):
     low: float | None = Field(description="lower end of the 95 % interval")
     high: float | None = Field(description="upper end of the 95 % interval")
     no_interval: NoInterval = None
-    p_value: float | None = Field(description="sign flips by image; null below five samples")
+    p_value: float | None = Field(description="exchange of models within images; null below five samples")
     adjusted: float | None = Field(description="p-value after Benjamini and Hochberg over all models and modes")
     verdict: Literal["", "more often", "less often", "unclear"]
 

@@ -7,7 +7,7 @@ from typing import Any
 from dokimasia.domain.blindspots import Evaluator
 from dokimasia.methods.probe.beside import budgets, comparisons, references, tools
 from dokimasia.methods.probe.charts import groups_chart
-from dokimasia.methods.probe.headline import apart, headline, none_told, not_entered, without_neutral
+from dokimasia.methods.probe.headline import apart, headline, none_told, not_entered, tested_on, without_neutral
 from dokimasia.methods.probe.overall import BY_OVERALL, of_spots, overall
 from dokimasia.methods.probe.tables import (
     HIGHER,
@@ -37,9 +37,10 @@ from dokimasia.report.sections import provenance
 
 RULE = (
     "A dimension is called a blind spot of a judge where its errors go undetected more often than the judge's other errors "
-    "under the same evaluator, and chance would bring that about in at most 5 % of cases: one-sided exchanges of outcomes "
-    "within images and between images with equally many items, adjusted over all dimensions and evaluators of the judge "
-    "(Benjamini and Hochberg). A judge that misses all kinds alike has none; its share over all errors says how much it misses."
+    "on the same images under the same evaluator, and chance would bring that about in at most 5 % of cases: one-sided "
+    "exchanges of outcomes within images, adjusted over all dimensions and evaluators of the judge (Benjamini and "
+    "Hochberg). A dimension that stands on hard images is none for that. A judge that misses all kinds alike has none; its "
+    "share over all errors says how much it misses."
 )
 
 WAY_OUT = (
@@ -104,7 +105,7 @@ def dimensions(data: ReportData) -> Section | None:
     for task, found, place in tasks(data):
         if not found["dimensions"]:
             continue
-        blocks.append(_spots(task, found, place, data))
+        blocks += [_spots(task, found, place, data), Paragraph(tested_on(task, found), "note")]
         for judge in found["judges"]:
             drawn = list(_map(task, found, judge, place, data))
             if judge in found["shown"]:

@@ -127,6 +127,8 @@ def _kind(row: FailureRate) -> dict[str, Any]:
         "p_value": rounded(row.spot.p_value),
         "adjusted": rounded(row.spot.adjusted),
         "blind": row.spot.blind,
+        "images": row.spot.images,
+        "alone": row.spot.alone,
     }
     return {**measured, "spot": spot}
 

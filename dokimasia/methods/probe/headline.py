@@ -3,9 +3,10 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from dokimasia.methods.probe.tables import short
+from dokimasia.methods.probe.tables import dimension, short
 from dokimasia.report.blocks import Bullets, Section
 from dokimasia.report.data import ReportData
+from dokimasia.report.figures import in_words
 
 TOLD = 3
 """How many of those with the same share are named."""
@@ -84,6 +85,38 @@ def none_told(found: Mapping[str, Any]) -> str:
     if most < FEW:
         text += ", too few to tell more than kinds that are missed nearly always: judges are not cleared by it"
     return text
+
+
+def tested_on(task: str, found: Mapping[str, Any]) -> str:
+    """Return on how many images the test for blind spots rests, how many it leaves out, and what it could not test."""
+    judged = [
+        (name, own["spot"])
+        for judge in found["judges"].values()
+        for one in judge["evaluators"].values()
+        for name, own in one["dimensions"].items()
+        if own["undetected"]["n_scored"]
+    ]
+    images = [spot["images"] for _, spot in judged if spot is not None]
+    alone = max((spot["alone"] for _, spot in judged if spot is not None), default=0)
+    text = ""
+    if images:
+        least, most = min(images), max(images)
+        text = (
+            f"A dimension is tested on the images that hold errors of other dimensions, too: {least:,}"
+            f"{f' to {most:,}' if most > least else ''} of them a dimension. "
+            + (
+                f"Up to {alone:,} more hold errors of it alone and say nothing of it."
+                if alone
+                else "None holds errors of it alone."
+            )
+        )
+    untested = list(dict.fromkeys(dimension(task, name) for name, spot in judged if spot is None))
+    if untested:
+        text += (
+            f" Not tested under some evaluator, since no image holds errors of it and of another dimension: "
+            f"{in_words(untested)}; `perturb` makes errors of several --dimensions from the same samples."
+        )
+    return text.strip()
 
 
 def not_entered(data: ReportData) -> Section | None:

@@ -19,12 +19,16 @@ class ProbeShare(Rate):
 
 
 class BlindSpot(Value):
-    """Whether errors of a dimension are missed more often than the judge's other errors."""
+    """Whether errors of a dimension are missed more often than the judge's other errors on the same images."""
 
-    p_value: Fraction = Field(description="one-sided, by exchanges of outcomes within images and between equal ones")
+    p_value: Fraction = Field(description="one-sided, by exchanges of outcomes within images")
     adjusted: Fraction = Field(description="over all dimensions and evaluators of the judge, Benjamini and Hochberg")
     blind: bool = Field(
         description="whether the dimension is called a blind spot: the adjusted p-value is at most 0.05"
+    )
+    images: Count = Field(description="images that hold judged errors of this dimension and of another one: the test's")
+    alone: Count = Field(
+        description="images that hold judged errors of this dimension alone, which the test leaves out"
     )
 
 
@@ -49,7 +53,9 @@ class ProbedKind(Value):
     unnoticed: ProbeShare = Field(
         description="errors that neither the scores nor the justification show, of those whose justification was read"
     )
-    spot: BlindSpot | None = Field(description="of a dimension that others can be compared with; else null")
+    spot: BlindSpot | None = Field(
+        description="of a dimension; null where no image holds judged errors of it and of another one"
+    )
 
 
 class PairPlaces(Value):
