@@ -23,10 +23,10 @@ def section(data: ReportData) -> Section:
     judged = data.judged
     ranked = data.ranked()
     if not models:
-        return Section("scores", "Scores" if judged else "Right answers", _nothing_yet(data.summary), menu="Scores")
+        return Section("scores", "Scores" if judged else "Strict accuracy", _nothing_yet(data.summary), menu="Scores")
     blind = data.blind_arms
     points = [_point(name, models[name], hollow=name in blind) for name in ranked if models[name]["score"] is not None]
-    failing = judged and any(model["answers_scored"] < model["answers"] for model in models.values())
+    failing = any(without_undecided(model["failed_answers"]) for model in models.values())
     blocks: list[Block] = [Only("terminal", [Paragraph(text) for text in strict_accuracy(data)])]
     blocks += [Paragraph(text, "warning") for text in (_silence(data.summary),) if judged and text]
     if points:
@@ -40,9 +40,9 @@ def section(data: ReportData) -> Section:
     open_ones = not judged or any(_undecided(model) for model in models.values())
     columns = _columns(data, judged=judged, failing=failing, undecided=open_ones)
     rows = [_row(data, name, judged=judged, failing=failing, undecided=open_ones) for name in ranked]
-    blocks.append(Table(columns, rows, "Answers and scores by model" if judged else "Right answers by model"))
+    blocks.append(Table(columns, rows, "Answers and scores by model" if judged else "Strict accuracy by model"))
     blocks += _notes(data, judged=judged)
-    return Section("scores", "Scores" if judged else "Right answers", blocks, menu="Scores" if judged else "Right")
+    return Section("scores", "Scores" if judged else "Strict accuracy", blocks, menu="Scores" if judged else "Accuracy")
 
 
 def _nothing_yet(summary: Mapping[str, Any]) -> list[Block]:
@@ -93,7 +93,7 @@ def _columns(data: ReportData, *, judged: bool, failing: bool, undecided: bool) 
             else []
         ),
         *(scored if judged else []),
-        Column("failed", numeric=False, meaning="answers", only="terminal"),
+        *([Column("failed", numeric=False, meaning="answers", only="terminal")] if failing else []),
         Column("calls", only="terminal"),
         Column("cost", only="terminal"),
     ]
@@ -119,7 +119,7 @@ def _row(data: ReportData, name: str, *, judged: bool, failing: bool, undecided:
         Span(name, "strong"),
         *_right(model["strict_accuracy"], f"{place}/strict_accuracy", undecided=undecided),
         *(scored if judged else []),
-        figures.failures(without_undecided(model["failed_answers"]), f"{place}/failed_answers"),
+        *([figures.failures(without_undecided(model["failed_answers"]), f"{place}/failed_answers")] if failing else []),
         figures.count(model["calls"], f"{place}/calls"),
         figures.cost_of(model, place),
     ]
