@@ -33,10 +33,12 @@ def section(data: ReportData) -> Section:
         titles = [Column(title, numeric=False) for title in ("kind", "what it means", "an example")]
         about = "Kinds of failure" if judged else "Kinds of failure, and what is undecided"
         blocks.append(Table(titles, kinds, f"{about}, with an example of each"))
+        figure, kept = "mean", ""
+        if not judged:
+            figure, kept = "strict accuracy", "An undecided answer stays in it, as not right. "
         text = (
-            f"A failure is never a number: it leaves the {'mean' if judged else 'strict accuracy'}, is counted under its kind, "
-            "and opens bounds. The bounds are about what was not measured, the interval about what other samples would have "
-            "brought."
+            f"A failure is never a number: it leaves the {figure}, is counted under its kind, and opens bounds. {kept}The bounds "
+            "are about what was not measured, the interval about what other samples would have brought."
         )
     else:
         text = f"Nothing failed, so the bounds are the {'mean' if judged else 'strict accuracy'} itself."

@@ -27,7 +27,8 @@ def section(data: ReportData) -> Section:
     blind = data.blind_arms
     points = [_point(name, models[name], hollow=name in blind) for name in ranked if models[name]["score"] is not None]
     failing = any(without_undecided(model["failed_answers"]) for model in models.values())
-    blocks: list[Block] = [Only("terminal", [Paragraph(text) for text in strict_accuracy(data)])]
+    verdict = [Paragraph(text) for text in strict_accuracy(data)]
+    blocks: list[Block] = [Only("terminal", verdict)] if verdict else []
     blocks += [Paragraph(text, "warning") for text in (_silence(data.summary),) if judged and text]
     if points:
         blocks.append(
@@ -146,8 +147,8 @@ def _notes(data: ReportData, *, judged: bool) -> list[Block]:
     right += " or, where no rule can say, by the judge's word. " if judged else "; what no rule can say is undecided. "
     if any(map(_undecided, summary["models"].values())):
         right += (
-            "Strict accuracy counts undecided answers as not right, as benchmarks by exact match do, and what it is up to "
-            "counts them as right: that range comes beside the interval, which speaks of other samples alone. "
+            "Strict accuracy counts undecided answers as not right, as benchmarks by exact match do; the figure after “up to” "
+            "counts them as right. That range has no sampling error in it, and comes beside the interval. "
         )
     bare = ""
     if summary.get("ask") == "plain":
