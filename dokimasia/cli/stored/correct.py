@@ -134,7 +134,7 @@ def _rates(measure: Mapping[str, Any], figures: Mapping[str, Any]) -> "Table":
 
 def _up_to(raw: Mapping[str, Any]) -> str:
     """Say what a strict accuracy is up to if all undecided answers are right; "" where none is undecided."""
-    return f", up to {raw['upper']:.0%} if {raw['n_undecided']:,} undecided are right" if raw["n_undecided"] else ""
+    return f", up to {raw['upper']:.0%}" if raw["n_undecided"] else ""
 
 
 def _pairs(measure: Mapping[str, Any], figures: Mapping[str, Any]) -> "Table":
