@@ -33,6 +33,7 @@ from benchmarks.calibration import (
     samples,
     speaking,
     taxonomies,
+    undecided,
 )
 from benchmarks.calibration.trials import Seed
 from benchmarks.calibration.verdicts import FULL, Verdict, judge, table
@@ -44,6 +45,7 @@ FAMILIES: dict[str, Callable[[int], Seed]] = {
     "speaking": speaking.speaking,
     "both speaking": speaking.both_speaking,
     "equal skill": speaking.equal_skill,
+    "rules alone": undecided.rules_alone,
     "means": samples.means,
     "rates": samples.rates,
     "correlations": samples.correlations,

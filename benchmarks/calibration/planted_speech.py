@@ -88,7 +88,7 @@ class Expected(NamedTuple):
 
 def expected(speaker: Speaker, rater: JudgeProfile, pairs: Pairs, *, repeats: int = 1) -> Expected:
     """Return a speaker's planted figures."""
-    accuracy = [_good(speaker.who, scene, question.steps[-1]) for scene, question in pairs]
+    accuracy = [chance_of_right(speaker.who, scene, question.steps[-1]) for scene, question in pairs]
     shares: list[float] = []
     scores: list[tuple[float, float]] = []
     for scene, question in pairs:
@@ -166,7 +166,8 @@ def _usable(rater: JudgeProfile) -> float:
     return (1 - rater.refusal) * (1 - rater.format_noise)
 
 
-def _good(who: Candidate, scene: Scene, step: Step) -> float:
+def chance_of_right(who: Candidate, scene: Scene, step: Step) -> float:
+    """Return how likely a candidate gets a step right, or nearly."""
     clear, fogged = (one.skill(step.capability, scene.domain) for one in (who.clear, who.fogged))
     return (1 - who.fog) * clear + who.fog * fogged
 

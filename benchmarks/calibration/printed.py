@@ -43,10 +43,10 @@ PROBE = r"probe\.tasks\.judges\.evaluators\.((groups|dimensions)\.)?"
 BESIDE = r"probe\.tasks\.(budgets|tools|references)"
 DUEL = r"((by_category|by_task|single\.(first|second))\.)?"
 RULES = (
-    Rule(r"evaluate\.models\.accuracy", RATE, "speaking", "accuracy"),
-    Rule(r"evaluate\.corrections\.as_judged\.accuracy", RATE, "speaking", "accuracy"),
+    Rule(r"evaluate\.models\.strict_accuracy", RATE, "rules alone", "strict accuracy"),
+    Rule(r"evaluate\.corrections\.as_judged\.strict_accuracy", RATE, "speaking", "accuracy"),
     Rule(r"evaluate\.corrections\.as_judged\.score", MEAN, "evaluation", "mean score"),
-    Rule(r"evaluate\.models\.by_category\.accuracy", RATE, "speaking", "category accuracy"),
+    Rule(r"evaluate\.models\.by_category\.strict_accuracy", RATE, "speaking", "category accuracy"),
     Rule(r"evaluate\.models\.score", MEAN, "evaluation", "mean score"),
     Rule(r"evaluate\.models\.by_category\.score", MEAN, "evaluation", "category score"),
     Rule(r"evaluate\.models\.stated", MEAN, "speaking", "share spoken to"),

@@ -81,7 +81,7 @@ def _figures(
     name: str, speaker: Speaker, pairs: Pairs, found: Mapping[str, Any], repeats: int
 ) -> Iterator[tuple[str, Trial]]:
     planted = expected(speaker, JUDGE, pairs, repeats=repeats)
-    yield f"accuracy, {name}", trial(found["accuracy"], planted.accuracy)
+    yield f"accuracy, {name}", trial(found["strict_accuracy"], planted.accuracy)
     yield f"share spoken to, {name}", trial(found["stated"], planted.stated)
     yield f"score of what is spoken to, {name}", trial(found["stated_score"], planted.score)
     if "length" in found:
@@ -98,7 +98,9 @@ def both_speaking(seed: int) -> Seed:
     before, after = (expected(speaker, JUDGE, pairs) for speaker in (TALKATIVE, HARD_ONES))
     return Seed(
         {
-            "paired difference, right answers": trial(found["right"]["difference"], after.accuracy - before.accuracy),
+            "paired difference, right answers": trial(
+                found["strict_accuracy"]["difference"], after.accuracy - before.accuracy
+            ),
             "paired difference, share spoken to": trial(found["stated"]["difference"], after.stated - before.stated),
             "paired difference, score on what both speak to": trial(
                 found["both_stated"]["difference"], expected_gap(TALKATIVE, HARD_ONES, JUDGE, pairs)
@@ -132,8 +134,8 @@ def equal_skill(seed: int) -> Seed:
             seed=seed,
         )
         true = deaf == 0 and "errs" not in name
-        intervals[f"paired difference, {name}, right answers"] = trial(found["right"]["difference"], 0.0)
-        p_values[f"sign-flip test, {name}, right answers"] = found["right"]["p_value"]
+        intervals[f"paired difference, {name}, right answers"] = trial(found["strict_accuracy"]["difference"], 0.0)
+        p_values[f"sign-flip test, {name}, right answers"] = found["strict_accuracy"]["p_value"]
         on_both = "score on what both speak to" + ("" if true else ", misled")
         intervals[f"paired difference, {name}, {on_both}"] = trial(found["both_stated"]["difference"], 0.0)
         p_values[f"sign-flip test, {name}, {on_both}"] = found["both_stated"]["p_value"]
@@ -170,7 +172,7 @@ def _side(speaker: Speaker, pairs: Pairs, name: str, *, deaf: float = 0.0) -> Si
                 row.failure,
                 criteria=question.id,
                 criteria_scores=one.scores or (),
-                right=one.right,
+                correctness="failed" if one.right is None else "right" if one.right else "wrong",
                 stated=row.stated,
                 criteria_stated=one.stated if one.scores else (),
                 weights=tuple(step.weight for step in question.steps),

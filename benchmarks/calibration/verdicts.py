@@ -13,6 +13,7 @@ NAMED = (
     "mean score",
     "paired difference",
     "accuracy",
+    "strict accuracy",
     "share spoken to",
     "score of what is spoken to",
     "length and score",

@@ -77,6 +77,24 @@ class Response(Value):
 
 Answered = Literal["right", "wrong", "unknown"]
 
+Correctness = Literal["right", "wrong", "undecided", "failed"]
+"""What is known of an answer: `undecided` where no rule could say whether it is right and nobody was asked; `failed` where
+there is no answer, or the judge that was asked gave no verdict. Strict accuracy counts the first as not right, and leaves the
+second out."""
+
+
+def correctness_of(verdict: str | None, failure: str | None) -> Correctness:
+    """Return whether an answer is right, from the verdict and the kind of failure that its result has.
+
+    Examples:
+        >>> correctness_of("unknown", "undecided"), correctness_of("unknown", None), correctness_of(None, "api_error")
+        ('undecided', 'failed', 'failed')
+    """
+    if verdict == "right" or verdict == "wrong":
+        return verdict
+    return "undecided" if verdict == "unknown" and failure == "undecided" else "failed"
+
+
 AnswerRule = Literal[
     "choice",
     "exact",

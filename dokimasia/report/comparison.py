@@ -11,6 +11,7 @@ from dokimasia.report.figures import (
     NOTHING,
     SPEAKING,
     SURE,
+    in_words,
     limits_text,
     no_interval,
     several,
@@ -119,8 +120,12 @@ def _meaning(found: Mapping[str, Any]) -> str:
     what = [] if _scoreless(found) else [f"{SCORE}: in points of the scale from {scale[0]:g} to {scale[1]:g}"]
     if any("stated" in one for one in found["pairs"]):
         what.insert(0, "spoken to: share of the criteria's weight, in percentage points")
-    if any("right" in one for one in found["pairs"]):
-        what.insert(0, "right: final answers that agree with the reference, in percentage points")
+    if any("strict_accuracy" in one for one in found["pairs"]):
+        what.insert(
+            0,
+            "strict accuracy: final answers that agree with the reference, undecided ones counted as not right, in percentage "
+            "points",
+        )
     return (
         f"{'; '.join(what)}. difference: {way} on the samples that have it in both; 95 % bootstrap interval "
         f"and two-sided sign-flip test, both clustered by samples that share an image.{several}"
@@ -169,9 +174,9 @@ class _Row(NamedTuple):
 
 
 def _rows(one: Mapping[str, Any]) -> Iterator[_Row]:
-    """Yield what is compared of a pair: right answers and what is spoken to come before any score."""
-    if (right := one.get("right")) is not None:
-        yield _Row("right", _of(right, one), right, percent=True)
+    """Yield what is compared of a pair: strict accuracy and what is spoken to come before any score."""
+    if (right := one.get("strict_accuracy")) is not None:
+        yield _Row("strict accuracy", _of(right, one), right, percent=True)
     if (stated := one.get("stated")) is not None:
         yield _Row("spoken to", _of(stated, one), stated, percent=True)
     if (both := one.get("both_stated")) is not None and both["difference"] is not None:
@@ -237,8 +242,21 @@ def _silence(one: Mapping[str, Any]) -> str:
         names = [f"{name} in the {which} run" for name, which in zip(names, ("first", "second"), strict=True)]
     return (
         f"{names[0]} speaks to {spoken(stated['first']).text} of the criteria's weight and {names[1]} to "
-        f"{spoken(stated['second']).text}, so their scores also say how much each says: go by right answers, and by the score "
+        f"{spoken(stated['second']).text}, so their scores also say how much each says: go by strict accuracy, and by the score "
         "on the criteria that both speak to"
+    )
+
+
+def _undecided(pair: Mapping[str, Any], right: Mapping[str, Any]) -> str:
+    """Say how many answers are undecided, and where the difference of strict accuracy lies whatever they are."""
+    sides = sides_of(pair, own=pair["first_model"] != pair["second_model"])
+    counted = [
+        f"{right['n_undecided'][name]:,} of {side}" for name, side in zip(("first", "second"), sides, strict=True)
+    ]
+    low, high = (signed_text(100 * right["bounds"][end], 0) for end in ("low", "high"))
+    return (
+        f"undecided answers, counted as not right: {in_words(counted)}; whatever they are, the difference on these samples "
+        f"lies from {low} to {high}"
     )
 
 
@@ -261,10 +279,12 @@ def _said(one: Mapping[str, Any], *, judges: str, by: str) -> Iterator[Block]:
 
     `by` says what answers were scored by.
     """
-    if (right := one.get("right")) is not None and right["lost"]:
+    if (right := one.get("strict_accuracy")) is not None and right["lost"]:
         lost = ", ".join(f"{count} {why}" for why, count in right["lost"].items())
-        yield Paragraph(("left out of right answers: ", Span(lost, "bad")))
-    if one["lost"] and (one["n_paired"] or "right" not in one or one["without_scores"]):
+        yield Paragraph(("left out of strict accuracy: ", Span(lost, "bad")))
+    if right is not None and any(right["n_undecided"].values()):
+        yield Paragraph(_undecided(one, right))
+    if one["lost"] and (one["n_paired"] or right is None or one["without_scores"]):
         lost = ", ".join(f"{count} {why}" for why, count in one["lost"].items())
         yield Paragraph(("not paired: ", Span(lost, "bad")))
         if one["bounds"] is not None and one["n_paired"] < one["n_shared"]:

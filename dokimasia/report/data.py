@@ -159,11 +159,11 @@ class ReportData:
         return None if added is None else added.value
 
     def ranked(self) -> list[str]:
-        """The models' shown names, best mean score first, those without a score last by the share that they got right."""
+        """The models' shown names, best mean score first, those without a score last by strict accuracy."""
         models: Mapping[str, Any] = self.summary["models"]
 
         def worth(name: str) -> tuple[float, float]:
-            accuracy: Mapping[str, Any] = models[name].get("accuracy") or {}
+            accuracy: Mapping[str, Any] = models[name].get("strict_accuracy") or {}
             return (models[name]["score"] or {"mean": 0})["mean"], accuracy.get("share") or 0
 
         return sorted(models, key=lambda name: (*(-one for one in worth(name)), name))

@@ -23,7 +23,7 @@ def turned(one: Mapping[str, Any]) -> dict[str, Any]:
             made[name] = {**span, **{end: _less(value) for end, value in ends.items() if end in span}}
     if changed := one.get("changed"):
         made["changed"] = {"higher": changed["lower"], "equal": changed["equal"], "lower": changed["higher"]}
-    for name in ("right", "stated", "both_stated"):
+    for name in ("strict_accuracy", "stated", "both_stated"):
         if one.get(name) is not None:
             made[name] = turned(one[name])
     if one.get("most_changed"):

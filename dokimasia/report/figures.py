@@ -241,6 +241,25 @@ def right_of(one: Mapping[str, Any], place: str = "") -> Cell:
     return (share(one["share"], place and f"{place}/share"), Span(limits, "muted"))
 
 
+def strict_of(one: Mapping[str, Any], place: str = "") -> Cell:
+    """A strict accuracy of `runs.reading.rates.strict_share` in little room, as `70 % [48, 85], up to 100 %`."""
+    if not one["n_undecided"]:
+        return right_of(one, place)
+    pieces = right_of(one, place)
+    return (*(pieces if isinstance(pieces, tuple) else (pieces,)), ", up to\u00a0", upper_of(one, place))
+
+
+def upper_of(one: Mapping[str, Any], place: str = "") -> Span:
+    """The strict accuracy if all undecided answers were right."""
+    return share(one["upper"], place and f"{place}/upper")
+
+
+def undecided_of(one: Mapping[str, Any], place: str = "") -> Cell:
+    """How many answers are undecided, and the strict accuracy if they were right, as `6, up to 100 %`."""
+    counted = count(one["n_undecided"], place and f"{place}/n_undecided")
+    return (counted, ", up to\u00a0", upper_of(one, place)) if one["n_undecided"] else counted
+
+
 def percent_bounds(one: Mapping[str, Any] | None) -> Cell:
     """The bounds of a share of `runs.reading.rates.share`: were none, or all, of the unknown ones so."""
     if one is None or one["bounds"] is None:

@@ -232,7 +232,7 @@ class Method(Generic[Q, P]):
     def measure_called(self, name: str) -> tuple[str, str]:
         """Return what a measure is called where it stands beside those of other methods, and its scale, empty where unknown."""
         if name != "score" or self.scale is None:
-            return name, ""
+            return "strict accuracy" if name == "accuracy" else name, ""
         low, high = (f"{end * self.shown:g}".replace("-", "\N{MINUS SIGN}") for end in self.scale)
         return self.score_called, f"{low} to {high}"
 

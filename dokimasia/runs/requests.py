@@ -130,7 +130,7 @@ class Invocation(Value):
         default=None,
         ge=0,
         le=1,
-        description="Exit with 5 if a model's share of right answers is below; undecided is not right.",
+        description="Exit with 5 if a model's strict accuracy is below, or could be: what failed may be wrong.",
     )
     workers: int = Field(
         default=1, ge=1, le=4096, description="Walk graphs and send calls from so many processes (more than 1: by Ray)."

@@ -119,6 +119,21 @@ class Share(CountedRate):
     bounds: Bounds | None = Field(description="of the share over all, failed ones included, 0 to 1; null without any")
 
 
+class StrictShare(CountedRate):
+    """The share of answers that are right: an undecided answer counts as not right, one whose decision failed does not count."""
+
+    n: Count = Field(description="answers that are right, wrong or undecided")
+    n_undecided: Count = Field(
+        description="of these, answers of which no rule says whether they are right, nor a judge"
+    )
+    upper: Fraction | None = Field(description="the share if all undecided answers were right; null without an answer")
+    answers: Count = Field(description="answers, also those that failed")
+    coverage: Coverage
+    bounds: Bounds | None = Field(
+        description="of the share over all answers, if no undecided or failed one were right, or all; null without any"
+    )
+
+
 def described() -> list[Method[Any, Any]]:
     """Return the methods whose figures have a published schema, in the order of use; plug-ins that cannot be used have none."""
     found = [own_method(name) for name in OWN]

@@ -32,20 +32,31 @@ def headline(home: Home, run: Run, far: Reached) -> Headline:
 
 
 def _best(home: Home, run: Run) -> str:
-    """Return the best model by each measure of a finished run's method, a model named once."""
+    """Return the best model by each measure of a finished run's method, a model named once.
+
+    Of a share it is said up to what it comes if all undecided answers are right.
+    """
     method = method_of(run)
     if run.status != "done" or not method.measures:
         return ""
     models: Mapping[str, Any] = method.figures(home, run).get("models") or {}
     parts: dict[str, list[str]] = {}
     for name, path in method.measures.items():
-        values = {model: value for model, one in models.items() if (value := _at(one, path)) is not None}
+        values = {model: value for model, one in models.items() if (value := _figure(one, path)) is not None}
         if values:
             best = max(sorted(values), key=lambda model: values[model])
             called, scale = method.measure_called(name)
             of = f" ({scale})" if scale else ""
+            if (upper := _at(models[best], (path[0], "upper")) or 0.0) > values[best]:
+                of = f", up to {upper:.2f}"
             parts.setdefault(best, []).append(f"{called} {f'{values[best]:.2f}'.replace('-', MINUS)}{of}")
     return "; ".join(f"{model}: {', '.join(said)}" for model, said in parts.items())
+
+
+def _figure(model: Mapping[str, Any], path: tuple[str, ...]) -> float | None:
+    """Return a model's figure: a share itself, and not the end of its bounds that a threshold goes by."""
+    share = _at(model, (path[0], "share"))
+    return _at(model, path) if share is None else share
 
 
 def _at(value: Any, path: tuple[str, ...]) -> float | None:

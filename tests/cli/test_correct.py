@@ -132,6 +132,21 @@ def test_labels_and_passport_bring_back_what_the_judge_got_wrong(
     assert figures == printed(place, *options)
 
 
+def test_rates_of_rules_alone_are_strict(place: Place, printed: Printed, tmp_path: Path) -> None:
+    """Without a judge the rate as decided counts undecided answers as not right, and labels correct it over all answers."""
+    assert run(["evaluate", str(place.folder / "world.jsonl"), "--models", MODELS, *place.home]) == 0
+    said = labels(place, tmp_path / "said.jsonl", of=40)
+    found = printed(place, "--human", said, of=last(place.folder))["measures"]["right"]
+    for model, one in found["models"].items():
+        raw = one["raw"]
+        assert (raw["n"], raw["answers"], raw["coverage"]) == (60, 60, 1.0)
+        assert one["by_rule"] + raw["n_undecided"] == 60
+        assert raw["share"] <= place.truth(model) <= raw["upper"]
+        assert holds(one["by_labels"], place.truth(model))
+    assert any(one["raw"]["n_undecided"] for one in found["models"].values())
+    assert all(one["n"] == 60 for one in found["pairs"])
+
+
 def test_without_mix_and_labels_a_passport_corrects_nothing(
     place: Place, printed: Printed, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -36,18 +36,22 @@ def made(verb: Verb, *arguments: object) -> str:
 
 
 def test_a_run_without_a_judge_has_no_score_to_compare(verb: Verb) -> None:
-    """Of a judged run and one by rules alone right answers are compared, and it is said of how many, and why not of all."""
+    """Of a judged run and one by rules alone strict accuracy is compared, and it is said how many answers are undecided."""
     judged, rules = made(verb, *JUDGED), made(verb, *RULES)
     code, out, _ = verb("diff", judged, rules)
     assert code == 0
     assert f"no judge scored in run {rules}: there are no scores to compare" in out
-    assert "sim/weak right 6/8 " in out
-    assert "left out of right answers: 2 second: undecided" in out
+    assert "sim/weak strict accuracy 8 " in out
+    assert (
+        "undecided answers, counted as not right: 0 of first and 2 of second; whatever they are, the difference" in out
+    )
     assert "score: in points" not in out
     for pair in json.loads(verb("diff", judged, rules, "--json")[1])["pairs"]:
         assert pair["without_scores"] == ["second"]
         assert (pair["bounds"], pair["coverage"], pair["difference"], pair["lost"]) == (None, None, None, {})
-        assert pair["right"]["n"] + sum(pair["right"]["lost"].values()) == pair["n_shared"]
+        right = pair["strict_accuracy"]
+        assert (right["n"], right["lost"]) == (pair["n_shared"], {})
+        assert right["bounds"]["high"] - right["bounds"]["low"] == pytest.approx(right["n_undecided"]["second"] / 8)
 
 
 def test_only_in_one_run_are_models_that_the_other_lacks(verb: Verb) -> None:

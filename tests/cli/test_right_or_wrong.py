@@ -37,7 +37,7 @@ def test_what_is_right_stands_first_and_silence_is_said(verb: Verb) -> None:
     """The table has right answers before scores and what is spoken to after them, and says which model says too little."""
     code, out, _ = verb("evaluate", "world.jsonl", *JUDGED)
     assert code == 0
-    assert "model right score 95 % interval 1 5 spoken to scored" in out
+    assert "model strict accuracy score 95 % interval 1 5 spoken to scored" in out
     assert "These speak to less than 80 % of the criteria's weight: sim/terse (" in out
     assert "Right are final answers that agree with the reference answer, by rule or, where no rule can say" in out
     code, out, _ = verb("evaluate", "world.jsonl", *JUDGED, "--ask", "plain")
@@ -109,27 +109,32 @@ def test_a_comparison_says_who_says_more_before_any_score(verb: Verb) -> None:
     assert code == 0
     places = [
         out.index(words)
-        for words in ("sim/terse speaks to", "sim/terse − sim/talkative right", " spoken to 12 ", " score 12/12 ")
+        for words in (
+            "sim/terse speaks to",
+            "sim/terse − sim/talkative strict accuracy",
+            " spoken to 12 ",
+            " score 12/12 ",
+        )
     ]
     assert places == sorted(places)
     _, out, _ = verb("diff", "last", "last", "--models", "sim/terse,sim/talkative", "--json")
     (pair,) = json.loads(out)["pairs"]
-    assert pair["right"]["n"] == pair["stated"]["n"] == 12
-    assert sum(pair["right"]["changed"].values()) == 12
+    assert pair["strict_accuracy"]["n"] == pair["stated"]["n"] == 12
+    assert sum(pair["strict_accuracy"]["changed"].values()) == 12
     assert pair["stated"]["first"] < 0.5 < pair["stated"]["second"]
     assert pair["both_stated"]["n"] <= 12
 
 
 def test_rules_alone(verb: Verb, tmp_path: Path) -> None:
-    """Without --judge the table has right answers and bounds; sample, page, export, diff and runs speak of no judge."""
+    """Without --judge the table has strict accuracy and what is undecided; nothing else speaks of a judge."""
     code, out, _ = verb("evaluate", "world.jsonl", "--models", "sim/terse,sim/weak")
     assert code == 0
-    assert "Right answers model right of decided bounds failed calls cost" in out
-    assert "what no rule can say is a failure. Rules know a right answer more often than a wrong one" in out
+    assert "model strict accuracy right undecided calls cost" in out
+    assert "what no rule can say is undecided. Strict accuracy counts undecided answers as not right" in out
     _, out, _ = verb("show", "last", "--json")
     figures = json.loads(out)
     assert "judge" not in figures
-    assert figures["models"]["sim/terse"]["accuracy"]["n"] > 6
+    assert figures["models"]["sim/terse"]["strict_accuracy"]["n"] > 6
     _, out, _ = verb("show", "last", "--sample", "natural-2000000-count")
     assert re.search(r"model answer (failure )?─+ sim/terse (right|wrong|unknown)", out)
     assert "No criteria" not in out
@@ -149,6 +154,60 @@ def test_rules_alone(verb: Verb, tmp_path: Path) -> None:
     assert code == 0
     assert "no judge" in out
     assert "not paired" not in out
+
+
+def compared_by_rules(folder: Path, sides: dict[str, str]) -> tuple[str, ...]:
+    """Write data, and answers that are right (R), wrong by a rule (W) or undecided (U), and return how these are evaluated."""
+    count = len(next(iter(sides.values())))
+    samples = [
+        {"id": f"q{at:03}", "prompt": "How many boats?", "reference_answer": f"{at + 3}", "category": "ab"[at % 2]}
+        for at in range(count)
+    ]
+    said = {"R": "{}", "W": "1000{}", "U": "I cannot tell, perhaps a few or none"}
+    answers = [
+        {"id": f"q{at:03}", "model": model, "response": f"Final answer: {said[kind].format(at + 3)}"}
+        for model, kinds in sides.items()
+        for at, kind in enumerate(kinds)
+    ]
+    for name, rows in (("boats.jsonl", samples), ("answers.jsonl", answers)):
+        (folder / name).write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return ("evaluate", "boats.jsonl", "--responses", "answers.jsonl")
+
+
+def test_undecided_answers_stay_in_the_denominator(verb: Verb, tmp_path: Path) -> None:
+    """14 right and 6 undecided answers are 70 % and up to 100 %, in the verdict, the table, by category, on pages and in JSON."""
+    asked = compared_by_rules(tmp_path, {"m": "R" * 14 + "U" * 6})
+    code, out, _ = verb(*asked)
+    assert code == 0
+    assert "m: strict accuracy 70 % [46, 88] of 20 answers, up to 100 % if the 6 undecided answers are right." in out
+    assert "m 70 % [46, 88] 14/20 6, up to 100 % 0 $0.00" in out
+    assert re.search(r"Strict accuracy by category .* m 70 % \[\d+, \d+\], up to 100 %", out)
+    figures = json.loads(verb("show", "last", "--json")[1])["models"]["m"]
+    found = figures["strict_accuracy"]
+    assert (found["share"], found["upper"], found["n"], found["n_undecided"]) == (0.7, 1.0, 20, 6)
+    assert figures["by_category"]["a"]["strict_accuracy"]["n_undecided"] == 3
+    for name in ("page.md", "page.html"):
+        assert verb("report", "last", "-o", name)[0] == 0
+        text = (tmp_path / name).read_text().replace("**", "").replace("<strong>", "").replace("</strong>", "")
+        assert "if the 6 undecided answers are right" in text
+        assert "100 % [77, 100]" not in text
+
+
+def test_a_difference_is_one_of_strict_accuracy(verb: Verb, tmp_path: Path) -> None:
+    """Of 59 and 99 right answers of 120 the difference is 33 points on all samples, beside what undecided ones leave open."""
+    first, second = "R" * 59 + "W" * 21 + "U" * 40, "WWW" + "R" * 49 + "U" * 7 + "R" * 17 + "U" * 4 + "R" * 33 + "U" * 7
+    assert verb(*compared_by_rules(tmp_path, {"a": first, "b": second}))[0] == 0
+    figures = json.loads(verb("show", "last", "--json")[1])["models"]
+    assert [figures[name]["strict_accuracy"]["share"] for name in "ab"] == [0.491667, 0.825]
+    code, out, _ = verb("diff", "last", "last", "--models", "b,a")
+    assert code == 0
+    assert "b − a strict accuracy 120 82 % 49 % +33 +21 to +45 < 0.001" in out
+    assert "undecided answers, counted as not right: 18 of b and 40 of a" in out
+    assert "the difference on these samples lies from 0 to +48" in out
+    (pair,) = json.loads(verb("diff", "last", "last", "--models", "a,b", "--json")[1])["pairs"]
+    right = pair["strict_accuracy"]
+    assert (right["n"], right["difference"]["mean"], right["lost"]) == (120, 0.333333, {})
+    assert right["n_undecided"] == {"first": 40, "second": 18}
 
 
 @pytest.mark.parametrize(
@@ -223,10 +282,10 @@ def test_over_http(program: Program, tmp_path: Path, world: Path) -> None:
         ("plain", "published"),
     ]
     for name in ("A", "B"):
-        known, judged = rules["models"][name]["accuracy"], ours["models"][name]["accuracy"]
+        known, judged = rules["models"][name]["strict_accuracy"], ours["models"][name]["strict_accuracy"]
         assert known["n"] <= judged["n"] == 6
         assert known["bounds"]["low"] <= judged["share"] <= known["bounds"]["high"]
         assert published["models"][name]["stated"]["n"] == 0
-        assert plain["models"][name]["accuracy"]["n"] == 6
+        assert plain["models"][name]["strict_accuracy"]["n"] == 6
     again = program("evaluate", world, "--models", "A,B", "--limit", "6", "--json")
     assert json.loads(again.stdout) == rules

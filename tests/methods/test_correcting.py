@@ -77,14 +77,14 @@ def test_a_person_has_the_last_word_and_the_judge_keeps_its_own(done: Finished) 
     after = figures(done)
     assert kept["changes"][0] == {"what": "answer", "from": "wrong", "to": "right"}
     assert "corrections" not in before
-    k = before["models"][WEAK]["accuracy"]["k"]
-    assert after["models"][WEAK]["accuracy"]["k"] == k + 2
+    k = before["models"][WEAK]["strict_accuracy"]["k"]
+    assert after["models"][WEAK]["strict_accuracy"]["k"] == k + 2
     assert after["models"][WEAK]["score"]["mean"] > before["models"][WEAK]["score"]["mean"]
     assert after["models"][STRONG] == before["models"][STRONG]
     told = after["corrections"]
     assert (told["answers"], told["of"], told["by"]) == (2, 42, {"anna": 1, "ben": 1})
     for name, one in told["as_judged"].items():
-        assert one == {part: before["models"][name][part] for part in ("n", "n_scored", "accuracy", "score")}
+        assert one == {part: before["models"][name][part] for part in ("n", "n_scored", "strict_accuracy", "score")}
     method_of(get_run(Home.open(done.home, write=False), done.run)).shape().model_validate(after)
 
 
@@ -186,7 +186,7 @@ def test_an_answer_that_is_judged_anew_loses_its_correction(done: Finished) -> N
     )
     connection.close()
     assert "corrections" not in figures(done)
-    assert figures(done)["models"][WEAK]["accuracy"] == before["models"][WEAK]["accuracy"]
+    assert figures(done)["models"][WEAK]["strict_accuracy"] == before["models"][WEAK]["strict_accuracy"]
     with Home.open(done.home, write=False) as home:
         view = asyncio.run(sample_of_run(home, get_run(home, done.run), sample))
     [answer] = [one for one in view["answers"] if one["model"] == WEAK]

@@ -234,7 +234,7 @@ async def test_a_lost_verdict_on_right_or_wrong_is_asked_anew(
     lost = {row.item: row for row in before if row.verdict == "unknown"}
     assert len(lost) == sum(row.kind == "score" for row in before)
     assert {row.outcome for row in lost.values()} == {"scored"}
-    assert first.summary["models"]["sim/strong"]["accuracy"]["coverage"] == 0
+    assert first.summary["models"]["sim/strong"]["strict_accuracy"]["coverage"] == 0
     transport = Circling("equivalence", fault)
     _, untouched = await retried(settings, first.run, transport, kinds=[one for one in RETRYABLE if one != kind])
     assert transport.sent == []
@@ -242,7 +242,10 @@ async def test_a_lost_verdict_on_right_or_wrong_is_asked_anew(
     second, after = await retried(settings, first.run, transport)
     assert transport.asked == ["equivalence"]
     assert sorted(call.repeat for call in transport.chats) == [RETRY_STRIDE] * SAMPLES + [RETRY_STRIDE + 1] * SAMPLES
-    assert second.summary["models"]["sim/strong"]["accuracy"] == expected.summary["models"]["sim/strong"]["accuracy"]
+    assert (
+        second.summary["models"]["sim/strong"]["strict_accuracy"]
+        == expected.summary["models"]["sim/strong"]["strict_accuracy"]
+    )
     assert [row.verdict for row in after] == [row.verdict for row in faultless]
     for row in after:
         if row.item in lost:

@@ -88,7 +88,10 @@ async def test_every_answer_says_whether_it_is_right(settings: Settings, request
     assert {final.rule for final in finals.values()} >= {"choice", "exact", "judge"}
     for name, model in result.summary["models"].items():
         mine = [row for row in rows if row.model == name]
-        assert (model["accuracy"]["k"], model["accuracy"]["n"]) == (sum(row.verdict == "right" for row in mine), 14)
+        assert (model["strict_accuracy"]["k"], model["strict_accuracy"]["n"]) == (
+            sum(row.verdict == "right" for row in mine),
+            14,
+        )
         assert model["stated"]["mean"] == pytest.approx(sum(row.stated or 0 for row in mine) / 14, abs=1e-6)
         assert model["length"]["characters"] == pytest.approx(sum(row.length or 0 for row in mine) / 14, abs=0.1)
     assert (result.summary["ask"], result.summary["protocol"]) == ("show", "ours")
@@ -125,7 +128,7 @@ async def test_the_published_protocol_goes_the_papers_way(settings: Settings, re
     assert (result.summary["protocol"], result.summary["ask"]) == ("published", "plain")
     assert model["stated"]["n"] == model["stated_score"]["n"] == 0
     assert model["score"]["mean"] < 3
-    assert model["accuracy"]["n"] == 14, "right or wrong is decided all the same"
+    assert model["strict_accuracy"]["n"] == 14, "right or wrong is decided all the same"
     shown = await evaluate(
         request_of(judge="sim/judge", models=("sim/terse",), protocol="published", ask="show"), settings=settings
     )
@@ -144,7 +147,7 @@ async def test_a_terse_model_is_as_right_as_a_talkative_one(settings: Settings, 
     assert result.summary["length"]["low"] > 0.3, "over both models, longer answers score higher"
     data = await report_of(settings, result.run)
     (pair,) = data.differences
-    right, both = pair["right"], pair["both_stated"]
+    right, both = pair["strict_accuracy"], pair["both_stated"]
     assert right["n"] == 84
     assert right["difference"]["low"] <= 0 <= right["difference"]["high"]
     assert both["difference"]["low"] <= 0 <= both["difference"]["high"]
@@ -157,10 +160,10 @@ async def test_a_terse_model_is_as_right_as_a_talkative_one(settings: Settings, 
             "so that the difference that comes next also says how much each says",
             "It is ahead of **sim/terse**",
             "Their scores fall for what they do not say",
-            "| model | right |",
+            "| model | strict accuracy |",
             "## Differences between models",
-            "Go by right answers",
-            "| first | second | right answers |",
+            "Go by strict accuracy",
+            "| first | second | strict accuracy |",
             "| higher | lower | paired | difference |",
         )
     ]
@@ -191,8 +194,9 @@ async def test_rules_alone_ask_the_candidates_alone(settings: Settings, request_
         assert row.verdict == "right" if said == right[row.sample_id] else row.verdict in ("wrong", "unknown")
     for name, model in summary["models"].items():
         mine = Counter(row.verdict for row in rows if row.model == name)
-        accuracy = model["accuracy"]
-        assert (accuracy["k"], accuracy["n"], accuracy["answers"]) == (mine["right"], mine["right"] + mine["wrong"], 14)
+        accuracy = model["strict_accuracy"]
+        assert (accuracy["k"], accuracy["n"], accuracy["answers"]) == (mine["right"], 14, 14)
+        assert accuracy["n_undecided"] == mine["unknown"]
         assert (model["score"], model["bounds"], model["n_scored"]) == (None, None, 0)
         assert model["failed_answers"] == ({"undecided": mine["unknown"]} if mine["unknown"] else {})
     assert sum(model["failed_answers"].get("undecided", 0) for model in summary["models"].values()) > 0
@@ -225,8 +229,8 @@ async def test_the_data_say_which_answers_are_accepted(settings: Settings, tmp_p
     assert silent.sent == []
     rows = {row.sample_id: row for row in answers_of(settings, result.run)}
     assert [rows[str(number)].verdict for number in range(len(samples))] == [verdict for *_, verdict in samples]
-    accuracy = result.summary["models"]["someone"]["accuracy"]
-    assert (accuracy["k"], accuracy["n"], accuracy["answers"]) == (4, 6, 7)
+    accuracy = result.summary["models"]["someone"]["strict_accuracy"]
+    assert (accuracy["k"], accuracy["n"], accuracy["n_undecided"], accuracy["answers"]) == (4, 7, 1, 7)
     assert result.summary["ask"] is None, "whoever made the answers knows how the question was put"
     assert "no reference answer" in (rows["7"].reason or "")
 
@@ -328,7 +332,7 @@ async def test_a_retry_keeps_what_was_decided(
     first = await evaluate(request, settings=settings, transports={"sim": watched(change=garbled)})
     (failed,) = answers_of(settings, first.run)
     assert (failed.failure, failed.verdict) == ("unparsable", "right")
-    assert first.summary["models"]["sim/strong"]["accuracy"]["n"] == 1, "right or wrong is known all the same"
+    assert first.summary["models"]["sim/strong"]["strict_accuracy"]["n"] == 1, "right or wrong is known all the same"
     rest = watched()
     await goes_on(settings, first.run, rest, retry=RETRYABLE)
     assert set(prompts_of(rest)) == {"checkpoints"}

@@ -23,7 +23,7 @@ def row(sample: int, model: str = "m", **fields: Any) -> Row:
 
 
 def test_right_answers_and_what_is_spoken_to() -> None:
-    """Right answers are of those decided, shares and scores of what is said over samples, each by its repeats."""
+    """Strict accuracy leaves out a verdict that failed, shares and scores of what is said over samples, each by its repeats."""
     rows = [
         row(0, stated=1.0, stated_score=4.0),
         row(0, repeat=1, stated=0.5, stated_score=2.0, verdict="wrong"),
@@ -33,12 +33,66 @@ def test_right_answers_and_what_is_spoken_to() -> None:
     ]
     model = summarise(collect(rows), seed=0)["models"]["m"]
     for found in (model, model["by_category"]["count"]):
-        accuracy = found["accuracy"]
+        accuracy = found["strict_accuracy"]
         assert (accuracy["k"], accuracy["n"], accuracy["answers"], accuracy["coverage"]) == (1, 3, 4, 0.75)
         assert accuracy["bounds"] == {"low": 0.25, "high": 0.5}
         assert (found["stated"]["n"], found["stated"]["mean"]) == (3, pytest.approx((0.75 + 0 + 0.25) / 3, abs=1e-6))
         assert (found["stated_score"]["n"], found["stated_score"]["mean"]) == (2, 4.0)
     assert model["length"]["correlation"] is None, "four images bound nothing"
+
+
+def strict(*answers: tuple[str | None, str | None]) -> dict[str, Any]:
+    """Return the strict accuracy of answers to questions on different images, each given by its verdict and failure."""
+    rows = [row(at, score=None, verdict=verdict, failure=failure) for at, (verdict, failure) in enumerate(answers)]
+    return summarise(collect(rows), seed=0, judged=False)["models"]["m"]["strict_accuracy"]
+
+
+RIGHT, WRONG, UNDECIDED = ("right", None), ("wrong", None), ("unknown", "undecided")
+
+
+def test_undecided_answers_count_as_not_right() -> None:
+    """14 right and 6 undecided answers are 70 % with the interval of 14 of 20, and up to 100 %."""
+    found = strict(*[RIGHT] * 14, *[UNDECIDED] * 6)
+    assert (found["k"], found["n"], found["n_undecided"], found["answers"]) == (14, 20, 6, 20)
+    assert (found["share"], found["upper"], found["coverage"]) == (0.7, 1.0, 1.0)
+    assert found["bounds"] == {"low": 0.7, "high": 1.0}
+    wrong = strict(*[RIGHT] * 14, *[WRONG] * 6)
+    assert [found[name] for name in ("share", "low", "high")] == [wrong[name] for name in ("share", "low", "high")]
+    assert (wrong["n_undecided"], wrong["upper"], wrong["bounds"]) == (0, 0.7, {"low": 0.7, "high": 0.7})
+
+
+@pytest.mark.parametrize(
+    "failed",
+    [(None, "api_error"), ("unknown", None), ("unknown", "budget"), (None, "refused"), ("unknown", "unparsable")],
+)
+def test_a_failed_decision_is_never_a_wrong_answer(failed: tuple[str | None, str | None]) -> None:
+    """What failed, at the model or at the judge, leaves the strict accuracy and opens its bounds."""
+    found = strict(*[RIGHT] * 6, *[WRONG] * 2, *[UNDECIDED] * 2, *[failed] * 10)
+    assert (found["k"], found["n"], found["n_undecided"], found["answers"]) == (6, 10, 2, 20)
+    assert (found["share"], found["upper"], found["coverage"]) == (0.6, 0.8, 0.5)
+    assert found["bounds"] == {"low": 0.3, "high": 0.9}
+
+
+def test_where_all_failed_there_is_no_strict_accuracy() -> None:
+    """Without an answer that can be counted there is no share, and all is open."""
+    found = strict((None, "api_error"), ("unknown", None))
+    assert (found["n"], found["share"], found["upper"], found["coverage"]) == (0, None, None, 0.0)
+    assert found["bounds"] == {"low": 0.0, "high": 1.0}
+
+
+def test_the_verdict_on_strict_accuracy_says_what_is_open() -> None:
+    """The first sentence has the interval, and apart from it what undecided and failed answers leave open."""
+    rows = [row(at, score=None, verdict="right") for at in range(14)]
+    rows += [row(at, score=None, verdict="unknown", failure="undecided") for at in range(14, 20)]
+    said = findings(summary_of(rows))
+    assert "m: strict accuracy 70 %" in said
+    assert "of 20 answers, up to 100 % if the 6 undecided answers are right." in said
+    rows += [row(at, score=None, verdict=None, failure="api_error") for at in range(20, 24)]
+    rows += [row(at, model="other", score=None, verdict="right" if at < 15 else "wrong") for at in range(20)]
+    said = findings(summary_of(rows))
+    assert "other has the highest strict accuracy: 75 %" in said
+    assert "Undecided answers could put m ahead, if they are right." in said
+    assert "4 of 24 answers failed" in findings(summary_of([one for one in rows if one.model == "m"]))
 
 
 def test_failed_repeats_are_seen_in_coverage_and_bounds() -> None:
@@ -151,14 +205,14 @@ def test_a_tie_is_said_as_one() -> None:
         for failure in ("refused" if at == 7 else None,)
     ]
     said = findings(summary_of(rows))
-    assert "a and b answer right equally often: 1 of 8, 12 %" in said
+    assert "a and b have the same strict accuracy: 12 %" in said
     assert "a and b score highest, and alike: 3.00 of 5" in said
     assert "the least covered models are a and b: 7/8 scored" in said
     third = [row(at, model="c", verdict="wrong", score=2.0) for at in range(8)]
     said = findings(summary_of([*rows, *third]))
-    assert "a and b answer right most often, and equally often: 1 of 8" in said
+    assert "a and b have the highest strict accuracy, and the same: 12 %" in said
     alone = [row(at, model="a", verdict="right" if at < 2 else "wrong") for at in range(8)]
-    assert "a answers right most often: 2 of 8" in findings(summary_of([*alone, *third]))
+    assert "a has the highest strict accuracy: 25 %" in findings(summary_of([*alone, *third]))
 
 
 def test_what_is_below_a_limit_is_never_rounded_to_it() -> None:

@@ -2,17 +2,19 @@
 
 import pytest
 
+from dokimasia.domain.judgement import Correctness
 from dokimasia.runs.reading.differences import compare
 from dokimasia.runs.reading.sides import Answer, Place, Side
 
 PLACES = [Place(name, f"digest-{name}", f"image-{name}") for name in "abcde"]
 WEIGHTS = (5, 3, 2)
+KNOWN: tuple[Correctness, ...] = ("right", "wrong", "undecided", "undecided", "failed")
 
 
-def answer(sample: str, scores: str, *, right: bool | None = None, criteria: str = "", repeat: int = 0) -> Answer:
+def answer(sample: str, scores: str, *, right: Correctness = "failed", criteria: str = "", repeat: int = 0) -> Answer:
     """One answer from its scores, `-` where the answer says nothing; without any, the judge failed."""
     if not scores:
-        return Answer(sample, repeat, None, "unparsable", right=right)
+        return Answer(sample, repeat, None, "unparsable", correctness=right)
     stated = tuple(one != "-" for one in scores)
     values = tuple(1 if one == "-" else int(one) for one in scores)
     return Answer(
@@ -22,7 +24,7 @@ def answer(sample: str, scores: str, *, right: bool | None = None, criteria: str
         None,
         criteria=criteria or f"criteria-{sample}",
         criteria_scores=values,
-        right=right,
+        correctness=right,
         stated=sum(weight for told, weight in zip(stated, WEIGHTS, strict=True) if told) / 10,
         criteria_stated=stated,
         weights=WEIGHTS,
@@ -32,21 +34,21 @@ def answer(sample: str, scores: str, *, right: bool | None = None, criteria: str
 TERSE = Side.of(
     PLACES,
     [
-        answer("a", "5--", right=True),
-        answer("b", "---", right=True),
-        answer("c", "-42", right=False),
-        answer("d", "", right=True),
-        answer("e", "555", right=None, criteria="others"),
+        answer("a", "5--", right="right"),
+        answer("b", "---", right="right"),
+        answer("c", "-42", right="wrong"),
+        answer("d", "", right="right"),
+        answer("e", "555", right="failed", criteria="others"),
     ],
 )
 TALKATIVE = Side.of(
     PLACES,
     [
-        answer("a", "311", right=True),
-        answer("b", "555", right=False),
-        answer("c", "525", right=False),
-        answer("d", "555", right=True),
-        answer("e", "111", right=True),
+        answer("a", "311", right="right"),
+        answer("b", "555", right="wrong"),
+        answer("c", "525", right="wrong"),
+        answer("d", "555", right="right"),
+        answer("e", "111", right="right"),
     ],
 )
 
@@ -62,11 +64,24 @@ def test_what_both_speak_to_agrees_with_a_computation_by_hand() -> None:
 
 
 def test_shares_and_right_answers_are_paired_by_sample() -> None:
-    """Shares are compared where both are scored, right answers where both are decided, scored or not."""
+    """Shares are compared where both are scored, strict accuracy where neither decision failed, scored or not."""
     found = compare(TERSE, TALKATIVE, seed=0)
     assert found["stated"]["n"] == 4
     assert found["stated"]["first"] == pytest.approx((0.5 + 0 + 0.5 + 1) / 4)
-    assert (found["right"]["n"], found["right"]["first"], found["right"]["second"]) == (4, 0.75, 0.5)
+    assert tuple(found["strict_accuracy"][name] for name in ("n", "first", "second")) == (4, 0.75, 0.5)
+
+
+def test_undecided_answers_are_paired_as_not_right() -> None:
+    """Strict accuracy is compared on all samples whose decisions did not fail; undecided answers open bounds of their own."""
+    first = Side.of(PLACES, [answer(name, "", right=right) for name, right in zip("abcde", KNOWN, strict=True)])
+    second = Side.of(PLACES, [answer(name, "", right="right") for name in "abcde"])
+    found = compare(first, second, seed=0)["strict_accuracy"]
+    assert (found["n"], found["first"], found["second"]) == (4, 0.25, 1.0)
+    assert (found["difference"]["mean"], found["lost"]) == (0.75, {"first: unparsable": 1})
+    assert found["n_undecided"] == {"first": 2, "second": 0}
+    assert found["bounds"] == {"low": 0.25, "high": 0.75}
+    turned_round = compare(second, first, seed=0)["strict_accuracy"]
+    assert turned_round["bounds"] == {"low": -0.75, "high": -0.25}
 
 
 def test_a_terse_answer_loses_nothing_on_what_both_speak_to() -> None:
@@ -92,4 +107,4 @@ def test_nothing_spoken_to_is_nothing_measured() -> None:
     both = compare(one, other, seed=0)["both_stated"]
     assert (both["n"], both["first"], both["difference"], both["p_value"]) == (0, None, None, None)
     bare = Side.of(PLACES[:1], [Answer("a", 0, 3.0, None)])
-    assert {"right", "stated", "both_stated"}.isdisjoint(compare(bare, bare, seed=0))
+    assert {"strict_accuracy", "stated", "both_stated"}.isdisjoint(compare(bare, bare, seed=0))

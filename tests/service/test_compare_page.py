@@ -337,3 +337,17 @@ async def test_rows_are_read_once_for_a_comparison(two: tuple[Path, str, str], m
         async with asking(service) as client:
             assert shown(await body(client, f"/compare?runs={first},{second}&show=higher"))
     assert sorted(read) == sorted((run, "score") for run in (first, second))
+
+
+async def test_a_list_names_the_best_strict_accuracy(homes: runs.Homes, world: Path, tmp_path: Path) -> None:
+    """A run's line has its best model by strict accuracy, up to what it is if undecided answers are right, and no bound."""
+    settings, _ = homes.finished(KINDS["evaluate"], tmp_path / "home")
+    rules = await make(settings, world, KINDS["evaluate"], judge=None)
+    found = {name: one["strict_accuracy"] for name, one in rules.summary["models"].items()}
+    best = max(sorted(found), key=lambda name: found[name]["share"])
+    share, upper = found[best]["share"], found[best]["upper"]
+    with service_over(settings.home) as service:
+        async with asking(service) as client:
+            line = plain_text(await body(client, f"/runs/{rules.run}/row"))
+    assert upper > share, "rules leave answers undecided in this world"
+    assert f"{best}: strict accuracy {share:.2f}, up to {upper:.2f}" in line

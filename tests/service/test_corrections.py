@@ -39,8 +39,8 @@ async def wrong_of(client: httpx.AsyncClient, run: str) -> list[str]:
 
 
 async def share(client: httpx.AsyncClient, run: str) -> dict[str, Any]:
-    """The share of the weak model's right answers."""
-    return (await client.get(f"/api/runs/{run}")).json()["figures"]["models"][WEAK]["accuracy"]
+    """The strict accuracy of the weak model."""
+    return (await client.get(f"/api/runs/{run}")).json()["figures"]["models"][WEAK]["strict_accuracy"]
 
 
 async def test_a_verdict_is_corrected_over_http(desk: tuple[httpx.AsyncClient, str]) -> None:

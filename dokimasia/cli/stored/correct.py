@@ -116,7 +116,7 @@ def _rates(measure: Mapping[str, Any], figures: Mapping[str, Any]) -> "Table":
             escape(name),
             f"{one['raw']['n']} of {one['answers']}",
             str(one["by_rule"]),
-            _percent(one["raw"], "share"),
+            _percent(one["raw"], "share") + _up_to(one["raw"]),
         ]
         if by_passport:
             over = one["over_mixes"]
@@ -130,6 +130,11 @@ def _rates(measure: Mapping[str, Any], figures: Mapping[str, Any]) -> "Table":
             cells += [_percent(found, "rate"), _percent(found["alone"], "rate"), power]
         table.add_row(*cells)
     return table
+
+
+def _up_to(raw: Mapping[str, Any]) -> str:
+    """Say what a strict accuracy is up to if all undecided answers are right; "" where none is undecided."""
+    return f", up to {raw['upper']:.0%}" if raw["n_undecided"] else ""
 
 
 def _pairs(measure: Mapping[str, Any], figures: Mapping[str, Any]) -> "Table":

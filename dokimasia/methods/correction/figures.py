@@ -22,7 +22,7 @@ from dokimasia.methods.correction.given import Labels, check_named, check_respon
 from dokimasia.methods.correction.measures import Answer, judged_run
 from dokimasia.methods.correction.rates import Rates, no_rates, observed_mix, rates_for
 from dokimasia.methods.passports import passport_for
-from dokimasia.runs.reading.rates import limits, rounded, share
+from dokimasia.runs.reading.rates import limits, rounded, strict_share
 from dokimasia.storage.home import Home
 from dokimasia.storage.runs import Run
 
@@ -148,9 +148,9 @@ def _model(answers: Sequence[Answer], rates: Rates | None, labels: Labels | None
                 over = mixes._asdict() | {"low": rounded(mixes.low), "high": rounded(mixes.high)}
     return {
         "answers": len(answers),
-        "by_rule": sum(not one.by_judge for one in decisions),
+        "by_rule": sum(not decision.by_judge and not one.undecided for one, decision in decided),
         "by_judge": sum(one.by_judge for one in decisions),
-        "raw": share([one.right for one in decisions], clusters, unknown=len(answers) - len(decisions)),
+        "raw": strict_share([one.correctness for one in answers], [one.cluster for one in answers]),
         "by_passport": by_passport,
         "over_mixes": over,
         "by_labels": None if labels is None else _by_labels(decided_labels(answers, labels), labels),

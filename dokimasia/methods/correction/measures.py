@@ -8,7 +8,7 @@ from dokimasia.algorithms.gating import gate
 from dokimasia.domain.annotation import HOLDS, SCORE, Unit
 from dokimasia.domain.blindspots import Evaluator
 from dokimasia.domain.call import ModelSpec
-from dokimasia.domain.judgement import FinalAnswer
+from dokimasia.domain.judgement import Correctness, FinalAnswer, correctness_of
 from dokimasia.errors import InputError
 from dokimasia.methods.audit import METHOD as AUDIT
 from dokimasia.methods.audit import audit_rows
@@ -24,8 +24,9 @@ CORRECTED = (EVALUATION.name, AUDIT.name)
 
 
 class Answer(NamedTuple):
-    """One answer of a model, or one rubric of one, and what was decided of it; None where it is not known.
+    """One answer of a model, or one rubric of one, and what was decided of it; None where the decision failed.
 
+    An `undecided` answer, of which no rule says whether it is right and no judge was asked, counts as decided not to be right.
     `unit` is what people label; `place` tells the answer from others of its model: its sample, the number of the rubric from 1
     (0 for the answer as a whole), and the repeat.
     """
@@ -34,6 +35,14 @@ class Answer(NamedTuple):
     repeat: int
     cluster: str
     decision: Decision | None
+    undecided: bool = False
+
+    @property
+    def correctness(self) -> Correctness:
+        """What is known of it, as strict accuracy counts it."""
+        if self.undecided or self.decision is None:
+            return "undecided" if self.undecided else "failed"
+        return "right" if self.decision.right else "wrong"
 
     @property
     def place(self) -> tuple[str, int, int]:
@@ -111,12 +120,13 @@ def _right(home: Home, run: Run, clusters: Mapping[str, str]) -> Measure:
     finals = find_values(home, FinalAnswer, [row.final_id for row in rows if row.final_id is not None])
     models: dict[str, list[Answer]] = {}
     for row in rows:
-        final = finals.get(row.final_id or "")
-        known = final is not None and final.verdict != "unknown"
-        decision = Decision(final.verdict == "right", final.rule == "judge") if final is not None and known else None
+        final, known = finals.get(row.final_id or ""), correctness_of(row.verdict, row.failure)
+        decision = None
+        if final is not None and known != "failed":
+            decision = Decision(known == "right", final.rule == "judge")
         name = shown_name(row.model, row.arm)
-        unit = Unit(row.sample_id, SCORE, name)
-        models.setdefault(name, []).append(Answer(unit, row.repeat, clusters[row.sample_id], decision))
+        unit, cluster = Unit(row.sample_id, SCORE, name), clusters[row.sample_id]
+        models.setdefault(name, []).append(Answer(unit, row.repeat, cluster, decision, known == "undecided"))
     return Measure("right", "answers that are right", "right-or-wrong", "", "", models)
 
 

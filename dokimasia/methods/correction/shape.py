@@ -5,7 +5,7 @@ from typing import Any
 from pydantic import Field
 
 from dokimasia.domain.identity import Value
-from dokimasia.runs.shapes import Count, Fraction, Heading, NoInterval, Share
+from dokimasia.runs.shapes import Count, Fraction, Heading, NoInterval, StrictShare
 
 Signed = float
 Refused = str
@@ -55,7 +55,7 @@ class CorrectedModel(Value):
     answers: Count = Field(description="answers, or rubrics of answers, all repeats")
     by_rule: Count = Field(description="of these, decided by rules, which need no correction")
     by_judge: Count = Field(description="of these, decided by the judge")
-    raw: Share = Field(description="the share as decided; `bounds` are what undecided answers leave open")
+    raw: StrictShare = Field(description="the share as decided, of an evaluation its strict accuracy")
     by_passport: CorrectedRate | None = Field(description="null where no passport was given")
     over_mixes: OverMixes | None = Field(
         description="null where no passport corrects, and where the rate is refused or cut"
@@ -68,8 +68,8 @@ class Compared(Value):
 
     first: str
     second: str
-    n: Count = Field(description="answers that were decided of both, by sample and repeat")
-    raw: Difference = Field(description="as decided")
+    n: Count = Field(description="answers of both whose decision did not fail, by sample and repeat")
+    raw: Difference = Field(description="as decided, undecided answers counted as not right")
     by_passport: Difference | None = Field(description="null where no passport was given")
     by_labels: Difference | None = Field(description="null where no labels were given")
 

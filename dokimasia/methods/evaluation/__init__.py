@@ -34,7 +34,7 @@ METHOD: Method[EvaluationRequest, EvaluationPlan] = Method(
     columns=COLUMNS,
     cells=cells,
     scale=ATOMS,
-    measures={"score": ("score", "mean"), "accuracy": ("accuracy", "bounds", "low")},
+    measures={"score": ("score", "mean"), "accuracy": ("strict_accuracy", "bounds", "low")},
     fork=lazily("dokimasia.methods.evaluation.forking", "fork"),
 )
 

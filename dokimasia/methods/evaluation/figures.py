@@ -74,7 +74,8 @@ def _corrected(home: Home, run: Run, *, judged: bool) -> dict[str, Any]:
             "by": counted_names(one.who for one in (*counted, *left_out)),
             "left_out": [{"sample": one.sample, "who": one.who, "reason": one.reason} for one in left_out],
             "as_judged": {
-                name: {part: one[part] for part in ("n", "n_scored", "accuracy", "score")} for name, one in ours.items()
+                name: {part: one[part] for part in ("n", "n_scored", "strict_accuracy", "score")}
+                for name, one in ours.items()
             },
         }
     }

@@ -66,7 +66,7 @@ def rival_differences(sides: Mapping[str, Side], order: Sequence[str], *, seed: 
         One mapping a pair, in the order of the models: `better` and `worse` (the names), what
         `dokimasia.runs.reading.differences.compare` returns with `first` and `second` as mean scores of `worse` and
         `better`, and `adjusted`, the p-value after Benjamini and Hochberg over all pairs that have one (None without);
-        so, too, in `right`, `stated` and `both_stated`, each over all pairs.
+        so, too, in `strict_accuracy`, `stated` and `both_stated`, each over all pairs.
     """
     pairs = [
         {"better": better, "worse": worse, **compare(sides[worse], sides[better], seed=seed, top=0)}
@@ -74,7 +74,7 @@ def rival_differences(sides: Mapping[str, Side], order: Sequence[str], *, seed: 
     ]
     for family in (
         pairs,
-        *([pair[name] for pair in pairs if name in pair] for name in ("right", "stated", "both_stated")),
+        *([pair[name] for pair in pairs if name in pair] for name in ("strict_accuracy", "stated", "both_stated")),
     ):
         tested = [one for one in family if one["p_value"] is not None]
         for one in family:

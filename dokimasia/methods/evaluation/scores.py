@@ -1,4 +1,4 @@
-"""From the stored rows of an evaluation to its table: accuracy, scores with intervals, what answers speak to, failures, cost."""
+"""From the stored rows of an evaluation to its table: strict accuracy, scores, what answers speak to, failures, cost."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -8,8 +8,9 @@ from typing import Any, NamedTuple
 
 from dokimasia.algorithms.scoring import normalise
 from dokimasia.algorithms.statistics import correlation_interval, pearson
+from dokimasia.domain.judgement import Correctness, correctness_of
 from dokimasia.runs.figures import costs, counted
-from dokimasia.runs.reading.rates import coverage, limits, mean_interval, possible, rounded, share, spread
+from dokimasia.runs.reading.rates import coverage, limits, mean_interval, possible, rounded, spread, strict_share
 from dokimasia.runs.reading.sides import ATOMS
 from dokimasia.storage.usage import Used
 
@@ -49,7 +50,7 @@ class _Said(NamedTuple):
 class _Samples:
     """One model's samples: scores, shares of weight spoken to, scores of that, failures, clusters, all by sample.
 
-    `verdicts` are pairs of cluster and whether the answer is right (None: unknown) of samples with a reference answer.
+    `correctness` are pairs of cluster and what is known of an answer, of samples with a reference answer.
     """
 
     scores: dict[str, list[float]] = field(default_factory=dict[str, list[float]])
@@ -57,13 +58,13 @@ class _Samples:
     clusters: dict[str, str] = field(default_factory=dict[str, str])
     stated: dict[str, list[float]] = field(default_factory=dict[str, list[float]])
     stated_scores: dict[str, list[float]] = field(default_factory=dict[str, list[float]])
-    verdicts: list[tuple[str, bool | None]] = field(default_factory=list[tuple[str, "bool | None"]])
+    correctness: list[tuple[str, Correctness]] = field(default_factory=list[tuple[str, Correctness]])
     said: list[_Said] = field(default_factory=list[_Said])
 
     def add(self, row: Row) -> None:
         self.clusters[row.sample_id] = row.cluster
         if row.referenced:
-            self.verdicts.append((row.cluster, {"right": True, "wrong": False}.get(row.verdict or "")))
+            self.correctness.append((row.cluster, correctness_of(row.verdict, row.failure)))
         if row.stated is not None:
             self.stated.setdefault(row.sample_id, []).append(row.stated)
         if row.stated_score is not None:
@@ -157,7 +158,7 @@ def _measure(samples: _Samples, *, seed: int, judged: bool) -> dict[str, Any]:
     answers = [(samples.scores.get(id, []), len(samples.failures.get(id, []))) for id in ids]
     return {
         **coverage((len(scores), failed) for scores, failed in answers),
-        "accuracy": _accuracy(samples.verdicts),
+        "strict_accuracy": _strict_accuracy(samples.correctness),
         "score": mean_interval(means, [samples.clusters[id] for id in scored], seed=seed, bounds=ATOMS),
         "bounds": possible(answers, LOWEST, HIGHEST) if judged else None,
         "stated": _over_samples(samples.stated, samples.clusters, (0.0, 1.0), seed=seed),
@@ -168,15 +169,12 @@ def _measure(samples: _Samples, *, seed: int, judged: bool) -> dict[str, Any]:
     }
 
 
-def _accuracy(verdicts: Sequence[tuple[str, bool | None]]) -> dict[str, Any] | None:
-    """The share of answers that are right, of those of which it was decided; None where no sample has a reference."""
-    if not verdicts:
+def _strict_accuracy(answers: Sequence[tuple[str, Correctness]]) -> dict[str, Any] | None:
+    """Return the strict accuracy, each answer with its cluster; None where no sample has a reference."""
+    if not answers:
         return None
-    decided = [(cluster, right) for cluster, right in verdicts if right is not None]
-    found = share(
-        [right for _, right in decided], [cluster for cluster, _ in decided], unknown=len(verdicts) - len(decided)
-    )
-    return {**found, "answers": len(verdicts), "coverage": rounded(len(decided) / len(verdicts))}
+    clusters, known = zip(*answers, strict=True)
+    return strict_share(known, clusters)
 
 
 def _over_samples(

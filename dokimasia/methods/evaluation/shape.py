@@ -16,16 +16,9 @@ from dokimasia.runs.shapes import (
     Interval,
     Judge,
     NoInterval,
-    Share,
+    StrictShare,
     Used,
 )
-
-
-class Accuracy(Share):
-    """The share of answers that are right, of those of which it was decided; each answer counts, repeats, too."""
-
-    answers: Count = Field(description="answers to samples with a reference answer, also those that failed")
-    coverage: Coverage
 
 
 class OverSamples(Value):
@@ -60,7 +53,9 @@ class Scores(Value):
     answers: Count = Field(description="answers, all repeats")
     answers_scored: Count = Field(description="answers with a score")
     coverage: Coverage
-    accuracy: Accuracy | None = Field(description="null where no sample has a reference answer")
+    strict_accuracy: StrictShare | None = Field(
+        description="over answers to samples with a reference answer, repeats, too; null where there is no such sample"
+    )
     score: Interval | None = Field(description="mean, 1 to 5; clustered by image; null where nothing was scored")
     bounds: Bounds | None = Field(
         description="of the mean over all n, if every failed answer had 1, or 5; null without a sample"
@@ -145,7 +140,7 @@ class AsJudged(Value):
 
     n: Count = Field(description="samples")
     n_scored: Count = Field(description="samples with a scored answer")
-    accuracy: Accuracy | None
+    strict_accuracy: StrictShare | None
     score: Interval | None
 
 

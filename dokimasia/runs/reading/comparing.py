@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from dokimasia.domain.identity import digest
+from dokimasia.domain.judgement import correctness_of
 from dokimasia.errors import InputError
 from dokimasia.runs.figures import shown_name, simulated
 from dokimasia.runs.plans import identity
@@ -201,7 +202,7 @@ def answer_of(
         response=texts.get(row.response_id or ""),
         criteria=row.criteria_id,
         criteria_scores=scores.get(row.judgement_id or "", ()),
-        right={"right": True, "wrong": False}.get(row.verdict or ""),
+        correctness=correctness_of(row.verdict, row.failure),
         stated=row.stated,
         criteria_stated=stated.get(row.judgement_id or "", ()),
         weights=weights.get(row.criteria_id or "", ()),

@@ -40,10 +40,12 @@ def compare(first: Side, second: Side, *, seed: int, top: int = 10, scale: Scale
         without_scores (the sides on which nobody was there to score: then no score is compared, and `lost` does not count
         by it), first and second (mean scores over the pairs), difference {mean, low, high} (95 % bootstrap clustered by
         shared images), bounds {low, high} (of the mean difference over all shared samples, whatever the failed ones
-        would have scored), right and stated (of the samples where it is known on both sides: n, lost {why: n} of the
-        others that both runs have, the share of answers that are right, or of the weight spoken to, of first and second,
-        difference, p_value, changed; left out where no answer has it), both_stated (the same for the score on the
-        criteria that both speak to, with their number `criteria`), p_value with permutations {patterns, exact} (two-sided
+        would have scored), strict_accuracy and stated (of the samples where it is known on both sides: n, lost {why: n} of
+        the others that both runs have, the share of answers that are right, undecided ones not, or of the weight spoken to,
+        of first and second, difference, p_value, changed, and for strict_accuracy n_undecided {first, second} answers and
+        bounds {low, high} of the difference, whatever these are; left out where no answer has it), both_stated (the same
+        for the score on the criteria that both speak to, with their number `criteria`), p_value with permutations
+        {patterns, exact} (two-sided
         sign flips of whole clusters), changed {higher, equal, lower}, most_changed (with both scores), same_criteria and
         same_answers (pairs in which all is the same on both sides; the first is None where nothing says by what answers
         were scored), agreement (of the criteria scores where both are the

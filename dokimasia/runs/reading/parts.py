@@ -24,7 +24,7 @@ class Part(NamedTuple):
 class Matched(NamedTuple):
     """A sample that both sides have, by its name on each, with the mean scores, the shares of right answers, and failures.
 
-    What is not known of a side is None, or "" for a failure.
+    What is not known of a side is None, or "" for a failure. An undecided answer is neither right nor wrong.
     """
 
     first: str
@@ -35,7 +35,7 @@ class Matched(NamedTuple):
 
     @property
     def gap(self) -> float | None:
-        """The second score minus the first, or where there are none, the difference of right answers."""
+        """The second score minus the first, or where there are none, the difference in right answers."""
         for one, other in (self.scores, self.right):
             if one is not None and other is not None:
                 return rounded(other - one)
@@ -49,7 +49,7 @@ def matched(first: Side, second: Side) -> list[Matched]:
             one.sample_id,
             other.sample_id,
             (first.score(one), second.score(other)),
-            (first.mean(one, _right), second.mean(other, _right)),
+            (first.mean(one, lambda answer: answer.right), second.mean(other, lambda answer: answer.right)),
             (_failure(first, one), _failure(second, other)),
         )
         for one, other in match_places(first.places, second.places)[0]
@@ -59,7 +59,7 @@ def matched(first: Side, second: Side) -> list[Matched]:
 def compare_parts(first: Side, second: Side, parts: Sequence[Part], *, seed: int, scale: Scale) -> list[dict[str, Any]]:
     """Return the paired differences of two sides on parts of their samples, second minus first, those with a pair alone.
 
-    Scores are compared where both sides were scored, and right answers where one was not.
+    Scores are compared where both sides were scored, and strict accuracy where one was not.
 
     Args:
         first: one side.
@@ -69,9 +69,9 @@ def compare_parts(first: Side, second: Side, parts: Sequence[Part], *, seed: int
         scale: the lowest and the highest score.
 
     Returns:
-        For each part `title`, `depth`, `measure` (`score`, or `right` in shares), `n` pairs of `n_shared` samples, both means
-        `first` and `second`, what `rates.paired` says of their differences, and `adjusted`, the p-value after Benjamini and
-        Hochberg over all these parts.
+        For each part `title`, `depth`, `measure` (`score`, or `strict_accuracy` in shares), `n` pairs of `n_shared` samples,
+        both means `first` and `second`, what `rates.paired` says of their differences, and `adjusted`, the p-value after
+        Benjamini and Hochberg over all these parts.
     """
     by_score = first.scored and second.scored
     shared, _ = match_places(first.places, second.places)
@@ -89,7 +89,7 @@ def compare_parts(first: Side, second: Side, parts: Sequence[Part], *, seed: int
                 {
                     "title": part.title,
                     "depth": part.depth,
-                    "measure": "score" if by_score else "right",
+                    "measure": "score" if by_score else "strict_accuracy",
                     "n": len(pairs),
                     "n_shared": len(own),
                     "first": mean([a for a, _, _ in pairs]),
@@ -139,17 +139,13 @@ def parts_of(samples: Iterable[tuple[str, str]]) -> list[Part]:
     return [Part(category, 0, frozenset(names)) for category, names in sorted(by_category.items())]
 
 
-def _right(answer: Answer) -> float | None:
-    return None if answer.right is None else float(answer.right)
-
-
 def _failure(side: Side, place: Place) -> str:
     return next((one.failure for one in side.answers.get(place.sample_id, ()) if one.failure), "")
 
 
 def _on(side: Side, place: Place, part: Part, by_score: bool) -> float | None:
     if not by_score:
-        return side.mean(place, _right)
+        return side.mean(place, lambda one: one.strict)
     return side.mean(place, lambda one: _within(one, part)) if part.criteria else side.score(place)
 
 

@@ -8,6 +8,7 @@ from dokimasia.algorithms.statistics import Interval, bootstrap_interval, jackkn
 from dokimasia.algorithms.statistics.paired import sign_flip_test
 from dokimasia.algorithms.statistics.refusal import ONE_CLUSTER
 from dokimasia.domain.identity import unit_interval
+from dokimasia.domain.judgement import Correctness
 
 DIGITS = 6
 
@@ -32,6 +33,31 @@ def share(hits: Sequence[bool], clusters: Sequence[Hashable] | None = None, *, u
     if n:
         known = {"share": rounded(k / n), **limits(rate_interval(hits, clusters=clusters))}
     return {"k": k, "n": n, **known, "bounds": bounds(k, k + unknown, n + unknown)}
+
+
+def strict_share(answers: Sequence[Correctness], clusters: Sequence[Hashable]) -> dict[str, Any]:
+    """Return the strict accuracy of some answers, ready for JSON: undecided ones count as not right, failed ones not at all.
+
+    Args:
+        answers: what is known of each.
+        clusters: the cluster of each.
+
+    Returns:
+        What `share` returns of the `n` answers that did not fail, with `n_undecided` of them and `upper`, the share if all
+        undecided ones were right (None without an answer); `answers`, the failed ones included, and `coverage`, the share of
+        these that did not fail. `bounds` are of the share over all `answers`, if no undecided or failed one were right, or all.
+    """
+    counted = [(one == "right", cluster) for one, cluster in zip(answers, clusters, strict=True) if one != "failed"]
+    found = share([right for right, _ in counted], [cluster for _, cluster in counted])
+    k, n, undecided = found["k"], found["n"], answers.count("undecided")
+    return {
+        **found,
+        "n_undecided": undecided,
+        "upper": rounded((k + undecided) / n) if n else None,
+        "bounds": bounds(k, k + undecided + len(answers) - n, len(answers)),
+        "answers": len(answers),
+        "coverage": rounded(n / len(answers)) if answers else None,
+    }
 
 
 def mean(values: Sequence[float]) -> float | None:

@@ -3,6 +3,8 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from dokimasia.domain.judgement import Correctness
+
 Scale = tuple[float, float]
 """The lowest and the highest score."""
 
@@ -24,8 +26,8 @@ class Answer:
     """One scored or failed answer of one model; `criteria` and `response` tell whether two sets of criteria are the same, and
     whether two answers say the same word for word.
 
-    `right` says whether its final answer is right (None: not known), `stated` the share of the criteria's weight that it
-    speaks to, and `criteria_stated` to which of them, whose weights are `weights`.
+    `correctness` says whether its final answer is right, `stated` the share of the criteria's weight that it speaks to, and
+    `criteria_stated` to which of them, whose weights are `weights`.
     """
 
     sample_id: str
@@ -35,10 +37,25 @@ class Answer:
     response: str | None = None
     criteria: str | None = None
     criteria_scores: tuple[int, ...] = ()
-    right: bool | None = None
+    correctness: Correctness = "failed"
     stated: float | None = None
     criteria_stated: tuple[bool, ...] = ()
     weights: tuple[int, ...] = ()
+
+    @property
+    def right(self) -> float | None:
+        """1 if the answer is right, 0 if it is wrong; None where neither is decided."""
+        return {"right": 1.0, "wrong": 0.0}.get(self.correctness)
+
+    @property
+    def strict(self) -> float | None:
+        """1 if the answer is right, 0 if it is wrong or undecided; None where the decision failed."""
+        return None if self.correctness == "failed" else float(self.correctness == "right")
+
+    @property
+    def upper(self) -> float | None:
+        """1 if the answer is right or undecided, 0 if it is wrong; None where the decision failed."""
+        return None if self.correctness == "failed" else float(self.correctness != "wrong")
 
     def same_criteria(self, other: "Answer") -> bool:
         """Whether both were scored by the same criteria."""

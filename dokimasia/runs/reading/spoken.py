@@ -1,16 +1,16 @@
-"""Two models compared by right answers, by how much they speak to, and by the score on what both speak to."""
+"""Two models compared by strict accuracy, by how much they speak to, and by the score on what both speak to."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from dokimasia.runs.reading.rates import mean, paired
+from dokimasia.runs.reading.rates import mean, paired, rounded
 from dokimasia.runs.reading.sides import Answer, Place, Side, lost_by
 
 SHARES: Mapping[str, Callable[[Answer], float | None]] = {
-    "right": lambda one: None if one.right is None else float(one.right),
+    "strict_accuracy": lambda one: one.strict,
     "stated": lambda one: one.stated,
 }
-"""What is compared sample by sample, each 0 to 1: right answers, and the share of the weight spoken to."""
+"""What is compared sample by sample, each 0 to 1: strict accuracy, and the share of the weight spoken to."""
 
 
 class _Means(NamedTuple):
@@ -24,24 +24,44 @@ class _Means(NamedTuple):
 def spoken(
     first: Side, second: Side, shared: Sequence[tuple[Place, Place]], *, seed: int, widest: float
 ) -> dict[str, Any]:
-    """Return `right`, `stated` and `both_stated` of `differences.compare`, those that something was measured for."""
+    """Return `strict_accuracy`, `stated` and `both_stated` of `differences.compare`, those that something was measured for."""
     found: dict[str, Any] = {}
     for name, measure in SHARES.items():
         means: list[_Means] = []
+        compared: list[tuple[Place, Place]] = []
         lost: dict[str, int] = {}
         for place, other in shared:
             one, two = first.mean(place, measure), second.mean(other, measure)
             if one is not None and two is not None:
                 means.append(_Means(one, two, place.cluster))
+                compared.append((place, other))
             else:
                 why = lost_by(first, second, (place, other), (one, two))
                 lost[why] = lost.get(why, 0) + 1
         if means:
             found[name] = {"lost": dict(sorted(lost.items())), **_compared(means, widest=1.0, seed=seed)}
+            if name == "strict_accuracy":
+                found[name] |= _undecided(first, second, compared)
     if "stated" in found:
         means, criteria = _on_both_stated(first, second, shared)
         found["both_stated"] = {"criteria": criteria, **_compared(means, widest=widest, seed=seed)}
     return found
+
+
+def _undecided(first: Side, second: Side, compared: Sequence[tuple[Place, Place]]) -> dict[str, Any]:
+    """Return how many answers to the samples compared are undecided on each side, and the bounds of the difference by that."""
+    counted: dict[str, int] = {}
+    ends: dict[str, tuple[float, float]] = {}
+    for name, side, places in zip(("first", "second"), (first, second), zip(*compared, strict=True), strict=True):
+        answers = [one for place in places for one in side.answers[place.sample_id]]
+        counted[name] = sum(one.correctness == "undecided" for one in answers)
+        strict, upper = (
+            sum(side.mean(place, measure) or 0.0 for place in places) / len(places)
+            for measure in (lambda one: one.strict, lambda one: one.upper)
+        )
+        ends[name] = strict, upper
+    low, high = (rounded(ends["second"][at] - ends["first"][1 - at]) for at in (0, 1))
+    return {"n_undecided": counted, "bounds": {"low": low, "high": high}}
 
 
 def _on_both_stated(first: Side, second: Side, shared: Sequence[tuple[Place, Place]]) -> tuple[list[_Means], int]:

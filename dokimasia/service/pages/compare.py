@@ -268,7 +268,7 @@ def _both_link(pair: Pair, sample: str, other: str) -> str:
 
 def _table(called: str, rows: Sequence[Mapping[str, Any]], pair: Pair) -> Table:
     """Return the parts of one kind, those with the largest differences on top where none lies within another."""
-    percent = rows[0]["measure"] == "right"
+    percent = rows[0]["measure"] == "strict_accuracy"
     flat = not any(one["depth"] for one in rows)
     ordered = sorted(rows, key=lambda one: -abs(one["difference"]["mean"])) if flat else rows
     columns = [
@@ -286,7 +286,7 @@ def _table(called: str, rows: Sequence[Mapping[str, Any]], pair: Pair) -> Table:
         ]
         for one in ordered
     ]
-    what = "Right answers" if percent else "Scores"
+    what = "Strict accuracy" if percent else "Scores"
     way = " minus ".join(pair.sides if pair.own else reversed(pair.sides))
     return Table(columns, drawn_rows, f"{what} by {called}, {way}")
 
@@ -357,4 +357,4 @@ def _headline(model: Mapping[str, Any], path: Sequence[str]) -> Cell:
     value: Any = model.get(path[0]) if path else None
     if not isinstance(value, Mapping):
         return figures.NOTHING
-    return figures.right_of(value) if "share" in value else figures.measured(value, ends=2)
+    return figures.strict_of(value) if "share" in value else figures.measured(value, ends=2)

@@ -32,7 +32,9 @@ def section(data: ReportData) -> Section | None:
             )
         )
     blocks.append(_table(models, ranked, categories, judged=judged))
-    said = "Mean, 95 % interval and number of scored samples" if judged else "Right answers, with 95 % intervals"
+    said = "Mean, 95 % interval and number of scored samples"
+    if not judged:
+        said = "Strict accuracy with 95 % intervals, and up to what if all undecided answers were right"
     blocks.append(
         Paragraph(
             f"{said}. A category has fewer samples than the whole, so its "
@@ -40,13 +42,13 @@ def section(data: ReportData) -> Section | None:
             "note",
         )
     )
-    title = "Scores by category" if judged else "Right answers by category"
+    title = "Scores by category" if judged else "Strict accuracy by category"
     return Section("categories", title, blocks, menu="Categories")
 
 
 def _table(models: Mapping[str, Any], ranked: list[str], categories: list[str], *, judged: bool) -> Table:
     """Models across, or categories across where these are few: the shorter side, so that the table stays narrow."""
-    about = "Scores by category" if judged else "Right answers by category"
+    about = "Scores by category" if judged else "Strict accuracy by category"
     if len(categories) <= MOST_ACROSS or len(categories) <= len(ranked):
         columns = [Column("model", numeric=False), *(Column(category) for category in categories)]
         rows = [
@@ -65,9 +67,9 @@ def _cell(models: Mapping[str, Any], name: str, category: str, *, judged: bool) 
     if measured is None:
         return figures.NOTHING
     place = figures.pointer("models", name, "by_category", category)
-    score, accuracy = measured["score"], measured["accuracy"]
+    score, accuracy = measured["score"], measured["strict_accuracy"]
     if not judged:
-        return figures.NOTHING if accuracy is None else figures.right_of(accuracy, f"{place}/accuracy")
+        return figures.NOTHING if accuracy is None else figures.strict_of(accuracy, f"{place}/strict_accuracy")
     if score is None:
         return figures.NOTHING
     limits: list[Span] = [figures.no_interval(score)]

@@ -26,17 +26,17 @@ def section(data: ReportData) -> Section | None:
     columns = (
         Column("model", numeric=False),
         Column("samples", meaning="that count, and as judged"),
-        Column("right, corrected"),
-        Column("right, as judged"),
+        Column("strict accuracy, corrected"),
+        Column("strict accuracy, as judged"),
         Column("score, corrected"),
         Column("score, as judged"),
     )
     rows: list[list[Cell]] = []
     for name, judged in found["as_judged"].items():
-        now = data.summary["models"].get(name, {"n": 0, "accuracy": None, "score": None})
+        now = data.summary["models"].get(name, {"n": 0, "strict_accuracy": None, "score": None})
         each = [
             cell
-            for part, read in (("accuracy", figures.right_of), ("score", partial(figures.measured, ends=2)))
+            for part, read in (("strict_accuracy", figures.strict_of), ("score", partial(figures.measured, ends=2)))
             for cell in (read(one[part]) if one[part] else figures.NOTHING for one in (now, judged))
         ]
         rows.append([Span(name, "strong"), f"{now['n']:,}/{judged['n']:,}", *each])

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from dokimasia.methods.evaluation.blocks.scores import without_undecided
 from dokimasia.report import figures
 from dokimasia.report.blocks import Block, Cell, Column, Paragraph, Section, Span, Table
 from dokimasia.report.data import ReportData
@@ -16,7 +17,7 @@ MEANINGS = {
     "budget": "the limit on spending was reached; resume takes it up",
     "waiting": "a person has not answered yet; resume takes it up",
     "reference_contradicted": "the judge's own solution contradicts the reference answer",
-    "undecided": "no rule says whether the answer is right, and no judge was named",
+    "undecided": "no rule says whether the answer is right, and no judge was named; strict accuracy counts it as not right",
 }
 
 
@@ -30,14 +31,17 @@ def section(data: ReportData) -> Section:
             for kind in sorted(data.reasons)
         ]
         titles = [Column(title, numeric=False) for title in ("kind", "what it means", "an example")]
-        blocks.append(Table(titles, kinds, "Kinds of failure, with an example of each"))
+        about = "Kinds of failure" if judged else "Kinds of failure, and what is undecided"
+        blocks.append(Table(titles, kinds, f"{about}, with an example of each"))
+        figure, kept = "mean", ""
+        if not judged:
+            figure, kept = "strict accuracy", "An undecided answer stays in it, as not right. "
         text = (
-            f"A failure is never a number: it leaves the {'mean' if judged else 'share'}, is counted under its kind, and "
-            "opens bounds. The bounds are about what was not measured, the interval about what other samples would have "
-            "brought."
+            f"A failure is never a number: it leaves the {figure}, is counted under its kind, and opens bounds. {kept}The bounds "
+            "are about what was not measured, the interval about what other samples would have brought."
         )
     else:
-        text = f"Nothing failed, so the bounds are the {'mean' if judged else 'share'} itself."
+        text = f"Nothing failed, so the bounds are the {'mean' if judged else 'strict accuracy'} itself."
     blocks.append(Paragraph(text, "note"))
     if left := (data.summary.get("corrections") or {"left_out": ()})["left_out"]:
         names = ", ".join(one["sample"] for one in left)
@@ -91,26 +95,30 @@ def _of_verdicts(data: ReportData) -> Table:
     columns = (
         Column("model", numeric=False),
         Column("answers", meaning="to samples with a reference answer"),
-        Column("decided"),
-        Column("coverage"),
+        Column("decided", meaning="to be right or wrong"),
+        Column("undecided", meaning="no rule says whether they are right"),
         Column("failed answers", numeric=False),
-        Column("bounds of the share", meaning="if every answer that was not decided were wrong, or right"),
+        Column("coverage", meaning="share of answers that did not fail"),
+        Column(
+            "bounds", meaning="of the share of right answers, if every undecided or failed one were wrong, or right"
+        ),
     )
     rows: list[list[Cell]] = []
     for name in data.ranked():
         model = data.summary["models"][name]
-        place, accuracy = figures.pointer("models", name), model["accuracy"]
-        failed = figures.failures(model["failed_answers"], f"{place}/failed_answers")
+        place, accuracy = figures.pointer("models", name), model["strict_accuracy"]
+        failed = figures.failures(without_undecided(model["failed_answers"]), f"{place}/failed_answers")
         if accuracy is None:
-            rows.append([Span(name, "strong"), *[figures.NOTHING] * 3, failed, figures.NOTHING])
+            rows.append([Span(name, "strong"), *[figures.NOTHING] * 3, failed, *[figures.NOTHING] * 2])
             continue
         rows.append(
             [
                 Span(name, "strong"),
-                figures.count(accuracy["answers"], f"{place}/accuracy/answers"),
-                figures.count(accuracy["n"], f"{place}/accuracy/n"),
-                figures.share(accuracy["coverage"], f"{place}/accuracy/coverage"),
+                figures.count(accuracy["answers"], f"{place}/strict_accuracy/answers"),
+                figures.count(accuracy["n"] - accuracy["n_undecided"]),
+                figures.count(accuracy["n_undecided"], f"{place}/strict_accuracy/n_undecided"),
                 failed,
+                figures.share(accuracy["coverage"], f"{place}/strict_accuracy/coverage"),
                 figures.percent_bounds(accuracy),
             ]
         )

@@ -26,7 +26,9 @@ SPOKEN = (
     Column("first", numeric=False),
     Column("second", numeric=False),
     Column(
-        "right answers", meaning="first less second, in percentage points, on samples decided for both; 95 % interval"
+        "strict accuracy",
+        meaning="first less second, in percentage points, on samples where neither failed, undecided answers counted as not "
+        "right; 95 % interval",
     ),
     Column("adjusted p", meaning="two-sided sign flips of whole clusters; Benjamini and Hochberg over all pairs"),
     Column(
@@ -39,6 +41,10 @@ SPOKEN = (
         "where it errs looks better here than it is",
     ),
     Column("adjusted p", meaning="as before"),
+)
+UNDECIDED = Column(
+    "undecided",
+    meaning="answers of first and second, and where the difference of strict accuracy lies whatever they are; no sampling error",
 )
 NAMED = 6
 
@@ -85,18 +91,22 @@ def _spoken(pairs: Sequence[Mapping[str, Any]]) -> list[Block]:
     if little:
         told = (
             f"One of two models speaks to less than {figures.share(figures.SPEAKING).text} of the criteria's weight, on the "
-            "samples scored for both, so their scores also say how much each says. Go by right answers, and by the criteria "
+            "samples scored for both, so their scores also say how much each says. Go by strict accuracy, and by the criteria "
             "that both speak to."
         )
         blocks.append(Bullets(_shares(little), told))
     if both := [pair for pair in found if pair not in little]:
         told = "These speak to unlike shares of the weight, though to much of it: " + "; ".join(_shares(both))
         blocks.append(Paragraph(f"{told}.", "note"))
-    rows = [_spoken_row(pair) for pair in pairs if "right" in pair or "both_stated" in pair]
-    if rows:
-        spoken = any("both_stated" in pair for pair in pairs)
-        about = "Right answers" + (", and scores on the criteria that both models speak to" if spoken else "")
-        table = Table(SPOKEN, rows, about) if spoken else Table(SPOKEN[:4], [row[:4] for row in rows], about)
+    compared = [pair for pair in pairs if "strict_accuracy" in pair or "both_stated" in pair]
+    if compared:
+        spoken = any("both_stated" in pair for pair in compared)
+        rows = [_spoken_row(pair) for pair in compared]
+        about = "Strict accuracy" + (", and scores on the criteria that both models speak to" if spoken else "")
+        table = Table(SPOKEN, rows, about)
+        if not spoken:
+            rows = [[*row[:4], _undecided(pair)] for row, pair in zip(rows, compared, strict=True)]
+            table = Table((*SPOKEN[:4], UNDECIDED), rows, about)
         blocks.append(
             table if len(rows) <= MOST_OPEN else Fold(f"All {len(rows)} pairs, by what they speak to", (table,))
         )
@@ -121,7 +131,7 @@ def apart(stated: Mapping[str, Any]) -> bool:
 
 
 def _spoken_row(pair: Mapping[str, Any]) -> list[Cell]:
-    right, stated, both = pair.get("right"), pair.get("stated"), pair.get("both_stated")
+    right, stated, both = pair.get("strict_accuracy"), pair.get("stated"), pair.get("both_stated")
     shares: Cell = figures.NOTHING
     if stated:
         shares = (figures.share(stated["second"]), " / ", figures.share(stated["first"]))
@@ -133,6 +143,14 @@ def _spoken_row(pair: Mapping[str, Any]) -> list[Cell]:
         figures.NOTHING if both is None else f"{both['criteria']:,} in {both['n']:,}",
         *_gap(both, percent=False),
     ]
+
+
+def _undecided(pair: Mapping[str, Any]) -> Cell:
+    """How many answers of both models are undecided, and where the difference lies whatever they are."""
+    right = pair["strict_accuracy"]
+    counted, bounds = right["n_undecided"], right["bounds"]
+    low, high = (figures.signed_text(100 * bounds[end], 0) for end in ("low", "high"))
+    return f"{counted['second']:,} and {counted['first']:,}: {low} to {high}"
 
 
 def _gap(one: Mapping[str, Any] | None, *, percent: bool) -> list[Cell]:

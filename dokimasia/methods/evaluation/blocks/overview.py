@@ -46,7 +46,7 @@ def _findings(data: ReportData) -> list[Cell]:
     found: list[Cell] = []
     models: Mapping[str, Any] = data.summary["models"]
     ranked = [name for name in data.ranked() if models[name]["score"] is not None and name not in data.blind_arms]
-    right = _right(data)
+    right = strict_accuracy(data)
     if not ranked:
         return right or ["Nothing was scored: there is no figure to report."]
     found += right
@@ -82,34 +82,43 @@ def _mean(score: Mapping[str, Any], place: str) -> Cell:
     )
 
 
-def _right(data: ReportData) -> list[Cell]:
-    """Which model answers right most often."""
+def strict_accuracy(data: ReportData) -> list[Cell]:
+    """Return which model has the highest strict accuracy, and which ones undecided answers could put ahead of it."""
     models: Mapping[str, Any] = data.summary["models"]
-    shares = {
-        name: one["accuracy"]
+    found = {
+        name: one["strict_accuracy"]
         for name, one in models.items()
-        if name not in data.blind_arms and one["accuracy"] and one["accuracy"]["n"]
+        if name not in data.blind_arms and one["strict_accuracy"] and one["strict_accuracy"]["n"]
     }
-    if not shares:
+    if not found:
         return []
-    best = _most({name: one["share"] for name, one in shares.items()})
-    said: list[Cell] = [_decided(shares[name], figures.pointer("models", name, "accuracy")) for name in best]
-    only = len(best) == len(shares)
-    often = (
-        (" answers right in " if only else " answers right most often: ")
+    best = _most({name: one["share"] for name, one in found.items()})
+    measured: list[Cell] = [_strict(found[name], figures.pointer("models", name, "strict_accuracy")) for name in best]
+    if len(found) == 1:
+        return [(*_named(best), ": strict accuracy ", *_as_pieces(measured[0]), ".")]
+    only = len(best) == len(found)
+    highest = (
+        " has the highest strict accuracy: "
         if len(best) == 1
-        else (" answer right equally often: " if only else " answer right most often, and equally often: ")
+        else (" have the same strict accuracy: " if only else " have the highest strict accuracy, and the same: ")
     )
-    return [(*_named(best), often, *_joined(said), ".")]
+    verdict: list[Cell] = [(*_named(best), highest, *_joined(measured), ".")]
+    if ahead := sorted(name for name in found if name not in best and found[name]["upper"] > found[best[0]]["share"]):
+        verdict.append(("Undecided answers could put ", *_named(ahead), " ahead, if they are right."))
+    return verdict
 
 
-def _decided(accuracy: Mapping[str, Any], place: str) -> Cell:
-    """The share of right answers, and what it may be where some are not decided."""
-    cell, bounds = _as_pieces(figures.share_of(accuracy, place)), accuracy["bounds"]
-    if accuracy["n"] == accuracy["answers"]:
-        return cell
-    left = f" of the decided ones; of all {accuracy['answers']} it is {bounds['low']:.0%} to {bounds['high']:.0%}"
-    return (*cell, left)
+def _strict(accuracy: Mapping[str, Any], place: str) -> Cell:
+    """Return a strict accuracy with its interval, and apart from that what undecided and failed answers leave open."""
+    n, undecided, answers = accuracy["n"], accuracy["n_undecided"], accuracy["answers"]
+    cell = (*_as_pieces(figures.right_of(accuracy, place)), f" of {figures.several(n, 'answer')}")
+    if undecided:
+        open_ones = "the undecided answer is" if undecided == 1 else f"the {undecided:,} undecided answers are"
+        cell = (*cell, ", up to ", figures.upper_of(accuracy, place), f" if {open_ones} right")
+    if n < answers:
+        between = figures.percent_bounds(accuracy)
+        cell = (*cell, f"; {answers - n:,} of {answers:,} answers failed, over all it is ", *_as_pieces(between))
+    return cell
 
 
 def _most(values: Mapping[str, float]) -> list[str]:

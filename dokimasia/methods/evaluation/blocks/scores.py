@@ -1,9 +1,10 @@
-"""Right answers, mean scores with their intervals, what answers speak to, and the bounds that failures leave open."""
+"""Strict accuracy, mean scores with their intervals, what answers speak to, and the bounds that failures leave open."""
 
 from collections.abc import Mapping
 from typing import Any
 
 from dokimasia.methods.evaluation.blocks.cost import shared, together
+from dokimasia.methods.evaluation.blocks.overview import strict_accuracy
 from dokimasia.report import figures
 from dokimasia.report.blocks import Block, Cell, Chart, Column, Fold, Only, Paragraph, Section, Span, Table
 from dokimasia.report.charts import SCALE, Point, interval_chart, intervals_said
@@ -22,11 +23,13 @@ def section(data: ReportData) -> Section:
     judged = data.judged
     ranked = data.ranked()
     if not models:
-        return Section("scores", "Scores" if judged else "Right answers", _nothing_yet(data.summary), menu="Scores")
+        return Section("scores", "Scores" if judged else "Strict accuracy", _nothing_yet(data.summary), menu="Scores")
     blind = data.blind_arms
     points = [_point(name, models[name], hollow=name in blind) for name in ranked if models[name]["score"] is not None]
-    failing = judged and any(model["answers_scored"] < model["answers"] for model in models.values())
-    blocks: list[Block] = [Paragraph(text, "warning") for text in (_silence(data.summary),) if judged and text]
+    failing = any(without_undecided(model["failed_answers"]) for model in models.values())
+    verdict = [Paragraph(text) for text in strict_accuracy(data)]
+    blocks: list[Block] = [Only("terminal", verdict)] if verdict else []
+    blocks += [Paragraph(text, "warning") for text in (_silence(data.summary),) if judged and text]
     if points:
         blocks.append(
             Chart(
@@ -35,11 +38,12 @@ def section(data: ReportData) -> Section:
                 + ("; dotted: what failures leave open" if failing else ""),
             )
         )
-    columns = _columns(data, judged=judged, failing=failing)
-    rows = [_row(data, name, judged=judged, failing=failing) for name in ranked]
-    blocks.append(Table(columns, rows, "Answers and scores by model" if judged else "Right answers by model"))
+    open_ones = not judged or any(_undecided(model) for model in models.values())
+    columns = _columns(data, judged=judged, failing=failing, undecided=open_ones)
+    rows = [_row(data, name, judged=judged, failing=failing, undecided=open_ones) for name in ranked]
+    blocks.append(Table(columns, rows, "Answers and scores by model" if judged else "Strict accuracy by model"))
     blocks += _notes(data, judged=judged)
-    return Section("scores", "Scores" if judged else "Right answers", blocks, menu="Scores" if judged else "Right")
+    return Section("scores", "Scores" if judged else "Strict accuracy", blocks, menu="Scores" if judged else "Accuracy")
 
 
 def _nothing_yet(summary: Mapping[str, Any]) -> list[Block]:
@@ -50,7 +54,12 @@ def _nothing_yet(summary: Mapping[str, Any]) -> list[Block]:
     return [Paragraph(f"Nothing is scored yet: 0 answers have a result{there}. {went}")]
 
 
-def _columns(data: ReportData, *, judged: bool, failing: bool) -> list[Column]:
+def _undecided(model: Mapping[str, Any]) -> int:
+    """Return how many answers of a model are undecided."""
+    return (model["strict_accuracy"] or {"n_undecided": 0})["n_undecided"]
+
+
+def _columns(data: ReportData, *, judged: bool, failing: bool, undecided: bool) -> list[Column]:
     scored = [
         Column("score", meaning="mean over scored samples, 1 to 5, higher is better; silence on a criterion counts 1"),
         Column("95 % interval", meaning="bootstrap, clustered by samples that share an image"),
@@ -65,21 +74,33 @@ def _columns(data: ReportData, *, judged: bool, failing: bool) -> list[Column]:
     return [
         Column("model", numeric=False),
         Column(
-            "right", meaning="final answers that agree with the reference, of those that were decided; 95 % interval"
+            "strict accuracy",
+            meaning="share of final answers that agree with the reference, undecided ones counted as not right; 95 % interval",
         ),
         Column(
-            "of decided",
-            meaning="right answers and answers of which it was decided",
+            "right",
+            meaning="right answers, and all that did not fail",
             only="page" if judged and data.facts.status == "done" else None,
         ),
-        *(scored if judged else [Column("bounds", meaning="of the share, were all undecided ones wrong, or right")]),
-        Column("failed", numeric=False, meaning="answers", only="terminal"),
+        *(
+            [
+                Column(
+                    "undecided",
+                    meaning="answers of which no rule and no judge says whether they are right, and the strict accuracy if "
+                    "all of them were; no sampling error",
+                )
+            ]
+            if undecided
+            else []
+        ),
+        *(scored if judged else []),
+        *([Column("failed", numeric=False, meaning="answers", only="terminal")] if failing else []),
         Column("calls", only="terminal"),
         Column("cost", only="terminal"),
     ]
 
 
-def _row(data: ReportData, name: str, *, judged: bool, failing: bool) -> list[Cell]:
+def _row(data: ReportData, name: str, *, judged: bool, failing: bool, undecided: bool) -> list[Cell]:
     model, place = data.summary["models"][name], figures.pointer("models", name)
     score = model["score"]
     scored: list[Cell] = [
@@ -97,31 +118,37 @@ def _row(data: ReportData, name: str, *, judged: bool, failing: bool) -> list[Ce
     ]
     return [
         Span(name, "strong"),
-        *_right(model["accuracy"], f"{place}/accuracy"),
-        *(scored if judged else [figures.percent_bounds(model["accuracy"])]),
-        figures.failures(model["failed_answers"], f"{place}/failed_answers"),
+        *_right(model["strict_accuracy"], f"{place}/strict_accuracy", undecided=undecided),
+        *(scored if judged else []),
+        *([figures.failures(without_undecided(model["failed_answers"]), f"{place}/failed_answers")] if failing else []),
         figures.count(model["calls"], f"{place}/calls"),
         figures.cost_of(model, place),
     ]
 
 
-def _right(accuracy: Mapping[str, Any] | None, place: str) -> list[Cell]:
-    """The share of right answers with its interval, and of how many."""
+def without_undecided(failures: Mapping[str, int]) -> dict[str, int]:
+    """Return failures by kind without answers that are undecided: these are counted apart."""
+    return {kind: number for kind, number in failures.items() if kind != "undecided"}
+
+
+def _right(accuracy: Mapping[str, Any] | None, place: str, *, undecided: bool) -> list[Cell]:
+    """The strict accuracy with its interval, of how many answers, and how many of these are undecided."""
     if accuracy is None:
-        return [figures.NOTHING, figures.NOTHING]
+        return [figures.NOTHING] * (3 if undecided else 2)
     counts = (figures.count(accuracy["k"], f"{place}/k"), "/", figures.count(accuracy["n"], f"{place}/n"))
-    return [figures.right_of(accuracy, place), counts]
+    cells = [figures.right_of(accuracy, place), counts]
+    return [*cells, figures.undecided_of(accuracy, place)] if undecided else cells
 
 
 def _notes(data: ReportData, *, judged: bool) -> list[Block]:
     summary = data.summary
     used = figures.used(together([summary["preparation"], *summary["models"].values()]))
     right = "Right are final answers that agree with the reference answer, by rule"
-    right += " or, where no rule can say, by the judge's word. " if judged else "; what no rule can say is a failure. "
-    if not judged and any(one["failed_answers"].get("undecided") for one in summary["models"].values()):
+    right += " or, where no rule can say, by the judge's word. " if judged else "; what no rule can say is undecided. "
+    if any(map(_undecided, summary["models"].values())):
         right += (
-            "Rules know a right answer more often than a wrong one, so where answers are undecided the share errs upwards: "
-            "the bounds say how far. "
+            "Strict accuracy counts undecided answers as not right, as benchmarks by exact match do; the figure after “up to” "
+            "counts them as right. That range has no sampling error in it, and comes beside the interval. "
         )
     bare = ""
     if summary.get("ask") == "plain":
@@ -172,7 +199,7 @@ def _silence(summary: Mapping[str, Any]) -> str:
     )
     return (
         f"These speak to less than {figures.share(figures.SPEAKING).text} of the criteria's weight: {names}. Their scores "
-        f"fall for what they do not say, right or wrong: compare them by right answers{both}."
+        f"fall for what they do not say, right or wrong: compare them by strict accuracy{both}."
     )
 
 
