@@ -39,7 +39,7 @@ def decided(row: dict[str, Any], *, contains: bool) -> Comparison:
     return accepted_answer(row["answer"], accepted, row.get("choices", ()), question=row["question"], contains=contains)
 
 
-@pytest.mark.parametrize(("name", "least"), [("first.jsonl", 0.98), ("second.jsonl", 0.96)])
+@pytest.mark.parametrize(("name", "least"), [("first.jsonl", 0.98), ("second.jsonl", 0.96), ("third.jsonl", 0.97)])
 @pytest.mark.parametrize("contains", [False, True])
 def test_no_labelled_answer_is_decided_wrongly_and_nearly_all_closed_ones_are(
     name: str, least: float, contains: bool
@@ -57,23 +57,22 @@ def test_no_labelled_answer_is_decided_wrongly_and_nearly_all_closed_ones_are(
 
 def test_the_labelled_answers_are_many_and_no_two_alike() -> None:
     """There are several hundred of each label, and each question, reference and answer stands once."""
-    every = [*rows("first.jsonl"), *rows("second.jsonl")]
+    every = [*rows("first.jsonl"), *rows("second.jsonl"), *rows("third.jsonl")]
     keys = {json.dumps({name: one for name, one in row.items() if name not in ("label", "group")}) for row in every}
     assert len(keys) == len(every)
     assert min(Counter(row["label"] for row in every).values()) > 400
 
 
 @given(
-    st.sampled_from([*rows("first.jsonl"), *rows("second.jsonl")]),
+    st.sampled_from([*rows("first.jsonl"), *rows("second.jsonl"), *rows("third.jsonl")]),
     st.sampled_from(["", " ", "  ", "\t"]),
     st.sampled_from(["{}", "**{}**", "{} ", "_{}_", '"{}"']),
 )
 @settings(max_examples=400, deadline=None)
 def test_space_and_emphasis_around_an_answer_change_no_decision(row: dict[str, Any], space: str, around: str) -> None:
-    """An answer in bold, in quotation marks or with space around it never turns from right to wrong, or from open to decided."""
-    plain = decided(row, contains=False).verdict
-    said = decided({**row, "answer": space + around.format(row["answer"])}, contains=False).verdict
-    assert said in (plain, "unsure")
+    """An answer in bold, in quotation marks or with space around it is decided as it is without them."""
+    said = decided({**row, "answer": space + around.format(row["answer"])}, contains=False)
+    assert said.verdict == decided(row, contains=False).verdict
 
 
 @given(st.sampled_from(VALUES), st.sampled_from(VALUES), st.sampled_from(QUESTIONS))

@@ -23,7 +23,7 @@ from dokimasia.algorithms.text.comparing import (
     same_answer,
     unwrapped,
 )
-from dokimasia.algorithms.text.doubts import is_doubtful, misleads
+from dokimasia.algorithms.text.doubts import is_in_doubt, may_mean_otherwise, misleads, without_marks
 from dokimasia.algorithms.text.no_answer import gives_no_answer, is_surely_answered
 from dokimasia.algorithms.text.options import options_in
 from dokimasia.algorithms.text.quantities import compare_quantities, read_quantity
@@ -114,6 +114,7 @@ def accepted_answer(
     >>> accepted_answer("I don't know", [["a dog"]]), accepted_answer("3 maybe", [["3"]])
     (Comparison(verdict='different', rule='no answer'), Comparison(verdict='unsure', rule='none'))
     """
+    answer = without_marks(answer)
     asked = _Asked(question or "", tuple(choices) or options_in(question or ""), tolerance)
     contains = contains and question is not None
     found = [_with_parts(answer, parts, asked, contains=contains) for parts in accepted if parts]
@@ -122,7 +123,10 @@ def accepted_answer(
         return same
     if found and all(one.verdict == "different" for one in found):
         return found[0]
-    return Comparison("unsure", "none")
+    return _UNDECIDED
+
+
+_UNDECIDED = Comparison("unsure", "none")
 
 
 class _Asked(NamedTuple):
@@ -160,30 +164,30 @@ def _decided(answer: str, reference: str, asked: _Asked) -> Comparison:
     """Compare an answer with one part of an alternative by all rules but *contains*."""
     answer, reference = _in_figures(answer), _in_figures(reference)
     found = same_answer(answer, reference, asked.choices, tolerance=asked.tolerance)
-    if found.rule == "empty":
-        return found
-    if found.verdict != "unsure":
-        doubtful = is_doubtful(found, answer, reference, asked.choices, asked.question)
-        by_value = found.verdict == "same" and found.rule in ("number", "date", "list")
-        return Comparison("unsure", "none") if doubtful or (by_value and _names_several(answer, asked)) else found
-    answer, reference = unwrapped(answer), unwrapped(reference)
+    doubtful = found.verdict != "unsure" and is_in_doubt(found, answer, reference, asked.question)
+    if found.verdict == "unsure" and found.rule != "empty":
+        found = _by_meaning(unwrapped(answer), unwrapped(reference), asked)
+    doubtful |= may_mean_otherwise(found, answer, reference, asked.choices)
+    by_value = found.verdict == "same" and found.rule not in ("exact", "choice")
+    return _UNDECIDED if doubtful or (by_value and _names_several(answer, asked)) else found
+
+
+def _by_meaning(answer: str, reference: str, asked: _Asked) -> Comparison:
+    """Compare by options and values in any notation, and tell an answer that gives none."""
     if asked.choices:
         picked, meant = _option(answer, asked), _option(reference, asked)
         if picked is not None and meant is not None:
             return Comparison("same" if picked == meant else "different", "choice")
     compared = _compare_values(answer, reference, asked)
-    if compared is None:
-        return _without_answer(answer, [reference], asked)
-    doubtful = compared[0] == "same" and _names_several(answer, asked)
-    return Comparison("unsure", "none") if doubtful else Comparison(*compared)
+    return _without_answer(answer, [reference], asked) if compared is None else Comparison(*compared)
 
 
 def _without_answer(answer: str, parts: Sequence[str], asked: _Asked) -> Comparison:
     """Return that an answer which gives none is different, where no part may mean just that."""
     if not gives_no_answer(answer, asked.question):
-        return Comparison("unsure", "none")
+        return _UNDECIDED
     sure = all(is_surely_answered(part, asked.choices, asked.question) for part in parts)
-    return Comparison("different", "no answer") if sure else Comparison("unsure", "none")
+    return Comparison("different", "no answer") if sure else _UNDECIDED
 
 
 def _compare_values(first: str, second: str, asked: _Asked) -> tuple[Verdict, Kind] | None:
@@ -235,7 +239,7 @@ def _only_number(answer: str, reference: str, tolerance: float) -> Comparison:
         or set(signs(answer)) - _PLAIN_SIGNS
         or _in_doubt(answer, said, words(reference))
     ):
-        return Comparison("unsure", "none")
+        return _UNDECIDED
     return Comparison(compare_quantities(numbers[0], wanted, tolerance), "number")
 
 

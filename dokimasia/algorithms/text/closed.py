@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple
 
 from dokimasia.algorithms.leaks.numbers import ordinal
 from dokimasia.algorithms.text.dates import day_of_year, month_number
-from dokimasia.algorithms.text.quantities import Quantity, compare_quantities, converts, read_any_quantity
+from dokimasia.algorithms.text.quantities import Quantity, compare_quantities, is_doubtful_pair, read_any_quantity
 from dokimasia.algorithms.text.words import FUNCTION_WORDS, words
 
 Kind = Literal["yes or no", "number", "rank", "date", "month", "weekday", "time", "colour", "side"]
@@ -164,7 +164,7 @@ def closed_readings(text: str, question: str = "") -> tuple[Closed, ...]:
     ((Closed(kind='colour', value='blue'),), ())
     """
     plain = plain_answer(text)
-    if not plain or len(text) > LONGEST:
+    if not plain or "?" in plain or len(text) > LONGEST:
         return ()
     polar = _polar(plain, question)
     if polar is not None:
@@ -221,8 +221,7 @@ def says_otherwise(plain: str, question: str) -> bool:
 def _verdict(one: Closed, other: Closed, tolerance: float, question: str) -> Verdict | None:
     if isinstance(one.value, Quantity) and isinstance(other.value, Quantity):
         found = compare_quantities(one.value, other.value, tolerance)
-        unsure = found == "unsure" or (found == "different" and converts(one.value, other.value, question))
-        return None if unsure else found
+        return None if found == "unsure" or is_doubtful_pair(one.value, other.value, question) else found
     if one.value == other.value:
         return "same"
     if isinstance(one.value, Clock) and isinstance(other.value, Clock):

@@ -48,6 +48,9 @@ _UNITS = {
         ("%", "percent", "per cent"),
         ("$", "dollar", "usd", "us dollar"),
         ("€", "euro", "eur"),
+        ("£", "gbp"),
+        ("¥", "yen"),
+        ("gallon", "gal"),
         ("m", "metre", "meter"),
         ("cm", "centimetre", "centimeter"),
         ("mm", "millimetre", "millimeter"),
@@ -81,7 +84,8 @@ _UNITS = {
     for name in names
 }
 
-_COUNTED = frozenset(("person", "child", "man", "woman"))
+_MEASURES = frozenset(_UNITS.values()) - {"person", "child", "man", "woman"}
+_HALVES_OF_DAY = frozenset(("am", "pm", "a m", "p m"))
 _FACTORS = (
     10,
     100,
@@ -193,21 +197,30 @@ def compare_quantities(first: Quantity, second: Quantity, tolerance: float) -> L
     return "same" if close(first.value, second.value) else "different"
 
 
-def converts(first: Quantity, second: Quantity, question: str = "") -> bool:
-    """Return whether of two quantities one alone has a unit, and the other may be the same in another unit.
+def is_doubtful_pair(first: Quantity, second: Quantity, question: str = "") -> bool:
+    """Return whether one of two quantities alone has a unit, and the other may be meant in another.
 
-    Nothing else is meant where the question names the unit.
+    A unit of measure is that of the question, where the question names any; otherwise the two are in doubt where one unit
+    may make the other. What is counted is in the question. Without a question only a unit of measure is looked at.
 
     Examples
     --------
-    >>> converts(Quantity(1, "hour"), Quantity(60, "")), converts(Quantity(8, "hour"), Quantity(60, ""))
+    >>> is_doubtful_pair(Quantity(1, "hour"), Quantity(60, "")), is_doubtful_pair(Quantity(8, "hour"), Quantity(60, ""))
     (True, False)
+    >>> is_doubtful_pair(Quantity(3, "mug"), Quantity(3, ""), "How many cups are there?")
+    True
     """
     unit = first.unit or second.unit
-    if (first.unit and second.unit) or unit not in _UNITS.values() or unit in _COUNTED:
+    if (first.unit and second.unit) or not unit:
         return False
-    if any(_one_form(word) == unit for word in words(question)):
+    asked = {_one_form(word) for word in words(question)}
+    measures = asked & _MEASURES
+    if unit in measures or unit == "%":
         return False
+    if unit in _HALVES_OF_DAY or measures:
+        return True
+    if unit not in _MEASURES:
+        return bool(question) and asked.isdisjoint(map(_one_form, unit.split()))
     small, large = sorted((abs(first.value), abs(second.value)))
     return bool(small) and any(abs(large / small / factor - 1) < _CLOSE for factor in _FACTORS)
 
