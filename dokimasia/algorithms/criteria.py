@@ -6,7 +6,7 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import NamedTuple
 
-from dokimasia.algorithms.text.answers import same_answer
+from dokimasia.algorithms.text.comparing import same_answer
 from dokimasia.algorithms.text.words import contains_run, content_words, words
 from dokimasia.domain.criterion import MAX_CRITERIA, MIN_CRITERIA, WEIGHT_TOTAL, Criterion
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from dokimasia.algorithms.leaks.secrets import ANSWERS, offered, secrets_of
 from dokimasia.algorithms.leaks.wording import stem, stems_of
-from dokimasia.algorithms.text.answers import same_answer
+from dokimasia.algorithms.text.comparing import same_answer
 from dokimasia.algorithms.text.similarity import sentences
 from dokimasia.algorithms.text.words import FUNCTION_WORDS
 from dokimasia.domain.refinement import Unused

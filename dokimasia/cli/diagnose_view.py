@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from dokimasia.errors import NotFound
-from dokimasia.methods.diagnosis.blocks.tables import shortened, table
+from dokimasia.methods.diagnosis.blocks.tables import score_of, shortened, table
 from dokimasia.report.blocks import Block, Cell, Facts, Paragraph, Span
 from dokimasia.report.data import SIMULATED_NOTE
 
@@ -98,15 +98,14 @@ def behind_figure(diagnosis: "Diagnosis", behind: Mapping[str, Any], files: Mapp
     counted = f"{behind['scored']} of {behind['atoms']} atoms scored, {len(behind['shown'])} shown"
     yield Paragraph((Span(behind["target"], "strong"), f" · {about} · {counted}"))
     for one in behind["shown"]:
-        score = f"score {one['score']} of 5" if one["score"] is not None else f"failed: {one['failure']}"
-        tone = "bad" if one["score"] is None or one["score"] < 4 else "good"
+        score = score_of(one)
         repeat = f" · repeat {one['repeat'] + 1}" if one["repeat"] else ""
         named = (
-            Span("\n● ", tone),
+            Span("\n● ", score.tone),
             Span(one["sample"], "strong"),
             f" · {one['model']} · criterion {one['criterion']} · ",
         )
-        yield Paragraph((*named, Span(score, tone), repeat))
+        yield Paragraph((*named, score, repeat))
         final = shortened(one["final_answer"], ANSWER)
         reference = f" (reference: {one['reference_answer']})" if one["reference_answer"] else ""
         lines = {

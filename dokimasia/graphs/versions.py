@@ -4,8 +4,8 @@ COGNITIVE_REPLAY = "cognitive_replay"
 CHECKPOINT_SCORING = "checkpoint_scoring"
 
 VERSIONS: dict[str, int] = {
-    COGNITIVE_REPLAY: 4,
-    CHECKPOINT_SCORING: 4,
+    COGNITIVE_REPLAY: 5,
+    CHECKPOINT_SCORING: 5,
     "batch_ranking": 1,
     "criteria_making": 1,
     "criterion_quality": 1,
@@ -21,7 +21,7 @@ VERSIONS: dict[str, int] = {
     "mode_making": 1,
     "peer_review": 4,
     "probing": 1,
-    "refinement": 4,
+    "refinement": 5,
     "response_judging": 1,
     "rubric_audit": 2,
     "rubric_making": 2,

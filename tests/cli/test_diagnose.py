@@ -138,3 +138,26 @@ def test_a_table_that_is_named_is_the_one_in_the_json_and_a_near_one_is_offered(
     )
     found = json.loads(capsys.readouterr().out)
     assert [one["id"] for one in found["against"]["assets"]] == ["changes/sim-weak"]
+
+
+def test_bare_final_answers_have_no_wrong_reasons(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Right answers of one line count as stating no reason; the notes name their model, the atoms are not stated."""
+    home = ["--home", str(tmp_path / "home")]
+    write_world(tmp_path / "world.jsonl", 8, 3)
+    samples = [json.loads(line) for line in (tmp_path / "world.jsonl").read_text().splitlines()]
+    answers = [
+        {"id": one["id"], "model": "terse", "response": f"Final answer: {one['reference_answer']}"} for one in samples
+    ]
+    (tmp_path / "answers.jsonl").write_text("".join(json.dumps(one) + "\n" for one in answers))
+    asked = ["--judge", "sim/judge", "--responses", str(tmp_path / "answers.jsonl"), *home]
+    assert run(["evaluate", str(tmp_path / "world.jsonl"), *asked]) == 0
+    capsys.readouterr()
+    assert run(["diagnose", "last", "--asset", "reasons", "--json", *home]) == 0
+    (table,) = json.loads(capsys.readouterr().out)["assets"]
+    names = [column["name"] for column in table["columns"]]
+    cells = dict(zip(names, (cell["value"] for cell in table["rows"][0]["cells"]), strict=True))
+    assert (cells["right, with reasons"], cells["of these, wrong reason"], cells["no reasons stated"]) == (0, None, 8)
+    assert run(["diagnose", "last", "--asset", "reasons", *home]) == 0
+    assert "These speak to less than 80 %" in capsys.readouterr().out
+    assert run(["diagnose", "last", "--why", "terse", *home]) == 0
+    assert "not stated" in capsys.readouterr().out

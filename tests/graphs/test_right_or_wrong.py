@@ -162,8 +162,27 @@ async def test_the_question_can_be_put_bare() -> None:
 @pytest.mark.parametrize(
     ("answer", "verdict", "rule"),
     [
+        ("I look.\nFinal answer: There are five jars on the shelf.", "right", "number"),
+        ("I look.\nFinal answer: There are four jars on the shelf.", "wrong", "number"),
+        ("It is dark.\nFinal answer: I cannot tell how many jars are on the shelf", "wrong", "no answer"),
+        ("I look.\nFinal answer: 5 jars or 6", "right", "judge"),
+        ("I look.\nFinal answer: 5 jars?", "right", "judge"),
+    ],
+)
+async def test_the_judge_is_asked_only_where_no_rule_decides(answer: str, verdict: str, rule: str) -> None:
+    """A sentence in the question's words, or one that gives no answer, asks nobody; doubt is left to the judge."""
+    world = World(answer)
+    ended = await world.walk()
+    assert (ended["decided"].verdict, ended["decided"].rule) == (verdict, rule)
+    assert world.prompts == ["candidate", "checkpoints", *(["equivalence"] if rule == "judge" else [])]
+
+
+@pytest.mark.parametrize(
+    ("answer", "verdict", "rule"),
+    [
         ("Final answer: five jars", "right", "exact"),
-        ("There are 5 jars on the shelf.", "right", "contains"),
+        ("There are 5 jars on the shelf.", "right", "number"),
+        ("There are 5 jars.", "right", "contains"),
         ("I see 4 of them.\nFinal answer: 4", "wrong", "number"),
     ],
 )

@@ -1,5 +1,7 @@
 """What is planted is marked, what is not is left alone, and every table says how sure it is."""
 
+from dataclasses import replace
+
 import pytest
 
 from dokimasia.algorithms.taxonomy import add_all, assign, new_tree
@@ -36,12 +38,12 @@ def answer(
     score: float | None,
     *,
     repeat: int = 0,
-    atoms: tuple[int, ...] = (),
+    reasons: tuple[int, ...] = (),
     final: Final = "right",
 ) -> Answered:
     """One answer on an image of its own."""
     failure = None if score is not None else "refused"
-    return Answered(sample, f"image-{sample}", model, repeat, score, failure, atoms, final)
+    return Answered(sample, f"image-{sample}", model, repeat, score, failure, reasons, final)
 
 
 def sure(*tables: Asset) -> list[tuple[str, str]]:
@@ -183,22 +185,43 @@ def test_failures_are_counted_by_kind_and_their_absence_is_said() -> None:
 
 
 def test_right_answers_for_the_wrong_reason_are_told_from_sound_ones() -> None:
-    """A failed atom under a right answer, and none under a wrong one, are rates of their own and listed."""
+    """A wrong reason under a right answer, and none under a wrong one, are rates of their own and listed."""
     material = small(
-        answer("lucky", "m", 3.0, atoms=(5, 2), final="right"),
-        answer("sound", "m", 5.0, atoms=(5, 4), final="right"),
-        answer("slip", "m", 4.5, atoms=(5, 4), final="wrong"),
-        answer("lost", "m", 1.0, atoms=(1, 1), final="wrong"),
-        answer("open", "m", 1.0, atoms=(1, 1), final="undecided"),
-        answer("bare", "m", 1.0, atoms=(1, 1), final="no reference"),
+        answer("lucky", "m", 3.0, reasons=(5, 2), final="right"),
+        answer("sound", "m", 5.0, reasons=(5, 4), final="right"),
+        answer("slip", "m", 4.5, reasons=(5, 4), final="wrong"),
+        answer("lost", "m", 1.0, reasons=(1, 1), final="wrong"),
+        answer("open", "m", 1.0, reasons=(1, 1), final="undecided"),
+        answer("bare", "m", 1.0, reasons=(1, 1), final="no reference"),
     )
-    row = reasons(material).rows[0]
-    assert [cell.value for cell in row.cells] == ["m", 2, 0.5, 2, 0.5, 1]
-    assert (row.n, row.held) == (4, 6)
+    table = reasons(material)
+    assert [cell.value for cell in table.rows[0].cells] == ["m", 2, 0.5, 2, 0.5, 0]
+    assert (table.rows[0].n, table.rows[0].held) == (4, 6)
+    assert "Of 4 answers that are right or wrong 4 state reasons" in table.sentence
+    assert "1 final answer more: undecided" in table.sentence
     listed = answer_tables(material)[0]
     assert [each.cells[0].value for each in listed.rows] == ["lucky", "slip"]
-    nothing = reasons(small(answer("bare", "m", 1.0, atoms=(1,), final="no reference")))
+    nothing = reasons(small(answer("bare", "m", 1.0, reasons=(1,), final="no reference")))
     assert "nothing is said" in nothing.sentence
+
+
+def test_answers_that_state_no_reason_are_in_neither_rate() -> None:
+    """A bare final answer, right or wrong, has no wrong reason and no right one: it is counted apart."""
+    bare = [answer(f"{kind}{at}", "m", 1.0, final=kind) for kind in ("right", "wrong") for at in range(12)]
+    table = reasons(small(*bare))
+    assert [cell.value for cell in table.rows[0].cells] == ["m", 0, None, 0, None, 24]
+    assert (table.rows[0].n, table.rows[0].held) == (0, 24)
+    assert "none states a reason" in table.sentence
+    assert not answer_tables(small(*bare))[0].rows
+    spoken = small(*bare, answer("lucky", "m", 3.0, reasons=(1,), final="right"))
+    assert [cell.value for cell in reasons(spoken).rows[0].cells] == ["m", 1, 1.0, 0, None, 24]
+
+
+def test_a_judge_that_was_not_asked_about_silence_is_named_under_the_table() -> None:
+    """Where silence could not be told from error, the sentence says what silence counts as."""
+    material = small(answer("lucky", "m", 3.0, reasons=(1,), final="right"))
+    assert "silence" not in reasons(material).sentence
+    assert "silence counts as wrong" in reasons(replace(material, silence_known=False)).sentence
 
 
 def test_names_of_models_make_ids_that_differ() -> None:

@@ -20,6 +20,7 @@ _WRITTEN = tuple(
         r"(?P<year>[12][0-9]{3})[-/.](?P<number>[0-9]{1,2})[-/.](?P<day>[0-9]{1,2})",
     )
 )
+_DAYS = tuple(re.compile(pattern) for pattern in (rf"{_DAY}\s+(?:of\s+)?{_MONTH}", rf"{_MONTH}\s+(?:the\s+)?{_DAY}"))
 _SLASHED = re.compile(r"([0-9]{1,2})[-/.]([0-9]{1,2})[-/.]([12][0-9]{3})")
 
 
@@ -52,6 +53,33 @@ def read_date(text: str) -> tuple[int, ...] | None:
         year = int(parts["year"])
         return _real(year, month, int(parts["day"])) if "day" in parts else (year, month)
     return None
+
+
+def month_number(text: str) -> int | None:
+    """Return the number of the month that a whole text names, in full or by its usual abbreviation, or None.
+
+    Examples
+    --------
+    >>> month_number("March"), month_number("Sept."), month_number("Marchland")
+    (3, 9, None)
+    """
+    return _month(text.casefold().strip(" ."))
+
+
+def day_of_year(text: str) -> tuple[int, ...] | None:
+    """Return the date that a whole text states (see `read_date`), or a day without a year as (month, day).
+
+    Examples
+    --------
+    >>> day_of_year("5th of March"), day_of_year("Mar 5"), day_of_year("March 2019"), day_of_year("Feb 30")
+    ((3, 5), (3, 5), (2019, 3), None)
+    """
+    plain = " ".join(text.casefold().split()).strip(" .")
+    found = next((match for pattern in _DAYS if (match := pattern.fullmatch(plain))), None)
+    month = _month(found["month"]) if found else None
+    if found is None or month is None:
+        return read_date(text)
+    return (month, int(found["day"])) if _real(2000, month, int(found["day"])) else None
 
 
 def _month(name: str) -> int | None:

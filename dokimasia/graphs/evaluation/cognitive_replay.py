@@ -90,7 +90,14 @@ async def check_chain(state: State, runtime: Runtime[Context]) -> State:
     if not sample.accepted:
         return {"agreed": "no reference"}
     chain = await context.store.get(ReferenceChain, state["chain"])
-    match = accepted_answer(chain.answer, sample.accepted, sample.choices, tolerance=context.options.tolerance)
+    match = accepted_answer(
+        chain.answer,
+        sample.accepted,
+        sample.choices,
+        tolerance=context.options.tolerance,
+        question=sample.prompt,
+        contains=False,
+    )
     if match.verdict == "unsure":
         return {"agreed": ""}
     if match.verdict == "same":

@@ -23,7 +23,7 @@ def by_rule(
     if not sample.accepted:
         return FinalAnswer(verdict="unknown", rule="no reference", **found)
     match = accepted_answer(
-        answer, sample.accepted, sample.choices, tolerance=tolerance, question=sample.prompt if contains else None
+        answer, sample.accepted, sample.choices, tolerance=tolerance, question=sample.prompt, contains=contains
     )
     if match.verdict == "unsure":
         return None

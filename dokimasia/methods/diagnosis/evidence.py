@@ -18,7 +18,7 @@ from dokimasia.storage.excerpts import samples_of
 from dokimasia.storage.home import Home
 from dokimasia.storage.lookup import find_values
 from dokimasia.storage.results import ResultRow, results
-from dokimasia.storage.runs import Run, judgement_scores
+from dokimasia.storage.runs import Run, judgement_scores, judgement_stated
 from dokimasia.storage.trees.lookup import KEY_LENGTH, criterion_key
 
 SHOWN = 10
@@ -42,6 +42,7 @@ class _Atom(NamedTuple):
     number: int
     key: str
     score: int | None
+    stated: bool | None
 
 
 def evidence(
@@ -60,8 +61,9 @@ def evidence(
     Returns:
         run, target, asset, row (its number; None for all), sentence, models, node, atoms (how many there are), scored,
         shown: [{model, sample, repeat, criterion, key, leaf, question, ground_truth, weight, score (1 to 5; None with
-        failure), points (0 to 100), failure, prompt, reference_answer, answer (the whole response), final_answer,
-        images [{sha256, media_type, width, height}], anchor}].
+        failure), stated (whether the answer speaks to the criterion; None with failure), points (0 to 100), failure,
+        prompt, reference_answer, answer (the whole response), final_answer, images [{sha256, media_type, width, height}],
+        anchor}].
 
     Raises:
         NotFound: nothing of that name is in the diagnosis; the message names near ones.
@@ -76,9 +78,9 @@ def evidence_of(
     targets = {text: find_target(diagnosis, gathered, text) for text in dict.fromkeys(texts)}
     every = results(home, run.id, as_judged=True)
     rows = [row for row in every if row.kind == "score" and not row.arm and row.criteria_id]
-    scores = judgement_scores(home, run.id)
+    judged = judgement_scores(home, run.id), judgement_stated(home, run.id)
     return {
-        text: _behind(home, run, gathered, target, _atoms(gathered, target, rows, scores), limit)
+        text: _behind(home, run, gathered, target, _atoms(gathered, target, rows, *judged), limit)
         for text, target in targets.items()
     }
 
@@ -158,7 +160,11 @@ def _row(asset: Asset, place: str) -> AssetRow:
 
 
 def _atoms(
-    gathered: Gathered, target: Target, rows: Iterable[ResultRow], scores: Mapping[str, tuple[int, ...]]
+    gathered: Gathered,
+    target: Target,
+    rows: Iterable[ResultRow],
+    scores: Mapping[str, tuple[int, ...]],
+    stated: Mapping[str, tuple[bool, ...]],
 ) -> Iterator[_Atom]:
     """Yield the atoms of the answers that are asked about; an answer that failed gives them without a score."""
     wanted = set(members_below(gathered.material.tree)[target.node]) if target.node else None
@@ -170,11 +176,12 @@ def _atoms(
         if row.model not in target.models or (target.samples and row.sample_id not in target.samples):
             continue
         criteria = row.criteria_id or ""
-        given = scores.get(row.judgement_id or "", ()) if row.failure is None else ()
+        judgement = row.judgement_id or "" if row.failure is None else ""
+        judged = list(zip(scores.get(judgement, ()), stated.get(judgement, ()), strict=True))
         for number in range(1, sizes.get(criteria[:KEY_LENGTH], 0) + 1):
             key = criterion_key(criteria, number)
             if wanted is None or key in wanted:
-                yield _Atom(row, number, key, given[number - 1] if number <= len(given) else None)
+                yield _Atom(row, number, key, *(judged[number - 1] if number <= len(judged) else (None, None)))
 
 
 def _shown(home: Home, run: Run, gathered: Gathered, atoms: Sequence[_Atom]) -> list[dict[str, Any]]:
@@ -198,6 +205,7 @@ def _shown(home: Home, run: Run, gathered: Gathered, atoms: Sequence[_Atom]) -> 
                 "ground_truth": criterion.ground_truth,
                 "weight": criterion.weight,
                 "score": one.score,
+                "stated": one.stated,
                 "points": None if one.score is None else normalise(one.score),
                 "failure": one.row.failure,
                 "prompt": sample.prompt,

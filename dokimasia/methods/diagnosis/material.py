@@ -1,11 +1,13 @@
 """What a diagnosis takes from a home: a run's scores under its tree, or its categories, its answers, and what to warn of."""
 
 from collections.abc import Mapping, Sequence
+from statistics import fmean
 from typing import TYPE_CHECKING, NamedTuple
 
 from dokimasia.algorithms.taxonomy import leaves, new_tree
 from dokimasia.algorithms.trees.node_link import from_version
 from dokimasia.domain.capability import MAX_NAME, plain_name
+from dokimasia.domain.criterion import CriteriaSet
 from dokimasia.domain.diagnosis.tables import Grouping
 from dokimasia.errors import InputError
 from dokimasia.methods.diagnosis.measured import Answered, Final, Material
@@ -20,9 +22,11 @@ from dokimasia.methods.tree import (
     mapping_of,
     measured_of,
 )
+from dokimasia.report.figures import SPEAKING, share, spoken
 from dokimasia.storage.home import Home
-from dokimasia.storage.results import results
-from dokimasia.storage.runs import Run, judgement_scores, load_samples, run_samples
+from dokimasia.storage.lookup import find_values
+from dokimasia.storage.results import ResultRow, results
+from dokimasia.storage.runs import Run, judgement_scores, judgement_stated, load_samples, run_samples
 from dokimasia.storage.trees.versions import StoredVersion, get_version, versions
 
 if TYPE_CHECKING:
@@ -171,6 +175,7 @@ def _material(home: Home, run: Run, measured: Measured, tree: "Tree", grouping: 
         repeats=EVALUATION.read(run)[0].repeats,
         seed=run.seed if seed is None else seed,
         coded=_coded(home, run),
+        silence_known=EVALUATION.read(run)[0].protocol != "published",
     )
 
 
@@ -187,7 +192,23 @@ def _run_notes(home: Home, run: Run) -> list[str]:
         notes.append(f"The run is not finished ({run.status}): dokimasia resume {run.id}")
     if any(arm for (arm,) in home.all("SELECT DISTINCT arm FROM results WHERE run_id = ?", (run.id,))):
         notes.append("Arms without the image are left out of this diagnosis.")
+    silent = _silent_models(home, run)
+    if silent:
+        notes.append(
+            f"These speak to less than {share(SPEAKING).text} of the criteria's weight: {', '.join(silent)}. Silence counts 1 "
+            "in scores, so what is marked weak of them may be what they leave unsaid."
+        )
     return notes
+
+
+def _silent_models(home: Home, run: Run) -> list[str]:
+    """Return the models whose scores speak of how much they say, each with the share of the criteria that it speaks to."""
+    shares: dict[str, dict[str, list[float]]] = {}
+    for row in results(home, run.id, as_judged=True):
+        if row.kind == "score" and not row.arm and row.stated is not None:
+            shares.setdefault(row.model, {}).setdefault(row.sample_id, []).append(row.stated)
+    means = {model: fmean(map(fmean, samples.values())) for model, samples in shares.items()}
+    return [f"{model} ({spoken(mean).text})" for model, mean in sorted(means.items()) if mean < SPEAKING]
 
 
 def _ranked(measured: Measured) -> tuple[str, ...]:
@@ -211,9 +232,17 @@ def _named(category: str) -> str:
 
 
 def _answers(home: Home, run: Run) -> list[Answered]:
-    scores = judgement_scores(home, run.id)
+    scores, stated = judgement_scores(home, run.id), judgement_stated(home, run.id)
     clusters = {one.sample_id: one.cluster for one in run_samples(home, run.id)}
     rows = [row for row in results(home, run.id, as_judged=True) if row.kind == "score" and not row.arm]
+    sets = find_values(home, CriteriaSet, (row.criteria_id for row in rows if row.criteria_id))
+
+    def reasons(row: ResultRow) -> tuple[int, ...]:
+        if not (row.judgement_id and row.criteria_id):
+            return ()
+        judged = zip(sets[row.criteria_id].criteria, scores[row.judgement_id], stated[row.judgement_id], strict=True)
+        return tuple(score for criterion, score, spoken_to in judged if spoken_to and not criterion.final)
+
     return [
         Answered(
             sample_id=row.sample_id,
@@ -222,7 +251,7 @@ def _answers(home: Home, run: Run) -> list[Answered]:
             repeat=row.repeat,
             score=row.score,
             failure=row.failure,
-            atoms=scores.get(row.judgement_id or "", ()),
+            reasons=reasons(row),
             final=_FINAL.get(row.verdict, "undecided"),
         )
         for row in rows

@@ -28,7 +28,11 @@ Final = Literal["right", "wrong", "undecided", "no reference"]
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """One answer of a model: its score (1 to 5; None where it failed, and how), its atoms' scores, and its final answer."""
+    """One answer of a model: its score (1 to 5; None where it failed, and how), its final answer, and its reasons.
+
+    `reasons` are the scores of the criteria that the answer speaks to, the final answer left out. What it leaves unsaid is
+    not among them: silence is no error.
+    """
 
     sample_id: str
     cluster: str
@@ -36,7 +40,7 @@ class Answered:
     repeat: int
     score: float | None
     failure: str | None
-    atoms: tuple[int, ...] = ()
+    reasons: tuple[int, ...] = ()
     final: Final = "no reference"
 
 
@@ -61,6 +65,7 @@ class Material:
         repeats: how often each sample was answered.
         seed: of intervals and permutations.
         coded: failed atoms under their modes, where these were analysed.
+        silence_known: whether the judge was asked which criteria an answer does not speak to.
     """
 
     tree: "Tree"
@@ -71,6 +76,7 @@ class Material:
     repeats: int = 1
     seed: int = 0
     coded: Coded | None = None
+    silence_known: bool = True
 
     @property
     def leaf(self) -> str:

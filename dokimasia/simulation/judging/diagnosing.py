@@ -129,7 +129,10 @@ def _sentences(subject: str, row: Row, rows: Sequence[Row]) -> list[str]:
         "ranks": ("mean rank", "The mean rank of {model} is {place}."),
         "failures": ("share of answers", "Of the answers of {model}, {place} have no score."),
         "stability": ("same score", "From one repeat to the next, {model} keeps its score on {place} of samples."),
-        "reasons": ("of these, wrong reason", "Of the right answers of {model}, {place} rest on failed atoms."),
+        "reasons": (
+            "of these, wrong reason",
+            "Of the right answers of {model} that state reasons, {place} get one wrong.",
+        ),
     }.get(family, ("", ""))
     return [said.format(model=model, place=row.place(column))] if row.value(column) else []
 

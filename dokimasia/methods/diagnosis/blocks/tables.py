@@ -4,11 +4,13 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from dokimasia.domain.refinement import SOLVED
 from dokimasia.methods.diagnosis.blocks.charts import SPOKES, bars_figure, heat_map, leaf_bars, radar, stacked_ranks
 from dokimasia.methods.diagnosis.blocks.prose import prose
 from dokimasia.report import figures
 from dokimasia.report.blocks import Block, Bullets, Cell, Chart, Column, Fold, Paragraph, Section, Span, Table
 from dokimasia.report.data import ReportData
+from dokimasia.report.verdicts import NOT_STATED
 
 TONES: Mapping[str, Any] = {"weak": "bad", "worse": "bad", "strong": "good", "better": "good", "unclear": "muted"}
 SHORT = ("models", "categories", "pairs", "ties", "top-ties", "ranks", "stability", "failures", "reasons", "modes")
@@ -182,13 +184,11 @@ def _behind(place: str, found: Mapping[str, Any], cards: Mapping[str, str], titl
     """Return the atoms behind a row, each with its sample, question, truth, answer and score."""
     items: list[Cell] = []
     for one in found["shown"]:
-        score = f"score {one['score']} of 5" if one["score"] is not None else f"failed: {one['failure']}"
-        bad = one["score"] is None or one["score"] < 4
         items.append(
             (
                 Span(one["sample"], "strong", href=cards.get(one["sample"], "")),
                 f", criterion {one['criterion']}: ",
-                Span(score, "bad" if bad else "good"),
+                score_of(one),
                 f". {one['question']} ",
                 Span(f"Truth: {one['ground_truth']} ", "muted"),
                 Span(f"Answer: {shortened(one['answer'])}", "muted"),
@@ -237,6 +237,15 @@ def _number(cell: Mapping[str, Any], kind: str, unit: str) -> Span:
 
 def _counted(row: Mapping[str, Any]) -> Cell:
     return figures.count(row["n"]) if row["n"] == row["held"] else (figures.count(row["n"]), f"/{row['held']:,}")
+
+
+def score_of(atom: Mapping[str, Any]) -> Span:
+    """Return what an atom of the evidence scored, that the answer does not speak to it, or how it failed."""
+    if atom["score"] is None:
+        return Span(f"failed: {atom['failure']}", "bad")
+    if not atom["stated"]:
+        return Span(NOT_STATED, "muted")
+    return Span(f"score {atom['score']} of 5", "good" if atom["score"] >= SOLVED else "bad")
 
 
 def shortened(text: str | None, most: int = ANSWER) -> str:

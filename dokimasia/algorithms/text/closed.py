@@ -1,0 +1,348 @@
+"""Short answers whose meaning is beyond doubt since there are only so many: yes and no, numbers, months, colours, times."""
+
+import re
+import unicodedata
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from typing import Literal, NamedTuple
+
+from dokimasia.algorithms.leaks.numbers import ordinal
+from dokimasia.algorithms.text.dates import day_of_year, month_number
+from dokimasia.algorithms.text.quantities import Quantity, compare_quantities, is_doubtful_pair, read_any_quantity
+from dokimasia.algorithms.text.words import FUNCTION_WORDS, words
+
+Kind = Literal["yes or no", "number", "rank", "date", "month", "weekday", "time", "colour", "side"]
+
+MONTHS = 12
+Verdict = Literal["same", "different", "unsure"]
+LONGEST = 300
+"""Characters of an answer that is read; a longer one is free text."""
+
+_QUOTES = str.maketrans({"\u2019": "'", "\u2018": "'", "\u02bc": "'", "\u201c": '"', "\u201d": '"', "\u2212": "-"})
+_FRAME = re.compile(
+    r"\A(?:(?:it|that|this|there|they|these|those)(?:'s|'re|\s(?:is|are|was|were))\s|"
+    r"(?:the\s)?(?:answer|colou?r|month|day|weekday|date|number|total|count|year|time)\s(?:is|was|are)\s?:?\s)"
+)
+_EXACTLY = re.compile(r"\A(?:exactly|only|just|a total of)\s")
+_IN_ALL = re.compile(r",?\s(?:in total|in all|altogether|total)\Z")
+_BEFORE: dict[str, re.Pattern[str]] = {
+    "month": re.compile(r"(?:in\s|during\s)?(?:the\smonth\sof\s)?"),
+    "weekday": re.compile(r"(?:on\s)?(?:a\s)?"),
+    "number": re.compile(r"(?:the\s(?=[0-9]))?"),
+    "date": re.compile(r"(?:on\s)?(?:the\s)?"),
+    "time": re.compile(r"(?:at\s)?"),
+    "side": re.compile(r"(?:(?:on|to|at)\s)?(?:the\s)?"),
+    "rank": re.compile(r"(?:the\s)?"),
+}
+_COLOUR_NAMED = re.compile(r"\s(?:in\scolou?r|colou?r(?:ed)?)\Z")
+
+# fmt: off
+_YES = frozenset((
+    "yes", "yeah", "yep", "yup", "indeed", "yes indeed", "of course", "yes of course", "certainly", "yes certainly",
+    "definitely", "yes definitely", "absolutely", "yes absolutely",
+))
+_NO = frozenset((
+    "no", "nope", "nah", "not at all", "no not at all", "definitely not", "no definitely not", "certainly not",
+    "no certainly not", "absolutely not", "no absolutely not", "of course not", "no of course not", "by no means",
+))
+_CONTRARY = frozenset((frozenset(("yes", "no")), frozenset(("true", "false"))))
+_WEEKDAYS = {
+    name: number for number, names in enumerate((
+        "monday mon", "tuesday tue tues", "wednesday wed", "thursday thu thur thurs", "friday fri", "saturday sat", "sunday sun",
+    )) for name in names.split()
+}
+_COLOURS = {name: name for name in (
+    "black", "white", "red", "green", "yellow", "blue", "brown", "orange", "pink", "purple", "grey",
+)} | {"gray": "grey"}
+_ALIKE = frozenset(map(frozenset, (
+    ("purple", "pink"), ("purple", "blue"), ("red", "orange"), ("red", "pink"), ("red", "brown"), ("orange", "yellow"),
+    ("orange", "brown"), ("orange", "pink"), ("yellow", "green"), ("yellow", "brown"), ("blue", "green"), ("grey", "white"),
+    ("grey", "black"), ("grey", "blue"), ("grey", "brown"), ("grey", "green"), ("yellow", "white"), ("purple", "red"),
+    ("black", "brown"), ("black", "blue"), ("pink", "white"),
+)))
+"""Colours that two people may call one surface."""
+_SIDES = {name: name for name in ("left", "right", "north", "south", "east", "west")} | {
+    f"{name} {of}".replace(" -", "-"): name for name in ("left", "right") for of in ("side", "hand side", "-hand side")
+}
+_OPPOSED = frozenset(map(frozenset, (("left", "right"), ("north", "south"), ("east", "west"), ("north", "east"),
+                                     ("north", "west"), ("south", "east"), ("south", "west"))))
+DOUBT = frozenset((
+    "about", "above", "all", "almost", "although", "and", "another", "apparently", "approx", "approximately", "around",
+    "assume", "at", "bc", "bce", "believe", "below", "between", "billions", "both", "but", "by", "can", "cannot", "circa",
+    "could", "couple", "dozen", "dozens", "early", "either", "else", "especially", "estimated", "except", "few", "fewer",
+    "fold", "greater", "guess", "half", "hardly", "however", "hundreds", "if", "impossible", "instead", "ish", "late",
+    "least", "less", "likely", "mainly", "many", "max", "maximum", "may", "maybe", "mid", "might", "millions", "minimum",
+    "minus", "more", "most", "mostly", "nearly", "neither", "never", "nor", "not", "odd", "or", "other", "over", "pair",
+    "pairs", "partly", "perhaps", "plus", "possibly", "presumably", "probably", "rather", "roughly", "same", "seem",
+    "seemingly", "seems", "several", "some", "something", "sometimes", "somewhat", "than", "think", "though", "thousands",
+    "times", "to", "unable", "unclear", "under", "unless", "unsure", "until", "usually", "whether", "with", "without",
+    "x", "yet",
+))
+"""Words beside a value by which it is doubted, denied, joined with another, or said of something else."""
+_ASKED_AWAY = FUNCTION_WORDS.union((
+    "am", "answer", "any", "be", "can", "can't", "color", "colour", "could", "count", "depicted", "exactly", "get",
+    "give", "have", "he", "he's", "her", "here", "his", "how", "i", "i'm", "image", "it's", "many", "may", "me", "month",
+    "much", "my", "name", "number", "our", "photo", "photograph", "picture", "pictured", "please", "question", "said",
+    "see", "seen", "she", "she's", "should", "show", "shown", "so", "some", "tell", "that's", "there's", "they're",
+    "total", "us", "visible", "we", "what's", "where's", "would", "year", "you", "your",
+)) - {"no", "not", "yes", "true", "false", "but", "or"}
+"""Words of a question that an answer need not repeat."""
+# fmt: on
+
+_PRONOUN = r"(?:there|it|that|this|they|these|those|he|she|you|we|i)"
+_VERB = r"(?:is|are|was|were|do|does|did|has|have|had|can|could|will|would|should)"
+_YES_CLAUSE = re.compile(rf"(?:yes|yeah|yep|yup),?\s{_PRONOUN}\s{_VERB}")
+_NO_CLAUSE = re.compile(
+    rf"(?:no|nope),?\s(?:{_PRONOUN}\s(?:{_VERB}n't|{_VERB}\snot|can't|cannot|won't)|{_PRONOUN}(?:'s|'re)\snot|there\s{_VERB}\snone)"
+)
+_SENTENCE = re.compile(r"(yes|no)[,.:;]?\s(.+)")
+_DENIAL = re.compile(r"\b(?:not|no|none|never)\b|n't\b")
+_TRUTH = re.compile(r"(?:(?:the|this|that)\s(?:statement|claim|sentence)\sis\s)?(true|false)")
+_CLOCK = re.compile(
+    r"(?P<hour>[0-9]{1,2})(?:[:.](?P<minute>[0-5][0-9]))?\s?(?:(?P<half>[ap])\.?m\.?)?|(?P<noon>noon|midday|midnight)"
+)
+
+
+DECADE = re.compile(r"[0-9]0'?s\Z", re.IGNORECASE)
+"""The end of a text that may name a decade: `the 2010s`."""
+_ALSO_WORDS = frozenset(("sun", "sat", "wed"))
+"""Abbreviations of weekdays that are words of their own."""
+_ASKS_DAY = re.compile(r"day|\b(?:when|date)\b", re.IGNORECASE)
+_NOUGHT = frozenset(("none", "there are none", "there is none", "none at all"))
+_COUNTING = re.compile(r"\b(?:how many|the number of|count)\b", re.IGNORECASE)
+
+
+class Clock(NamedTuple):
+    """A time of day in minutes after midnight, and whether it cannot be anything else."""
+
+    minute: int
+    certain: bool
+
+
+class Day(NamedTuple):
+    """A date as (year, month, day), (year, month) or (month, day)."""
+
+    parts: tuple[int, ...]
+
+    @property
+    def shape(self) -> tuple[int, bool]:
+        """Which parts it has: how many, and whether a year is the first."""
+        return len(self.parts), self.parts[0] > MONTHS
+
+
+Value = str | int | Day | Quantity | Clock
+
+
+class Closed(NamedTuple):
+    """One reading of a text: of what kind, and its value."""
+
+    kind: Kind
+    value: "Value"
+
+
+@lru_cache(maxsize=4096)
+def closed_readings(text: str, question: str = "") -> tuple[Closed, ...]:
+    """Return what a whole text says where it says one value of a closed set, in every kind that it can be read in.
+
+    Parameters
+    ----------
+    text : str
+        A short answer: the value alone, or in a frame such as `It is ...`.
+    question : str, optional
+        Given, a sentence is read, too, which repeats the question's words in their order and adds the value alone.
+
+    Returns
+    -------
+    tuple of Closed
+        Empty for everything else: two values, doubt, a denied value, anything that the text says beside.
+
+    Examples
+    --------
+    >>> closed_readings("in Mar."), closed_readings("No, there isn't.")
+    ((Closed(kind='month', value=3),), (Closed(kind='yes or no', value='no'),))
+    >>> closed_readings("The bus is blue", "Which colour is the bus?"), closed_readings("blue or green")
+    ((Closed(kind='colour', value='blue'),), ())
+    """
+    plain = plain_answer(text)
+    if not plain or "?" in plain or len(text) > LONGEST:
+        return ()
+    polar = _polar(plain, question)
+    if polar is not None:
+        return (polar,)
+    if plain in _NOUGHT and _COUNTING.search(question):
+        return (Closed("number", Quantity(0.0, "")),)
+    bare = _COLOUR_NAMED.sub("", _IN_ALL.sub("", _EXACTLY.sub("", without_frame(plain))))
+    if bare in _ALSO_WORDS and not _ASKS_DAY.search(question):
+        return ()
+    return tuple(_values(bare, counted=plain.startswith("there"))) or tuple(_values(_left_of_sentence(plain, question)))
+
+
+def compare_closed(
+    first: Sequence[Closed], second: Sequence[Closed], *, tolerance: float, question: str = ""
+) -> tuple[Verdict, Kind] | None:
+    """Compare two texts by their readings: same or different, and in which kind; None where they have none in common.
+
+    Two colours that people call the same surface by, and quantities in two units, are neither.
+    """
+    for one in first:
+        for other in second:
+            if one.kind == other.kind and (verdict := _verdict(one, other, tolerance, question)) is not None:
+                return verdict, one.kind
+    return None
+
+
+def plain_answer(text: str) -> str:
+    """Return a text on one line, case folded, without emphasis, quotation marks around it and a full stop at its end."""
+    plain = unicodedata.normalize("NFKC", text).translate(_QUOTES).casefold()
+    plain = " ".join(plain.split()).strip("*_`\"' ")
+    return plain.rstrip(".!").rstrip("*_`\"' ")
+
+
+def without_frame(plain: str) -> str:
+    """Return a plain answer without words that only introduce it, such as `it is` or `the answer is`."""
+    return _FRAME.sub("", plain)
+
+
+def says_otherwise(plain: str, question: str) -> bool:
+    """Return whether a plain answer that begins with yes or no says more than that, and not in the question's order.
+
+    So do both words together, a denial behind yes, no denial behind no, and the question's words in another order.
+    """
+    sentence = _SENTENCE.fullmatch(plain)
+    if {"yes", "no"}.issubset(words(plain)):
+        return True
+    if sentence is None or not re.match(r"(?:yes|no)[,.:;]", plain):
+        return False
+    said = (word for word in words(_DENIAL.sub(" ", sentence[2])) if word not in _ASKED_AWAY)
+    asked = iter(_asked(question))
+    return len(_DENIAL.findall(sentence[2])) != (sentence[1] == "no") or not all(word in asked for word in said)
+
+
+def _verdict(one: Closed, other: Closed, tolerance: float, question: str) -> Verdict | None:
+    if isinstance(one.value, Quantity) and isinstance(other.value, Quantity):
+        found = compare_quantities(one.value, other.value, tolerance)
+        return None if found == "unsure" or is_doubtful_pair(one.value, other.value, question) else found
+    if one.value == other.value:
+        return "same"
+    if isinstance(one.value, Clock) and isinstance(other.value, Clock):
+        return _clocks(one.value, other.value)
+    if isinstance(one.value, Day) and isinstance(other.value, Day):
+        return "different" if one.value.shape == other.value.shape else None
+    pair = frozenset(map(str, (one.value, other.value)))
+    if one.kind == "yes or no":
+        return "different" if pair in _CONTRARY else None
+    if one.kind == "colour":
+        return None if pair in _ALIKE else "different"
+    if one.kind == "side":
+        return "different" if pair in _OPPOSED else None
+    return "different"
+
+
+def _clocks(one: "Clock", other: "Clock") -> Verdict | None:
+    """Compare two times of day, of which one at least says that it is one: `20:15` alone may be a score."""
+    if not (one.certain or other.certain):
+        return None
+    return "same" if one.minute == other.minute else "different"
+
+
+def _values(plain: str, *, counted: bool = False) -> Iterator[Closed]:
+    """Yield the readings of a text that holds a value and nothing else; a number that is `counted` has no unit."""
+    if not plain:
+        return
+    for kind in ("month", "weekday", "date", "time", "side", "rank"):
+        before = _BEFORE[kind].match(plain)
+        value = _READERS[kind](plain[before.end() :] if before else plain)
+        if value is not None:
+            yield Closed(kind, value)
+    if plain in _COLOURS:
+        yield Closed("colour", _COLOURS[plain])
+    if DECADE.search(plain):
+        return
+    quantity = read_any_quantity(_BEFORE["number"].sub("", plain, count=1))
+    if quantity is not None and DOUBT.isdisjoint(quantity.unit.split()) and not (counted and quantity.unit):
+        yield Closed("number", quantity)
+
+
+def _polar(plain: str, question: str) -> Closed | None:
+    """Read a text that says yes or no, true or false, and at most repeats the question."""
+    simple = " ".join(plain.replace(",", " ").split())
+    if simple in _YES or _YES_CLAUSE.fullmatch(plain):
+        return Closed("yes or no", "yes")
+    if simple in _NO or _NO_CLAUSE.fullmatch(plain):
+        return Closed("yes or no", "no")
+    truth = _TRUTH.fullmatch(without_frame(plain))
+    if truth is not None:
+        return Closed("yes or no", truth[1])
+    sentence = _SENTENCE.fullmatch(plain)
+    if sentence is None or not question or _DENIAL.search(question.casefold()):
+        return None
+    denials = len(_DENIAL.findall(sentence[2]))
+    said = [word for word in words(_DENIAL.sub(" ", sentence[2])) if word not in _ASKED_AWAY]
+    if denials != (sentence[1] == "no") or said != _asked(question) or not DOUBT.isdisjoint(_doubts(said, question)):
+        return None
+    return Closed("yes or no", sentence[1])
+
+
+def _left_of_sentence(plain: str, question: str) -> str:
+    """Return what a sentence adds to a question whose words it repeats in their order; empty where it does not."""
+    asked = _asked(question)
+    if not asked or re.search(r"[?;:]|n't\b|[.,]\s", plain):
+        return ""
+    tokens = plain.split()
+    known = words(plain)
+    if not DOUBT.isdisjoint(_doubts(known, question)) or not {"no", "not", "yes", "true", "false"}.isdisjoint(known):
+        return ""
+    for length in (1, 2, 3):
+        for at in range(len(tokens) - length + 1):
+            value = " ".join(tokens[at : at + length]).strip(",")
+            rest = [word for word in words(" ".join(tokens[:at] + tokens[at + length :])) if word not in _ASKED_AWAY]
+            if [*map(_single, rest)] == [*map(_single, asked)] and any(_values(value)):
+                return value
+    return ""
+
+
+def _asked(question: str) -> list[str]:
+    """Return the words of a question that an answer in a sentence has to repeat."""
+    return [word for word in words(question) if word not in _ASKED_AWAY]
+
+
+def _doubts(said: Sequence[str], question: str) -> set[str]:
+    return set(said) - set(words(question))
+
+
+def _single(word: str) -> str:
+    if word in ("people", "persons"):
+        return "person"
+    return word[:-1] if len(word) > 3 and word.endswith("s") and not word.endswith("ss") else word
+
+
+def _time(plain: str) -> Clock | None:
+    """Return a time of day in minutes; one that may be in the morning or in the evening is none."""
+    found = _CLOCK.fullmatch(plain.removesuffix(" o'clock"))
+    if found is None:
+        return None
+    if found["noon"]:
+        return Clock(0 if found["noon"] == "midnight" else 720, certain=True)
+    hour, minute = int(found["hour"]), int(found["minute"] or 0)
+    if found["half"] is not None:
+        return Clock((hour % 12 + 12 * (found["half"] == "p")) * 60 + minute, certain=True) if 1 <= hour <= 12 else None
+    return Clock(hour * 60 + minute, certain=False) if ":" in plain and 13 <= hour <= 23 else None
+
+
+def _day(plain: str) -> Day | None:
+    parts = day_of_year(plain)
+    return None if parts is None else Day(parts)
+
+
+def _rank(plain: str) -> int | None:
+    return ordinal(plain.removesuffix(" place"))
+
+
+_READERS = {
+    "month": month_number,
+    "weekday": _WEEKDAYS.get,
+    "date": _day,
+    "time": _time,
+    "side": _SIDES.get,
+    "rank": _rank,
+}

@@ -1,0 +1,154 @@
+"""Whether two short answers say the same, by rules that need no model: options, words, numbers, dates, lists."""
+
+import re
+import unicodedata
+from collections.abc import Sequence
+from typing import Literal, NamedTuple
+
+from dokimasia.algorithms.text.closed import Kind
+from dokimasia.algorithms.text.dates import read_date
+from dokimasia.algorithms.text.quantities import compare_quantities, read_quantity
+from dokimasia.algorithms.text.words import signs, words
+
+Verdict = Literal["same", "different", "unsure"]
+Rule = Literal["choice", "exact", "list", "contains", "empty", "no answer", "none"] | Kind
+
+RELATIVE_TOLERANCE = 1e-6
+
+_YES_OR_NO = frozenset({"yes", "no"})
+_TRUE_OR_FALSE = frozenset({"true", "false"})
+_LETTER = re.compile(
+    r"(?:(?:option|choice|answer)\s{0,4}:?\s{0,4})?[(\[]?([A-Za-z])(?:[)\].:,](?:\s+(.*))?)?", re.DOTALL | re.IGNORECASE
+)
+_BETWEEN_ITEMS = re.compile(
+    r"\s{0,9}(?:[;\n]|,(?![0-9]{3}(?![0-9]))|,?\s(?:and|&)\s)\s{0,9}(?:and\s|&\s)?", re.IGNORECASE
+)
+_LONGEST_ITEM = 6
+_WRAPPED = re.compile(
+    r"(?:(?:so|thus|therefore|hence)[, ]\s{0,3})?(?:the\s)?(?:(?:correct|right|final|best)\s)?(?:answer|option|choice)\s"
+    r"(?:is|would be)\s{0,3}:?\s{0,3}(.*)|i\s(?:choose|pick|select|would choose)\s(.*)|\$?\\boxed\{(?:\\text\{)?([^{}]*)\}?\}\$?",
+    re.DOTALL | re.IGNORECASE,
+)
+
+
+class Comparison(NamedTuple):
+    """A verdict and the rule that gave it."""
+
+    verdict: Verdict
+    rule: Rule
+
+
+def same_answer(
+    answer: str, reference: str, choices: Sequence[str] = (), *, tolerance: float = RELATIVE_TOLERANCE
+) -> Comparison:
+    """Compare an answer with a reference answer by rule.
+
+    Parameters
+    ----------
+    answer, reference : str
+        Short final answers.
+    choices : sequence of str
+        The texts of the options in order (A, B, ...), if the question has options.
+    tolerance : float
+        How far two numbers may lie apart, relative to the larger one.
+
+    Returns
+    -------
+    Comparison
+        `unsure` means that a judge must say. The rules, in order:
+
+        - *empty*: an empty answer is different, an empty reference leaves it unsure;
+        - *choice*: both name an option, by letter, by text, or by both where these agree;
+        - *exact*: equal after NFKC and case folding, without punctuation and articles, number words in digits; signs
+          that carry meaning (`<`, `/`, a minus) have to agree too;
+        - *number*: both are one quantity, equal within the tolerance; a unit on one side alone is
+          overlooked, two different units leave it unsure;
+        - *yes or no*: one says yes, the other no;
+        - *date*: both are one calendar date, or one month of a year, in whatever order it is written;
+        - *list*: both list several things: the same if these are the same in the same order, different if all are
+          numbers and not the same ones;
+        - *none*: no rule applies.
+
+    Examples
+    --------
+    >>> same_answer("(B)", "two dogs", ["one dog", "two dogs"])
+    Comparison(verdict='same', rule='choice')
+    >>> same_answer("The Twelve.", "12")
+    Comparison(verdict='same', rule='exact')
+    >>> same_answer("1,250 m", "1251")
+    Comparison(verdict='different', rule='number')
+    >>> same_answer("a canine", "a dog")
+    Comparison(verdict='unsure', rule='none')
+    """
+    answer = unwrapped(answer)
+    if not bare(reference):
+        return Comparison("unsure", "empty")
+    if not bare(answer):
+        return Comparison("different", "empty")
+    if choices:
+        picked, meant = named_option(answer, choices), named_option(reference, choices)
+        if picked is not None and meant is not None:
+            return Comparison("same" if picked == meant else "different", "choice")
+    mine, theirs = words(answer), words(reference)
+    if bare(answer) == bare(reference) or (mine and mine == theirs and signs(answer) == signs(reference)):
+        return Comparison("same", "exact")
+    first, second = read_quantity(answer), read_quantity(reference)
+    if first is not None and second is not None:
+        return Comparison(compare_quantities(first, second, tolerance), "number")
+    for pair in (_YES_OR_NO, _TRUE_OR_FALSE):
+        if len(mine) == len(theirs) == 1 and mine != theirs and pair.issuperset(mine + theirs):
+            return Comparison("different", "yes or no")
+    dates = read_date(answer), read_date(reference)
+    if dates[0] is not None and dates[1] is not None and len(dates[0]) == len(dates[1]):
+        return Comparison("same" if dates[0] == dates[1] else "different", "date")
+    listed = _listed(listed_items(answer), listed_items(reference), tolerance)
+    return Comparison(listed, "none" if listed == "unsure" else "list")
+
+
+def unwrapped(text: str) -> str:
+    """Return an answer without the words that only say that it is one: `The correct answer is (B).`, `\\boxed{B}`."""
+    found = _WRAPPED.fullmatch(text.strip(" *_`").rstrip("."))
+    return next((one for one in found.groups() if one), text) if found else text
+
+
+def bare(text: str) -> str:
+    """Return a text as it stands, but for case, white space around it, and the Unicode form of its letters."""
+    return unicodedata.normalize("NFKC", text).casefold().strip()
+
+
+def listed_items(text: str) -> list[str]:
+    """Return the things that a text lists; one or none where it is no list."""
+    items = [item.strip(" .") for item in _BETWEEN_ITEMS.split(text.strip())]
+    return [item for item in items if item] if all(len(words(item)) <= _LONGEST_ITEM for item in items) else []
+
+
+def named_option(text: str, choices: Sequence[str]) -> int | None:
+    """Return the position of the one option that a text names, or None if it names none or more than one."""
+    said = words(text)
+    by_text = [at for at, choice in enumerate(choices) if said and words(choice) == said]
+    match = _LETTER.fullmatch(bare(text).strip("*_` "))
+    by_letter: list[int] = []
+    if match:
+        at = ord(match[1].upper()) - ord("A")
+        rest = words(match[2] or "")
+        if at < len(choices) and (not rest or rest == words(choices[at])):
+            by_letter = [at]
+    named = set(by_text) | set(by_letter)
+    return named.pop() if len(named) == 1 else None
+
+
+def _same(first: str, second: str, tolerance: float) -> bool:
+    return same_answer(first, second, tolerance=tolerance).verdict == "same"
+
+
+def _listed(mine: Sequence[str], theirs: Sequence[str], tolerance: float) -> Verdict:
+    """Compare two lists of two things or more."""
+    if len(mine) < 2 or len(theirs) < 2:
+        return "unsure"
+    if len(mine) == len(theirs) and all(_same(a, b, tolerance) for a, b in zip(mine, theirs, strict=True)):
+        return "same"
+    if not all(read_quantity(item) is not None for item in (*mine, *theirs)):
+        return "unsure"
+    found = [any(_same(a, b, tolerance) for b in theirs) for a in mine]
+    found += [any(_same(a, b, tolerance) for a in mine) for b in theirs]
+    return "unsure" if all(found) else "different"

@@ -1,0 +1,107 @@
+"""Where an answer that looks like the reference, or unlike it, may mean something else: doubt, signs, letters, units."""
+
+import re
+from collections.abc import Sequence
+
+from dokimasia.algorithms.text.closed import DECADE, DOUBT
+from dokimasia.algorithms.text.comparing import Comparison, bare, unwrapped
+from dokimasia.algorithms.text.quantities import is_doubtful_pair, read_any_quantity
+from dokimasia.algorithms.text.words import words
+
+_LABEL = re.compile(r"[(\[]?(?P<letter>[a-z])[)\].:]{1,2}\s(?P<text>.+)", re.DOTALL)
+_AROUND = "*_`\"'\u2018\u2019\u201c\u201d "
+_PAIRS = {"*": "*", "_": "_", "`": "`", '"': '"', "'": "'", "\u2018": "\u2019", "\u201c": "\u201d"}
+_STROKE = re.compile(r"([0-9]{1,9})\s?/\s?([0-9]{1,9})")
+_BEHIND = re.compile(r"(?:[^\W_][-+]|[0-9]!|(?<![^\W_])[0-9]{1,9}(?![mglshvwkcf])[a-z])\Z")
+_RAISED = re.compile(r"[0-9][\u00b2\u00b3\u00b9\u2070-\u2079]")
+
+
+def misleads(answer: str, parts: Sequence[str], choices: Sequence[str] = ()) -> bool:
+    """Return whether a sign or a letter of an answer may give it another meaning than its words have.
+
+    That is a raised number, what stands behind the last word (`B-`, `5!`, `3A`), two letters in a row of which one is taken
+    for an article (`A, B`), and the letter of another option than that of its text.
+    """
+    if _RAISED.search(" ".join((answer, *parts))) and answer.strip() not in parts:
+        return True
+    said, *others = (bare(unwrapped(text)).strip(_AROUND) for text in (answer, *parts))
+    if said in others:
+        return said in _also_options(choices)
+    letters = [other for other in others if len(other) == 1 and other.isalpha()]
+    if any(words(said) == [letter] and re.sub(r"[\W_]", "", said) != letter for letter in letters):
+        return True
+    if bool(_BEHIND.search(said)) != any(map(_BEHIND.search, others)):
+        return True
+    label = _LABEL.match(said)
+    named = [one for at, one in enumerate(choices) if label and chr(ord("a") + at) == label["letter"]]
+    return any(label is not None and words(label["text"]) != words(one) for one in named)
+
+
+def _also_options(choices: Sequence[str]) -> set[str]:
+    """Return the letters that are the text of one option and call another."""
+    letters = [_letter(at) for at in range(len(choices))]
+    return {
+        text for letter, one in zip(letters, choices, strict=True) if (text := bare(one)) in letters and text != letter
+    }
+
+
+def _letter(at: int) -> str:
+    return chr(ord("a") + at)
+
+
+def may_mean_otherwise(found: Comparison, answer: str, reference: str, choices: Sequence[str] = ()) -> bool:
+    """Return whether a decision rests on a text that asks, or whose signs, letters or digits may mean something else.
+
+    Examples
+    --------
+    >>> may_mean_otherwise(Comparison("same", "exact"), "3?", "3"), may_mean_otherwise(Comparison("same", "exact"), "3.", "3")
+    (True, False)
+    """
+    if misleads(answer, [reference], choices):
+        return True
+    if found.verdict == "same" and "?" in answer and not any("?" in text for text in (reference, *choices)):
+        return True
+    numbers = found.rule in ("number", "list")
+    return numbers and (
+        _halves(answer, reference) or any(DECADE.search(text.strip(" .")) for text in (answer, reference))
+    )
+
+
+def is_in_doubt(found: Comparison, answer: str, reference: str, question: str = "") -> bool:
+    """Return whether words of doubt stand beside a number, or its unit may be another than is meant.
+
+    Examples
+    --------
+    >>> is_in_doubt(Comparison("same", "number"), "3 maybe", "3"), is_in_doubt(Comparison("different", "number"), "1 hour", "60")
+    (True, True)
+    """
+    if found.rule not in ("number", "list"):
+        return False
+    joined = {"and", "both"} if found.rule == "list" else set[str]()
+    if not DOUBT.difference(joined).isdisjoint(set(words(answer)) ^ set(words(reference))):
+        return True
+    first, second = read_any_quantity(answer), read_any_quantity(reference)
+    return first is not None and second is not None and is_doubtful_pair(first, second, question)
+
+
+def without_marks(text: str) -> str:
+    """Return a text without emphasis and quotation marks around all of it.
+
+    Examples
+    --------
+    >>> without_marks(' **"Mar."** '), without_marks("5*"), without_marks("_")
+    ('Mar.', '5*', '_')
+    """
+    plain = text.strip()
+    while len(plain) > 2 and _PAIRS.get(plain[0]) == plain[-1]:
+        plain = plain[1:-1].strip()
+    return plain
+
+
+def _halves(answer: str, reference: str) -> bool:
+    """Return whether one text is two numbers with a stroke between, and the other is one of them: `8/9` and `8`."""
+    for one, other in ((answer, reference), (reference, answer)):
+        stroke = _STROKE.fullmatch(one.strip())
+        if stroke is not None and other.strip() in stroke.groups():
+            return True
+    return False

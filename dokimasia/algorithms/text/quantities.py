@@ -1,0 +1,263 @@
+"""A number with its unit, read from a whole text in figures or in words, and whether two of them are equal."""
+
+import math
+import re
+import unicodedata
+from typing import Literal, NamedTuple
+
+from dokimasia.algorithms.leaks.numbers import numbers_in
+from dokimasia.algorithms.text.words import FUNCTION_WORDS, NUMBER_WORDS, words
+
+_QUANTITY = re.compile(
+    r"(?P<currency>[$€£¥])?\s{0,4}(?P<sign>[+-])?\s{0,4}(?P<whole>[0-9]{1,3}(?:,[0-9]{3})+|[0-9]{1,40})?"
+    r"(?P<decimals>\.[0-9]{1,40})?(?P<exponent>e[+-]?[0-9]{1,3})?(?:\s{0,4}/\s{0,4}(?P<below>[0-9]{1,40}))?"
+    r"\s{0,4}(?P<unit>[^\W\d_].{0,40}|[%°$€£¥])?",
+    re.IGNORECASE,
+)
+_LONGEST_UNIT = 2
+_NO_UNIT = FUNCTION_WORDS | {"hundred", "thousand", "million", "billion", "trillion", "dozen", "k", "mn", "bn"}
+_SIGNS = str.maketrans({"\u2212": "-", "\u2044": "/"})
+_SEPARATOR = re.compile(r"(?<=[0-9])[\u00a0\u202f\u2009](?=[0-9]{3}(?![0-9]))")
+
+_MIXED = re.compile(r"(?P<whole>[0-9]{1,9})[ -](?P<above>[0-9]{1,3})/(?P<below>[1-9][0-9]{0,2})(?P<unit>\s.{1,40})?")
+_SCALED = re.compile(
+    r"(?P<currency>[$€£¥])?\s?(?P<number>[0-9]{1,3}(?:,[0-9]{3}){1,9}|[0-9]{1,30})(?P<decimals>\.[0-9]{1,30})?\s"
+    r"(?P<scale>hundred|thousand|million|billion|trillion|dozen)(?P<unit>\s.{1,40})?"
+)
+_SCALES = {
+    "hundred": 100.0, "thousand": 1e3, "million": 1e6, "billion": 1e9, "trillion": 1e12, "dozen": 12.0,
+}  # fmt: skip
+_WORDED = frozenset(
+    [
+        *NUMBER_WORDS,
+        "thirty",
+        "forty",
+        "fifty",
+        "sixty",
+        "seventy",
+        "eighty",
+        "ninety",
+        "hundred",
+        "thousand",
+        "million",
+    ]
+)
+_UNITS = {
+    name: names[0]
+    for names in (
+        ("%", "percent", "per cent"),
+        ("$", "dollar", "usd", "us dollar"),
+        ("€", "euro", "eur"),
+        ("£", "gbp"),
+        ("¥", "yen"),
+        ("gallon", "gal"),
+        ("m", "metre", "meter"),
+        ("cm", "centimetre", "centimeter"),
+        ("mm", "millimetre", "millimeter"),
+        ("km", "kilometre", "kilometer"),
+        ("kg", "kilogram", "kilo"),
+        ("g", "gram"),
+        ("l", "litre", "liter"),
+        ("ml", "millilitre", "milliliter"),
+        ("hour", "hr", "h"),
+        ("minute", "min"),
+        ("second", "sec", "s"),
+        ("day",),
+        ("week", "wk"),
+        ("month",),
+        ("year", "yr"),
+        ("cent", "ct"),
+        ("mg", "milligram"),
+        ("pound", "lb"),
+        ("ounce", "oz"),
+        ("yard", "yd"),
+        ("tonne", "ton", "t"),
+        ("foot", "feet", "ft"),
+        ("inch", "inches"),
+        ("mile", "mi"),
+        ("°", "degree"),
+        ("person", "people"),
+        ("child", "children"),
+        ("man", "men"),
+        ("woman", "women"),
+    )
+    for name in names
+}
+
+_MEASURES = frozenset(_UNITS.values()) - {"person", "child", "man", "woman"}
+_HALVES_OF_DAY = frozenset(("am", "pm", "a m", "p m"))
+_FACTORS = (
+    10,
+    100,
+    1000,
+    10_000,
+    1e5,
+    1e6,
+    7,
+    12,
+    14,
+    16,
+    24,
+    30,
+    52,
+    60,
+    365,
+    3600,
+    86_400,
+    1.609,
+    2.2046,
+    2.54,
+    3,
+    3.2808,
+    3.785,
+    28.35,
+)
+"""How many of one unit make another; those of two systems of units are rounded."""
+_CLOSE = 0.02
+
+
+class Quantity(NamedTuple):
+    """A number and its unit; empty where it has none."""
+
+    value: float
+    unit: str
+
+
+def read_quantity(text: str) -> Quantity | None:
+    """Return the one quantity that a whole text states, or None; number words stand at its beginning, up to twenty.
+
+    Examples
+    --------
+    >>> read_quantity("1,250 m"), read_quantity("three cups"), read_quantity("3 or 4")
+    (Quantity(value=1250.0, unit='m'), Quantity(value=3.0, unit='cups'), None)
+    """
+    plain = _plain(_SEPARATOR.sub("", text)).rstrip(".")
+    first, _, rest = plain.partition(" ")
+    if first in NUMBER_WORDS:
+        plain = f"{NUMBER_WORDS[first]} {rest}"
+    match = _QUANTITY.fullmatch(plain.strip())
+    if match is None or not (match["whole"] or match["decimals"]):
+        return None
+    whole = (match["whole"] or "0").replace(",", "")
+    value = float("".join((match["sign"] or "", whole, match["decimals"] or "", match["exponent"] or "")))
+    if match["below"]:
+        if not float(match["below"]):
+            return None
+        value /= float(match["below"])
+    if not math.isfinite(value):
+        return None
+    unit_words = words(match["unit"] or "")
+    if len(unit_words) > _LONGEST_UNIT or not _NO_UNIT.isdisjoint(unit_words) or any(w.isdigit() for w in unit_words):
+        return None
+    unit = " ".join(unit_words)
+    return Quantity(value, " ".join(part for part in (match["currency"] or "", unit) if part))
+
+
+def read_any_quantity(text: str) -> Quantity | None:
+    """Return the one quantity that a whole text states in any notation, its unit in one form; None where it is no such text.
+
+    Beside what `read_quantity` reads these are all number words, mixed fractions, and figures with hundred to trillion or
+    dozen behind them.
+
+    Examples
+    --------
+    >>> read_any_quantity("two hundred and five metres"), read_any_quantity("5 1/2"), read_any_quantity("1.5 million")
+    (Quantity(value=205.0, unit='m'), Quantity(value=5.5, unit=''), Quantity(value=1500000.0, unit=''))
+    >>> read_any_quantity("a dozen"), read_any_quantity("dozens"), read_any_quantity("hundreds of them")
+    (Quantity(value=12.0, unit=''), None, None)
+    """
+    found = read_quantity(text)
+    plain = " ".join(_plain(text).rstrip(".").split())
+    if found is None and (mixed := _MIXED.fullmatch(plain)):
+        value = int(mixed["whole"]) + int(mixed["above"]) / int(mixed["below"])
+        found = _with_unit(value, mixed["unit"]) if int(mixed["above"]) < int(mixed["below"]) else None
+    elif found is None and (scaled := _SCALED.fullmatch(plain)):
+        value = float(scaled["number"].replace(",", "") + (scaled["decimals"] or "")) * _SCALES[scaled["scale"]]
+        found = _with_unit(value, scaled["unit"], scaled["currency"] or "")
+    elif found is None:
+        found = _worded(plain)
+    return None if found is None else Quantity(found.value, _one_form(found.unit))
+
+
+def compare_quantities(first: Quantity, second: Quantity, tolerance: float) -> Literal["same", "different", "unsure"]:
+    """Compare two quantities; a unit on one side alone is overlooked, two different ones leave it unsure."""
+
+    def close(one: float, other: float) -> bool:
+        return abs(one - other) <= tolerance * max(abs(one), abs(other))
+
+    if first.unit == second.unit:
+        return "same" if close(first.value, second.value) else "different"
+    if first.unit and second.unit:
+        return "unsure"
+    if "%" in (first.unit, second.unit):
+        percent, plain = (first, second) if first.unit == "%" else (second, first)
+        if close(percent.value / 100, plain.value):
+            return "same"
+        return "unsure" if close(percent.value, plain.value) else "different"
+    return "same" if close(first.value, second.value) else "different"
+
+
+def is_doubtful_pair(first: Quantity, second: Quantity, question: str = "") -> bool:
+    """Return whether one of two quantities alone has a unit, and the other may be meant in another.
+
+    A unit of measure is that of the question, where the question names any; otherwise the two are in doubt where one unit
+    may make the other. What is counted is in the question. Without a question only a unit of measure is looked at.
+
+    Examples
+    --------
+    >>> is_doubtful_pair(Quantity(1, "hour"), Quantity(60, "")), is_doubtful_pair(Quantity(8, "hour"), Quantity(60, ""))
+    (True, False)
+    >>> is_doubtful_pair(Quantity(3, "mug"), Quantity(3, ""), "How many cups are there?")
+    True
+    """
+    unit = first.unit or second.unit
+    if (first.unit and second.unit) or not unit:
+        return False
+    asked = {_one_form(word) for word in words(question)}
+    measures = asked & _MEASURES
+    if unit in measures or unit == "%":
+        return False
+    if unit in _HALVES_OF_DAY or measures:
+        return True
+    if unit not in _MEASURES:
+        return bool(question) and asked.isdisjoint(map(_one_form, unit.split()))
+    small, large = sorted((abs(first.value), abs(second.value)))
+    return bool(small) and any(abs(large / small / factor - 1) < _CLOSE for factor in _FACTORS)
+
+
+def _plain(text: str) -> str:
+    return unicodedata.normalize("NFKC", text).translate(_SIGNS).strip().casefold()
+
+
+def _worded(plain: str) -> Quantity | None:
+    """Read a number that begins a text in words, with at most two words of a unit behind it."""
+    tokens = re.findall(r"[a-z]+|\S", plain)[:30]
+    if tokens[:1] in (["a"], ["one"]) and tokens[1:2] == ["dozen"]:
+        return _with_unit(12.0, " ".join(tokens[2:]))
+    if not tokens or (
+        tokens[0] not in _WORDED and tokens[:2] not in (["a", "hundred"], ["a", "thousand"], ["a", "million"])
+    ):
+        return None
+    start = 1 if tokens[0] == "a" else 0
+    number = next((one for one in numbers_in(tokens) if one.start == start), None)
+    if number is None or not _WORDED.issuperset(set(tokens[start : number.end]) - {"-", "and"}):
+        return None
+    if any(one.start > start for one in numbers_in(tokens)):
+        return None
+    return _with_unit(number.value, " ".join(tokens[number.end :]))
+
+
+def _with_unit(value: float, unit: str | None, currency: str = "") -> Quantity | None:
+    """Return a quantity, or None where what stands behind the number can be no unit."""
+    named = words(unit or "")
+    if re.search(r"[^\w\s%°$€£¥'-]", unit or "") or len(named) > _LONGEST_UNIT or not _NO_UNIT.isdisjoint(named):
+        return None
+    if any(any(sign.isdigit() for sign in word) for word in named) or not math.isfinite(value):
+        return None
+    return Quantity(value, " ".join(filter(None, (currency, *named))))
+
+
+def _one_form(unit: str) -> str:
+    """Return a unit without its plural, by one of its names."""
+    single = unit[:-1] if len(unit) > 2 and unit.endswith("s") and not unit.endswith("ss") else unit
+    return _UNITS.get(unit) or _UNITS.get(single) or single
