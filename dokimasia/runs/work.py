@@ -14,7 +14,7 @@ from dokimasia.graphs.drive import GraphFile
 from dokimasia.graphs.reasking import to_report
 from dokimasia.graphs.walking import Walk
 from dokimasia.log import logger
-from dokimasia.runs.concurrency import work_through
+from dokimasia.runs.concurrency import in_parts, work_through
 from dokimasia.runs.observer import Observer, Progress
 from dokimasia.runs.plans import RunPlan
 from dokimasia.runs.services import Services
@@ -215,9 +215,10 @@ class Job(Generic[P]):
         """
 
         async def do(sample: Sample) -> None:
-            for item in items(sample):
-                if self.finished(item.name) is None:
-                    await self.finish(await self._walk_to_row(graph, sample, item))
+            async for part in in_parts(items(sample)):
+                for item in part:
+                    if self.finished(item.name) is None:
+                        await self.finish(await self._walk_to_row(graph, sample, item))
             self.progress.samples_done += 1
 
         return Stage(self.samples(), do, items=self.progress.samples * per_sample)

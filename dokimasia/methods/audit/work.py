@@ -1,5 +1,6 @@
 """The work of an audit: sample by sample, all answers to one in a walk, each committed as its walk is finished."""
 
+import asyncio
 from collections.abc import AsyncIterator, Mapping
 from itertools import groupby
 from typing import Any
@@ -9,6 +10,7 @@ from dokimasia.domain.sample import Sample
 from dokimasia.graphs.answering import Item
 from dokimasia.graphs.rubrics import rubric_audit
 from dokimasia.methods.audit.request import AuditPlan
+from dokimasia.runs.concurrency import in_parts
 from dokimasia.runs.plans import AnswerItem
 from dokimasia.runs.responses import read_given
 from dokimasia.runs.work import Job, Stage, ending
@@ -18,10 +20,14 @@ from dokimasia.storage.results import ResultRow
 async def stages(job: Job[AuditPlan]) -> AsyncIterator[Stage[Sample]]:
     """Yield the one stage: all answers to every sample are asked and assessed."""
 
-    responses = read_given(job.request.responses)
+    responses = await asyncio.to_thread(read_given, job.request.responses)
 
     async def do(sample: Sample) -> None:
-        left = [item for item in job.plan.items(sample.id) if job.finished(item.name) is None]
+        async for items in in_parts(job.plan.items(sample.id)):
+            await answers(sample, [item for item in items if job.finished(item.name) is None])
+        job.progress.samples_done += 1
+
+    async def answers(sample: Sample, left: list[AnswerItem]) -> None:
         given: dict[str, str] = {}
         if responses is not None:
             kept = {item.name: await responses.kept(sample, item, job.context.store) for item in left}
@@ -31,7 +37,6 @@ async def stages(job: Job[AuditPlan]) -> AsyncIterator[Stage[Sample]]:
         left.sort(key=lambda item: job.attempt(item.name))
         for attempt, items in groupby(left, key=lambda item: job.attempt(item.name)):
             await job.finish(*await _walk(job, sample, list(items), attempt, given))
-        job.progress.samples_done += 1
 
     yield Stage(job.samples(), do, items=job.progress.samples * job.plan.per_sample)
 

@@ -222,4 +222,4 @@ def _expected(
             if wanted:
                 sent = frames[name] + shown + len(text) // CHARACTERS_PER_TOKEN + (seen if sees == "image" else 0)
                 asked.append(Asking(plan.judge, calls, sent, JUDGED_TOKENS))
-    return added_up(asked, len(samples))
+    return added_up(asked, len(samples), items=len(samples) * plan.per_sample)

@@ -58,7 +58,7 @@ async def accept(request: FingerprintRequest, session: Session) -> Accepted[Fing
     matched = Asking(plan.judge, plan.tasks, sent, PICK_TOKENS)
     return Accepted(
         plan=plan,
-        estimate=added_up([*reports_asked(plan.judge, len(diagnosis.models)), matched], plan.tasks),
+        estimate=added_up([*reports_asked(plan.judge, len(diagnosis.models)), matched], plan.tasks, items=plan.tasks),
         data_name=origin.data_name,
         data_hash=plan.diagnosis,
         values=(diagnosis, *drawn.tasks),

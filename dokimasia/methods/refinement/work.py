@@ -1,6 +1,8 @@
 """The work of one refinement: every original answer is checked, then each arm of those that failed goes its rounds."""
 
+import asyncio
 from collections.abc import AsyncIterator, Sequence
+from itertools import product
 from typing import Any, cast
 
 from dokimasia.domain.identity import value_id
@@ -12,6 +14,7 @@ from dokimasia.graphs.reasking import gathered
 from dokimasia.graphs.refinement import refinement
 from dokimasia.methods.refinement.plan import RefinementPlan
 from dokimasia.methods.refinement.source import Peers, SourceAnswer, graph_inputs, peers_for, read_source
+from dokimasia.runs.concurrency import in_parts
 from dokimasia.runs.work import Job, Stage
 from dokimasia.storage.results import ResultRow, get_result
 from dokimasia.storage.runs import get_run
@@ -29,7 +32,7 @@ async def stages(job: Job[RefinementPlan]) -> AsyncIterator[Stage[Sample]]:
     was interrupted; where the budget ends before that, a resume goes on with the checks.
     """
     plan = job.plan
-    source = read_source(job.home, get_run(job.home, plan.source))
+    source = await asyncio.to_thread(read_source, job.home, get_run(job.home, plan.source))
     names = {spec.ref.name for spec in plan.candidates}
     answers = [answer for answer in source.answers if answer.model in names]
     of_first = {"withhold": plan.withhold, "needs_points": plan.names_points}
@@ -43,7 +46,7 @@ async def stages(job: Job[RefinementPlan]) -> AsyncIterator[Stage[Sample]]:
         if found is not None:
             shown[answer] = found[0].shown
             taken[answer] = found[1]
-    peers = peers_for(shown, source, plan) if "peer" in plan.arms else {}
+    peers = await asyncio.to_thread(peers_for, shown, source, plan) if "peer" in plan.arms else {}
     yield _stage(job, taken, [arm for arm in plan.arms if arm != "original"], peers)
 
 
@@ -59,11 +62,11 @@ def _stage(job: Job[RefinementPlan], answers: Given, arms: Sequence[Arm], peers:
             job.progress.items -= len(mine) * len(arms)
             mine = []
         stored = value_id(sample)
-        await gathered(
-            _item(job, sample, answer, arm, graph_inputs(answer, job.plan, stored) | answers[answer], peers)
-            for answer in mine
-            for arm in arms
-        )
+        async for part in in_parts(product(mine, arms)):
+            await gathered(
+                _item(job, sample, answer, arm, graph_inputs(answer, job.plan, stored) | answers[answer], peers)
+                for answer, arm in part
+            )
         job.progress.samples_done += 1
 
     return Stage(job.samples(), do, items=len(answers) * len(arms))
