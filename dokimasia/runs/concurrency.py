@@ -1,16 +1,12 @@
 """Many samples at once, a bounded number in flight, with a report of the standing twice a second."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager, suppress
-from itertools import islice
-from typing import TypeVar
 
 from dokimasia.domain.sample import Sample
 from dokimasia.graphs.collecting import seldom_collecting
 from dokimasia.graphs.reasking import raise_worst
-
-T = TypeVar("T")
 
 IN_FLIGHT = (8, 256)
 """At least so many samples are in flight, and at most so many in each process, so that memory stays bounded and no slow
@@ -20,17 +16,6 @@ MOST = 1024
 """So many samples may be in flight in each process while a slow endpoint holds up others; then they wait for it."""
 
 TICK = 0.5
-
-PART = IN_FLIGHT[1]
-"""So many items of one sample are made and walked at once: as many as calls are in flight."""
-
-
-async def in_parts(items: Iterable[T], size: int = PART) -> AsyncIterator[list[T]]:
-    """Yield items in lists of `size` at most, each made when it is asked for; between two lists the event loop goes round."""
-    stream = iter(items)
-    while part := list(islice(stream, size)):
-        yield part
-        await asyncio.sleep(0)
 
 
 async def work_through(

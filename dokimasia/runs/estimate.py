@@ -15,8 +15,6 @@ from dokimasia.prompts import PromptLibrary
 CHARACTERS_PER_TOKEN = 4
 PIXELS_PER_TOKEN = 1000
 """Between what providers take for one: from some 750 to more than 2,000."""
-MOST_ITEMS = 1_000_000
-"""The most items of a run: each becomes a row of results, which figures and reports read into memory."""
 LEAST_IMAGE_TOKENS = 256
 """What most providers count for an image however small."""
 INSTRUCTION_TOKENS = 450

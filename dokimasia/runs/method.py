@@ -11,9 +11,9 @@ from dokimasia.domain.judgement import FailureKind
 from dokimasia.domain.sample import Sample
 from dokimasia.errors import InputError, NotFound
 from dokimasia.prompts import PromptLibrary, Rendered, default_library
-from dokimasia.runs.estimate import MOST_ITEMS, Estimate
+from dokimasia.runs.estimate import Estimate
 from dokimasia.runs.plans import RunPlan
-from dokimasia.runs.requests import RunRequest, option_of, stored_request
+from dokimasia.runs.requests import RunRequest, fields_in_order, option_of, stored_request
 from dokimasia.storage.home import Home
 from dokimasia.storage.results import ResultRow
 from dokimasia.storage.runs import Run, RunSample
@@ -258,8 +258,11 @@ class Method(Generic[Q, P]):
         return accepted
 
 
+MOST_ITEMS = 1_000_000
+"""The most items of a run: each becomes a row of results, which figures and reports read into memory."""
+
 MULTIPLIERS = ("repeats", "retests", "judgements", "orders", "rounds", "trials", "per", "limit")
-"""The options by which a run comes to more items or fewer, in the order in which they are named."""
+"""The options by which a run comes to more items or fewer."""
 
 
 def check_items(method: Method[Any, Any], request: RunRequest, items: int) -> None:
@@ -271,7 +274,7 @@ def check_items(method: Method[Any, Any], request: RunRequest, items: int) -> No
     if items <= MOST_ITEMS:
         return
     ways: list[str] = []
-    for name, info in type(request).model_fields.items():
+    for name, info in fields_in_order(type(request)):
         value, flag = getattr(request, name), f"--{name.replace('_', '-')}"
         if name in MULTIPLIERS and (name == "limit" or (value or 0) > 1):
             ways.append(f"set {flag}" if value is None else f"lower {flag} {value}")

@@ -17,7 +17,7 @@ from dokimasia.runs.lifecycle import resume
 from dokimasia.runs.observer import Observer
 from dokimasia.runs.reaching import gone
 from dokimasia.runs.registry import method_of
-from dokimasia.runs.requests import Invocation, RunRequest
+from dokimasia.runs.requests import Invocation, RunRequest, check_range
 from dokimasia.runs.services import Stop, sharing
 from dokimasia.service.watching import Watch, left_of
 from dokimasia.settings import Settings
@@ -369,9 +369,11 @@ def changed(run: Run, changes: Mapping[str, Any]) -> dict[str, Any]:
     """Return changes of a run's request, checked to be some.
 
     Raises:
-        InputError: they are none; the message names the field.
+        InputError: they are none, or a number of the request lies outside the range that is taken now; the message names
+            the field.
     """
     request = method_of(run).read(run)[1]
+    check_range(request, run.id)
     try:
         checked = type(request).model_validate({**request.model_dump(), **Invocation().invocation, **changes})
     except ValidationError as error:

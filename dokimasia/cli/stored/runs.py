@@ -56,7 +56,7 @@ def command(context: click.Context, place: "Place", tags: tuple[str, ...], metho
     tagged = f" with the tag {' and '.join(tags)}" if tags else ""
     console().print(table if runs else f"no runs{of + tagged or ' yet'} in {place.named}")
     for run in runs:
-        if run["status"] == "interrupted" and run["why"]:
+        if run["why"]:
             click.echo(f"run {run['id']}: {run['why']}")
 
 

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping
+from functools import partial
 from itertools import groupby
 from typing import Any
 
@@ -10,7 +11,6 @@ from dokimasia.domain.sample import Sample
 from dokimasia.graphs.answering import Item
 from dokimasia.graphs.rubrics import rubric_audit
 from dokimasia.methods.audit.request import AuditPlan
-from dokimasia.runs.concurrency import in_parts
 from dokimasia.runs.plans import AnswerItem
 from dokimasia.runs.responses import read_given
 from dokimasia.runs.work import Job, Stage, ending
@@ -23,11 +23,11 @@ async def stages(job: Job[AuditPlan]) -> AsyncIterator[Stage[Sample]]:
     responses = await asyncio.to_thread(read_given, job.request.responses)
 
     async def do(sample: Sample) -> None:
-        async for items in in_parts(job.plan.items(sample.id)):
-            await answers(sample, [item for item in items if job.finished(item.name) is None])
+        await job.in_parts(job.plan.items(sample.id), partial(answers, sample))
         job.progress.samples_done += 1
 
-    async def answers(sample: Sample, left: list[AnswerItem]) -> None:
+    async def answers(sample: Sample, items: list[AnswerItem]) -> None:
+        left = [item for item in items if job.finished(item.name) is None]
         given: dict[str, str] = {}
         if responses is not None:
             kept = {item.name: await responses.kept(sample, item, job.context.store) for item in left}
@@ -35,8 +35,8 @@ async def stages(job: Job[AuditPlan]) -> AsyncIterator[Stage[Sample]]:
             job.progress.items -= len(left) - len(given)
             left = [item for item in left if item.name in given]
         left.sort(key=lambda item: job.attempt(item.name))
-        for attempt, items in groupby(left, key=lambda item: job.attempt(item.name)):
-            await job.finish(*await _walk(job, sample, list(items), attempt, given))
+        for attempt, several in groupby(left, key=lambda item: job.attempt(item.name)):
+            await job.finish(*await _walk(job, sample, list(several), attempt, given))
 
     yield Stage(job.samples(), do, items=job.progress.samples * job.plan.per_sample)
 

@@ -9,7 +9,6 @@ from dokimasia.domain.identity import digest, value_id
 from dokimasia.domain.sample import Sample
 from dokimasia.graphs.duel import duel
 from dokimasia.methods.duel.request import DuelPlan
-from dokimasia.runs.concurrency import in_parts
 from dokimasia.runs.plans import AnswerItem
 from dokimasia.runs.work import Job, Stage, ending
 from dokimasia.storage.results import ResultRow
@@ -27,11 +26,14 @@ async def stages(job: Job[DuelPlan]) -> AsyncIterator[Stage[Sample]]:
 
 async def finish(job: Job[Any], sample: Sample, items: Iterable[AnswerItem], *, against: str) -> None:
     """Hold those of a sample's answers that have no result yet against a model's, and commit what comes of it."""
-    async for part in in_parts(items):
+
+    async def do(part: list[AnswerItem]) -> None:
         left = [item for item in part if job.finished(item.name) is None]
         left.sort(key=lambda item: job.attempt(item.name))
         for attempt, together in groupby(left, key=lambda item: job.attempt(item.name)):
             await job.finish(*await _walk(job, sample, list(together), attempt, against))
+
+    await job.in_parts(items, do)
 
 
 async def _walk(

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
+from functools import partial
 from typing import Any, cast
 
 from dokimasia.algorithms.scoring import spoken_to
@@ -16,7 +17,6 @@ from dokimasia.graphs.evaluation import checkpoint_scoring, cognitive_replay
 from dokimasia.methods.evaluation.plan import EvaluationPlan, replay_item
 from dokimasia.methods.evaluation.retrying import retried_replay, retried_score
 from dokimasia.methods.evaluation.taken_over import Beginning, taken_by
-from dokimasia.runs.concurrency import in_parts
 from dokimasia.runs.plans import AnswerItem
 from dokimasia.runs.responses import read_given
 from dokimasia.runs.work import Job, Stage, ending
@@ -67,8 +67,7 @@ class EvaluationWork:
             StorageError: a result could not be kept.
         """
         replay = await self._replay(sample) if self._plan.judge is not None else None
-        async for items in in_parts(self._plan.items(sample.id)):
-            await self._answers(sample, replay, items)
+        await self._job.in_parts(self._plan.items(sample.id), partial(self._answers, sample, replay))
         self._job.progress.samples_done += 1
 
     async def _answers(self, sample: Sample, replay: ResultRow | None, items: Sequence[AnswerItem]) -> None:

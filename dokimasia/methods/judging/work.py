@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import groupby
 from typing import Any, cast
 
@@ -32,7 +33,6 @@ from dokimasia.methods.judging.units import (
     ranked_models,
     units_of,
 )
-from dokimasia.runs.concurrency import in_parts
 from dokimasia.runs.work import Job, Stage, ending
 from dokimasia.storage.lookup import find_values
 from dokimasia.storage.results import ResultRow
@@ -83,20 +83,21 @@ class JudgingWork:
         for basis in bases_of(self._plan):
             bases[basis] = await self._basis(basis, sample, judge, context, bases)
         for method in asked_methods(self._plan):
-            async for units in in_parts(units_of(self._plan, method, judge, sample.id, responses)):
-                left = [unit for unit in units if self._job.finished(unit.name) is None]
-                await self._judged(sample, method, left, responses, bases, context)
+            units = units_of(self._plan, method, judge, sample.id, responses)
+            do = partial(self._judged, sample, method, responses, bases, context)
+            await self._job.in_parts(units, do)
 
     async def _judged(
         self,
         sample: Sample,
         method: str,
-        left: list[Unit],
         responses: Mapping[str, str],
         bases: Mapping[Basis, ResultRow],
         context: Context,
+        units: list[Unit],
     ) -> None:
-        """Do some judgements of one judge by one method, and commit what comes of them."""
+        """Do some judgements of one judge by one method that have no result yet, and commit what comes of them."""
+        left = [unit for unit in units if self._job.finished(unit.name) is None]
         rests = next((bases[one] for one in RESTS_ON[method] if bases[one].outcome == "failed"), None)
         if rests is not None:
             await self._job.finish(*(self._unjudged(sample, unit, rests, responses) for unit in left))

@@ -14,7 +14,6 @@ from dokimasia.graphs.reasking import gathered
 from dokimasia.graphs.refinement import refinement
 from dokimasia.methods.refinement.plan import RefinementPlan
 from dokimasia.methods.refinement.source import Peers, SourceAnswer, graph_inputs, peers_for, read_source
-from dokimasia.runs.concurrency import in_parts
 from dokimasia.runs.work import Job, Stage
 from dokimasia.storage.results import ResultRow, get_result
 from dokimasia.storage.runs import get_run
@@ -62,11 +61,14 @@ def _stage(job: Job[RefinementPlan], answers: Given, arms: Sequence[Arm], peers:
             job.progress.items -= len(mine) * len(arms)
             mine = []
         stored = value_id(sample)
-        async for part in in_parts(product(mine, arms)):
+
+        async def some(part: list[tuple[SourceAnswer, Arm]]) -> None:
             await gathered(
                 _item(job, sample, answer, arm, graph_inputs(answer, job.plan, stored) | answers[answer], peers)
                 for answer, arm in part
             )
+
+        await job.in_parts(product(mine, arms), some)
         job.progress.samples_done += 1
 
     return Stage(job.samples(), do, items=len(answers) * len(arms))
