@@ -19,6 +19,7 @@ from dokimasia.storage.home import Home
 from dokimasia.storage.people.questions import has_answers, open_questions
 from dokimasia.storage.results import events, failed_by_model, record_event, result_failures
 from dokimasia.storage.runs import Run, RunStatus, get_run, set_status
+from dokimasia.storage.threads import leave_queue
 
 End = Literal["complete", "failures", "spending", "below", "waiting"]
 """`failures`: more items failed than may; `spending`: a limit left items open; `below`: a model misses what was asked;
@@ -68,6 +69,19 @@ async def note_end(home: Home, run: Run, end: str, why: str, settings: Settings)
         StorageError: it could not be written.
     """
     await record_event(home, run.id, ENDED, {"end": end, "why": Redactor(settings.secrets)(why)})
+
+
+async def take_out(home: Home, run: Run, before: str, settings: Settings) -> RunStatus:
+    """Take a run that is not at work out of the queue, durably, and return how it stands: as `before`, or interrupted.
+
+    Raises:
+        StorageError: it could not be written.
+    """
+    status: RunStatus = before if before in ("done", "failed") else "interrupted"
+    if status == "interrupted":
+        await note_end(home, run, status, "", settings)
+    await leave_queue(home, run.id, status=status)
+    return status
 
 
 def said_of(problem: BaseException) -> tuple[str, str]:

@@ -35,10 +35,12 @@ class Estimate(Value):
 
     `people` counts the questions to people at most, which cost time and no tokens. `answered` counts the calls of models
     that its results rest on already, where it is gone on with (the ledger may have more); `notes` say what else should be
-    known before it starts.
+    known before it starts. `items` counts the rows of results that it comes to at most; 0 where the method does not count
+    them, and then its calls stand for them.
     """
 
     samples: int
+    items: int = 0
     models: dict[str, ModelEstimate]
     people: dict[str, int] = Field(default_factory=dict)
     notes: tuple[str, ...] = ()
@@ -48,6 +50,11 @@ class Estimate(Value):
     def left(self) -> int:
         """How many calls of models are left at most."""
         return max(0, self.calls - self.answered)
+
+    @property
+    def most_items(self) -> int:
+        """How many items it comes to at most, as they are held against the limit on a run."""
+        return self.items or max(self.samples, self.calls + sum(self.people.values()))
 
     @property
     def calls(self) -> int:
@@ -75,8 +82,8 @@ class Asking(NamedTuple):
     received: int
 
 
-def added_up(asked: Iterable[Asking], samples: int) -> Estimate:
-    """Return calls of several kinds as an estimate over so many samples."""
+def added_up(asked: Iterable[Asking], samples: int, *, items: int = 0) -> Estimate:
+    """Return calls of several kinds as an estimate over so many samples, which come to so many items at most."""
     specs: dict[str, ModelSpec] = {}
     totals: dict[str, list[int]] = {}
     people: Counter[str] = Counter()
@@ -94,7 +101,7 @@ def added_up(asked: Iterable[Asking], samples: int) -> Estimate:
         by_tokens = cost_of(Usage(input_tokens=sent, output_tokens=received), price)
         cost = by_tokens if price.image is None else calls * price.image
         models[name] = ModelEstimate(calls=calls, input_tokens=sent, output_tokens=received, cost=cost)
-    return Estimate(samples=samples, models=models, people=dict(people))
+    return Estimate(samples=samples, items=items, models=models, people=dict(people))
 
 
 class SampleSize(NamedTuple):

@@ -9,7 +9,7 @@ from dokimasia.domain.ports import Transport
 from dokimasia.errors import ConfigError, InputError
 from dokimasia.runs.keeping import keep_accepted
 from dokimasia.runs.lifecycle import RunResult, at_home, carry_out
-from dokimasia.runs.method import Accepted, Method
+from dokimasia.runs.method import Accepted, Method, check_items
 from dokimasia.runs.observer import Observer
 from dokimasia.runs.plans import run_id
 from dokimasia.runs.preview import expected
@@ -136,6 +136,7 @@ async def prepare_fork(
     session = Session(settings, home, library, forked=parent, given=given, transports=transports)
     if method.fork is not None:
         changed, accepted, preview = await method.fork(session, parent, request)
+        check_items(method, changed, accepted.estimate.most_items)
     else:
         if request.node is not None:
             raise InputError(
@@ -143,7 +144,7 @@ async def prepare_fork(
                 "by the ledger"
             )
         changed = _changed(method, asked, request).model_copy(update={"prompts": folders})
-        accepted, preview = await method.accept(changed, session), {}
+        accepted, preview = await method.admit(changed, session), {}
     new = run_id(method, accepted.plan)
     if new == parent.id:
         raise InputError(_nothing_changes(parent, request))

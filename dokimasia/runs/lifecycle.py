@@ -19,7 +19,7 @@ from dokimasia.runs.method import Method
 from dokimasia.runs.observer import Observer, Silent
 from dokimasia.runs.plans import RunPlan, reached_now
 from dokimasia.runs.registry import method_of
-from dokimasia.runs.requests import Invocation, RunRequest
+from dokimasia.runs.requests import Invocation, RunRequest, check_range
 from dokimasia.runs.samples import check_prompts, check_versions
 from dokimasia.runs.services import Services, Stop, check_prices, open_services, sharing
 from dokimasia.runs.session import Session
@@ -88,7 +88,7 @@ async def run(
     library = method.library(request, given) if prompts is None else prompts
     async with at_home(settings, home, transports, create=request.makes_home) as opened:
         session = Session(settings, opened, library, given=given, transports=tuple(transports or ()))
-        row, new = await keep_accepted(method, opened, request, await method.accept(request, session))
+        row, new = await keep_accepted(method, opened, request, await method.admit(request, session))
         return await carry_out(
             method, session, row, request, observer=observer, stop=stop, transports=transports, new=new
         )
@@ -136,12 +136,14 @@ async def resume(
             work.
         Interrupted: the run was asked to stop again.
     """
-    method, plan, request, library = going_on(run, changes=changes, prompts=prompts, retry=retry, given=given)
+    method, plan, request, library = await asyncio.to_thread(
+        going_on, run, changes=changes, prompts=prompts, retry=retry, given=given
+    )
     async with at_home(settings, home, transports, create=False) as opened:
         await asyncio.to_thread(check_samples, opened, run)
         session = Session(settings, opened, library, given=given)
         if method.resumable is not None:
-            method.resumable(session, run, plan, request)
+            await asyncio.to_thread(method.resumable, session, run, plan, request)
         return await carry_out(
             method, session, run, request, observer=observer, stop=stop, transports=transports, retry=retry
         )
@@ -168,6 +170,7 @@ def going_on(
     if retry and method.retry is not None:
         raise InputError(f"{method.title} cannot ask anew what failed: {method.retry}")
     if run.status != "done" or retry:
+        check_range(accepted, run.id)
         check_versions(method, run, plan)
         check_prompts(plan.prompts, library.identity(), request.prompts, run.id)
     return method, plan, request, library
@@ -268,7 +271,9 @@ async def _carried_out(
     home = session.opened
     if not retry and await waits_still(home, run):  # its walks only come to the same questions, without workers
         request = request.model_copy(update=Invocation().model_dump(include={"workers", "engine", "address"}))
-    plan, reached = reaching(method, home, run, request, settings=session.settings, retry=retry)
+    plan, reached = await asyncio.to_thread(
+        reaching, method, home, run, request, settings=session.settings, retry=retry
+    )
     opening = open_services(
         session, run.id, reached, asked=request, seed=plan.seed, observer=watching, stop=stop, transports=transports
     )

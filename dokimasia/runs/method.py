@@ -3,17 +3,17 @@
 import importlib
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar, cast
 
 from dokimasia.domain.call import ModelSpec
 from dokimasia.domain.identity import Value
 from dokimasia.domain.judgement import FailureKind
 from dokimasia.domain.sample import Sample
-from dokimasia.errors import NotFound
+from dokimasia.errors import InputError, NotFound
 from dokimasia.prompts import PromptLibrary, Rendered, default_library
 from dokimasia.runs.estimate import Estimate
 from dokimasia.runs.plans import RunPlan
-from dokimasia.runs.requests import RunRequest
+from dokimasia.runs.requests import RunRequest, fields_in_order, option_of, stored_request
 from dokimasia.storage.home import Home
 from dokimasia.storage.results import ResultRow
 from dokimasia.storage.runs import Run, RunSample
@@ -244,4 +244,43 @@ class Method(Generic[Q, P]):
         """
         if run.method != self.name:
             raise NotFound(f"run {run.id} is of kind {run.method!r}, not {self.title}")
-        return self.plan.model_validate(run.options["plan"]), self.request.model_validate(run.options["request"])
+        asked = cast("Mapping[str, Any]", run.options["request"])
+        return self.plan.model_validate(run.options["plan"]), stored_request(self.request, asked)
+
+    async def admit(self, request: Q, session: "Session") -> Accepted[P]:
+        """Return what a request is accepted as, if that is no more than a run may be.
+
+        Raises:
+            InputError: the data, the configuration or the options cannot be used, or the run would have too many items.
+        """
+        accepted = await self.accept(request, session)
+        check_items(self, request, accepted.estimate.most_items)
+        return accepted
+
+
+MOST_ITEMS = 1_000_000
+"""The most items of a run: each becomes a row of results, which figures and reports read into memory."""
+
+MULTIPLIERS = ("repeats", "retests", "judgements", "orders", "rounds", "trials", "per", "limit")
+"""The options by which a run comes to more items or fewer."""
+
+
+def check_items(method: Method[Any, Any], request: RunRequest, items: int) -> None:
+    """Refuse a request that comes to more items than a run may have.
+
+    Raises:
+        InputError: naming the number, the limit and the options to lower.
+    """
+    if items <= MOST_ITEMS:
+        return
+    ways: list[str] = []
+    for name, info in fields_in_order(type(request)):
+        value, flag = getattr(request, name), f"--{name.replace('_', '-')}"
+        if name in MULTIPLIERS and (name == "limit" or (value or 0) > 1):
+            ways.append(f"set {flag}" if value is None else f"lower {flag} {value}")
+        elif isinstance(value, tuple) and len(value) > 1 and option_of(info).models:
+            ways.append(f"name fewer {flag}")
+    raise InputError(
+        f"{method.title} of {items:,} items is too large, since a run has {MOST_ITEMS:,} at most: "
+        f"{', or '.join(ways) or 'take fewer samples'}"
+    )

@@ -118,9 +118,10 @@ class AnswersPlan(DataPlan):
 
     def items(self, sample_id: str) -> Iterator["AnswerItem"]:
         """The answers that are asked and judged for one sample, in a fixed order."""
-        for candidate, arm, repeat in product(self.candidates, self.arms, range(self.repeats)):
-            name = f"{self.KIND}/{sample_id}/{candidate.ref.name}/{arm}/{repeat}"
-            yield AnswerItem(name, candidate.ref.name, arm, repeat)
+        for candidate, arm in product(self.candidates, self.arms):
+            for repeat in range(self.repeats):
+                name = f"{self.KIND}/{sample_id}/{candidate.ref.name}/{arm}/{repeat}"
+                yield AnswerItem(name, candidate.ref.name, arm, repeat)
 
 
 class AnswerItem(NamedTuple):

@@ -35,7 +35,7 @@ async def prepare(
     library = method.library(request, given) if library is None else library
     home = _home(settings, request)
     try:
-        return await method.accept(request, Session(settings, home, library, given=given, dry=True))
+        return await method.admit(request, Session(settings, home, library, given=given, dry=True))
     finally:
         if home is not None:
             home.close()

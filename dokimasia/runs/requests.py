@@ -2,21 +2,35 @@
 
 import re
 import shlex
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal, TypeVar
 
-from pydantic import AfterValidator, Field, WithJsonSchema
+from pydantic import AfterValidator, Field, ValidationError, WithJsonSchema
 from pydantic.fields import FieldInfo
 
 from dokimasia.domain.identity import Value
-from dokimasia.errors import ConfigError
+from dokimasia.errors import ConfigError, InputError
 from dokimasia.gateway.budget import Budget
 from dokimasia.plugins import prompt_folder
 from dokimasia.storage.naming import LAST
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}")
+
+MOST_SEED = 2**63 - 1
+"""The largest seed: what a column of SQLite holds."""
+MOST_SAMPLES = 1_000_000_000
+"""The largest number that a limit on samples, or on what is drawn of them, takes."""
+MOST_REPEATS = 10_000
+"""The most answers, or judgements, of one thing that can be asked for."""
+MOST_MODELS = 1_000
+"""The most models that one option names."""
+
+OUT_OF_RANGE = ("greater_than_equal", "greater_than", "less_than_equal", "less_than")
+"""The faults of a number outside its range, as pydantic names them."""
+
+Q = TypeVar("Q", bound="RunRequest")
 
 SHARED_HELP = {
     "seed": "Seed of draws and intervals.",
@@ -91,7 +105,7 @@ def prompt_folders(named: Sequence[str]) -> tuple[Path, ...]:
     return tuple(Path(name).absolute() if Path(name).is_dir() else prompt_folder(name) for name in named)
 
 
-Models = Annotated[tuple[str, ...], Option(models=True)]
+Models = Annotated[tuple[str, ...], Option(models=True), Field(max_length=MOST_MODELS)]
 """Names of models, separated by commas on the command line."""
 
 Judge = Annotated[str, Option(models=True)]
@@ -117,15 +131,19 @@ class Invocation(Value):
     `max_cost` is in US dollars. `name` and `tags` stay with the run.
     """
 
-    max_cost: float | None = Field(default=None, ge=0, description="Spend at most so many US dollars this time.")
-    max_calls: int | None = Field(default=None, ge=0, description="Send at most so many requests this time.")
-    max_tokens: int | None = Field(default=None, ge=0, description="Use at most so many tokens this time.")
+    max_cost: float | None = Field(
+        default=None, ge=0, le=1e9, description="Spend at most so many US dollars this time."
+    )
+    max_calls: int | None = Field(default=None, ge=0, le=10**12, description="Send at most so many requests this time.")
+    max_tokens: int | None = Field(default=None, ge=0, le=10**15, description="Use at most so many tokens this time.")
     max_failures: Annotated[str | None, Option(metavar="N|N%")] = Field(
         default=None,
         pattern=r"^([0-9]+|[0-9]+(\.[0-9]+)?%)$",
         description="Exit with 3 if more items failed (default: all of a model's, or more than half).",
     )
-    min_score: float | None = Field(default=None, description="Exit with 5 if a model's mean score is below.")
+    min_score: float | None = Field(
+        default=None, ge=-1e6, le=1e6, description="Exit with 5 if a model's mean score is below."
+    )
     min_accuracy: float | None = Field(
         default=None,
         ge=0,
@@ -195,7 +213,7 @@ class RunRequest(Invocation):
     VERB: ClassVar[str] = ""
     """What the command line calls it, such as `tree grow`."""
 
-    seed: int = Field(default=0, ge=0, description=SHARED_HELP["seed"])
+    seed: int = Field(default=0, ge=0, le=MOST_SEED, description=SHARED_HELP["seed"])
     prompts: PromptFolders = Field(
         default=(),
         description="A folder (or a plug-in's name) whose prompts replace those of the same name; its versions are "
@@ -243,7 +261,7 @@ class DataRequest(RunRequest):
     """
 
     data: Annotated[Path, Option(argument=True, exists=True)]
-    limit: int | None = Field(default=None, ge=1, description="Only the first N samples.")
+    limit: int | None = Field(default=None, ge=1, le=MOST_SAMPLES, description="Only the first N samples.")
     prompt: str | None = Field(
         default=None, description="The question of samples that have none of their own, such as the images of a folder."
     )
@@ -259,6 +277,42 @@ class DataRequest(RunRequest):
     def makes_home(self) -> bool:
         """A run over a data set makes the home that it needs."""
         return True
+
+
+def stored_request(kind: type[Q], stored: Mapping[str, Any]) -> Q:
+    """Return a request as it was stored, also where a number in it lies outside the range that is taken now.
+
+    So a run of an earlier version can be shown, exported and deleted; `check_range` refuses to go on with it.
+
+    Raises:
+        ValidationError: it is no such request.
+    """
+    try:
+        return kind.model_validate(stored)
+    except ValidationError as error:
+        faults = error.errors()
+        if any(len(one["loc"]) != 1 or one["type"] not in OUT_OF_RANGE for one in faults):
+            raise
+        beyond = {str(one["loc"][0]): next(iter(one.get("ctx", {}).values())) for one in faults}
+        return kind.model_validate({**stored, **beyond}).model_copy(update={name: stored[name] for name in beyond})
+
+
+def check_range(request: "RunRequest", run: str) -> None:
+    """Refuse to go on with a stored run whose request holds a number outside the range that is taken now.
+
+    Raises:
+        InputError: naming the run, the option, its value and its bound.
+    """
+    try:
+        type(request).model_validate(request.model_dump())
+    except ValidationError as error:
+        for one in error.errors():
+            if one["type"] in OUT_OF_RANGE:
+                field, (bound,) = str(one["loc"][0]), one.get("ctx", {}).values()
+                raise InputError(
+                    f"run {run} was accepted by an earlier version with --{field.replace('_', '-')} {one['input']}, and the "
+                    f"bound is {bound} now: ask for it anew within the bound (what is answered is not asked again)"
+                ) from None
 
 
 def fields_in_order(request: type[RunRequest]) -> Iterator[tuple[str, FieldInfo]]:

@@ -1,8 +1,10 @@
 """A run at work: stages of units, walks through graphs, rows that are committed, and the standing that is reported."""
 
+import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import islice
 from typing import Any, Generic, TypeVar, get_args
 
 from dokimasia.domain.identity import value_id
@@ -27,8 +29,15 @@ from dokimasia.storage.threads import Thread, close_thread, open_thread
 
 P = TypeVar("P", bound=RunPlan)
 U = TypeVar("U")
+T = TypeVar("T")
 
 KINDS = get_args(FailureKind)
+
+PART = 32
+"""So many items of one unit are made and walked together."""
+
+AT_ONCE = 512
+"""About so many items are under way together of units that have more than `PART`; more where an endpoint takes more calls."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,6 +158,27 @@ class Job(Generic[P]):
             processes=self.services.engine.processes,
         )
 
+    async def in_parts(self, items: Iterable[T], do: Callable[[list[T]], Awaitable[None]]) -> None:
+        """Do the items of a unit `PART` at a time, each made when it is its turn.
+
+        Units of more than one part take turns, so that some `AT_ONCE` of their items are under way together and the event
+        loop, which begins with each of them without a pause, stays free for others.
+        """
+        stream = iter(items)
+        part, later = list(islice(stream, PART)), list(islice(stream, PART))
+        if not later:
+            await do(part)
+            return
+        while part:
+            async with self._turns:
+                await do(part)
+            await asyncio.sleep(0)
+            part, later = later, list(islice(stream, PART))
+
+    @cached_property
+    def _turns(self) -> asyncio.Semaphore:
+        return asyncio.Semaphore(max(AT_ONCE, 2 * self.width) // PART)
+
     def finished(self, item: str) -> ResultRow | None:
         """Return an item's result from before, counted as restored, or None where it is still to be done."""
         row = get_result(self.home, self.run.id, item) if self._begun else None
@@ -215,7 +245,9 @@ class Job(Generic[P]):
         """
 
         async def do(sample: Sample) -> None:
-            for item in items(sample):
+            for number, item in enumerate(items(sample)):
+                if number % PART == 0:
+                    await asyncio.sleep(0)  # on a resume all may be finished, and nothing else awaits
                 if self.finished(item.name) is None:
                     await self.finish(await self._walk_to_row(graph, sample, item))
             self.progress.samples_done += 1

@@ -30,10 +30,10 @@ NEVER: Mapping[str, str] = {
 """Fields that cannot be given over HTTP, and what to do instead."""
 
 SAID: Mapping[str, str] = {
-    "greater_than_equal": "it must be {ge:g} or more",
-    "greater_than": "it must be more than {gt:g}",
-    "less_than_equal": "it must be {le:g} or less",
-    "less_than": "it must be less than {lt:g}",
+    "greater_than_equal": "it must be {ge:.12g} or more",
+    "greater_than": "it must be more than {gt:.12g}",
+    "less_than_equal": "it must be {le:.12g} or less",
+    "less_than": "it must be less than {lt:.12g}",
     "literal_error": "it must be {expected}",
 }
 """What is said of values that a field does not take, by the kind of fault."""

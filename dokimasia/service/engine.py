@@ -1,15 +1,16 @@
 """The engine of the service: requests are accepted, previewed, resumed, forked, cancelled and deleted over one open home."""
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
 from dokimasia.domain.ports import Transport
 from dokimasia.errors import NotFound
 from dokimasia.runs.deleting import delete_whole_run
 from dokimasia.runs.ending import check_measures
-from dokimasia.runs.forking import ForkRequest, keep_fork, prepare_fork
+from dokimasia.runs.forking import ForkRequest, Prepared, keep_fork, prepare_fork
 from dokimasia.runs.keeping import keep_accepted, run_row
 from dokimasia.runs.lifecycle import going_on, reaching
 from dokimasia.runs.method import Accepted, Method
@@ -129,7 +130,9 @@ class Engine:
         kinds = retryable(",".join(retry)) if retry else ()
         if kinds or changes:
             self.queue.outside(run.id)
-        method, _, request, _ = going_on(run, changes=changed(run, changes), retry=kinds)
+        method, _, request, _ = await asyncio.to_thread(
+            lambda: going_on(run, changes=changed(run, changes), retry=kinds)
+        )
         check_measures(method, request)
         if run.status == "done" and not count_failed(self._home, run.id, kinds):
             return run
@@ -147,11 +150,25 @@ class Engine:
         check_models(request)
         run, ways = get_run(self._home, run.id), tuple(self._transports)
         async with self._accepting:
-            prepared = await prepare_fork(self._home, run, request, settings=self._settings, transports=ways)
+            prepared = await self._prepared(run, request, ways)
             asked = prepared.request
             self._check_new(run_row(prepared.method, prepared.accepted.plan, asked, prepared.accepted), asked)
             row, new = await keep_fork(self._home, run, request, prepared)
         return await self._queued(row, asked, new=new)
+
+    async def preview_fork(self, run: Run, request: ForkRequest) -> dict[str, Any]:
+        """Return what a fork would be, take over, ask and cost; nothing is kept or sent.
+
+        Raises:
+            InputError: see `fork`.
+        """
+        async with self._accepting:
+            return (await self._prepared(run, request)).preview
+
+    async def _prepared(self, run: Run, request: ForkRequest, ways: Collection[str] = ()) -> Prepared:
+        """Work a fork out in a thread with a loop of its own, as a request is accepted."""
+        work = partial(prepare_fork, self._home, run, request, settings=self._settings, transports=ways)
+        return await asyncio.to_thread(lambda: asyncio.run(work()))
 
     async def cancel(self, run: Run, *, at_once: bool = False) -> Run:
         """Stop a run once the calls in flight are committed, or at once; it does not go on by itself.
@@ -198,4 +215,4 @@ class Engine:
 
 
 async def _accept(method: Method[Any, Any], request: RunRequest, session: Session) -> Accepted[Any]:
-    return await method.accept(request, session)
+    return await method.admit(request, session)

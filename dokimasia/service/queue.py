@@ -3,7 +3,7 @@
 import asyncio
 import importlib
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,12 +12,12 @@ from pydantic import ValidationError
 from dokimasia.domain.ports import Transport
 from dokimasia.errors import InputError, Interrupted, NotFound, StorageError
 from dokimasia.log import bound, logger
-from dokimasia.runs.ending import note_end, said_of, why_ended
+from dokimasia.runs.ending import note_end, said_of, take_out, why_ended
 from dokimasia.runs.lifecycle import resume
 from dokimasia.runs.observer import Observer
 from dokimasia.runs.reaching import gone
 from dokimasia.runs.registry import method_of
-from dokimasia.runs.requests import Invocation, RunRequest
+from dokimasia.runs.requests import Invocation, RunRequest, check_range
 from dokimasia.runs.services import Stop, sharing
 from dokimasia.service.watching import Watch, left_of
 from dokimasia.settings import Settings
@@ -25,7 +25,7 @@ from dokimasia.storage.decisions import take_in
 from dokimasia.storage.home import Home
 from dokimasia.storage.people.questions import Answering, answering
 from dokimasia.storage.runs import Run, RunStatus, get_run, list_runs, set_status
-from dokimasia.storage.threads import Queued, enqueue, leave_queue, queue
+from dokimasia.storage.threads import Queued, enqueue, leave_queue, mark_at_rest, mark_at_work, queue
 
 LOOK = 1.0
 """Seconds between two looks at what people have answered."""
@@ -33,6 +33,9 @@ LOOK = 1.0
 QUIET = {False: 10.0, True: 600.0}
 """Seconds without another answer or undo of somebody who has answered, after which the run goes on: where they have answered all
 that is asked of them, so that the last can still be taken back; and where questions to them are open."""
+
+DEATHS = 3
+"""At so many deaths of the service while it was at work, a run is not begun again by itself."""
 
 PATIENCE = 10.0
 """Seconds for which `cancel` waits for the calls in flight."""
@@ -101,15 +104,19 @@ class Queue:
         """Go on with what was queued or at work when the process before this one ended.
 
         Nobody else writes to the home, so a run outside of the queue that calls itself running was left by a process that
-        died: it is interrupted.
+        died: it is interrupted. One that was at work in `DEATHS` deaths of the service is set aside as interrupted, so that
+        a run which brings the service down does not do so for ever.
         """
         if self._far.far_workers:
             engine = importlib.import_module("dokimasia.distribution.engine")
             await self._stack.enter_async_context(engine.cluster(self._far.address))  # one for all runs
         await self._stack.enter_async_context(sharing(self._home))
         runs = {run.id: run for run in list_runs(self._home)}
+        await mark_at_rest(self._home, [one.id for one in queue(self._home) if one.at_work], died=True)
         for one in queue(self._home):
-            if runs[one.id].status in ("queued", "running"):
+            if runs[one.id].status in ("queued", "running") and one.deaths >= DEATHS:
+                await self._set_aside(runs.pop(one.id), one)
+            elif runs[one.id].status in ("queued", "running"):
                 await set_status(self._home, one.id, "queued")
                 self._enter(one, runs[one.id])
             elif runs[one.id].status != "waiting":
@@ -216,6 +223,8 @@ class Queue:
             patience: seconds after which the calls in flight are given up; by default they are waited for.
         """
         self._closing = True
+        with suppress(StorageError):
+            await mark_at_rest(self._home, list(self._entries))  # it heard that it is to end: no death from here on
         if self._looking is not None:
             self._looking.cancel()
             await asyncio.wait([self._looking])
@@ -245,11 +254,20 @@ class Queue:
         entry, waited = self._entries.pop(run, None), self._waiting.pop(run, None)
         if entry is None and waited is None:
             return
-        before = "" if entry is None else entry.watch.queued.before
-        status: RunStatus = before if before in ("done", "failed") else "interrupted"
-        await leave_queue(self._home, run, status=status)
-        watch = self._observers(get_run(self._home, run)) if entry is None else entry.watch
+        before, found = "" if entry is None else entry.watch.queued.before, get_run(self._home, run)
+        status = await take_out(self._home, found, before, self._settings)
+        watch = self._observers(found) if entry is None else entry.watch
         watch.became(status)
+
+    async def _set_aside(self, run: Run, queued: Queued) -> None:
+        """Take a run out of the queue that was at work whenever the service died, and say so."""
+        why = (
+            f"the service died {queued.deaths} times while this run was at work, so it does not go on by itself: look for "
+            f"the cause, such as too little memory, then go on with `dokimasia resume {run.id}`"
+        )
+        logger(__name__).error("a run is set aside", run=run.id, why=why)
+        await note_end(self._home, run, "interrupted", why, self._settings)
+        await leave_queue(self._home, run.id, status="interrupted")
 
     def _begin(self) -> None:
         """Begin with runs that wait for their turn, as long as there is room."""
@@ -262,13 +280,16 @@ class Queue:
         """Carry out a run; whatever becomes of it, the queue goes on."""
         queued = entry.watch.queued
         try:
+            if not self._closing:
+                await mark_at_work(self._home, id)
             await asyncio.to_thread(_load)
             with bound(run_id=id):
                 run = get_run(self._home, id)
+                changes = queued.changes | left_of(queued) | self._where
                 result = await resume(
                     run,
                     settings=self._settings,
-                    changes=changed(run, queued.changes | left_of(queued) | self._where),
+                    changes=await asyncio.to_thread(changed, run, changes),
                     observer=entry.watch,
                     stop=entry.stop,
                     transports=self._transports or None,
@@ -300,6 +321,7 @@ class Queue:
             await leave_queue(self._home, id)
         run = get_run(self._home, id)
         if run.status == "waiting":
+            await mark_at_rest(self._home, [id])
             self._waiting[id] = {}
         said = "" if end in ("failed", "interrupted") else end
         entry.watch.became(run.status, end=said, why=why_ended(self._home, run))
@@ -347,9 +369,11 @@ def changed(run: Run, changes: Mapping[str, Any]) -> dict[str, Any]:
     """Return changes of a run's request, checked to be some.
 
     Raises:
-        InputError: they are none; the message names the field.
+        InputError: they are none, or a number of the request lies outside the range that is taken now; the message names
+            the field.
     """
     request = method_of(run).read(run)[1]
+    check_range(request, run.id)
     try:
         checked = type(request).model_validate({**request.model_dump(), **Invocation().invocation, **changes})
     except ValidationError as error:

@@ -52,6 +52,10 @@ class Runner(Protocol):
         """Put a run into the queue that does another again with changes."""
         ...
 
+    async def preview_fork(self, run: Run, request: ForkRequest) -> dict[str, Any]:
+        """Return what a fork would be, take over, ask and cost; nothing is kept or sent."""
+        ...
+
     async def cancel(self, run: Run, *, at_once: bool = False) -> Run:
         """Stop a run once the calls in flight are committed, or at once; it does not go on by itself."""
         ...

@@ -67,6 +67,8 @@ class Queued(Value):
         tokens: tokens that it has used.
         before: how the run stood before; empty for a new one.
         queued_at: since when it is there.
+        at_work: whether its work has begun; one that a process finds so was at work when the process before it died.
+        deaths: how many processes died while it was at work.
     """
 
     id: str
@@ -78,6 +80,8 @@ class Queued(Value):
     calls: int = 0
     tokens: int = 0
     queued_at: str = ""
+    at_work: bool = False
+    deaths: int = 0
 
 
 async def enqueue(home: Home, queued: Queued) -> None:
@@ -115,8 +119,35 @@ async def leave_queue(home: Home, run_id: str, *, status: RunStatus | None = Non
 def queue(home: Home) -> list[Queued]:
     """Return the runs in the queue, in order."""
     rows = home.rows("SELECT * FROM queue ORDER BY number")
-    lists = [{name: orjson.loads(row[name]) for name in ("changes", "retry")} for row in rows]
-    return [Queued.model_validate(unsealed(row) | more) for row, more in zip(rows, lists, strict=True)]
+    filled = [{name: value for name, value in unsealed(row).items() if value is not None} for row in rows]
+    return [
+        Queued.model_validate(row | {name: orjson.loads(row[name]) for name in ("changes", "retry")}) for row in filled
+    ]
+
+
+async def mark_at_work(home: Home, run_id: str) -> None:
+    """Record, durably, that the work on a run in the queue begins.
+
+    Raises:
+        StorageError: it could not be written.
+    """
+    await home.write(lambda connection: change_row(connection, "queue", run_id, {"at_work": 1}))
+
+
+async def mark_at_rest(home: Home, run_ids: Sequence[str], *, died: bool = False) -> None:
+    """Record, durably, that nobody works on these runs in the queue, and with `died` that their process died at it.
+
+    Raises:
+        StorageError: it could not be written.
+    """
+
+    def change(connection: sqlite3.Connection) -> None:
+        for id in run_ids:
+            found = connection.execute("SELECT deaths FROM queue WHERE id = ?", (id,)).fetchone()
+            if found is not None:
+                change_row(connection, "queue", id, {"at_work": 0, "deaths": (found[0] or 0) + died})
+
+    await home.write(change)
 
 
 def note_in_queue(home: Home, queued: Queued, *changed: str) -> None:

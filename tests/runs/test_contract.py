@@ -1,5 +1,6 @@
 """What holds for a run of every kind: stopped, killed, out of money, retried, refused, forked, shown, exported, deleted."""
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ from dokimasia.domain.call import ModelCall
 from dokimasia.errors import ConfigError, HomeLocked, InputError, Interrupted, TransportError, Unreachable
 from dokimasia.gateway.doubles import CountingTransport, Crash
 from dokimasia.runs.deleting import delete_whole_run
+from dokimasia.runs.estimate import Estimate
 from dokimasia.runs.forking import ForkRequest, fork
 from dokimasia.runs.lifecycle import RunResult, resume, run
 from dokimasia.runs.plans import run_id
@@ -235,6 +237,32 @@ async def test_a_dry_run_says_what_it_would_be(kind: Kind, world: Path, prepared
     assert accepted.estimate.samples > 0
     if accepted.estimate.models:
         assert len(transport.sent) <= accepted.estimate.calls * 2, "with one repair each at most"
+
+
+@EVERY
+async def test_too_many_items_are_refused(
+    kind: Kind, world: Path, prepared: Prepared, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A request of more items than a run may have is refused, in a dry run, too; the error counts them, and nothing is kept."""
+    settings = prepared(kind)
+    source = (await make(settings, world, KINDS[kind.on])).run if kind.on else ""
+    method, request, before = method_named(kind.name), kind.request(world, source), _runs(settings)
+    items = (await prepare_run(method, request, settings=settings, given=kind.given)).estimate.most_items
+    monkeypatch.setattr("dokimasia.runs.method.MOST_ITEMS", items - 1)
+    said = f"of {items:,} items is too large, since a run has {items - 1:,} at most: "
+    for way in (prepare_run, run):
+        with pytest.raises(InputError, match=re.escape(said) + r"\S+"):
+            await way(method, request, settings=settings, given=kind.given)
+    assert _runs(settings) == before
+
+
+@EVERY
+def test_the_items_of_a_run_are_counted_before_it_is_kept(kind: Kind, finished: Finished) -> None:
+    """A run comes to no more rows of results than were counted when it was accepted."""
+    settings, done = finished(kind)
+    with Home.open(settings.home, write=False) as home:
+        estimate = Estimate.model_validate(get_run(home, done.run).options["estimate"])
+        assert len(results(home, done.run)) <= estimate.most_items
 
 
 def _runs(settings: Settings) -> list[str]:

@@ -196,6 +196,10 @@ class Place(Protocol):
         """Call a run otherwise, and return its id."""
         ...
 
+    def cancel(self, run: "Run", *, at_once: bool) -> dict[str, Any]:
+        """Stop a run, or take it out of the queue, and return how it stands; `at_once` gives up its calls in flight."""
+        ...
+
     def resting(self, run: str) -> tuple["Run", Sequence[tuple[str, str]], tuple[int, int]]:
         """Return a run that is to be deleted, the runs that rest on it (id, command), and its numbers of results and samples."""
         ...

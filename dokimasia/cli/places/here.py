@@ -278,12 +278,13 @@ class Here:
 
     def runs(self, tags: Sequence[str], *, method: str | None = None) -> list[dict[str, Any]]:
         """Return the runs that have all of these tags, of one method where it is named, the newest first."""
-        from dokimasia.runs.reading.listing import described, listed, waiting_questions
+        from dokimasia.runs.reading.listing import described, listed, waiting_questions, whys
 
         with Home.open(self.settings.home, write=False) as home:
             waiting = waiting_questions(home)
             found = listed(home, tags=tuple(tags), wanted=lambda run: method is None or run.method == method)
-            return [described(run, label, questions=waiting[run.id]) for run, label in found]
+            why = whys(home, (run for run, _ in found))
+            return [described(run, label, questions=waiting[run.id], why=why.get(run.id, "")) for run, label in found]
 
     def models(self, names: Sequence[str], *, simulated: bool) -> list[dict[str, Any]]:
         """Return what is known of the configured models, or of those that are named."""
@@ -309,6 +310,22 @@ class Here:
             found = resolve_run(home, run)
             asyncio.run(name_run(home, found.id, name, ()))
         return found.id
+
+    def cancel(self, run: Run, *, at_once: bool) -> dict[str, Any]:
+        """Stop a run, or take it out of the queue that the next service would go on with, and return how it stands."""
+        from dokimasia.runs.ending import take_out
+        from dokimasia.runs.reading.listing import described_now
+        from dokimasia.storage.runs import AT_WORK
+        from dokimasia.storage.threads import queue
+
+        if there := self.holder():
+            return there.cancel(run, at_once=at_once)
+        with Home.open(self.settings.home, write=True, create=False) as home:
+            found = get_run(home, run.id)
+            before = next((one.before for one in queue(home) if one.id == run.id), None)
+            if before is not None or found.status in (*AT_WORK, "waiting"):
+                asyncio.run(take_out(home, found, before or "", self.settings))
+            return described_now(home, get_run(home, run.id))
 
     def resting(self, run: str) -> tuple[Run, Sequence[tuple[str, str]], tuple[int, int]]:
         """Return a run that is to be deleted, the runs that rest on it, and its numbers of results and samples."""

@@ -76,11 +76,7 @@ class There:
         return f"the home of {self.settings.server}"
 
     def only_here(self, what: str) -> None:
-        """Refuse what is done on a home of this machine alone.
-
-        Raises:
-            click.UsageError: always.
-        """
+        """Refuse, by a `click.UsageError`, what is done on a home of this machine alone."""
         refuse_remote(what)
 
     def detach(self) -> None:
@@ -249,6 +245,10 @@ class There:
         shown = self.client.connection.get(f"/api/runs/{found.id}/resting")
         resting = [(one["id"], one["command"]) for one in shown["runs"]]
         return _row(found.shown), resting, (shown["results"], shown["samples"])
+
+    def cancel(self, run: Run, *, at_once: bool) -> dict[str, Any]:
+        """Stop a run, or take it out of the queue, and return how it stands."""
+        return dict(ClientRun(self.client, run.model_dump()).cancel(at_once=at_once).shown)
 
     def delete(self, run: Run) -> dict[str, Any]:
         """Delete a run, and return what went."""

@@ -1,4 +1,4 @@
-"""`dokimasia runs`: list the runs of a home; `runs name`: call one otherwise; `runs delete`: remove one."""
+"""`dokimasia runs`: list the runs of a home; `runs name` calls one otherwise, `cancel` stops one, `delete` removes one."""
 
 import sys
 from typing import TYPE_CHECKING
@@ -8,6 +8,7 @@ from rich.markup import escape
 
 from dokimasia.cli.places.placing import placed
 from dokimasia.cli.shared import console, grid, json_option, print_json, say
+from dokimasia.errors import InputError
 from dokimasia.report.figures import several
 from dokimasia.runs.catalogue import OWN, plugin_methods
 
@@ -31,7 +32,7 @@ COLOURS = {
 @placed
 @click.pass_context
 def command(context: click.Context, place: "Place", tags: tuple[str, ...], method: str | None, as_json: bool) -> None:
-    """List the runs, the newest first; with name, call one otherwise; with delete, remove one."""
+    """List the runs, the newest first; with name, call one otherwise; with cancel, stop one; with delete, remove one."""
     if context.invoked_subcommand is not None:
         if any(context.params.values()):
             raise click.UsageError(f"write the options after {context.invoked_subcommand!r}", context)
@@ -54,6 +55,9 @@ def command(context: click.Context, place: "Place", tags: tuple[str, ...], metho
     of = f" of the method {method}" if method else ""
     tagged = f" with the tag {' and '.join(tags)}" if tags else ""
     console().print(table if runs else f"no runs{of + tagged or ' yet'} in {place.named}")
+    for run in runs:
+        if run["why"]:
+            click.echo(f"run {run['id']}: {run['why']}")
 
 
 @command.command("name")
@@ -69,6 +73,28 @@ def rename(place: "Place", run: str, name: str) -> None:
     except ValueError as problem:
         raise click.UsageError(str(problem)) from None
     click.echo(f"run {place.rename(run, wanted)} is called {wanted!r}")
+
+
+@command.command()
+@click.argument("run")
+@click.option("--at-once", is_flag=True, help="Give up its calls in flight, too.")
+@json_option
+@placed
+def cancel(place: "Place", run: str, at_once: bool, as_json: bool) -> None:
+    """Stop RUN (the beginning of its id will do), or take it out of the queue of the service, also while that is down.
+
+    What is finished is kept. It does not go on by itself; `dokimasia resume` goes on with it.
+    """
+    found = place.find(run)
+    if found.status in ("done", "failed"):
+        raise InputError(f"run {found.id} is {found.status}: there is nothing to cancel")
+    now = place.cancel(found, at_once=at_once)
+    if as_json:
+        print_json(now)
+    elif now["status"] == "running":
+        click.echo(f"run {now['id']} is being stopped: its calls in flight are answered and committed first")
+    else:
+        click.echo(f"run {now['id']} is {now['status']}, and does not go on by itself")
 
 
 @command.command()

@@ -78,4 +78,5 @@ def _expected(plan: ArenaPlan, samples: Sequence[Sample]) -> Estimate:
         seen = size.images_for(plan.judge) if plan.judge_sees == "image" else 0
         sent = INSTRUCTION_TOKENS + size.text + 2 * ANSWER_TOKENS + seen
         asked.append(Asking(plan.judge, plan.per_sample * len(plan.places), sent, JUDGED_TOKENS))
-    return added_up(asked, len(samples))
+    items = plan.rounds + len(samples) * plan.per_sample  # who meets whom in a round is a row, too
+    return added_up(asked, len(samples), items=items)

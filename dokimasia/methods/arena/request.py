@@ -11,7 +11,7 @@ from dokimasia.algorithms.pairwise import most_rounds
 from dokimasia.errors import ConfigError
 from dokimasia.methods.duel import DuelPlan
 from dokimasia.runs.plans import AnswerItem
-from dokimasia.runs.requests import SHARED_HELP, DataRequest, Judge, Models, Option
+from dokimasia.runs.requests import MOST_REPEATS, SHARED_HELP, DataRequest, Judge, Models, Option
 from dokimasia.runs.responses import ResponsesFiles
 from dokimasia.storage.results import ResultRow
 
@@ -34,10 +34,13 @@ class ArenaRequest(DataRequest):
     judge: Judge = Field(description=SHARED_HELP["judge"])
     draw: Draw = Field(default="all", description="Who meets whom: all pairs, or rounds of a Swiss draw.")
     rounds: int | None = Field(
-        default=None, ge=1, description="Rounds of a Swiss draw (default: one more than halvings of the models)."
+        default=None,
+        ge=1,
+        le=1_000,
+        description="Rounds of a Swiss draw (default: one more than halvings of the models).",
     )
     judge_sees: Literal["image", "text"] = Field(default="image", description="Whether the judge is shown the images.")
-    repeats: int = Field(default=1, ge=1, description=SHARED_HELP["repeats"])
+    repeats: int = Field(default=1, ge=1, le=MOST_REPEATS, description=SHARED_HELP["repeats"])
     responses: ResponsesFiles = Field(default=(), description=f"Judge {SHARED_HELP['responses']}")
     scores: Annotated[Path | None, Option(exists=True, file=True)] = Field(
         default=None, description="Scores of the models elsewhere, to hold theirs against: model and rating a line."

@@ -1,6 +1,9 @@
 """The work of an arena: round by round, each drawn from the rows of those before, and in it case by case."""
 
+import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
+from itertools import groupby
+from operator import itemgetter
 from random import Random
 
 from dokimasia.algorithms.pairwise import all_pairs, swiss_round
@@ -20,16 +23,17 @@ async def stages(job: Job[ArenaPlan]) -> AsyncIterator[Stage[Sample]]:
         drawn = await _draw(job, number, half_of)
         if not any(drawn.halves):
             return
-        yield _round(job, drawn, half_of)
+        yield await asyncio.to_thread(_round, job, drawn, half_of)
         if job.left_open:
             return
 
 
 def _round(job: Job[ArenaPlan], drawn: ArenaRound, half_of: Mapping[str, int]) -> Stage[Sample]:
+    meetings = [sorted(half, key=itemgetter(1)) for half in drawn.halves]
+
     async def do(sample: Sample) -> None:
-        pairs = drawn.halves[half_of[sample.id]]
-        for against in sorted({other for _, other in pairs}):
-            items = [item for pair in pairs if pair[1] == against for item in job.plan.meeting(sample.id, pair)]
+        for against, pairs in groupby(meetings[half_of[sample.id]], key=itemgetter(1)):
+            items = (item for pair in pairs for item in job.plan.meeting(sample.id, pair))
             await hold_against(job, sample, items, against=against)
         job.progress.samples_done += 1
 
@@ -44,10 +48,10 @@ async def _draw(job: Job[ArenaPlan], number: int, half_of: Mapping[str, int]) ->
         return earlier[number - 1]
     names, seed = job.plan.names, job.plan.seed
     if job.plan.draw == "all":
-        pairs = tuple(all_pairs(names))
+        pairs = await asyncio.to_thread(lambda: tuple(all_pairs(names)))
         drawn = ArenaRound(number=number, halves=(pairs, pairs))
     else:
-        first, second = (_swiss(job, earlier, half, half_of, names, seed) for half in (0, 1))
+        first, second = [await asyncio.to_thread(_swiss, job, earlier, half, half_of, names, seed) for half in (0, 1)]
         drawn = ArenaRound(number=number, halves=(first, second))
     id = await job.services.store.put(drawn)
     await record_results(job.home, [job.row(None, f"{DRAW}/{number}", kind=DRAW, value_ids=(id,), outcome="made")])

@@ -194,4 +194,4 @@ def _expected(plan: AuditPlan, samples: Sequence[Sample]) -> Estimate:
                 if plan.responses is None:
                     asked.append(Asking(spec, plan.repeats, sent, DESCRIPTION_TOKENS))
                 asked.append(Asking(plan.judge, plan.repeats, judged, RESULT_TOKENS))
-    return added_up(asked, len(samples))
+    return added_up(asked, len(samples), items=len(samples) * plan.per_sample)

@@ -9,7 +9,7 @@ from dokimasia.domain.call import ModelSpec
 from dokimasia.domain.options import GraphOptions
 from dokimasia.methods.passports import BLIND_BELOW, HELP, Passports
 from dokimasia.runs.plans import AnswersPlan, JudgedPlan, Outside
-from dokimasia.runs.requests import SHARED_HELP, DataRequest, Models, Option, run_or_file
+from dokimasia.runs.requests import MOST_REPEATS, SHARED_HELP, DataRequest, Models, Option, run_or_file
 from dokimasia.runs.responses import ResponsesFiles
 
 
@@ -28,7 +28,7 @@ class AuditRequest(DataRequest):
     )
     models: Models = Field(default=(), description="The models to audit, separated by commas.")
     judge: Annotated[str | None, Option(models=True)] = Field(default=None, description=SHARED_HELP["judge"])
-    repeats: int = Field(default=1, ge=1, description=SHARED_HELP["repeats"])
+    repeats: int = Field(default=1, ge=1, le=MOST_REPEATS, description=SHARED_HELP["repeats"])
     no_image: bool = Field(default=False, description="Also ask every model without the image (arm NAME#blind).")
     show_image: bool = Field(default=False, description="Show the judge the image, too.")
     prompt: Annotated[str | None, Option()] = Field(

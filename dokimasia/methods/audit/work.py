@@ -1,6 +1,8 @@
 """The work of an audit: sample by sample, all answers to one in a walk, each committed as its walk is finished."""
 
+import asyncio
 from collections.abc import AsyncIterator, Mapping
+from functools import partial
 from itertools import groupby
 from typing import Any
 
@@ -18,10 +20,14 @@ from dokimasia.storage.results import ResultRow
 async def stages(job: Job[AuditPlan]) -> AsyncIterator[Stage[Sample]]:
     """Yield the one stage: all answers to every sample are asked and assessed."""
 
-    responses = read_given(job.request.responses)
+    responses = await asyncio.to_thread(read_given, job.request.responses)
 
     async def do(sample: Sample) -> None:
-        left = [item for item in job.plan.items(sample.id) if job.finished(item.name) is None]
+        await job.in_parts(job.plan.items(sample.id), partial(answers, sample))
+        job.progress.samples_done += 1
+
+    async def answers(sample: Sample, items: list[AnswerItem]) -> None:
+        left = [item for item in items if job.finished(item.name) is None]
         given: dict[str, str] = {}
         if responses is not None:
             kept = {item.name: await responses.kept(sample, item, job.context.store) for item in left}
@@ -29,9 +35,8 @@ async def stages(job: Job[AuditPlan]) -> AsyncIterator[Stage[Sample]]:
             job.progress.items -= len(left) - len(given)
             left = [item for item in left if item.name in given]
         left.sort(key=lambda item: job.attempt(item.name))
-        for attempt, items in groupby(left, key=lambda item: job.attempt(item.name)):
-            await job.finish(*await _walk(job, sample, list(items), attempt, given))
-        job.progress.samples_done += 1
+        for attempt, several in groupby(left, key=lambda item: job.attempt(item.name)):
+            await job.finish(*await _walk(job, sample, list(several), attempt, given))
 
     yield Stage(job.samples(), do, items=job.progress.samples * job.plan.per_sample)
 

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import BaseModel, Field, ValidationError
 
@@ -39,14 +39,14 @@ class _Made(BaseModel):
 class Line(BaseModel):
     """What a line of a file says, without what it only shows; `number` is its place in the file, from 1."""
 
-    number: int = Field(default=0, ge=0)
+    number: int = Field(default=0, ge=0, lt=2**31)
     item: str
     subject: str = ""
     action: Action | Literal["delete", ""] | None = None
     label: Label | Literal[""] | None = None
     new_text: str | None = None
     reply: str | None = None
-    delete: list[int] = []
+    delete: list[Annotated[int, Field(ge=0, lt=2**31)]] = []
     who: str = ""
     decisions: list[_Made] = []
 

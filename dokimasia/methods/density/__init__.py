@@ -36,7 +36,7 @@ async def accept(request: FilterRequest, session: Session) -> Accepted[FilterPla
     asked = (
         Asking(judge, 2, INSTRUCTION_TOKENS + size.images_for(judge), RATING_TOKENS) for size in found.sizes_of_images
     )
-    return found.accepted(plan, added_up(asked, len(found.known)))
+    return found.accepted(plan, added_up(asked, len(found.known), items=len(found.known)))
 
 
 def items(home: Home, run: Run, sample: str | None = None) -> Iterator[dict[str, Any]]:

@@ -7,7 +7,7 @@ from pydantic import Field
 from dokimasia.domain.call import ModelSpec
 from dokimasia.domain.options import GraphOptions
 from dokimasia.runs.plans import RunPlan
-from dokimasia.runs.requests import Judge, Option, RunRequest
+from dokimasia.runs.requests import MOST_SEED, Judge, Option, RunRequest
 
 NAME = "diagnosis"
 """What the method is called."""
@@ -30,7 +30,7 @@ class WordsRequest(RunRequest):
         default=None, description="Another tree or version than the run's own."
     )
     seed: int | None = Field(  # pyright: ignore[reportIncompatibleVariableOverride]
-        default=None, ge=0, description="Seed of intervals and tests (default: that of RUN)."
+        default=None, ge=0, le=MOST_SEED, description="Seed of intervals and tests (default: that of RUN)."
     )
 
 

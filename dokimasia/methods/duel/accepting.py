@@ -221,4 +221,4 @@ def _expected(
             if sees != "none":
                 sent = frames[name] + shown + len(text) // CHARACTERS_PER_TOKEN + (seen if sees == "image" else 0)
                 asked.append(Asking(plan.judge, calls, sent, JUDGED_TOKENS))
-    return added_up(asked, len(samples))
+    return added_up(asked, len(samples), items=len(samples) * plan.per_sample)

@@ -1,7 +1,6 @@
 """What duels are asked, and what decides their results."""
 
 from collections.abc import Iterator
-from itertools import product
 from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
@@ -11,7 +10,7 @@ from dokimasia.domain.duel import AGAIN, PLACES, REFERENCE, TEXT, DuelOptions, F
 from dokimasia.errors import ConfigError
 from dokimasia.methods.passports import BLIND_BELOW, HELP, Passports
 from dokimasia.runs.plans import AnswerItem, AnswersPlan, AnyOrder, JudgedPlan, Outside, model_identity, two_of_one_name
-from dokimasia.runs.requests import SHARED_HELP, DataRequest, Judge, Models, Option
+from dokimasia.runs.requests import MOST_REPEATS, SHARED_HELP, DataRequest, Judge, Models, Option
 from dokimasia.runs.responses import ResponsesFiles, check_no_blind_arm
 from dokimasia.storage.results import ResultRow
 
@@ -42,7 +41,7 @@ class DuelRequest(DataRequest):
         "without a ground truth is judged by its images.",
     )
     judge_sees: Sees = Field(default="image", description="Whether the judge of the duels is shown the images.")
-    repeats: int = Field(default=1, ge=1, description=SHARED_HELP["repeats"])
+    repeats: int = Field(default=1, ge=1, le=MOST_REPEATS, description=SHARED_HELP["repeats"])
     no_image: bool = Field(default=False, description="Also ask every model without the image (arm NAME#blind).")
     describer: Annotated[str | None, Option(models=True)] = Field(
         default=None,
@@ -137,8 +136,9 @@ class DuelPlan(AnswersPlan, JudgedPlan):
         """The answers that are held against the baseline's, in a fixed order; its own second one comes last."""
         yield from super().items(sample_id)
         more = [(one.ref.name, TEXT) for one in self.described] + [(self.baseline_name, AGAIN)] * self.noise_floor
-        for (name, arm), repeat in product(more, range(self.repeats)):
-            yield AnswerItem(f"{self.KIND}/{sample_id}/{name}/{arm}/{repeat}", name, arm, repeat)
+        for name, arm in more:
+            for repeat in range(self.repeats):
+                yield AnswerItem(f"{self.KIND}/{sample_id}/{name}/{arm}/{repeat}", name, arm, repeat)
 
     def held_against(self, row: ResultRow) -> str:
         """Return the name of the model that the answer of a result was held against."""

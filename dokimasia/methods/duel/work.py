@@ -26,10 +26,14 @@ async def stages(job: Job[DuelPlan]) -> AsyncIterator[Stage[Sample]]:
 
 async def finish(job: Job[Any], sample: Sample, items: Iterable[AnswerItem], *, against: str) -> None:
     """Hold those of a sample's answers that have no result yet against a model's, and commit what comes of it."""
-    left = [item for item in items if job.finished(item.name) is None]
-    left.sort(key=lambda item: job.attempt(item.name))
-    for attempt, together in groupby(left, key=lambda item: job.attempt(item.name)):
-        await job.finish(*await _walk(job, sample, list(together), attempt, against))
+
+    async def do(part: list[AnswerItem]) -> None:
+        left = [item for item in part if job.finished(item.name) is None]
+        left.sort(key=lambda item: job.attempt(item.name))
+        for attempt, together in groupby(left, key=lambda item: job.attempt(item.name)):
+            await job.finish(*await _walk(job, sample, list(together), attempt, against))
+
+    await job.in_parts(items, do)
 
 
 async def _walk(

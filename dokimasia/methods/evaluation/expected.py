@@ -19,7 +19,8 @@ def estimate(plan: EvaluationPlan, sizes: Iterable[SampleSize], library: PromptL
     """Return what a plan will ask over samples of these sizes, by prompts of this library."""
     known, options = list(sizes), plan.options
     frames = {name: frame_tokens(library, name) for name in plan.prompts}
-    return added_up((asking for size in known for asking in _of_sample(plan, options, size, frames)), len(known))
+    asked = (asking for size in known for asking in _of_sample(plan, options, size, frames))
+    return added_up(asked, len(known), items=len(known) * plan.rows_per_sample)
 
 
 def _of_sample(
@@ -69,11 +70,11 @@ def scoring(
     pictures = size.images_for(judge) if options.show_image or options.tools else 0
     sent = frame + size.text + CRITERIA_TEXT + ANSWER_TEXT + pictures
     yield Asking(judge, times, sent, SCORES_TOKENS)
-    for _ in range(times if options.tools and size.images else 0):
-        yield from _looks(judge, sent, options.looks)
+    if options.tools and size.images:
+        yield from _looks(judge, sent, options.looks, times=times)
 
 
-def _looks(spec: ModelSpec, sent: int, looks: int) -> Iterator[Asking]:
+def _looks(spec: ModelSpec, sent: int, looks: int, *, times: int = 1) -> Iterator[Asking]:
     """Yield the calls of an ask with tools: every look may be a call of its own, which sends everything before it again."""
     for look in range(looks + 1):
-        yield Asking(spec, 1, sent + look * LOOK_TOKENS, LOOK_CALL_TOKENS)
+        yield Asking(spec, times, sent + look * LOOK_TOKENS, LOOK_CALL_TOKENS)

@@ -1,7 +1,7 @@
 """An evaluation forked at one of its steps: what comes before the step is taken over and not asked again."""
 
 from collections.abc import Collection, Mapping
-from typing import Any
+from typing import Any, cast
 
 from dokimasia.agents.schemas import takes_schema
 from dokimasia.domain.call import ModelSpec
@@ -15,6 +15,7 @@ from dokimasia.methods.evaluation.taken_over import taken_digest, taken_over
 from dokimasia.runs.forking import NOTHING_NAMED, ForkRequest
 from dokimasia.runs.method import Accepted
 from dokimasia.runs.plans import model_identity, reached_now
+from dokimasia.runs.requests import stored_request
 from dokimasia.runs.session import Session
 from dokimasia.storage.runs import Run
 
@@ -41,7 +42,7 @@ async def fork(session: Session, parent: Run, request: ForkRequest) -> Forked:
     node = after[0].name
     if old.protocol == "published" and node == "judge_criteria":
         raise InputError("as published nobody takes a second look at criteria: fork from extract_criteria")
-    accepted = EvaluationRequest.model_validate(parent.options["request"])
+    accepted = stored_request(EvaluationRequest, cast("dict[str, Any]", parent.options["request"]))
     changed_prompts = _changed_prompts(old, session.library.identity(), node)
     judges = {step: old.judge_of(step) for step in JUDGED}
     if request.judge is not None:

@@ -11,7 +11,7 @@ from dokimasia.errors import InputError, NotFound
 from dokimasia.methods.evaluation.plan import Ask
 from dokimasia.methods.passports import BLIND_BELOW, HELP, Passports
 from dokimasia.report.figures import several
-from dokimasia.runs.requests import SHARED_HELP, DataRequest, Invocation, Models, Option
+from dokimasia.runs.requests import MOST_REPEATS, SHARED_HELP, DataRequest, Invocation, Models, Option
 from dokimasia.runs.responses import ResponsesFiles
 from dokimasia.storage.criteria import load_collection
 from dokimasia.storage.home import Home
@@ -56,7 +56,7 @@ class EvaluationRequest(DataRequest):
         default=None, description=f"{SHARED_HELP['judge']} Without one, rules alone decide whether answers are right."
     )
     models: Models = Field(default=(), description="The candidates, separated by commas.")
-    repeats: int = Field(default=1, ge=1, description=SHARED_HELP["repeats"])
+    repeats: int = Field(default=1, ge=1, le=MOST_REPEATS, description=SHARED_HELP["repeats"])
     ask: Ask | None = Field(
         default=None,
         description="How the question is put: show (say what the answer rests on, then the answer on a line of its own; "

@@ -1,6 +1,8 @@
 """The work of one evaluation: sample by sample through replay and scoring, each item committed as it is finished."""
 
-from collections.abc import AsyncIterator, Mapping
+import asyncio
+from collections.abc import AsyncIterator, Mapping, Sequence
+from functools import partial
 from typing import Any, cast
 
 from dokimasia.algorithms.scoring import spoken_to
@@ -35,9 +37,10 @@ async def stages(job: Job[EvaluationPlan]) -> AsyncIterator[Stage[Sample]]:
     """
     count = job.progress.samples
     reached = [spec.ref.name for spec in job.plan.candidates if spec.ref.name in job.services.specs]
+    work = await asyncio.to_thread(EvaluationWork, job)
     yield Stage(
         job.samples(),
-        EvaluationWork(job).sample,
+        work.sample,
         items=count * job.plan.rows_per_sample,
         width=min(job.width, count),
         uneven=lambda: job.services.gateway.uneven(reached),
@@ -64,9 +67,14 @@ class EvaluationWork:
             StorageError: a result could not be kept.
         """
         replay = await self._replay(sample) if self._plan.judge is not None else None
+        await self._job.in_parts(self._plan.items(sample.id), partial(self._answers, sample, replay))
+        self._job.progress.samples_done += 1
+
+    async def _answers(self, sample: Sample, replay: ResultRow | None, items: Sequence[AnswerItem]) -> None:
+        """Do some answers to a sample, all in one walk, and commit their rows."""
         open_items: list[tuple[AnswerItem, Item]] = []
         rows: list[ResultRow] = []
-        for item in self._plan.items(sample.id):
+        for item in items:
             begun = await self._begin_score(sample, item, replay)
             if isinstance(begun, ResultRow):
                 rows.append(begun)
@@ -77,7 +85,6 @@ class EvaluationWork:
             for (item, _), ended in zip(open_items, state["items"], strict=True):
                 rows.append(await self._scored_row(sample, item, replay, ended))
         await self._job.finish(*rows)
-        self._job.progress.samples_done += 1
 
     async def _score(self, sample: Sample, replay: ResultRow | None, items: list[Item]) -> dict[str, Any]:
         """Run the scoring graph over the answers to one sample, without criteria where there is no judge."""

@@ -55,10 +55,13 @@ async def accept(request: FingerprintRequest, session: Session) -> Accepted[Fing
         drawn=digest("tasks", ids),
     )
     sent = 2 * plan.responses * ANSWER_TOKENS + 2 * REPORT_TOKENS
+    reports = len(diagnosis.models) + (len(diagnosis.models) > 1)
     matched = Asking(plan.judge, plan.tasks, sent, PICK_TOKENS)
     return Accepted(
         plan=plan,
-        estimate=added_up([*reports_asked(plan.judge, len(diagnosis.models)), matched], plan.tasks),
+        estimate=added_up(
+            [*reports_asked(plan.judge, len(diagnosis.models)), matched], plan.tasks, items=plan.tasks + reports
+        ),
         data_name=origin.data_name,
         data_hash=plan.diagnosis,
         values=(diagnosis, *drawn.tasks),

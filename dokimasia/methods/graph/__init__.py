@@ -38,7 +38,8 @@ async def accept(request: GraphRequest, session: Session) -> Accepted[GraphPlan]
         walked=session.models(request.models, "--models"),
         prompts=dict(session.library.identity()),
     )
-    return found.accepted(plan, Estimate(samples=len(found.known), models={}))
+    count = len(found.known)
+    return found.accepted(plan, Estimate(samples=count, items=count * len(_names(plan)), models={}))
 
 
 def resumable(session: Session, run: Run, plan: GraphPlan, request: GraphRequest) -> None:

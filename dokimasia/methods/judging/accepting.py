@@ -11,7 +11,7 @@ from dokimasia.domain.identity import value_id
 from dokimasia.domain.judging.judgements import HumanRanking, HumanRankings
 from dokimasia.errors import ConfigError, DataError
 from dokimasia.methods.judging.request import JudgingPlan, JudgingRequest, chosen_methods
-from dokimasia.methods.judging.units import asked_methods, bases_of, ranked_models
+from dokimasia.methods.judging.units import asked_methods, bases_of, count_items, ranked_models
 from dokimasia.runs.estimate import INSTRUCTION_TOKENS, Asking, SampleSize, added_up
 from dokimasia.runs.method import Accepted
 from dokimasia.runs.plans import prompts_used
@@ -70,7 +70,7 @@ async def accept(request: JudgingRequest, session: Session) -> Accepted[JudgingP
     )
     sizes = {one.place.sample_id: one.size for one in found.known}
     asked = (one for sample, models in ranked.items() for one in _asked(plan, sizes[sample], len(models)))
-    accepted = found.accepted(plan, added_up(asked, len(ranked)))
+    accepted = found.accepted(plan, added_up(asked, len(ranked), items=count_items(plan, ranked)))
     left = sum(place.sample_id not in ranked for place in found.places)
     return Accepted(
         plan=plan,

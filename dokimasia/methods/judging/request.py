@@ -9,7 +9,7 @@ from dokimasia.domain.call import ModelSpec
 from dokimasia.domain.options import GraphOptions, Protocol
 from dokimasia.errors import ConfigError
 from dokimasia.runs.plans import AnyOrder, DataPlan
-from dokimasia.runs.requests import DataRequest, Models, Option
+from dokimasia.runs.requests import MOST_REPEATS, DataRequest, Models, Option
 from dokimasia.runs.responses import ResponsesFiles
 
 METHODS = (
@@ -50,7 +50,9 @@ class JudgingRequest(DataRequest):
         default=None, description="Responses of models that are never judged, from which scan draws its criteria."
     )
     orders: int = Field(default=2, ge=1, le=24, description="Orders in which batch is shown the responses of a sample.")
-    repeats: int = Field(default=1, ge=1, description="Judgements of a response by every method but batch.")
+    repeats: int = Field(
+        default=1, ge=1, le=MOST_REPEATS, description="Judgements of a response by every method but batch."
+    )
     protocol: Protocol = Field(
         default="ours", description="Of atom: published is as in the paper (see docs/departures.md)."
     )

@@ -1,6 +1,6 @@
 """What a comparison consists of: each judgement, and each thing that judgements rest on, by the name of its item."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Literal, NamedTuple
 
 from dokimasia.domain.judging.judgements import HumanRanking
@@ -61,6 +61,13 @@ def units_of(plan: JudgingPlan, method: str, judge: str, sample: str, models: It
     for model in models:
         for repeat in range(plan.repeats):
             yield Unit(f"{method}/{judge}/{sample}/{model}/{repeat}", method, judge, sample, model, repeat)
+
+
+def count_items(plan: JudgingPlan, ranked: Mapping[str, Sequence[str]]) -> int:
+    """Return of how many items a comparison consists: what judgements rest on, and the judgements, none of which is made."""
+    single = sum(map(len, ranked.values())) * plan.repeats
+    judged = sum(len(ranked) * plan.orders if method == "batch" else single for method in asked_methods(plan))
+    return len(plan.judges) * (len(bases_of(plan)) * len(ranked) + judged)
 
 
 def all_units(plan: JudgingPlan, ranked: Mapping[str, Iterable[str]]) -> dict[str, Unit]:

@@ -1,7 +1,9 @@
 """The work of a comparison: sample by sample every judge by every method, each judgement committed as it is made."""
 
+import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import groupby
 from typing import Any, cast
 
@@ -24,10 +26,10 @@ from dokimasia.methods.judging.units import (
     RESTS_ON,
     Basis,
     Unit,
-    all_units,
     asked_methods,
     bases_of,
     basis_item,
+    count_items,
     ranked_models,
     units_of,
 )
@@ -42,7 +44,7 @@ KINDS = {"atom": "", "atom-no-chain": "", "pointwise": "pointwise", "scan": "sca
 
 async def stages(job: Job[JudgingPlan]) -> AsyncIterator[Stage[Sample]]:
     """Yield the one stage: every judge judges the responses to every sample that people ranked, by every method."""
-    work = JudgingWork(job)
+    work = await asyncio.to_thread(JudgingWork, job)
     yield Stage(job.samples(), work.sample, items=work.items)
 
 
@@ -56,8 +58,7 @@ class JudgingWork:
         self._ranked = ranked_models(rankings.rankings)
         self._texts = texts_of(job.request.responses)
         self._auxiliary: Texts = texts_of(auxiliary_of(job.plan, job.request))
-        bases = len(bases_of(job.plan)) * len(job.plan.judges) * len(self._ranked)
-        self.items = bases + len(all_units(job.plan, self._ranked))
+        self.items = count_items(job.plan, self._ranked)
 
     async def sample(self, sample: Sample) -> None:
         """Do all judgements of the responses to one sample, the judges at once."""
@@ -82,21 +83,34 @@ class JudgingWork:
         for basis in bases_of(self._plan):
             bases[basis] = await self._basis(basis, sample, judge, context, bases)
         for method in asked_methods(self._plan):
-            units = list(units_of(self._plan, method, judge, sample.id, responses))
-            left = [unit for unit in units if self._job.finished(unit.name) is None]
-            rests = next((bases[one] for one in RESTS_ON[method] if bases[one].outcome == "failed"), None)
-            if rests is not None:
-                await self._job.finish(*(self._unjudged(sample, unit, rests, responses) for unit in left))
-                continue
-            left.sort(key=lambda unit: self._job.attempt(unit.name))
-            for attempt, several in groupby(left, key=lambda unit: self._job.attempt(unit.name)):
-                at = context.at_attempt(attempt) if attempt else context
-                if method == "batch":
-                    for unit in several:
-                        await self._job.finish(await self._batch(sample, unit, responses, at))
-                else:
-                    by = bases[RESTS_ON[method][-1]] if RESTS_ON[method] else None
-                    await self._job.finish(*await self._each(sample, method, list(several), responses, by, at))
+            units = units_of(self._plan, method, judge, sample.id, responses)
+            do = partial(self._judged, sample, method, responses, bases, context)
+            await self._job.in_parts(units, do)
+
+    async def _judged(
+        self,
+        sample: Sample,
+        method: str,
+        responses: Mapping[str, str],
+        bases: Mapping[Basis, ResultRow],
+        context: Context,
+        units: list[Unit],
+    ) -> None:
+        """Do some judgements of one judge by one method that have no result yet, and commit what comes of them."""
+        left = [unit for unit in units if self._job.finished(unit.name) is None]
+        rests = next((bases[one] for one in RESTS_ON[method] if bases[one].outcome == "failed"), None)
+        if rests is not None:
+            await self._job.finish(*(self._unjudged(sample, unit, rests, responses) for unit in left))
+            return
+        left.sort(key=lambda unit: self._job.attempt(unit.name))
+        for attempt, several in groupby(left, key=lambda unit: self._job.attempt(unit.name)):
+            at = context.at_attempt(attempt) if attempt else context
+            if method == "batch":
+                for unit in several:
+                    await self._job.finish(await self._batch(sample, unit, responses, at))
+            else:
+                by = bases[RESTS_ON[method][-1]] if RESTS_ON[method] else None
+                await self._job.finish(*await self._each(sample, method, list(several), responses, by, at))
 
     async def _basis(
         self, basis: Basis, sample: Sample, judge: str, context: Context, made: Mapping[Basis, ResultRow]

@@ -46,7 +46,7 @@ async def accept(request: ModesRequest, session: Session) -> Accepted[ModesPlan]
     read = {one.sample_id for one in (*drawn.making, *drawn.counting)}
     return Accepted(
         plan=plan,
-        estimate=added_up(expected(plan, drawn, sizes), len(read)),
+        estimate=added_up(expected(plan, drawn, sizes), len(read), items=rows_of(plan, drawn)),
         data_name=run.data_name,
         data_hash=run.data_hash,
         places=run_samples(home, run.id),
@@ -54,6 +54,12 @@ async def accept(request: ModesRequest, session: Session) -> Accepted[ModesPlan]
         needs=(run.id,),
         request=request.model_copy(update={"run": run.id}),
     )
+
+
+def rows_of(plan: ModesPlan, drawn: Drawn) -> int:
+    """Return how many rows an analysis comes to: that of the making, and one for each atom each time that it is coded."""
+    coded = (*drawn.counting, *second_sample(drawn.counting, seed=plan.seed))
+    return (not plan.given) + sum(len(one.numbers) for one in coded)
 
 
 def expected(plan: ModesPlan, drawn: Drawn, sizes: Mapping[str, SampleSize]) -> Iterator[Asking]:

@@ -8,7 +8,7 @@ from pydantic import Field
 from dokimasia.domain.call import ModelSpec
 from dokimasia.domain.options import GraphOptions
 from dokimasia.runs.plans import RunPlan
-from dokimasia.runs.requests import SHARED_HELP, Judge, Option, RunRequest
+from dokimasia.runs.requests import MOST_SAMPLES, SHARED_HELP, Judge, Option, RunRequest
 
 NAME = "modes"
 """What the method is called, and the kind of the rows that say which mode an atom was put under."""
@@ -40,7 +40,9 @@ class ModesRequest(RunRequest):
     export: Annotated[Path | None, Option(metavar="FILE", written=True)] = Field(
         default=None, description="Also write the modes as YAML (or JSON), to be edited and given to --modes."
     )
-    limit: int = Field(default=300, ge=1, description="Failed atoms of each half that are read, at most.")
+    limit: int = Field(
+        default=300, ge=1, le=MOST_SAMPLES, description="Failed atoms of each half that are read, at most."
+    )
 
 
 class ModesPlan(RunPlan):

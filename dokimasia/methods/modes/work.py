@@ -1,5 +1,6 @@
 """An error analysis at work: modes are made in one walk, then answers coded, then a part of them coded again."""
 
+import asyncio
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import fields
 from typing import Any, cast
@@ -23,7 +24,7 @@ STEPS = 2
 
 async def stages(job: Job[ModesPlan]) -> AsyncIterator[Stage[Any]]:
     """Yield the making of the modes, unless they are given, then the coding, then the coding of a part once more."""
-    drawn = drawn_of(job.home, job.plan)
+    drawn = await asyncio.to_thread(drawn_of, job.home, job.plan)
     if not job.plan.given:
         yield Stage(units=(BOOK,), do=lambda _: _make(job, drawn.making), items=1)
     id = list_id(job.home, job.run)

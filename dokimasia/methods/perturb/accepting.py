@@ -235,7 +235,9 @@ def _expected(plan: PerturbPlan, found: Material) -> Estimate:
         notes.append(NO_NEUTRAL)
     if plan.checker is not None and plan.perturber is not None and plan.checker.ref.model == plan.perturber.ref.model:
         notes.append(OWN_WORK.format(checker=plan.checker.ref.name))
-    return added_up(asked, len(found.samples)).model_copy(update={"notes": tuple(notes)})
+    written = sum(id not in plan.golds for id, names in plan.asked.items() if names) if plan.gold_writer else 0
+    items = written + sum(map(len, plan.asked.values()))
+    return added_up(asked, len(found.samples), items=items).model_copy(update={"notes": tuple(notes)})
 
 
 NO_NEUTRAL = (

@@ -9,7 +9,7 @@ from dokimasia.domain.blindspots import Task
 from dokimasia.domain.call import ModelSpec
 from dokimasia.domain.perturbation import PerturbOptions
 from dokimasia.runs.plans import DataPlan, Outside
-from dokimasia.runs.requests import NOBODY, DataRequest, Option
+from dokimasia.runs.requests import MOST_SAMPLES, NOBODY, DataRequest, Option
 
 GOLD = "gold"
 
@@ -35,7 +35,10 @@ class PerturbRequest(DataRequest):
         default=(), description="Dimensions by name, or groups such as VG; by default all, and score_neutral."
     )
     per: int | None = Field(
-        default=None, ge=1, description="Ask for so many samples of each dimension (default: all), drawn evenly."
+        default=None,
+        ge=1,
+        le=MOST_SAMPLES,
+        description="Ask for so many samples of each dimension (default: all), drawn evenly.",
     )
     gold_field: str = Field(default=GOLD, min_length=1, description="The field of a line that holds the gold answer.")
     gold_writer: Annotated[str | None, Option(models=True)] = Field(

@@ -1,5 +1,6 @@
 """The work of a perturbing: gold answers are written where the data have none, then each is perturbed, a row each."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from dataclasses import replace
 
@@ -24,7 +25,7 @@ async def stages(job: Job[PerturbPlan]) -> AsyncIterator[Stage[Sample]]:
         pictured = job.each(image_perturbing, lambda one: [_item(one, name, {}) for name in plan.asked[one.id]])
         yield replace(pictured, items=sum(map(len, plan.asked.values())))
         return
-    golds = golds_of(job.home, job.run, plan)
+    golds = await asyncio.to_thread(golds_of, job.home, job.run, plan)
 
     def items(sample: Sample) -> list[Item]:
         gold = golds.get(sample.id)

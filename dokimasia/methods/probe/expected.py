@@ -9,7 +9,7 @@ from dokimasia.methods.probe.arms import Arm
 from dokimasia.methods.probe.items import Gold, golds_of
 from dokimasia.methods.probe.prompts import IN_USE
 from dokimasia.methods.probe.request import ProbePlan
-from dokimasia.methods.probe.units import count_of, is_read, units_of, ways
+from dokimasia.methods.probe.units import READ, count_items, ways
 from dokimasia.prompts import PromptLibrary
 from dokimasia.prompts.dimensions import error_dimensions
 from dokimasia.runs.estimate import (
@@ -38,7 +38,7 @@ def estimate(
     answers are too short for their dimension.
     """
     asked = (one for sample in samples for one in _of_sample(plan, sample, probes[sample.id]))
-    found = added_up(asked, len(samples))
+    found = added_up(asked, len(samples), items=count_items(plan, probes))
     return found.model_copy(update={"notes": tuple(_notes(plan, probes))})
 
 
@@ -71,11 +71,11 @@ def _of_sample(plan: ProbePlan, sample: Sample, probes: Sequence[Probe]) -> Iter
     if plan.writer is not None:
         yield Asking(plan.writer, 1, INSTRUCTION_TOKENS + size.text + size.images_for(plan.writer), JUDGEMENT_TOKENS)
     for arm in plan.arms:
-        for evaluator, new in ways(plan, arm):
+        for evaluator, _ in ways(plan, arm):
             golds = list(golds_of(probes))
             yield from _of_bases(plan, arm, evaluator, size, golds)
             for gold in golds:
-                yield from _of_units(plan, arm, evaluator, new, sample.id, size, gold)
+                yield from _of_gold(plan, arm, evaluator, size, gold)
 
 
 def _of_bases(
@@ -96,23 +96,22 @@ def _of_bases(
             yield Asking(judge, 3, shown + tokens_of(gold.item.gold), RUBRIC_TOKENS)
 
 
-def _of_units(
-    plan: ProbePlan, arm: Arm, evaluator: Evaluator, new: bool, sample: str, size: SampleSize, gold: Gold
-) -> Iterator[Asking]:
+def _of_gold(plan: ProbePlan, arm: Arm, evaluator: Evaluator, size: SampleSize, gold: Gold) -> Iterator[Asking]:
     """Yield what is asked of one gold answer and what was made of it; every judgement once, every pair in both orders."""
     spec = arm.in_use if evaluator in IN_USE and arm.in_use is not None else arm.spec
     answer = tokens_of(gold.item.gold)
     sent = FRAME_TOKENS + size.text + _seen(evaluator, spec, size, answer, tools=arm.tools)
     received = JUDGEMENT_TOKENS if evaluator not in IN_USE else WORD_TOKENS
-    for unit in units_of(plan, arm, evaluator, new, sample, gold):
-        count = count_of(unit)
-        if arm.tools:
-            for look in range(plan.looks + 2):
-                yield Asking(spec, count, sent + look * LOOK_TOKENS, LOOK_CALL_TOKENS if look else received)
-        else:
-            yield Asking(spec, count, sent, received)
-        if plan.reader is not None and is_read(plan, unit):
-            yield Asking(plan.reader, count, INSTRUCTION_TOKENS + JUDGEMENT_TOKENS, READING_TOKENS)
+    paradigm = paradigm_of(evaluator)
+    compared = plan.retests + len(gold.probes) * (2 if evaluator.startswith("pairwise") else 1)
+    count = compared + (paradigm != "pairwise")
+    if arm.tools:
+        for look in range(plan.looks + 2):
+            yield Asking(spec, count, sent + look * LOOK_TOKENS, LOOK_CALL_TOKENS if look else received)
+    else:
+        yield Asking(spec, count, sent, received)
+    if plan.reader is not None and paradigm in READ:
+        yield Asking(plan.reader, compared, INSTRUCTION_TOKENS + JUDGEMENT_TOKENS, READING_TOKENS)
 
 
 def _seen(evaluator: Evaluator, spec: ModelSpec, size: SampleSize, answer: int, *, tools: bool) -> int:

@@ -14,7 +14,7 @@ from dokimasia.errors import ConfigError
 from dokimasia.graphs.versions import CHECKPOINT_SCORING, COGNITIVE_REPLAY, VERSIONS
 from dokimasia.methods.probe.arms import Arm, arms_from
 from dokimasia.runs.plans import DataPlan
-from dokimasia.runs.requests import Models, Option, RunRequest, run_or_file
+from dokimasia.runs.requests import MOST_SAMPLES, Models, Option, RunRequest, run_or_file
 from dokimasia.tools.registry import VERSION as TOOLS_VERSION
 
 ALL = "all"
@@ -81,12 +81,14 @@ class ProbeRequest(RunRequest):
         "neither; own: as configured.",
     )
     temperature: float | None = Field(
-        default=None, ge=0, description="Ask the judges at this temperature, whatever else says otherwise."
+        default=None, ge=0, le=10, description="Ask the judges at this temperature, whatever else says otherwise."
     )
     unchecked: bool = Field(
         default=False, description="Take perturbations on which nobody has decided as what they were meant to be."
     )
-    limit: int | None = Field(default=None, ge=1, description="Only the first N samples that have perturbations.")
+    limit: int | None = Field(
+        default=None, ge=1, le=MOST_SAMPLES, description="Only the first N samples that have perturbations."
+    )
 
     @property
     def makes_home(self) -> bool:

@@ -1,6 +1,6 @@
 """What a probe consists of: each judgement, and each thing that judgements rest on, by the name of its item."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Literal, NamedTuple
 
 from dokimasia.domain.blindspots import Case, Evaluator, Probe, paradigm_of
@@ -96,6 +96,27 @@ def units_of_sample(plan: ProbePlan, sample: str, probes: Sequence[Probe]) -> It
         for evaluator, new in ways(plan, arm):
             for gold in golds:
                 yield from units_of(plan, arm, evaluator, new, sample, gold)
+
+
+def count_items(plan: ProbePlan, probes: Mapping[str, Sequence[Probe]]) -> int:
+    """Return of how many items a probe consists: judgements, readings, and what judgements rest on, none of which is made.
+
+    Args:
+        plan: the probe.
+        probes: those of each sample, by its name.
+    """
+    golds = {sample: list(golds_of(own)) for sample, own in probes.items()}
+    count = sum(map(len, golds.values()))
+    compared = count * plan.retests + sum(len(gold.probes) for several in golds.values() for gold in several)
+    found = len(probes) * (plan.writer is not None)
+    for arm in plan.arms:
+        for evaluator, _ in ways(plan, arm):
+            paradigm = paradigm_of(evaluator)
+            found += compared + (0 if paradigm == "pairwise" else count)
+            found += compared if plan.reader is not None and paradigm in READ else 0
+        if not arm.tools:
+            found += len(probes) * ("checkpoints" in plan.evaluators) + count * ("gated" in plan.evaluators)
+    return found
 
 
 def all_units(plan: ProbePlan, probes: Iterable[Probe]) -> dict[str, Unit]:

@@ -1,5 +1,6 @@
 """The work of a probe: sample by sample every judge under every evaluator, each judgement committed as it is made."""
 
+import asyncio
 from collections.abc import AsyncIterator, Sequence
 from itertools import groupby
 from typing import Any
@@ -13,7 +14,7 @@ from dokimasia.methods.probe.bases import Bases
 from dokimasia.methods.probe.detections import JUDGEMENTS, detected
 from dokimasia.methods.probe.items import Gold, by_sample, golds_of, probes_kept
 from dokimasia.methods.probe.request import ProbePlan
-from dokimasia.methods.probe.units import Unit, all_units, bases_of_sample, is_read, units_of, ways
+from dokimasia.methods.probe.units import Unit, count_items, is_read, units_of, ways
 from dokimasia.methods.probe.walking import Asked, Ended, at, judged, read
 from dokimasia.runs.work import Job, Stage
 from dokimasia.storage.results import ResultRow
@@ -24,7 +25,7 @@ READING = "reading"
 
 async def stages(job: Job[ProbePlan]) -> AsyncIterator[Stage[Sample]]:
     """Yield the one stage: every judge judges everything that was made of the gold answers to every sample."""
-    work = ProbeWork(job)
+    work = await asyncio.to_thread(ProbeWork, job)
     yield Stage(job.samples(), work.sample, items=work.items)
 
 
@@ -34,12 +35,9 @@ class ProbeWork:
     def __init__(self, job: Job[ProbePlan]) -> None:
         """Take up what is put to the judges."""
         self._job, self._plan = job, job.plan
-        probes = probes_kept(job.home, job.plan)
-        self._probes = by_sample(probes)
+        self._probes = by_sample(probes_kept(job.home, job.plan))
         self._bases = Bases(job)
-        units = all_units(job.plan, probes).values()
-        bases = sum(len(bases_of_sample(job.plan, sample, own)) for sample, own in self._probes.items())
-        self.items = len(units) + sum(is_read(job.plan, unit) for unit in units) + bases
+        self.items = count_items(job.plan, self._probes)
 
     async def sample(self, sample: Sample) -> None:
         """Do all judgements of what belongs to one sample, the judges and their evaluators at once."""

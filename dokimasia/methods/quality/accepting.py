@@ -60,7 +60,7 @@ async def accept(request: QualityRequest, session: Session) -> Accepted[QualityP
     places = [one for one in run_samples(home, run.id) if one.sample_id in sizes]
     return Accepted(
         plan=plan,
-        estimate=added_up(asked, len(places)).model_copy(update={"notes": tuple(notes)}),
+        estimate=added_up(asked, len(places), items=len(chosen)).model_copy(update={"notes": tuple(notes)}),
         data_name=run.data_name,
         data_hash=run.data_hash,
         places=[place._replace(position=position) for position, place in enumerate(places)],

@@ -8,7 +8,7 @@ from dokimasia.domain.call import ModelSpec
 from dokimasia.domain.options import GraphOptions
 from dokimasia.methods.people import By
 from dokimasia.runs.plans import RunPlan
-from dokimasia.runs.requests import Option, RunRequest
+from dokimasia.runs.requests import MOST_SAMPLES, Option, RunRequest
 
 
 class QualityRequest(RunRequest):
@@ -24,7 +24,7 @@ class QualityRequest(RunRequest):
     judge: Annotated[str, Option(flags=("--rater",), models=True)] = Field(
         description="Who rates: another model than the one that drew the criteria."
     )
-    per: int = Field(default=20, ge=1, description="Draw so many criteria of each category.")
+    per: int = Field(default=20, ge=1, le=MOST_SAMPLES, description="Draw so many criteria of each category.")
     by: By = Field(default="category", description="Draw evenly over the data's categories, or a tree's.")
     tree: str | None = Field(default=None, description="--by: which tree (default: the newest that fits).")
 

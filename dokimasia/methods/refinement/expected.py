@@ -50,7 +50,8 @@ def estimate(plan: RefinementPlan, source: Source, sizes: Mapping[str, SampleSiz
                 able = dict.fromkeys(name for order in peers[answer.key].values() for name, _ in order)
                 yield from _hinted(plan, size, len(most_shown(answer, plan)), list(able))
 
-    return added_up(asked(), len(sizes))
+    every = sum(answer.model in names for answer in source.answers)
+    return added_up(asked(), len(sizes), items=every + len(failed) * (len(plan.arms) - 1))
 
 
 def _may_fail(answer: SourceAnswer, threshold: float | None) -> bool:

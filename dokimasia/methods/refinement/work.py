@@ -1,6 +1,8 @@
 """The work of one refinement: every original answer is checked, then each arm of those that failed goes its rounds."""
 
+import asyncio
 from collections.abc import AsyncIterator, Sequence
+from itertools import product
 from typing import Any, cast
 
 from dokimasia.domain.identity import value_id
@@ -29,7 +31,7 @@ async def stages(job: Job[RefinementPlan]) -> AsyncIterator[Stage[Sample]]:
     was interrupted; where the budget ends before that, a resume goes on with the checks.
     """
     plan = job.plan
-    source = read_source(job.home, get_run(job.home, plan.source))
+    source = await asyncio.to_thread(read_source, job.home, get_run(job.home, plan.source))
     names = {spec.ref.name for spec in plan.candidates}
     answers = [answer for answer in source.answers if answer.model in names]
     of_first = {"withhold": plan.withhold, "needs_points": plan.names_points}
@@ -43,7 +45,7 @@ async def stages(job: Job[RefinementPlan]) -> AsyncIterator[Stage[Sample]]:
         if found is not None:
             shown[answer] = found[0].shown
             taken[answer] = found[1]
-    peers = peers_for(shown, source, plan) if "peer" in plan.arms else {}
+    peers = await asyncio.to_thread(peers_for, shown, source, plan) if "peer" in plan.arms else {}
     yield _stage(job, taken, [arm for arm in plan.arms if arm != "original"], peers)
 
 
@@ -59,11 +61,14 @@ def _stage(job: Job[RefinementPlan], answers: Given, arms: Sequence[Arm], peers:
             job.progress.items -= len(mine) * len(arms)
             mine = []
         stored = value_id(sample)
-        await gathered(
-            _item(job, sample, answer, arm, graph_inputs(answer, job.plan, stored) | answers[answer], peers)
-            for answer in mine
-            for arm in arms
-        )
+
+        async def some(part: list[tuple[SourceAnswer, Arm]]) -> None:
+            await gathered(
+                _item(job, sample, answer, arm, graph_inputs(answer, job.plan, stored) | answers[answer], peers)
+                for answer, arm in part
+            )
+
+        await job.in_parts(product(mine, arms), some)
         job.progress.samples_done += 1
 
     return Stage(job.samples(), do, items=len(answers) * len(arms))

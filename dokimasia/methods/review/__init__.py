@@ -76,7 +76,7 @@ def expected(plan: ReviewPlan, sizes: Sequence[SampleSize], *, samples: int) -> 
                 Asking(spec, plan.cycles, shown + pool, CRITIQUE_TOKENS + DESCRIPTION_TOKENS),
                 Asking(spec, plan.cycles, shown + pool, CRITIQUE_TOKENS),
             ]
-    return added_up(asked, samples)
+    return added_up(asked, samples, items=samples)
 
 
 def items(home: Home, run: Run, sample: str | None = None) -> Iterator[dict[str, Any]]:

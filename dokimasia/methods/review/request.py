@@ -11,6 +11,9 @@ from dokimasia.methods.passports import BLIND_BELOW, HELP, Passports
 from dokimasia.runs.plans import DataPlan
 from dokimasia.runs.requests import DataRequest, Models, Option
 
+MOST_CYCLES = 100
+"""The most cycles of review that can be asked for."""
+
 Rule = Literal["unanimous", "majority"]
 
 
@@ -25,7 +28,7 @@ class ReviewRequest(DataRequest):
     VERB: ClassVar[str] = "review"
 
     panel: Models = Field(description="Two or more models, separated by commas; three different ones are usual.")
-    cycles: int = Field(default=MAX_CYCLES, ge=1, description="Cycles of review at most.")
+    cycles: int = Field(default=MAX_CYCLES, ge=1, le=MOST_CYCLES, description="Cycles of review at most.")
     accept: Rule = Field(
         default="unanimous",
         description="majority: after the last cycle more than half of the votes will do; every such caption is marked.",

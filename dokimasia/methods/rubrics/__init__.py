@@ -114,7 +114,7 @@ def expected(plan: RubricPlan, found: Captions) -> Estimate:
             Asking(plan.judge, tried_on + measured_on, shown + RUBRIC_TOKENS, CHECK_TOKENS),
         ]
         asked += [Asking(spec, 1, shown + RUBRIC_TOKENS, CHECK_TOKENS) for spec in plan.panel]
-    return added_up(asked, len(found.samples))
+    return added_up(asked, len(found.samples), items=len(found.samples))
 
 
 def figures(home: Home, run: Run) -> dict[str, Any]:

@@ -152,4 +152,4 @@ def estimate_growth(plan: GrowthPlan, criteria: Mapping[str, int]) -> Estimate:
     if plan.embedding is not None:
         names = min(EMBEDDED, drawn)
         asked.append(Asking(plan.embedding, growth.rounds * -(-drawn // EMBEDDED), names * LEAF_TOKENS, 0))
-    return added_up(asked, len(criteria))
+    return added_up(asked, len(criteria), items=total)

@@ -10,7 +10,7 @@ from dokimasia.domain.call import ModelSpec
 from dokimasia.domain.capability import Level
 from dokimasia.domain.growth import MIN_SUPPORT, SUBSAMPLE, GrowthOptions
 from dokimasia.runs.plans import Outside, RunPlan
-from dokimasia.runs.requests import SHARED_HELP, Judge, Option, RunRequest
+from dokimasia.runs.requests import MOST_SAMPLES, MOST_SEED, SHARED_HELP, Judge, Option, RunRequest
 from dokimasia.storage.runs import Run
 
 NAME = "tree"
@@ -51,16 +51,18 @@ class GrowthRequest(RunRequest):
         default="capability",
         description="What the leaves are: capabilities, or, where criteria are few, the broader parents.",
     )
-    subsample: int = Field(default=SUBSAMPLE, ge=0, description="Samples to grow from; 0 takes all.")
+    subsample: int = Field(default=SUBSAMPLE, ge=0, le=MOST_SAMPLES, description="Samples to grow from; 0 takes all.")
     by: Literal["category", "source"] = Field(default="category", description="What the sub-sample is balanced over.")
     rounds: int = Field(default=2, ge=1, le=15, description="Rounds of propose, merge and prune.")
-    min_support: int = Field(default=MIN_SUPPORT, ge=1, description="The fewest criteria of a leaf.")
+    min_support: int = Field(default=MIN_SUPPORT, ge=1, le=MOST_SAMPLES, description="The fewest criteria of a leaf.")
     batch: int = Field(default=25, ge=1, le=200, description="Criteria that one call maps.")
-    shown: Annotated[int, Option(hidden=True)] = Field(default=200, ge=10, description="Leaves that one call shows.")
+    shown: Annotated[int, Option(hidden=True)] = Field(
+        default=200, ge=10, le=10_000, description="Leaves that one call shows."
+    )
     embedding: Annotated[str | None, Option(metavar="MODEL", models=True)] = Field(
         default=None, description="Find equal names by this model's embeddings (default: n-grams)."
     )
-    seed: int = Field(default=0, ge=0, description="Seed of the sub-sample.")
+    seed: int = Field(default=0, ge=0, le=MOST_SEED, description="Seed of the sub-sample.")
 
     @property
     def makes_home(self) -> bool:

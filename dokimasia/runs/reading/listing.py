@@ -1,8 +1,10 @@
 """The runs of a home as a list: what each is, how far it came, what it is called."""
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
+
+import orjson
 
 from dokimasia.runs.figures import forked_from
 from dokimasia.storage.home import Home
@@ -13,15 +15,35 @@ from dokimasia.storage.runs import Run, list_runs
 FIELDS = frozenset({"id", "method", "command", "data_name", "seed", "fresh", "status", "created_at", "updated_at"})
 
 
-def described(run: Run, label: Label, *, questions: int = 0) -> dict[str, Any]:
-    """Return what a list says of a run, ready for JSON; `questions` is how many of it wait for people."""
-    more = {"forked_from": forked_from(run), "open_questions": questions, **label._asdict()}
+def described(run: Run, label: Label, *, questions: int = 0, why: str = "") -> dict[str, Any]:
+    """Return what a list says of a run, ready for JSON.
+
+    Args:
+        run: the run.
+        label: what it is called.
+        questions: how many questions of it wait for people.
+        why: why it was interrupted or failed, where that is known.
+    """
+    more = {"forked_from": forked_from(run), "open_questions": questions, "why": why, **label._asdict()}
     return run.model_dump(mode="json", include=set(FIELDS)) | more
 
 
 def waiting_questions(home: Home) -> Counter[str]:
     """Return how many questions of each run wait for people, by the run's id."""
     return Counter(one.run for one in open_questions(home))
+
+
+def whys(home: Home, runs: Iterable[Run]) -> dict[str, str]:
+    """Return why runs were interrupted or failed, in a sentence, by the run's id; nothing of others."""
+    ids = [run.id for run in runs if run.status in ("interrupted", "failed")]
+    sql = "SELECT run_id, data FROM events WHERE run_id IN ({marks}) AND kind = 'ended' ORDER BY id"
+    return {row["run_id"]: str(orjson.loads(row["data"])["why"]) for row in home.rows_among(sql, ids)}
+
+
+def described_now(home: Home, run: Run) -> dict[str, Any]:
+    """Return what a list says of one run, ready for JSON."""
+    label, questions = labels(home).get(run.id, Label()), waiting_questions(home)[run.id]
+    return described(run, label, questions=questions, why=whys(home, [run]).get(run.id, ""))
 
 
 def listed(

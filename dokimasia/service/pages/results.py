@@ -15,6 +15,7 @@ from dokimasia.runs.deleting import resting_on
 from dokimasia.runs.figures import forked_from
 from dokimasia.runs.forking import ForkRequest
 from dokimasia.runs.method import Method
+from dokimasia.runs.reading.listing import whys
 from dokimasia.runs.registry import method_named, method_of
 from dokimasia.runs.requests import option_of
 from dokimasia.runs.retrying import RETRYABLE
@@ -88,6 +89,7 @@ def standing(service: Service, run: Run) -> dict[str, Any]:
     origin = forked_from(run)
     return {
         "run": run,
+        "why": whys(service.home, [run]).get(run.id, ""),
         "label": known.get(run.id, Label()),
         "method": method,
         "far": how_far(service.home, [run.id]).get(run.id, Reached()),

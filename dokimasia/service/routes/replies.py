@@ -5,10 +5,10 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field
 
 from dokimasia.runs.estimate import Estimate
-from dokimasia.runs.reading.listing import described, waiting_questions
+from dokimasia.runs.reading.listing import described, described_now
 from dokimasia.service.routes.answering import Listed
 from dokimasia.service.state import Service
-from dokimasia.storage.naming import Label, labels
+from dokimasia.storage.naming import Label
 from dokimasia.storage.runs import Run, RunStatus
 
 
@@ -37,6 +37,7 @@ class RunShown(BaseModel):
                     "updated_at": "2026-11-23T08:10:00+00:00",
                     "forked_from": None,
                     "open_questions": 0,
+                    "why": "",
                     "name": "first",
                     "tags": ["colours"],
                 }
@@ -55,6 +56,7 @@ class RunShown(BaseModel):
     updated_at: str
     forked_from: Forked | None
     open_questions: int = Field(ge=0, description="questions of it that wait for people")
+    why: str = Field(description="why it was interrupted or failed, where that is known; else empty")
     name: str = Field(description="what the run is called; empty without a name")
     tags: list[str]
 
@@ -85,15 +87,14 @@ class RunBegun(RunShown):
     links: Links
 
 
-def shown_run(run: Run, label: Label, *, questions: int = 0) -> RunShown:
-    """Return a run as lists show it; `questions` is how many of it wait for people."""
-    return RunShown.model_validate(described(run, label, questions=questions))
+def shown_run(run: Run, label: Label, **more: Any) -> RunShown:
+    """Return a run as lists show it; `more` as `described` takes it."""
+    return RunShown.model_validate(described(run, label, **more))
 
 
 def run_now(service: Service, run: Run) -> RunShown:
     """Return a run as lists show it, with what it is called."""
-    label = labels(service.home).get(run.id, Label())
-    return shown_run(run, label, questions=waiting_questions(service.home)[run.id])
+    return RunShown.model_validate(described_now(service.home, run))
 
 
 def begun(service: Service, run: Run) -> RunBegun:

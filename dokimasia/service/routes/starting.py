@@ -12,7 +12,7 @@ from starlette.concurrency import run_in_threadpool
 from dokimasia.domain.judgement import FailureKind
 from dokimasia.errors import ConfigError, InputError, Interrupted
 from dokimasia.runs.catalogue import OWN, plugin_methods
-from dokimasia.runs.forking import ForkRequest, prepare_fork
+from dokimasia.runs.forking import ForkRequest
 from dokimasia.runs.method import Method
 from dokimasia.runs.registry import method_named
 from dokimasia.runs.requests import Invocation, PromptFolders
@@ -172,8 +172,7 @@ async def fork(
         found = service.run(run)
         if dry_run:
             response.status_code = HTTPStatus.OK
-            prepared = await prepare_fork(service.home, found, asked, settings=service.settings)
-            return RunPreview.model_validate(prepared.preview)
+            return RunPreview.model_validate(await service.runner.preview_fork(found, asked))
         return await _put(service, response, lambda: service.runner.fork(found, asked))
 
 

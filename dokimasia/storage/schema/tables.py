@@ -46,6 +46,12 @@ def queue(db: "Database") -> None:
     )
 
 
+def deaths(db: "Database") -> None:
+    """Say of a run in the queue whether it is at work, and at how many deaths of the service it was; empty: at none."""
+    db.execute("ALTER TABLE queue ADD COLUMN at_work INTEGER")
+    db.execute("ALTER TABLE queue ADD COLUMN deaths INTEGER")
+
+
 def _make(db: "Database", name: str, columns: str, **options: Any) -> None:
     """Create one table of columns written as `name:type`; without a type a column is text.
 
