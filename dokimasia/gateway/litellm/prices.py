@@ -46,7 +46,7 @@ def list_price(model: str) -> ListPrice | None:
     if base is None:
         if not tiers or tiers[0].above:
             return None
-        (_, *base), *tiers = tiers
+        base, tiers = tiers[0][1:], tiers[1:]
     return ListPrice(*base, tuple(tiers))
 
 
