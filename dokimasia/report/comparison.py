@@ -55,7 +55,7 @@ def comparison_blocks(found: Mapping[str, Any], *, changed: bool = True) -> Iter
             "warning",
         )
     for one in found["differs"]:
-        first, second = shortened_names([_said(one["first"]), _said(one["second"])], SHORT)
+        first, second = shortened_names([_plain(one["first"]), _plain(one["second"])], SHORT)
         yield Paragraph(f"differs: {one['what']}: {first} → {second}", "note")
     if scale is not None:
         yield from (Paragraph(said, "warning") for said in (*_scoreless(found), *filter(None, map(_silence, pairs))))
@@ -299,5 +299,5 @@ def _p_text(value: float, exact: bool) -> str:
     return f"{value:.3f}" if value >= 0.001 else f"{value:.1g}"
 
 
-def _said(value: Any) -> str:
+def _plain(value: Any) -> str:
     return "–" if value is None else str(value)

@@ -19,7 +19,7 @@ from dokimasia.runs.reaching import gone
 from dokimasia.runs.registry import method_of
 from dokimasia.runs.requests import Invocation, RunRequest
 from dokimasia.runs.services import Stop, sharing
-from dokimasia.service.watching import Watch, left_of
+from dokimasia.service.watching import Watch
 from dokimasia.settings import Settings
 from dokimasia.storage.decisions import take_in
 from dokimasia.storage.home import Home
@@ -268,7 +268,7 @@ class Queue:
                 result = await resume(
                     run,
                     settings=self._settings,
-                    changes=changed(run, queued.changes | left_of(queued) | self._where),
+                    changes=changed(run, queued.changes | self._where),
                     observer=entry.watch,
                     stop=entry.stop,
                     transports=self._transports or None,

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from dokimasia.runs.figures import forked_from
+from dokimasia.runs.figures import forked_from, limits_of
 from dokimasia.storage.home import Home
 from dokimasia.storage.naming import Label, labels
 from dokimasia.storage.people.questions import open_questions
@@ -15,7 +15,8 @@ FIELDS = frozenset({"id", "method", "command", "data_name", "seed", "fresh", "st
 
 def described(run: Run, label: Label, *, questions: int = 0) -> dict[str, Any]:
     """Return what a list says of a run, ready for JSON; `questions` is how many of it wait for people."""
-    more = {"forked_from": forked_from(run), "open_questions": questions, **label._asdict()}
+    known = {"forked_from": forked_from(run), "open_questions": questions, "limits": limits_of(run)}
+    more = known | label._asdict()
     return run.model_dump(mode="json", include=set(FIELDS)) | more
 
 
