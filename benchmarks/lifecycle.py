@@ -152,7 +152,7 @@ def life_of(program: Program, name: str, command: list[str]) -> tuple[list[str],
     step(*command, codes=(0, 2, 130), stop=(signal.SIGINT, few))
     run = program.newest()
     step("resume", run, "--max-calls", str(few))
-    step("resume", run, codes=(0, -9), stop=(signal.SIGKILL, few))
+    step("resume", run, "--max-calls", "none", codes=(0, -9), stop=(signal.SIGKILL, few))
     step("resume", run)
     step("resume", run, "--retry-failed", said="cannot ask anew what failed")
     step("fork", run, *FORKS.get(name, ["--judge", "K"]), said="is not forked")

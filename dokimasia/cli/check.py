@@ -19,7 +19,10 @@ if TYPE_CHECKING:
 @click.option("--who", help="Who checks (default: the name of the user of this machine).")
 @click.option("--second", is_flag=True, help="Go through what others have decided, for a second opinion.")
 @click.option(
-    "--export", "export", type=FILE, help="Write all items here (JSON lines; with perturbations also a page)."
+    "--export",
+    "export",
+    type=FILE,
+    help="Write all items here (JSON lines; with perturbations also a page); with --who without what others decided.",
 )
 @click.option(
     "--import",
@@ -64,7 +67,7 @@ def command(
     if export is not None:
         from dokimasia.methods.checks.files import write_files
 
-        count, files = place.checks.files(run, export.name, who=person)
+        count, files = place.checks.files(run, export.name, who=person, others=not who)
         beside = [path for path in write_files(files, export)[1:] if path.suffix == ".html"]
         page = f", and a page for {person} to label them on to {beside[0]}" if beside else ""
         if page and not who:
@@ -74,6 +77,8 @@ def command(
         from dokimasia.cli.checking import go_through
 
         go_through(place, run, who=person, second=second)
+        if second and place.checks.due(run, who=person, second=True).items:
+            return  # figures would say what others decided on what is still to be judged
     figures = place.standing(run)
     if as_json:
         print_json(figures)

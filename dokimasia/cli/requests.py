@@ -18,7 +18,11 @@ Q = TypeVar("Q", bound=Invocation)
 
 
 def request_options(
-    request: type[RunRequest], *, leave_out: tuple[str, ...] = (), optional: tuple[str, ...] = ()
+    request: type[RunRequest],
+    *,
+    leave_out: tuple[str, ...] = (),
+    optional: tuple[str, ...] = (),
+    lifted: tuple[str, ...] = (),
 ) -> Callable[..., Any]:
     """Add a request's arguments and options to a command, which receives what was given as one mapping `asked`.
 
@@ -26,6 +30,7 @@ def request_options(
         request: the request.
         leave_out: fields that the command gives in another way.
         optional: fields that the request needs and the command can do without.
+        lifted: fields of numbers that take the word `none`, too.
     """
     fields = [(name, field) for name, field in fields_in_order(request) if name not in leave_out]
     fields = [(name, field) for name, field in fields if not option_of(field).hidden]
@@ -38,13 +43,16 @@ def request_options(
 
         made: Callable[..., R] = wrapped
         for name, field in reversed(fields):
-            made = parameter(name, field, required=field.is_required() and name not in optional)(made)
+            required = field.is_required() and name not in optional
+            made = parameter(name, field, required=required, lifted=name in lifted)(made)
         return made
 
     return decorate
 
 
-def parameter(name: str, field: FieldInfo, *, required: bool) -> Callable[[Callable[..., R]], Callable[..., R]]:
+def parameter(
+    name: str, field: FieldInfo, *, required: bool, lifted: bool = False
+) -> Callable[[Callable[..., R]], Callable[..., R]]:
     """Return what adds one field to a command."""
     how = option_of(field)
     kind = _kind(field)
@@ -62,9 +70,29 @@ def parameter(name: str, field: FieldInfo, *, required: bool) -> Callable[[Calla
         shown = ",".join(default) if default else ""
         return click.option(*flags, name, default=None if required else shown, **shared)
     shown_default = default is not None
+    type_ = _click_type(kind, field, how)
     return click.option(
-        *flags, name, type=_click_type(kind, field, how), default=default, show_default=shown_default, **shared
+        *flags,
+        name,
+        type=NumberOrNone(type_) if lifted else type_,
+        default=default,
+        show_default=shown_default,
+        **shared,
     )
+
+
+class NumberOrNone(click.ParamType):
+    """A number, or the word `none`, which lifts a limit."""
+
+    name = f"number|{NOBODY}"
+
+    def __init__(self, number: click.ParamType) -> None:
+        """Read numbers by another type."""
+        self._number = number
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the number, or the word."""
+        return NOBODY if value == NOBODY else self._number.convert(value, param, ctx)
 
 
 def flags_of(name: str, field: FieldInfo) -> tuple[str, ...]:

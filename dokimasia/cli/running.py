@@ -66,10 +66,7 @@ def exit_code(result: Ended, where: str) -> int:
     `where` are the options by which another command finds the same place.
     """
     if result.end == "spending":
-        say(
-            f"{result.why}. Go on with: dokimasia resume {result.run}{where} (with a larger --max-cost, "
-            "--max-calls or --max-tokens, or none)"
-        )
+        say(f"{result.why}. Go on with: dokimasia resume {result.run}{where} (with a larger limit, or none)")
     elif result.end == "waiting":
         check = f"dokimasia check {result.run}"
         say(f"run {result.run}: {result.why.replace(check, check + where)}")

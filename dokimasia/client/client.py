@@ -147,9 +147,9 @@ class Client:
         path = f"/api/reviews/{_word(run)}"
         yield from self.pages(path, "items", due=True, second=second or None)
 
-    def item(self, run: str, item: str, *, second: bool = False) -> dict[str, Any]:
+    def item(self, run: str, item: str) -> dict[str, Any]:
         """Return what a person is shown of an item, and the decisions on it that they may see."""
-        return self.connection.get(f"/api/reviews/{_word(run)}/{_word(item)}", second=second or None)
+        return self.connection.get(f"/api/reviews/{_word(run)}/{_word(item)}")
 
     def decide(self, run: str, item: str, action: str, **decision: Any) -> dict[str, Any]:
         """Decide on an item as the token's holder: `text`, `delete`, `ratings`, `second`, `seen` as the action needs them.

@@ -156,7 +156,7 @@ class ClientRun:
         return self._became(self._asked.send("POST", f"{self._at}/cancel", at_once=at_once or None))
 
     def resume(self, **limits: Any) -> "ClientRun":
-        """Go on with it, under limits and prompts that hold for this time."""
+        """Go on with it, under other limits (None: without one) and prompts; limits on spending that are not named stay."""
         return self._became(self._asked.send("POST", f"{self._at}/resume", self._client.as_json("resume", limits)))
 
     def retry(self, kinds: Sequence[str] = (), **limits: Any) -> "ClientRun":

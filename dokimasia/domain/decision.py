@@ -40,6 +40,9 @@ ACTIONS: dict[Kind, tuple[Action, ...]] = {
 State = Literal["waiting", "accepted", "edited", "rejected", "answered", "rated"] | Label
 """How an item stands; a perturbation stands as it was labelled."""
 
+ShownState = State | Literal["decided"]
+"""How an item stands for a person: `decided` where others have decided, and what they said is hidden."""
+
 STATES: dict[Action, State] = {
     "accept": "accepted",
     "edit": "edited",
@@ -168,6 +171,17 @@ class Standing(Value):
         """The text as it stands: edited where it was, else as it was made."""
         settled = self.settled_by
         return self.item.text if settled is None else settled.text
+
+    def decisions_for(self, who: str) -> tuple[Decision, ...]:
+        """Return the decisions that a person may see: their own, and all others once theirs is kept; of a rating never others."""
+        if self.item.kind not in RATED and who in self.opinions:
+            return self.decisions
+        return tuple(one for one in self.decisions if one.who == who)
+
+    def state_for(self, who: str) -> ShownState:
+        """Return how the item stands, without what others said of it as long as the person has not decided."""
+        hidden = self.item.person is None and who not in self.opinions
+        return "decided" if hidden and self.state != "waiting" else self.state
 
     def last_of(self, who: str) -> Decision | None:
         """Return a person's last decision on the item; None without one, or where they took it back."""

@@ -3,6 +3,7 @@
 import asyncio
 import math
 from collections import deque
+from collections.abc import Callable
 
 from dokimasia.errors import CallFailed
 
@@ -44,13 +45,22 @@ class Budget:
     pass their limit by what the requests in flight at that moment exceed their estimates.
 
     Attributes:
-        calls: requests sent.
+        calls: requests sent, those before among them.
         tokens: tokens spent, unknown ones at their estimate.
         cost: US dollars spent, unknown ones at their estimate.
+        changed: called whenever something was booked.
     """
 
     def __init__(
-        self, max_cost: float | None = None, max_calls: int | None = None, max_tokens: int | None = None
+        self,
+        max_cost: float | None = None,
+        max_calls: int | None = None,
+        max_tokens: int | None = None,
+        *,
+        calls: int = 0,
+        tokens: int = 0,
+        cost: float = 0.0,
+        changed: Callable[[], None] | None = None,
     ) -> None:
         for name, value in (("max_cost", max_cost), ("max_calls", max_calls), ("max_tokens", max_tokens)):
             if value is not None and not (math.isfinite(value) and value >= 0):
@@ -58,9 +68,10 @@ class Budget:
         self.max_cost = max_cost
         self.max_calls = max_calls
         self.max_tokens = max_tokens
-        self.calls = 0
-        self.tokens = 0
-        self.cost = 0.0
+        self.calls = calls
+        self.tokens = tokens
+        self.cost = cost
+        self.changed = changed
         self.limited = not (max_cost is None and max_calls is None and max_tokens is None)
         self._held: set[Reservation] = set()
         self._waiting: deque[asyncio.Future[None]] = deque()
@@ -101,11 +112,21 @@ class Budget:
             return f"${self.cost:.4f} of ${self.max_cost:g} are spent and the next call needs about ${cost:.4f}"
         return ""
 
+    def pay(self, cost: float) -> None:
+        """Book US dollars that nothing was reserved for, such as a person's time."""
+        self.cost += cost
+        self._booked()
+
+    def _booked(self) -> None:
+        if self.changed is not None:
+            self.changed()
+
     def charge(self, reservation: Reservation, *, tokens: int, cost: float) -> None:
         """Book what a reservation came to and let those who wait look again; called by the reservation itself."""
         self._held.discard(reservation)
         self.tokens += tokens
         self.cost += cost
+        self._booked()
         if not self._waiting:
             return
         waiting, self._waiting = self._waiting, deque()

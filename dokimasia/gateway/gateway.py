@@ -167,7 +167,7 @@ class ModelGateway:
         if answer.cached:
             self._tally["cached"] += 1
         else:
-            self._budget.cost += answer.cost or 0.0
+            self._budget.pay(answer.cost or 0.0)
             self._tally["answered"] += 1
             self._tally["cost"] += answer.cost or 0.0
             self._tally["cost_unknown"] += answer.cost is None

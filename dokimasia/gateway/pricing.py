@@ -6,7 +6,7 @@ from pydantic import Field
 from dokimasia.domain.call import Embedding, ImageEdit, ImageEditReply, ModelCall, ModelReply, ModelSpec, Usage
 from dokimasia.domain.identity import Value
 from dokimasia.domain.sample import ImageRef
-from dokimasia.gateway.litellm.prices import list_price
+from dokimasia.gateway.litellm.prices import Tier, list_price
 
 PER_MILLION = 1_000_000
 DEFAULT_OUTPUT_TOKENS = 512
@@ -14,20 +14,25 @@ DEFAULT_OUTPUT_TOKENS = 512
 
 
 class Price(Value):
-    """US dollars per million tokens; None is unknown. `up_to` is the input length up to which the price holds.
+    """US dollars per million tokens; None is unknown. `tiers` are the rates of longer calls, by rising length.
 
     `image` is US dollars an edited image, whatever its tokens; None where an image is paid for by its tokens.
     """
 
     input: float | None = Field(default=None, ge=0)
     output: float | None = Field(default=None, ge=0)
-    up_to: int | None = None
+    tiers: tuple[Tier, ...] = ()
     image: float | None = Field(default=None, ge=0)
 
     @property
     def known(self) -> bool:
         """Whether both sides, or the price of an image, are known."""
         return self.image is not None or (self.input is not None and self.output is not None)
+
+    def rates(self, input_tokens: int) -> tuple[float | None, float | None]:
+        """Return the rates, input and output, of a call with so many input tokens: its tier's for the whole of it."""
+        reached = [(tier.input, tier.output) for tier in self.tiers if input_tokens > tier.above]
+        return reached[-1] if reached else (self.input, self.output)
 
 
 def known_price(spec: ModelSpec) -> Price:
@@ -41,17 +46,19 @@ def known_price(spec: ModelSpec) -> Price:
     if spec.api_base is not None or spec.transport not in ("auto", "litellm"):
         return Price()
     listed = list_price(spec.ref.model)
-    return Price() if listed is None else Price(input=listed.input, output=listed.output, up_to=listed.up_to)
+    return Price() if listed is None else Price(input=listed.input, output=listed.output, tiers=listed.tiers)
 
 
 def cost_of(usage: Usage, price: Price) -> float | None:
-    """Return the cost of a reply in US dollars, or None where usage or price leave it unknown."""
+    """Return the cost of one call in US dollars, or None where usage or price leave it unknown.
+
+    Tiers go by the length of a call, so the sum of several calls' tokens has no cost here.
+    """
     if usage.input_tokens is None or usage.output_tokens is None:
         return None
-    if price.up_to is not None and usage.input_tokens > price.up_to:
-        return None
     total = 0.0
-    for tokens, rate in ((usage.input_tokens, price.input), (usage.output_tokens, price.output)):
+    into, out = price.rates(usage.input_tokens)
+    for tokens, rate in ((usage.input_tokens, into), (usage.output_tokens, out)):
         if tokens == 0:
             continue
         if rate is None:

@@ -1,15 +1,16 @@
 """Plotly figures: intervals, paired differences, categories, repeats, the blind arm, cost; colours follow the page's theme."""
 
-import html
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
+
+from dokimasia.report.labels import label, short_labels, ticks
 
 PALETTE = ("#3f7fd9", "#d9782d", "#2f9e6e", "#b25cc4", "#cf4a4a", "#1f9aa8", "#8a7a1f", "#7d8590")
 """Colours that stand out from white and from near-black alike; after the last the first comes again."""
 
 GREY = "#8a8f98"
-WITH_INTERVAL = "<br><b>%{x:.2f}</b>  95 % %{customdata[0]} to %{customdata[1]}"
-WITHOUT_INTERVAL = "<br><b>%{x:.2f}</b>  no interval"
+WITH_INTERVAL = "%{text}<br><b>%{x:.2f}</b>  95 % %{customdata[0]} to %{customdata[1]}"
+WITHOUT_INTERVAL = "%{text}<br><b>%{x:.2f}</b>  no interval"
 BAR_HEIGHT = 34
 FRAME = 84
 SCALE = [1.0, 5.0]
@@ -35,11 +36,6 @@ class Point(NamedTuple):
     hollow: bool = False
 
 
-def label(text: str, most: int = 40) -> str:
-    """Return text as Plotly draws it literally: its own markup is taken from it, and what is too long is cut."""
-    return html.escape(text if len(text) <= most else f"{text[: most - 1]}…", quote=False)
-
-
 def intervals_said(points: Iterable[Point]) -> str:
     """Say in a chart's caption which of its points are drawn with their interval."""
     drawn = [point.low is not None and point.high is not None for point in points]
@@ -59,27 +55,27 @@ def interval_chart(points: Sequence[Point], *, title: str, scale: Sequence[float
         scale: the axis' ends; None fits them to the points.
         zero: whether a line marks 0.
     """
-    names = [label(point.label) for point in points]
     lines = [
-        _line(point.bounds, (name, name), line={"width": 2, "dash": "dot", "color": GREY})
-        for name, point in zip(names, points, strict=True)
+        _line(point.bounds, (label(point.label), label(point.label)), line={"width": 2, "dash": "dot", "color": GREY})
+        for point in points
         if point.bounds is not None
     ]
     traces = [
         {
             **_measured(kept, {"thickness": 3, "width": 6, "color": PALETTE[0]}),
             "y": [label(point.label) for point in kept],
+            "text": [label(point.label) for point in kept],
             "marker": {
                 "size": 11,
                 "color": PALETTE[0],
                 "symbol": ["circle-open" if point.hollow or point.low is None else "circle" for point in kept],
                 "line": {"width": 2, "color": PALETTE[0]},
             },
-            "hovertemplate": f"%{{y}}{hover}<extra></extra>",
+            "hovertemplate": f"{hover}<extra></extra>",
         }
         for kept, hover in _by_interval(points)
     ]
-    return {"data": traces, "layout": _layout(names, title, scale, shapes=lines, zero=zero)}
+    return {"data": traces, "layout": _layout([point.label for point in points], title, scale, shapes=lines, zero=zero)}
 
 
 def grouped_chart(series: Mapping[str, Sequence[Point | None]], groups: Sequence[str], *, title: str) -> Figure:
@@ -87,6 +83,7 @@ def grouped_chart(series: Mapping[str, Sequence[Point | None]], groups: Sequence
     rows = len(groups)
     step = 0.7 / max(1, len(series))
     traces: list[Figure] = []
+    keys = short_labels(list(series))
     for number, (name, points) in enumerate(series.items()):
         offset = (number - (len(series) - 1) / 2) * step
         kept = [(index + offset, point) for index, point in enumerate(points) if point is not None]
@@ -94,11 +91,11 @@ def grouped_chart(series: Mapping[str, Sequence[Point | None]], groups: Sequence
         traces.append(
             {
                 **_measured([point for _, point in kept], {"thickness": 1.6, "width": 0, "color": colour}),
-                "name": label(name),
+                "name": keys[number],
                 "y": [round(place, 4) for place, _ in kept],
                 "marker": {"size": 8, "color": colour},
                 "text": [label(point.label) for _, point in kept],
-                "hovertemplate": f"%{{text}}{WITH_INTERVAL}<extra>{label(name)}</extra>",
+                "hovertemplate": f"{WITH_INTERVAL}<extra>{label(name)}</extra>",
             }
         )
     layout = _layout([], title, SCALE)
@@ -106,7 +103,7 @@ def grouped_chart(series: Mapping[str, Sequence[Point | None]], groups: Sequence
         "type": "linear",
         "autorange": False,
         "tickvals": list(range(rows)),
-        "ticktext": [label(group) for group in groups],
+        "ticktext": short_labels(groups),
         "range": [rows - 0.5, -0.5],
         "showgrid": False,
     }
@@ -119,10 +116,9 @@ def grouped_chart(series: Mapping[str, Sequence[Point | None]], groups: Sequence
 
 def repeats_chart(means: Mapping[str, Sequence[float | None]], *, title: str) -> Figure:
     """Return one row a model with a dot for the mean of each of its repeats."""
-    names = [label(name) for name in means]
     pairs = [
-        (name, value, repeat)
-        for name, values in zip(names, means.values(), strict=True)
+        (label(name), value, repeat)
+        for name, values in means.items()
         for repeat, value in enumerate(values)
         if value is not None
     ]
@@ -132,10 +128,11 @@ def repeats_chart(means: Mapping[str, Sequence[float | None]], *, title: str) ->
         "x": [value for _, value, _ in pairs],
         "y": [name for name, _, _ in pairs],
         "marker": {"size": 11, "color": PALETTE[0], "opacity": 0.65},
-        "text": [f"repeat {repeat + 1}" for _, _, repeat in pairs],
-        "hovertemplate": "%{y}<br><b>%{x:.2f}</b><extra>%{text}</extra>",
+        "text": [name for name, _, _ in pairs],
+        "customdata": [f"repeat {repeat + 1}" for _, _, repeat in pairs],
+        "hovertemplate": "%{text}<br><b>%{x:.2f}</b><extra>%{customdata}</extra>",
     }
-    return {"data": [trace], "layout": _layout(names, title, SCALE)}
+    return {"data": [trace], "layout": _layout(list(means), title, SCALE)}
 
 
 def paired_chart(pairs: Mapping[str, tuple[float, float]], names: tuple[str, str], *, title: str) -> Figure:
@@ -148,8 +145,9 @@ def paired_chart(pairs: Mapping[str, tuple[float, float]], names: tuple[str, str
             "name": names[side],
             "x": [pair[side] for pair in pairs.values()],
             "y": rows,
+            "text": rows,
             "marker": {"size": 12, "color": PALETTE[0], "symbol": symbol, "line": {"width": 2, "color": PALETTE[0]}},
-            "hovertemplate": "%{y}<br><b>%{x:.2f}</b><extra>" + names[side] + "</extra>",
+            "hovertemplate": "%{text}<br><b>%{x:.2f}</b><extra>" + names[side] + "</extra>",
         }
         for side, symbol in ((0, "circle"), (1, "circle-open"))
     ]
@@ -157,7 +155,7 @@ def paired_chart(pairs: Mapping[str, tuple[float, float]], names: tuple[str, str
         _line(pair, (row, row), line={"width": 2, "color": PALETTE[0]})
         for row, pair in zip(rows, pairs.values(), strict=True)
     ]
-    layout = _layout(rows, title, SCALE, shapes=lines)
+    layout = _layout(list(pairs), title, SCALE, shapes=lines)
     return {"data": traces, "layout": layout | KEYED | {"height": layout["height"] + 24}}
 
 
@@ -169,12 +167,13 @@ def cost_chart(points: Mapping[str, tuple[float, float]], *, title: str) -> Figu
     groups = _close(points)
     most = max((cost for cost, _ in points.values()), default=0.0)
     placed = [(name, points[name], group) for group in groups for name in group]
+    short = dict(zip(points, short_labels(list(points), 24), strict=True))
     trace = {
         "type": "scatter",
         "mode": "markers+text",
         "x": [cost for _, (cost, _), _ in placed],
         "y": [score for _, (_, score), _ in placed],
-        "text": ["<br>".join(label(one, 24) for one in group) if name == group[0] else "" for name, _, group in placed],
+        "text": ["<br>".join(short[one] for one in group) if name == group[0] else "" for name, _, group in placed],
         "hovertext": [label(name) for name, _, _ in placed],
         "textposition": [f"middle {'left' if 2 * cost > most else 'right'}" for _, (cost, _), _ in placed],
         "cliponaxis": False,
@@ -230,7 +229,8 @@ def _layout(
         "yaxis": {
             "type": "category",
             "categoryorder": "array",
-            "categoryarray": list(names),
+            "categoryarray": [label(name) for name in names],
+            **ticks(names),
             "autorange": "reversed",
             "automargin": True,
             "fixedrange": True,

@@ -19,6 +19,7 @@ from dokimasia.report.figures import (
     signed_text,
     spoken,
 )
+from dokimasia.report.labels import shortened_names
 
 SCORE = "score"
 SHORT = 60
@@ -55,7 +56,8 @@ def comparison_blocks(found: Mapping[str, Any], *, changed: bool = True) -> Iter
             "warning",
         )
     for one in found["differs"]:
-        yield Paragraph(f"differs: {one['what']}: {_short(one['first'])} → {_short(one['second'])}", "note")
+        first, second = shortened_names([_plain(one["first"]), _plain(one["second"])], SHORT)
+        yield Paragraph(f"differs: {one['what']}: {first} → {second}", "note")
     if scale is not None:
         yield from (Paragraph(said, "warning") for said in (*_scoreless(found), *filter(None, map(_silence, pairs))))
         yield _table(pairs, own=own)
@@ -317,6 +319,5 @@ def _p_text(value: float, exact: bool) -> str:
     return f"{value:.3f}" if value >= 0.001 else f"{value:.1g}"
 
 
-def _short(value: Any) -> str:
-    text = "–" if value is None else str(value)
-    return text if len(text) <= SHORT else f"{text[: SHORT - 3]}…"
+def _plain(value: Any) -> str:
+    return "–" if value is None else str(value)

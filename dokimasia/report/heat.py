@@ -2,7 +2,8 @@
 
 from collections.abc import Sequence
 
-from dokimasia.report.charts import BAR_HEIGHT, Figure, label
+from dokimasia.report.charts import BAR_HEIGHT, Figure
+from dokimasia.report.labels import label, ticks
 
 INK = "#14171c"
 """Of the figures in the cells: every colour below stands out from it."""
@@ -36,8 +37,8 @@ def heat_chart(
         "data": [
             {
                 "type": "heatmap",
-                "x": [label(name, 24) for name in columns],
-                "y": [label(name, 32) for name in rows],
+                "x": [label(name) for name in columns],
+                "y": [label(name) for name in rows],
                 "z": [list(row) for row in values],
                 "zmin": 0,
                 "zmax": 100,
@@ -57,13 +58,14 @@ def heat_chart(
             "margin": {"t": 70, "r": 24, "b": 16, "l": 8},
             "showlegend": False,
             "hovermode": "closest",
-            "xaxis": {"side": "top", "fixedrange": True, "automargin": True, "type": "category"},
+            "xaxis": {"side": "top", "fixedrange": True, "automargin": True, "type": "category", **ticks(columns, 24)},
             "yaxis": {
                 "autorange": "reversed",
                 "automargin": True,
                 "fixedrange": True,
                 "type": "category",
                 "ticksuffix": "  ",
+                **ticks(rows, 32),
             },
         },
     }

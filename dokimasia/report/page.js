@@ -22,6 +22,8 @@
     probe.remove();
     return found;
   };
+  // On a narrow page a shortened name beside a chart takes two lines.
+  const folded = (name) => name.includes(" − ") ? name.replace(" − ", " −<br>") : name.replace("…", "…<br>");
   const draw = () => {
     const now = colours();
     const font = getComputedStyle(document.body).fontFamily;
@@ -34,6 +36,7 @@
       const layout = { ...structuredClone(figure.layout), paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)",
         font: { family: font, size: 13, color: now.fg }, hoverlabel: { bgcolor: now.panel, bordercolor: now.muted, font: { color: now.fg } },
         xaxis: { ...structuredClone(figure.layout.xaxis), ...axis }, yaxis: { ...figure.layout.yaxis, ...axis } };
+      if (innerWidth < 500 && layout.yaxis.ticktext) layout.yaxis.ticktext = layout.yaxis.ticktext.map(folded);
       if (layout.polar) layout.polar = { bgcolor: "rgba(0,0,0,0)", radialaxis: { ...figure.layout.polar.radialaxis, ...axis }, angularaxis: { ...figure.layout.polar.angularaxis, ...axis } };
       Plotly.react(id, data, layout, { displaylogo: false, responsive: true,
         modeBarButtons: [["toImage"]], toImageButtonOptions: { format: "svg", filename: `dokimasia-${id}` } });

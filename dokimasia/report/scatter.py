@@ -2,7 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 
-from dokimasia.report.charts import PALETTE, Figure, label
+from dokimasia.report.charts import PALETTE, Figure
+from dokimasia.report.labels import label, short_labels
 
 AXIS = {"automargin": True, "fixedrange": True, "zeroline": False}
 
@@ -23,11 +24,12 @@ def scatter_chart(points: Mapping[str, tuple[float, float]], *, x: str, y: str, 
             "mode": "markers+text",
             "x": xs,
             "y": ys,
-            "text": [label(name, 24) for name in points],
+            "text": short_labels(list(points), 24),
+            "hovertext": [label(name) for name in points],
             "textposition": "top center",
             "cliponaxis": False,
             "marker": {"size": 11, "color": PALETTE[0]},
-            "hovertemplate": "%{text}<br>%{x:.2f}, <b>%{y:.2f}</b><extra></extra>",
+            "hovertemplate": "%{hovertext}<br>%{x:.2f}, <b>%{y:.2f}</b><extra></extra>",
         }
     ]
     if line and (ends := _least_squares(xs, ys)) is not None:

@@ -10,6 +10,7 @@ from dokimasia.domain.judgement import FailureKind
 from dokimasia.errors import ConfigError, DokimasiaError, Interrupted
 from dokimasia.log import Redactor
 from dokimasia.report.figures import several
+from dokimasia.runs.figures import limits_of
 from dokimasia.runs.method import Method
 from dokimasia.runs.requests import Invocation
 from dokimasia.runs.retrying import RETRYABLE
@@ -19,6 +20,7 @@ from dokimasia.storage.home import Home
 from dokimasia.storage.people.questions import has_answers, open_questions
 from dokimasia.storage.results import events, failed_by_model, record_event, result_failures
 from dokimasia.storage.runs import Run, RunStatus, get_run, set_status
+from dokimasia.storage.spending import spent_by
 from dokimasia.storage.threads import leave_queue
 
 End = Literal["complete", "failures", "spending", "below", "waiting"]
@@ -96,6 +98,25 @@ def why_ended(home: Home, run: Run) -> str:
     """Return in a sentence why a run ended as it did the last time, where that is not as it was wanted; empty meanwhile."""
     ends = [] if run.status in ("queued", "running") else events(home, run.id, kind=ENDED)
     return str(ends[-1].data["why"]) if ends else ""
+
+
+def limits_said(home: Home, run: Run) -> list[str]:
+    """Return each limit on a run's spending, with what is spent of it by now."""
+    limits, spent = limits_of(run), spent_by(home, run.id)
+    cost, calls, tokens = limits["max_cost"], limits["max_calls"], limits["max_tokens"]
+    said = [] if cost is None else [f"${spent.cost:.4g} of at most ${cost:g}"]
+    said += [] if calls is None else [f"{spent.calls:,} of at most {several(calls, 'request')}"]
+    return said + ([] if tokens is None else [f"{spent.tokens:,} of at most {several(tokens, 'token')}"])
+
+
+def spent_said(home: Home, run: Run, request: Invocation) -> str:
+    """Return in a sentence which limits a run has, what is spent of them, and how they are raised."""
+    options = [f"--{name.replace('_', '-')}" for name, most in request.spending_limits.items() if most is not None]
+    raised = " or ".join(options) or "--max-cost"
+    return (
+        f"{SPENT}: {', '.join(limits_said(home, run))} in all its invocations. Raise it by a larger {raised}, or lift it by "
+        f"{(options or [raised])[0]} none"
+    )
 
 
 def waited_for(home: Home, run: Run) -> str:

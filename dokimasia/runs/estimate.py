@@ -83,25 +83,36 @@ class Asking(NamedTuple):
 
 
 def added_up(asked: Iterable[Asking], samples: int, *, items: int = 0) -> Estimate:
-    """Return calls of several kinds as an estimate over so many samples, which come to so many items at most."""
-    specs: dict[str, ModelSpec] = {}
-    totals: dict[str, list[int]] = {}
-    people: Counter[str] = Counter()
-    for one in asked:
-        if one.spec.ref.person:
-            people[one.spec.ref.name] += one.calls
-            continue
-        specs[one.spec.ref.name] = one.spec
-        total = totals.setdefault(one.spec.ref.name, [0, 0, 0])
-        for place, more in enumerate((one.calls, one.calls * one.sent, one.calls * one.received)):
-            total[place] += more
+    """Return calls of several kinds as an estimate over so many samples, which come to so many items at most.
+
+    Each kind costs what one of its calls does, times the calls.
+    """
     models: dict[str, ModelEstimate] = {}
-    for name, (calls, sent, received) in totals.items():
-        price = known_price(specs[name])
-        by_tokens = cost_of(Usage(input_tokens=sent, output_tokens=received), price)
-        cost = by_tokens if price.image is None else calls * price.image
-        models[name] = ModelEstimate(calls=calls, input_tokens=sent, output_tokens=received, cost=cost)
+    people: Counter[str] = Counter()
+    for kind in asked:
+        name = kind.spec.ref.name
+        if kind.spec.ref.person:
+            people[name] += kind.calls
+            continue
+        before, cost = models.get(name, ModelEstimate(cost=0.0)), _cost_of_kind(kind)
+        models[name] = ModelEstimate(
+            calls=before.calls + kind.calls,
+            input_tokens=before.input_tokens + kind.calls * kind.sent,
+            output_tokens=before.output_tokens + kind.calls * kind.received,
+            cost=None if before.cost is None or cost is None else before.cost + cost,
+        )
     return Estimate(samples=samples, items=items, models=models, people=dict(people))
+
+
+def _cost_of_kind(kind: Asking) -> float | None:
+    """Return what all calls of one kind cost together in US dollars; None where a call is made at an unknown price."""
+    if not kind.calls:
+        return 0.0
+    price = known_price(kind.spec)
+    each = price.image
+    if each is None:
+        each = cost_of(Usage(input_tokens=kind.sent, output_tokens=kind.received), price)
+    return None if each is None else kind.calls * each
 
 
 class SampleSize(NamedTuple):

@@ -6,6 +6,7 @@ from typing import Any
 
 from dokimasia.domain.call import ModelSpec
 from dokimasia.runs.plans import RunPlan
+from dokimasia.runs.requests import LIMITS
 from dokimasia.storage.excerpts import rows_of
 from dokimasia.storage.home import Home
 from dokimasia.storage.ledger import SqliteLedger
@@ -81,6 +82,12 @@ def failures(rows: Iterable[ResultRow]) -> dict[str, int]:
 def counted(names: Iterable[Any]) -> dict[str, int]:
     """Return how often each name comes, in alphabetical order; numbers in theirs, as texts."""
     return {str(name): count for name, count in sorted(Counter(names).items())}
+
+
+def limits_of(run: Run) -> dict[str, Any]:
+    """Return the limits on what a run may spend in all, by field of its request; None is no limit."""
+    asked: Any = run.options.get("request") or {}
+    return {name: asked.get(name) for name in LIMITS}
 
 
 def forked_from(run: Run) -> dict[str, Any] | None:

@@ -8,9 +8,10 @@ import orjson
 from dokimasia import __version__
 from dokimasia.domain.identity import Value, value_id
 from dokimasia.errors import InputError, NotFound
+from dokimasia.runs.figures import limits_of
 from dokimasia.runs.method import Accepted, Method
 from dokimasia.runs.plans import RunPlan, run_id
-from dokimasia.runs.requests import DataRequest, RunRequest
+from dokimasia.runs.requests import DataRequest, Invocation, RunRequest
 from dokimasia.runs.services import check_prices, check_workers
 from dokimasia.runs.session import hash_of
 from dokimasia.storage.home import Home
@@ -21,6 +22,7 @@ from dokimasia.storage.runs import (
     count_samples,
     create_run,
     get_run,
+    note_run,
     place_samples,
     run_samples,
 )
@@ -107,6 +109,15 @@ def next_fresh(method: Method[Any, P], home: Home, plan: P) -> P:
             get_run(home, run_id(method, plan))
         except NotFound:
             return plan
+
+
+async def keep_limits(home: Home, run: Run, request: Invocation) -> Run:
+    """Keep the limits on spending that a request sets with its run, where they are others than before; return the run."""
+    if limits_of(run) == request.spending_limits:
+        return run
+    known: Any = run.options["request"]
+    await note_run(home, run, {"request": {**known, **request.spending_limits}})
+    return get_run(home, run.id)
 
 
 def check_samples(home: Home, run: Run) -> None:

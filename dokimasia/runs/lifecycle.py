@@ -12,14 +12,24 @@ from dokimasia.domain.judgement import OPEN_KINDS, FailureKind
 from dokimasia.domain.ports import Transport
 from dokimasia.errors import CallFailed, InputError, Interrupted, StorageError
 from dokimasia.prompts import PromptLibrary
-from dokimasia.runs.ending import SPENT, End, check_measures, finish, judge, note_end, said_of, waited_for, waits_still
+from dokimasia.runs.ending import (
+    End,
+    check_measures,
+    finish,
+    judge,
+    note_end,
+    said_of,
+    spent_said,
+    waited_for,
+    waits_still,
+)
 from dokimasia.runs.estimate import Estimate
-from dokimasia.runs.keeping import check_samples, keep_accepted
+from dokimasia.runs.keeping import check_samples, keep_accepted, keep_limits
 from dokimasia.runs.method import Method
 from dokimasia.runs.observer import Observer, Silent
 from dokimasia.runs.plans import RunPlan, reached_now
 from dokimasia.runs.registry import method_of
-from dokimasia.runs.requests import Invocation, RunRequest, check_range
+from dokimasia.runs.requests import LIMITS, Invocation, RunRequest, check_range
 from dokimasia.runs.samples import check_prompts, check_versions
 from dokimasia.runs.services import Services, Stop, check_prices, open_services, sharing
 from dokimasia.runs.session import Session
@@ -121,7 +131,8 @@ async def resume(
     Args:
         run: the run's row.
         settings: home, configuration and keys.
-        changes: fields of the request that hold for this invocation, such as limits; by default nothing is limited.
+        changes: fields of the request that hold for this invocation. Limits on spending stay as they are unless they are
+            among these, with None for no limit; what the run spent before counts.
         observer: told what happens.
         stop: lets someone else ask the run to stop.
         transports: ways to a model that replace the package's own.
@@ -165,7 +176,8 @@ def going_on(
     """
     method = method_of(run)
     plan, accepted = method.read(run)
-    request = accepted.model_copy(update={**Invocation().invocation, **(changes or {})})
+    once = {name: value for name, value in Invocation().invocation.items() if name not in LIMITS}
+    request = accepted.model_copy(update={**once, **(changes or {})})
     library = method.library(request, given) if prompts is None else prompts
     if retry and method.retry is not None:
         raise InputError(f"{method.title} cannot ask anew what failed: {method.retry}")
@@ -224,6 +236,7 @@ async def carry_out(
             return await _joined(first, stop)
         ended = shared.at_work[run.id] = asyncio.get_running_loop().create_future()
         try:
+            run = await keep_limits(home, run, request)
             result = await _carried_out(
                 method, session, run, request, observer or Silent(), stop, transports, retry=retry, new=new
             )
@@ -319,7 +332,11 @@ def _ended(method: AnyMethod, home: Home, run: Run, request: RunRequest, *, comp
     if complete:
         end, why = judge(method, home, run, request, figures)
     else:
-        end, why = ("waiting", waited_for(home, run)) if run.status == "waiting" else ("spending", SPENT)
+        end, why = (
+            ("waiting", waited_for(home, run))
+            if run.status == "waiting"
+            else ("spending", spent_said(home, run, request))
+        )
     return RunResult(run=run.id, complete=complete, summary=figures, end=end, why=why)
 
 

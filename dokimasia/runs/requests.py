@@ -12,7 +12,6 @@ from pydantic.fields import FieldInfo
 
 from dokimasia.domain.identity import Value
 from dokimasia.errors import ConfigError, InputError
-from dokimasia.gateway.budget import Budget
 from dokimasia.plugins import prompt_folder
 from dokimasia.storage.naming import LAST
 
@@ -88,6 +87,9 @@ def called(text: str) -> str:
 Called = Annotated[str, AfterValidator(called), WithJsonSchema({"type": "string", "pattern": f"^{_NAME.pattern}$"})]
 """A name or a tag of a run."""
 
+LIMITS = ("max_cost", "max_calls", "max_tokens")
+"""The fields that limit what a run spends."""
+
 NOBODY = "none"
 """What stands on the command line for an empty list of names where leaving the option out means something else."""
 
@@ -128,14 +130,19 @@ PromptFolders = Annotated[tuple[Path, ...], Option(metavar="DIR", repeated=True,
 class Invocation(Value):
     """What holds for one invocation and decides nothing of what a run is: limits, and what the run is called.
 
-    `max_cost` is in US dollars. `name` and `tags` stay with the run.
+    `max_cost` is in US dollars. Limits on spending, `name` and `tags` stay with the run; the limits count what all its
+    invocations spend.
     """
 
     max_cost: float | None = Field(
-        default=None, ge=0, le=1e9, description="Spend at most so many US dollars this time."
+        default=None, ge=0, le=1e9, description="Spend at most so many US dollars on the run in all."
     )
-    max_calls: int | None = Field(default=None, ge=0, le=10**12, description="Send at most so many requests this time.")
-    max_tokens: int | None = Field(default=None, ge=0, le=10**15, description="Use at most so many tokens this time.")
+    max_calls: int | None = Field(
+        default=None, ge=0, le=10**12, description="Send at most so many requests for the run in all."
+    )
+    max_tokens: int | None = Field(
+        default=None, ge=0, le=10**15, description="Use at most so many tokens for the run in all."
+    )
     max_failures: Annotated[str | None, Option(metavar="N|N%")] = Field(
         default=None,
         pattern=r"^([0-9]+|[0-9]+(\.[0-9]+)?%)$",
@@ -167,9 +174,9 @@ class Invocation(Value):
     )
 
     @property
-    def budget(self) -> Budget:
-        """The limits on what this invocation may spend; no part of the run's identity."""
-        return Budget(max_cost=self.max_cost, max_calls=self.max_calls, max_tokens=self.max_tokens)
+    def spending_limits(self) -> dict[str, Any]:
+        """The limits on what the run may spend in all, None for no limit; no part of its identity."""
+        return {name: getattr(self, name) for name in LIMITS}
 
     @property
     def far_workers(self) -> int:

@@ -11,6 +11,7 @@ from dokimasia.agents import PromptLibrary
 from dokimasia.domain.call import ModelCall, ModelReply, ModelSpec
 from dokimasia.domain.ports import BlobStore, Transport
 from dokimasia.errors import ConfigError
+from dokimasia.gateway.budget import Budget
 from dokimasia.gateway.carried import Carrying
 from dokimasia.gateway.gateway import ModelGateway
 from dokimasia.gateway.litellm.transport import LiteLLMTransport
@@ -27,6 +28,7 @@ from dokimasia.storage.home import Home
 from dokimasia.storage.ledger import SqliteLedger
 from dokimasia.storage.people.asking import QueuedPeople
 from dokimasia.storage.runs import HomeRows, SqliteRunStore
+from dokimasia.storage.spending import Spent, keeping_spent, spent_by
 from dokimasia.tools.reducing import reduce_image
 
 if TYPE_CHECKING:
@@ -278,6 +280,9 @@ async def open_services(
             from dokimasia.distribution.serving import CarriedLedger
 
             ledger = CarriedLedger(home)
+        before = spent_by(home, run)
+        budget = Budget(**asked.spending_limits, **before._asdict())
+        budget.changed = keeping_spent(home, run, lambda: Spent(budget.calls, budget.tokens, budget.cost))
         gateway = ReachingGateway(
             stop,
             goes_on=asked.allows_every_failure,
@@ -287,7 +292,7 @@ async def open_services(
             specs=specs,
             api_keys=keys,
             reduce=reduce,
-            budget=asked.budget,
+            budget=budget,
             people=people,
             redact=redact,
             seed=seed,

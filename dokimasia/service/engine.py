@@ -11,7 +11,7 @@ from dokimasia.errors import NotFound
 from dokimasia.runs.deleting import delete_whole_run
 from dokimasia.runs.ending import check_measures
 from dokimasia.runs.forking import ForkRequest, Prepared, keep_fork, prepare_fork
-from dokimasia.runs.keeping import keep_accepted, run_row
+from dokimasia.runs.keeping import keep_accepted, keep_limits, run_row
 from dokimasia.runs.lifecycle import going_on, reaching
 from dokimasia.runs.method import Accepted, Method
 from dokimasia.runs.observer import Observer, Silent
@@ -118,7 +118,7 @@ class Engine:
 
         Args:
             run: the run.
-            changes: fields of its request that hold for this time, such as limits.
+            changes: fields of its request that hold for this time; limits on spending stay, with None for no limit.
             retry: kinds of failure whose items are asked anew.
 
         Raises:
@@ -200,6 +200,8 @@ class Engine:
         await name_run(self._home, run.id, request.name, request.tags)
         if run.status == "done" and not more.get("retry"):
             return run
+        if run.id not in self.queue:
+            run = await keep_limits(self._home, get_run(self._home, run.id), request)
         return await self.queue.put(run, request, **more)
 
     def _check_new(self, row: Run, request: RunRequest) -> None:

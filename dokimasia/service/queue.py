@@ -19,7 +19,7 @@ from dokimasia.runs.reaching import gone
 from dokimasia.runs.registry import method_of
 from dokimasia.runs.requests import Invocation, RunRequest, check_range
 from dokimasia.runs.services import Stop, sharing
-from dokimasia.service.watching import Watch, left_of
+from dokimasia.service.watching import Watch
 from dokimasia.settings import Settings
 from dokimasia.storage.decisions import take_in
 from dokimasia.storage.home import Home
@@ -285,7 +285,7 @@ class Queue:
             await asyncio.to_thread(_load)
             with bound(run_id=id):
                 run = get_run(self._home, id)
-                changes = queued.changes | left_of(queued) | self._where
+                changes = queued.changes | self._where
                 result = await resume(
                     run,
                     settings=self._settings,

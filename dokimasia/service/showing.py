@@ -8,6 +8,7 @@ from typing import Any
 from markupsafe import Markup
 
 from dokimasia.domain.sample import Sample
+from dokimasia.methods.checks import without_others
 from dokimasia.report.blocks import Block, Fold, Image
 from dokimasia.report.browser import Clip, draw_asked
 from dokimasia.report.drawing import Charts
@@ -26,15 +27,15 @@ LONGEST = 20_000
 """Characters of one text that the page of a sample shows."""
 
 
-def view_of(home: Home, run: Run, sample_id: str) -> Mapping[str, Any]:
-    """Return what a run knows of a sample, no item where nothing of it is finished.
+def view_of(home: Home, run: Run, sample_id: str, who: str) -> Mapping[str, Any]:
+    """Return what a run knows of a sample, without what others decided where `who` has not; no item where nothing is finished.
 
     Raises:
         NotFound: there is no such sample.
     """
     if sample_id in samples_of(home, run.id, [sample_id]) and not rows_of(home, run.id, [sample_id]):
         return {"items": []}
-    return asyncio.run(sample_of_run(home, run, sample_id, figures=False))
+    return without_others(home, run, asyncio.run(sample_of_run(home, run, sample_id, figures=False)), who)
 
 
 def draw_sample(service: Service, run: Run, sample: Sample, view: Mapping[str, Any]) -> Markup:

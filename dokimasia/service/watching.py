@@ -1,4 +1,4 @@
-"""What the queue notes of a run at work: what it has spent, so that its limits hold over restarts, and that it has begun."""
+"""What the queue notes of a run at work: what it has spent there, and that it has begun."""
 
 import time
 from collections.abc import Callable
@@ -13,15 +13,6 @@ from dokimasia.storage.threads import Queued, note_in_queue
 
 EVERY = 1.0
 """Seconds between two notes of what a run has spent."""
-
-LIMITS = {"max_cost": "cost", "max_calls": "calls", "max_tokens": "tokens"}
-"""The limits of a request, and what of a run in the queue they hold for."""
-
-
-def left_of(queued: Queued) -> dict[str, Any]:
-    """Return the limits of a run in the queue less what it has spent there already."""
-    given: dict[str, Any] = {name: queued.changes.get(name) for name in LIMITS}
-    return {name: max(0, limit - getattr(queued, LIMITS[name])) for name, limit in given.items() if limit is not None}
 
 
 class Watch:

@@ -114,7 +114,7 @@ def _decided(connection: sqlite3.Connection, left: Left, text: str, changed: str
 
 def _meanwhile(item: CheckItem, newer: Decision, who: str) -> DecidedMeanwhile:
     whose = "you, in another place," if newer.who == who else newer.who
-    done = "took a decision back" if newer.action == "undo" else f"decided: {STATES[newer.action].replace('_', ' ')}"
+    done = "took a decision back" if newer.action == "undo" else "decided on it"
     return DecidedMeanwhile(f"item {item.id}: meanwhile {whose} {done} (at {newer.at}); nothing was written over")
 
 

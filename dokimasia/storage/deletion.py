@@ -44,7 +44,8 @@ async def delete_run(home: Home, run_id: str) -> Deleted:
         connection.execute(f"DELETE FROM decisions WHERE item IN {checked}", (run_id,))
         connection.execute(f"DELETE FROM questions WHERE id IN {checked}", (run_id,))
         connection.execute("DELETE FROM check_items WHERE run_id = ?", (run_id,))
-        connection.execute("DELETE FROM queue WHERE id = ?", (run_id,))
+        for table in ("queue", "spending"):
+            connection.execute(f"DELETE FROM {table} WHERE id = ?", (run_id,))
         sql = "DELETE FROM {} WHERE run_id = ?"
         rows = {name: connection.execute(sql.format(table), (run_id,)).rowcount for name, table in _TABLES.items()}
         gone = connection.execute("DELETE FROM runs WHERE id = ?", (run_id,)).rowcount

@@ -145,12 +145,13 @@ async def test_a_driver_that_stops_is_gone_on_with_by_any_number(
 async def test_the_budget_is_that_of_all_workers(
     world: Path, prepared: Prepared, finished: Finished, workers: FakeCluster, sending: Sending
 ) -> None:
-    """However many workers ask, no more calls leave than may, and a run without a limit completes what is left."""
+    """However many workers ask, no more calls leave than may, and a resume that lifts the limit completes what is left."""
     _, whole = finished(EVALUATE)
     settings, transport = prepared(EVALUATE), sending(hold=a_moment)
     spent = await make(settings, world, EVALUATE, workers=4, engine="ray", max_calls=9)
     assert (spent.complete, len(transport.sent)) == (False, 9)
-    done = await resume(newest(settings), settings=settings, changes=FAR)
+    lifted = {**FAR, "max_calls": None}
+    done = await resume(newest(settings), settings=settings, changes=lifted)
     assert orjson.dumps(done.summary) == orjson.dumps(whole.summary)
 
 

@@ -11,6 +11,7 @@ from dokimasia.domain.call import Answer, ChatReply, Embedding, EmbeddingReply, 
 from dokimasia.errors import CallFailed, ConfigError, Interrupted, StorageError, TransportError
 from dokimasia.gateway.budget import Budget
 from dokimasia.gateway.gateway import ModelGateway
+from dokimasia.gateway.litellm.prices import list_price
 from dokimasia.gateway.retry import RetryPolicy
 
 
@@ -546,3 +547,20 @@ async def test_events_tell_the_story_of_a_call(build: Any, transport: FakeTransp
     }
     assert events[1].delay is not None
     assert [event.number for event in events] == [1, 1, 2, 0, 0]
+
+
+async def test_a_long_call_is_booked_at_the_tier_of_its_reported_length(
+    transport: FakeTransport, ledger: Any, blobs: Any, acts: Any
+) -> None:
+    """What a reply costs goes by the input tokens that its provider reports, at the listed rates of such a call."""
+    usages = [Usage(input_tokens=tokens, output_tokens=100) for tokens in (200_000, 200_001)]
+    transport.script = [good(usage=usage) for usage in usages]
+    model = {"model": "gemini/gemini-2.5-pro", "endpoint": "gemini"}
+    spec = acts.spec(transport="litellm", **model)
+    gateway = ModelGateway(ledger=ledger, blobs=blobs, transports={"litellm": transport}, specs={"m": spec})
+    short, long = [await gateway.ask(acts.call(text).model_copy(update={"model": spec.ref})) for text in "ab"]
+    price = list_price("gemini/gemini-2.5-pro")
+    assert price is not None
+    assert short.cost == pytest.approx((200_000 * price.input + 100 * price.output) / 1e6)
+    (tier,) = price.tiers
+    assert long.cost == pytest.approx((200_001 * tier.input + 100 * tier.output) / 1e6)

@@ -1,11 +1,14 @@
 """Prices, costs and forecasts."""
 
+import importlib.util
+import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from dokimasia.domain.call import ImageEdit, ImageEditReply, Usage
-from dokimasia.gateway.litellm.prices import list_price
+from dokimasia.gateway.litellm.prices import PRICE_FILE, Tier, list_price
 from dokimasia.gateway.pricing import (
     DEFAULT_OUTPUT_TOKENS,
     Price,
@@ -52,12 +55,67 @@ def test_list_does_not_lend_a_price_across_providers() -> None:
         (Usage(input_tokens=5), Price(input=1, output=1)),
         (Usage(input_tokens=5, output_tokens=5), Price()),
         (Usage(input_tokens=5, output_tokens=5), Price(input=1)),
-        (Usage(input_tokens=300_000, output_tokens=5), Price(input=1, output=1, up_to=200_000)),
     ],
 )
 def test_unknown_stays_unknown(usage: Usage, price: Price) -> None:
-    """Missing usage, a missing price, or a length beyond the known price make the cost None and never 0."""
+    """Missing usage or a missing price make the cost None and never 0."""
     assert cost_of(usage, price) is None
+
+
+@pytest.mark.parametrize(("tokens", "cost"), [(100, 210.0), (101, 343.0), (200, 640.0), (201, 1256.0)])
+def test_a_call_is_paid_at_the_rates_of_its_own_tier(tokens: int, cost: float) -> None:
+    """The whole of a call, output too, costs what its tier says, which begins above so many input tokens."""
+    price = Price(input=2, output=1, tiers=(Tier(100, 3, 4), Tier(200, 6, 5)))
+    usage = Usage(input_tokens=tokens, output_tokens=10)
+    assert cost_of(usage, price) == pytest.approx(cost / 1_000_000)
+
+
+def _price_list() -> dict[str, Any]:
+    spec = importlib.util.find_spec("litellm")
+    assert spec is not None
+    folder = Path(next(iter(spec.submodule_search_locations or ())))
+    return json.loads((folder / PRICE_FILE).read_bytes())
+
+
+@pytest.mark.parametrize(
+    ("model", "limit", "suffix"),
+    [
+        ("gemini/gemini-2.5-pro", 200_000, "_above_200k_tokens"),
+        ("openai/gpt-5.4", 272_000, "_above_272k_tokens"),
+        ("openai/gpt-5-mini", 10**9, ""),
+        ("anthropic/claude-opus-4-5", 10**9, ""),
+    ],
+)
+def test_listed_tiers_are_those_of_the_price_list(acts: Any, model: str, limit: int, suffix: str) -> None:
+    """Short and long calls cost what the list says of their length, and models without tiers one rate at any length."""
+    listed = _price_list()[model if model.startswith("gemini/") else model.split("/")[1]]
+    price = known_price(acts.spec(model=model, transport="auto"))
+    for tokens in (limit, limit + 1):
+        tier = suffix if tokens > limit else ""
+        by_hand = tokens * listed[f"input_cost_per_token{tier}"] + 1000 * listed[f"output_cost_per_token{tier}"]
+        assert cost_of(Usage(input_tokens=tokens, output_tokens=1000), price) == pytest.approx(by_hand)
+
+
+def test_tiers_of_a_table_of_ranges_and_reasoning_at_its_higher_rate() -> None:
+    """A model listed by ranges of length has a price, and output counts at the rate of reasoning where that is higher."""
+    first, second = _price_list()["dashscope/qwen-plus-latest"]["tiered_pricing"]
+    listed = list_price("dashscope/qwen-plus-latest")
+    assert listed is not None
+    assert listed.output == pytest.approx(first["output_cost_per_reasoning_token"] * 1e6)
+    assert listed.tiers == (
+        Tier(
+            int(second["range"][0]),
+            second["input_cost_per_token"] * 1e6,
+            second["output_cost_per_reasoning_token"] * 1e6,
+        ),
+    )
+
+
+def test_every_entry_of_the_list_can_be_read() -> None:
+    """Entries of every form, of search tools too, have a price or none, and none is an error."""
+    for name in _price_list():
+        listed = list_price(name)
+        assert listed is None or list(listed.tiers) == sorted(listed.tiers)
 
 
 def test_price_of_zero_is_a_price() -> None:

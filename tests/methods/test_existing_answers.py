@@ -199,7 +199,7 @@ async def test_an_audit_of_descriptions_is_forked_and_resumed(audited: Audited, 
     assert not begun.complete
     with Home.open(audited.settings.home, write=False) as home:
         row = get_run(home, begun.run)
-    done = await resume(row, settings=audited.settings)
+    done = await resume(row, settings=audited.settings, changes={"max_calls": None})
     assert done.complete
     with Home.open(audited.settings.home, write=False) as home:
         row = get_run(home, begun.run)

@@ -180,7 +180,7 @@ async def test_a_budget_ends_it_and_a_resume_completes_it(settings: Settings, so
         assert part.summary["status"] == "interrupted"
     with Home.open(settings.home, write=False) as home:
         run = get_run(home, part.run)
-    done = await resume(run, settings=settings)
+    done = await resume(run, settings=settings, changes={"max_calls": None})
     assert done.complete
     assert as_bytes(settings, done) == as_bytes(other, whole)
 

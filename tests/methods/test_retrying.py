@@ -22,6 +22,7 @@ from dokimasia.storage.home import Home
 from dokimasia.storage.results import ResultRow, events, results
 from dokimasia.storage.retries import retries
 from dokimasia.storage.runs import get_run
+from dokimasia.storage.spending import spent_by
 
 Requests = Callable[..., EvaluationRequest]
 SAMPLES = 5
@@ -97,6 +98,12 @@ async def failing(
     result = await evaluate(request, settings=settings, transports={"sim": transport})
     with Home.open(settings.home, write=False) as home:
         return result, results(home, result.run)
+
+
+def so_many_more(settings: Settings, run: str, calls: int) -> dict[str, int]:
+    """A limit that leaves a run so many calls more than it has sent."""
+    with Home.open(settings.home, write=False) as home:
+        return {"max_calls": spent_by(home, run).calls + calls}
 
 
 async def retried(
@@ -271,10 +278,10 @@ async def test_a_verdict_that_is_lost_again_is_asked_under_the_next_attempt(
     first, before = await failing(settings, request, Circling(**faulty))
     _, still = await retried(settings, first.run, Circling(**faulty))
     assert [row.verdict for row in still] == [row.verdict for row in before]
-    part, _ = await retried(settings, first.run, Circling(**faulty), changes={"max_calls": 1})
+    part, _ = await retried(settings, first.run, Circling(**faulty), changes=so_many_more(settings, first.run, 1))
     assert not part.complete
     last = Circling(**faulty)
-    done, after = await retried(settings, first.run, last, kinds=())
+    done, after = await retried(settings, first.run, last, kinds=(), changes={"max_calls": None})
     assert last.asked == ["equivalence"]
     assert {call.repeat for call in last.chats} == {draw(0, 2)}
     assert done.complete
@@ -350,9 +357,11 @@ async def test_a_retry_that_ran_out_of_budget_goes_on_exactly(settings: Settings
     expected, _ = await failing(whole, request, Faulty("criteria", "refusal"))
     expected, rows = await retried(whole, expected.run, Faulty("criteria", "refusal"))
     first, _ = await failing(settings, request, Faulty("criteria", "refusal"))
-    part, _ = await retried(settings, first.run, Faulty("criteria", "refusal"), changes={"max_calls": 7})
+    seven = so_many_more(settings, first.run, 7)
+    part, _ = await retried(settings, first.run, Faulty("criteria", "refusal"), changes=seven)
     assert not part.complete
-    done, after = await retried(settings, first.run, Faulty("criteria", "refusal"), kinds=())
+    lifted = {"max_calls": None}
+    done, after = await retried(settings, first.run, Faulty("criteria", "refusal"), kinds=(), changes=lifted)
     assert done.summary == expected.summary
     assert after == rows
 

@@ -306,7 +306,7 @@ async def test_a_budget_that_ends_at_the_verdict_leaves_the_answer_open(
     (row,) = answers_of(settings, part.run)
     assert (row.failure, row.verdict, row.score) == ("budget", "unknown", None)
     rest = watched()
-    done = await goes_on(settings, part.run, rest)
+    done = await goes_on(settings, part.run, rest, changes={"max_calls": None})
     assert prompts_of(rest) == {"equivalence": 1}
     assert done.summary == whole.summary
     assert answers_of(settings, done.run) == answers_of(elsewhere, whole.run)

@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from dokimasia.report.browser import looks_of
-from dokimasia.report.charts import label
 from dokimasia.report.data import SIMULATED_NOTE
 from dokimasia.report.document import inline, render_document
 from dokimasia.report.drawing import escape
+from dokimasia.report.labels import label, short_labels
 from dokimasia.report.page import embedded, render_page
 from dokimasia.simulation.world import write_world
 from tests.report.conftest import ATTACKS, Finished, run_on
@@ -122,4 +122,4 @@ def test_text_is_escaped() -> None:
     """Markup, quotes and control characters lose their meaning; line ends and tabs stay."""
     assert escape("<a b='c'>\x00\x1b\n\t&\"") == "&lt;a b=&#x27;c&#x27;&gt;\ufffd\ufffd\n\t&amp;&quot;"
     assert label("<b>x</b>") == "&lt;b&gt;x&lt;/b&gt;"
-    assert label("y" * 50) == "y" * 39 + "…"
+    assert short_labels(["y" * 50]) == ["y" * 19 + "…" + "y" * 20]

@@ -226,7 +226,8 @@ async def test_out_of_money_as_well(case: str, small: Path, prepared: Prepared, 
         answer_all(settings, part.run, "ana", as_model(settings, like))
         part = await resume(_row(settings, part.run), settings=settings, changes={"max_calls": 1})
     assert (part.complete, part.end, status_of(settings, part.run)) == (False, "spending", "interrupted")
-    done = await to_the_end(settings, part.run, {"ana": as_model(settings, like)})
+    ana = {"ana": as_model(settings, like)}
+    done = await to_the_end(settings, part.run, ana, changes={"max_calls": None})
     assert orjson.dumps(done.summary) == orjson.dumps(whole.summary)
 
 

@@ -192,7 +192,7 @@ async def test_stopped_at_once(data: Path, settings: Settings) -> None:
 
 
 async def test_a_limit_is_one_runs_own(data: Path, settings: Settings) -> None:
-    """A run that has spent its limit is interrupted and says so; another beside it is complete; a resume without it ends it."""
+    """A run that has spent its limit is interrupted and says so; another beside it is complete; lifted, it ends."""
     async with engine_over(settings) as (engine, home):
         poor = await engine.submit("evaluate", asked(data, max_calls=3))
         rich = await engine.submit("evaluate", asked(data, "strong"))
@@ -204,9 +204,11 @@ async def test_a_limit_is_one_runs_own(data: Path, settings: Settings) -> None:
             await engine.resume(row, changes={"max_calls": -1})
         with pytest.raises(InputError, match="nonsense: Extra inputs"):
             await engine.resume(row, changes={"nonsense": 1})
-        again = await engine.ended(await engine.resume(row, changes={"max_calls": 2}))
+        again = await engine.ended(await engine.resume(row, changes={"max_calls": 5}))
         assert again.status == "interrupted"
-        assert (await engine.ended(await engine.resume(again))).status == "done"
+        assert (await engine.ended(await engine.resume(again))).status == "interrupted"
+        lifted = await engine.resume(again, changes={"max_calls": None})
+        assert (await engine.ended(lifted)).status == "done"
 
 
 async def test_failures_are_asked_anew(data: Path, settings: Settings) -> None:

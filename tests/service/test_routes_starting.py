@@ -86,14 +86,21 @@ async def test_a_method_that_rests_on_a_run_names_it(at_work: Working) -> None:
 
 
 async def test_a_run_is_stopped_gone_on_with_and_asked_anew(at_work: Working) -> None:
-    """What a limit stops goes on with a resume, whose limits hold for that time; failures are asked anew by kind."""
+    """What a limit stops goes on once it is raised or lifted, and not before; failures are asked anew by kind."""
     client = at_work.client
     begun = (await client.post("/api/runs/evaluate", json={**ASKED, "max_calls": 3})).json()["id"]
     assert (await at_work.ended(begun))["status"] == "interrupted"
     more = await client.post(f"/api/runs/{begun}/resume", json={"max_calls": 5})
     assert more.status_code == 200, more.text
     assert (await at_work.ended(begun))["status"] == "interrupted"
-    assert (await client.post(f"/api/runs/{begun}/resume")).status_code == 200
+    for body in ({}, {"max_calls": 6}):
+        assert (await client.post(f"/api/runs/{begun}/resume", json=body)).status_code == 200
+        assert (await at_work.ended(begun))["status"] == "interrupted"
+    shown = (await client.get(f"/api/runs/{begun}")).json()
+    assert (shown["limits"], shown["spent"]["calls"]) == ({"max_cost": None, "max_calls": 6, "max_tokens": None}, 6)
+    page = await client.get(f"/runs/{begun}", headers={"accept": "text/html"})
+    assert "6 of at most 6 requests" in page.text
+    assert (await client.post(f"/api/runs/{begun}/resume", json={"max_calls": None})).status_code == 200
     assert (await at_work.ended(begun))["status"] == "done"
     assert (await client.post(f"/api/runs/{begun}/cancel")).json()["status"] == "done"
     retried = await client.post(f"/api/runs/{begun}/retry", json={"kinds": ["refused"]})
@@ -115,7 +122,7 @@ async def test_a_resume_at_the_very_moment_of_an_end_is_not_lost(
 
     monkeypatch.setattr(Queue, "_leave", late)
     begun = (await at_work.client.post("/api/runs/evaluate", json={**ASKED, "max_calls": 3})).json()["id"]
-    for limits in ({"max_calls": 5}, {}):
+    for limits in ({"max_calls": 5}, {"max_calls": None}):
         assert (await at_work.ended(begun))["status"] == "interrupted"
         more = await at_work.client.post(f"/api/runs/{begun}/resume", json=limits)
         assert more.status_code == 200, more.text

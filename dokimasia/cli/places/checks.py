@@ -69,8 +69,8 @@ class Checks(Protocol):
         """Forget a person's unfinished text."""
         ...
 
-    def files(self, run: str, name: str, *, who: str) -> tuple[int, Mapping[str, bytes]]:
-        """Return how many items a person is handed, and the files, the first of this name."""
+    def files(self, run: str, name: str, *, who: str, others: bool) -> tuple[int, Mapping[str, bytes]]:
+        """Return how many items a person is handed, and the files, the first of this name; `others` is as of `check_files`."""
         ...
 
     def take_in(self, run: str, file: Path, *, who: str) -> "Imported":
@@ -116,7 +116,7 @@ class ChecksHere:
         with Home.open(self._home, write=False) as home:
             with suppress(NotFound):  # a home that another process holds may have no row of it yet
                 one = standing(home, item)
-            return OnScreen(one.item, shown_item(home, one), draft_file(self._home, item, who).is_file(), now())
+            return OnScreen(one.item, shown_item(home, one, who), draft_file(self._home, item, who).is_file(), now())
 
     def picture(self, sha256: str) -> bytes:
         """Return an image; empty where it is gone."""
@@ -131,14 +131,14 @@ class ChecksHere:
         """Forget a person's unfinished text."""
         clear_draft(self._home, item.id, who)
 
-    def files(self, run: str, name: str, *, who: str) -> tuple[int, Mapping[str, bytes]]:
+    def files(self, run: str, name: str, *, who: str, others: bool) -> tuple[int, Mapping[str, bytes]]:
         """Return how many items a person is handed, and the files."""
         from dokimasia.methods.checks import open_for_people
         from dokimasia.methods.checks.files import check_files
 
         every = open_for_people(self._settings, run)
         with Home.open(self._home, write=False) as home:
-            files = check_files(home, every, name, who=who)
+            files = check_files(home, every, name, who=who, others=others)
         return files[name].count(b"\n"), files
 
     def take_in(self, run: str, file: Path, *, who: str) -> "Imported":
@@ -225,10 +225,10 @@ class ChecksThere:
         with self._client(who) as client:
             client.draft(item.run, item.id, "")
 
-    def files(self, run: str, name: str, *, who: str) -> tuple[int, Mapping[str, bytes]]:
+    def files(self, run: str, name: str, *, who: str, others: bool) -> tuple[int, Mapping[str, bytes]]:
         """Return how many items a person is handed, and the files."""
         with self._client(who) as client:
-            reply = client.connection.request("GET", f"{self._at(run)}/files", query={"name": name})
+            reply = client.connection.request("GET", f"{self._at(run)}/files", query={"name": name, "others": others})
         with zipfile.ZipFile(io.BytesIO(reply.content)) as archive:
             files = {one: archive.read(one) for one in sorted(archive.namelist(), key=lambda one: one != name)}
         return files[name].count(b"\n"), files

@@ -28,7 +28,7 @@ from dokimasia.runs.forking import ForkRequest
 from dokimasia.runs.method import Method
 from dokimasia.runs.observer import Progress
 from dokimasia.runs.registry import method_named
-from dokimasia.runs.requests import Invocation, RunRequest
+from dokimasia.runs.requests import LIMITS, Invocation, RunRequest
 from dokimasia.settings import Settings
 from dokimasia.storage.naming import LAST, Usable
 from dokimasia.storage.runs import Run
@@ -104,7 +104,7 @@ class There:
 
     def resume(self, run: Run, changes: Mapping[str, Any], retry: Sequence[str]) -> Done:
         """Go on with a run, to its end."""
-        limits = {name: value for name, value in changes.items() if name != "fresh" and value not in (None, ())}
+        limits = {one: value for one, value in changes.items() if value not in (None, False, ()) or one in LIMITS}
         found = ClientRun(self.client, run.model_dump())
         begin = (lambda: found.retry(retry, **limits)) if retry else (lambda: found.resume(**limits))
         return self._followed(begin, Invocation.model_validate({name: changes.get(name) for name in _LIMITS}))

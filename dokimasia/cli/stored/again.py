@@ -7,14 +7,14 @@ import click
 from dokimasia.cli.places.placing import detachable, placed
 from dokimasia.cli.requests import made, request_options
 from dokimasia.cli.shared import console, grid, json_option, print_json, say
-from dokimasia.runs.requests import Invocation, RunRequest, prompt_folders
+from dokimasia.runs.requests import LIMITS, NOBODY, Invocation, RunRequest, prompt_folders
 
 if TYPE_CHECKING:
     from dokimasia.cli.places import Place
     from dokimasia.storage.naming import Usable
     from dokimasia.storage.runs import Run
 
-limits_and_prompts = request_options(RunRequest, leave_out=("seed", "fresh", "keep_checkpoints"))
+limits_and_prompts = request_options(RunRequest, leave_out=("seed", "fresh", "keep_checkpoints"), lifted=LIMITS)
 
 
 @click.command()
@@ -30,7 +30,8 @@ limits_and_prompts = request_options(RunRequest, leave_out=("seed", "fresh", "ke
 def resume(place: "Place", run: str, asked: dict[str, Any], retry_failed: bool, kinds: str, as_json: bool) -> int:
     """Go on with RUN: its name, the beginning of its id, or `last` for the newest that is unfinished.
 
-    No finished call is sent again, and the data file is not needed.
+    No finished call is sent again, and the data file is not needed. Limits on spending stay as they are, count what was
+    spent before, and are raised by the option, or lifted by the word none (--max-cost none).
 
     --retry-failed asks what failed anew, as a new draw, and what had been achieved before is not asked again: of a scored
     answer whose judge lost the verdict on right or wrong, that verdict alone. What was open as `budget` is taken up in
@@ -43,7 +44,7 @@ def resume(place: "Place", run: str, asked: dict[str, Any], retry_failed: bool, 
     if kinds and not retry_failed:
         raise click.UsageError("--kinds goes with --retry-failed")
     retry = retryable(kinds) if retry_failed else ()
-    changes = _invocation(asked).invocation | {"fresh": False}
+    changes = _changes(asked) | {"fresh": False}
     if asked["prompts"]:
         changes["prompts"] = prompt_folders(asked["prompts"])
     found = place.find(run, _resumable(retry_failed=retry_failed))
@@ -114,7 +115,13 @@ def fork(
 
 
 def _invocation(asked: dict[str, Any]) -> Invocation:
-    return made(Invocation, {name: asked[name] for name in Invocation.model_fields})
+    return made(Invocation, {name: None if asked[name] == NOBODY else asked[name] for name in Invocation.model_fields})
+
+
+def _changes(asked: dict[str, Any]) -> dict[str, Any]:
+    """Return what holds for a run that goes on: of the limits on spending those that were given, None for one lifted."""
+    kept = {name for name in LIMITS if asked[name] is None}
+    return {name: value for name, value in _invocation(asked).invocation.items() if name not in kept}
 
 
 def _resumable(*, retry_failed: bool) -> "Usable":

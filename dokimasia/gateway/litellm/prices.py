@@ -10,33 +10,66 @@ from typing import Any, NamedTuple
 import orjson
 
 PRICE_FILE = "model_prices_and_context_window_backup.json"
-_TIER = re.compile(r"(?:input|output)_cost_per_token_above_(\d+)k_tokens")
+_TIER = re.compile(r"input_cost_per_token_above_(\d+)k_tokens")
 
 _OF_IMAGES = ("image_generation", "image_edit")
 
 
+class Tier(NamedTuple):
+    """Rates in US dollars per million tokens for a call with more than `above` input tokens."""
+
+    above: int
+    input: float
+    output: float
+
+
 class ListPrice(NamedTuple):
-    """List price in US dollars per million tokens; above `up_to` input tokens another one holds."""
+    """List price in US dollars per million tokens; `tiers` are the rates of longer calls, by rising length."""
 
     input: float
     output: float
-    up_to: int | None
+    tiers: tuple[Tier, ...] = ()
 
 
 def list_price(model: str) -> ListPrice | None:
     """Return the listed price of a LiteLLM model name such as `openai/gpt-5`, or None if the list does not have it.
 
-    Discounts (cached input, batches) and surcharges (audio, search) are not in it. Of an image model it has none: what the
-    list says of the tokens of texts is not what an image costs.
+    Discounts (cached input, batches, off-peak hours) and surcharges (audio, search) are not in it. Where reasoning tokens
+    have a rate of their own, the output rate is the higher of the two. Of an image model it has none: what the list says of
+    the tokens of texts is not what an image costs.
     """
     entry = _entry(model)
     if entry is None or entry.get("mode") in _OF_IMAGES:
         return None
-    into, out = _number(entry.get("input_cost_per_token")), _number(entry.get("output_cost_per_token"))
+    tiers = _tiers(entry)
+    base = _rates(entry)
+    if base is None:
+        if not tiers or tiers[0].above:
+            return None
+        base, tiers = tiers[0][1:], tiers[1:]
+    return ListPrice(*base, tuple(tiers))
+
+
+def _tiers(entry: dict[str, Any]) -> list[Tier]:
+    """Return the rates of longer calls, from fields of their own (`..._above_200k_tokens`) or a table of ranges."""
+    found: list[tuple[int, tuple[float, float] | None]] = []
+    for field in entry:
+        if match := _TIER.fullmatch(field):
+            found.append((int(match[1]) * 1000, _rates(entry, f"_above_{match[1]}k_tokens")))
+    for one in entry.get("tiered_pricing") or ():
+        if "range" in one:
+            found.append((int(one["range"][0]), _rates(one)))
+    return sorted(Tier(above, *rates) for above, rates in found if rates is not None)
+
+
+def _rates(entry: dict[str, Any], suffix: str = "") -> tuple[float, float] | None:
+    """Return dollars per million tokens, input and output."""
+    into = _number(entry.get(f"input_cost_per_token{suffix}"))
+    out = _number(entry.get(f"output_cost_per_token{suffix}"))
     if into is None or out is None:
         return None
-    tiers = [int(match[1]) * 1000 for field in entry if (match := _TIER.fullmatch(field))]
-    return ListPrice(into * 1e6, out * 1e6, min(tiers, default=None))
+    thought = _number(entry.get(f"output_cost_per_reasoning_token{suffix}")) or 0.0
+    return into * 1e6, max(out, thought) * 1e6
 
 
 def _entry(model: str) -> dict[str, Any] | None:

@@ -4,7 +4,8 @@ from collections.abc import Mapping, Sequence
 from math import exp
 from statistics import quantiles, stdev
 
-from dokimasia.report.charts import PALETTE, Figure, label
+from dokimasia.report.charts import PALETTE, Figure
+from dokimasia.report.labels import label, short_labels, ticks
 from dokimasia.report.scatter import AXIS, plain_layout
 
 FEWEST_FOR_SHAPE = 5
@@ -106,15 +107,18 @@ def share_chart(shares: Mapping[str, Mapping[str, float]], *, title: str) -> Fig
     """
     domains = sorted({domain for parts in shares.values() for domain in parts})
     names = [label(name) for name in shares]
+    keys = short_labels(domains)
     traces: list[Figure] = [
         {
             "type": "bar",
             "orientation": "h",
-            "name": label(domain),
+            "name": keys[number],
             "y": names,
+            "text": names,
+            "textposition": "none",
             "x": [100 * parts.get(domain, 0.0) for parts in shares.values()],
             "marker": {"color": PALETTE[number % len(PALETTE)]},
-            "hovertemplate": "%{y}: <b>%{x:.0f} %</b>" + f"<extra>{label(domain)}</extra>",
+            "hovertemplate": "%{text}: <b>%{x:.0f} %</b>" + f"<extra>{label(domain)}</extra>",
         }
         for number, domain in enumerate(domains)
     ]
@@ -123,7 +127,7 @@ def share_chart(shares: Mapping[str, Mapping[str, float]], *, title: str) -> Fig
         "barmode": "stack",
         "height": 120 + 34 * len(names),
     }
-    layout["yaxis"] = {**AXIS, "type": "category", "autorange": "reversed", "ticksuffix": "  "}
+    layout["yaxis"] = {**AXIS, "type": "category", "autorange": "reversed", "ticksuffix": "  ", **ticks(list(shares))}
     return {"data": traces, "layout": layout}
 
 

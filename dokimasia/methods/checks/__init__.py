@@ -12,6 +12,7 @@ from dokimasia.methods.checks.checking import (
     pending_checks,
     waits,
 )
+from dokimasia.methods.checks.hiding import without_others
 from dokimasia.methods.checks.labels import label_figures, labelled
 from dokimasia.methods.checks.probes import Probes, probes_of
 from dokimasia.methods.checks.questions import (
@@ -93,4 +94,5 @@ __all__ = [
     "undo",
     "waiting_questions",
     "waits",
+    "without_others",
 ]

@@ -30,10 +30,13 @@ def write_checks(settings: Settings, standings: Sequence[Standing], path: Path, 
     return write_files(files, path)
 
 
-def check_files(home: Home, standings: Sequence[Standing], name: str, *, who: str) -> dict[str, bytes]:
+def check_files(
+    home: Home, standings: Sequence[Standing], name: str, *, who: str, others: bool = False
+) -> dict[str, bytes]:
     """Return a run's items as a file of a name, and beside it what helps to label perturbations, and images of questions.
 
-    Of questions those to `who` are in it alone.
+    Of questions those to `who` are in it alone. What others decided is in it where `who` has decided, and with `others`
+    everywhere.
     """
     stem = Path(name).stem
     folder = image_folder(stem)
@@ -50,7 +53,7 @@ def check_files(home: Home, standings: Sequence[Standing], name: str, *, who: st
     lines = b"".join(
         _question_row(one, asked[one.item.id], folder)
         if one.item.id in asked
-        else _row(one, shown.get(one.item.subject), folder)
+        else _row(one, shown.get(one.item.subject), folder, who=None if others else who)
         for one in standings
     )
     return {name: lines, **beside}
@@ -76,12 +79,13 @@ def write_files(files: Mapping[str, bytes], path: Path) -> list[Path]:
     return [path.parent / name for name in files]
 
 
-def _row(one: Standing, shown: Shown | None, images: str) -> bytes:
-    """A JSON line of an item: what it is, how it stands, all decisions, and empty fields to fill in.
+def _row(one: Standing, shown: Shown | None, images: str, *, who: str | None) -> bytes:
+    """A JSON line of an item: what it is, how it stands, the decisions that `who` may see, and empty fields to fill in.
 
     `action` takes accept, edit (with `new_text`), delete (with `delete`, numbers of sentences from 1) or reject; of a
     perturbation `label` takes one of the five labels.
     """
+    decisions = one.decisions if who is None else one.decisions_for(who)
     row: dict[str, Any] = {
         "item": one.item.id,
         "run": one.item.run,
@@ -90,8 +94,8 @@ def _row(one: Standing, shown: Shown | None, images: str) -> bytes:
         "subject": one.item.subject,
         "text": one.item.text,
         "detail": one.item.detail,
-        "state": one.state,
-        "decisions": [made.model_dump(mode="json", exclude={"item", "number"}) for made in one.decisions],
+        "state": one.state if who is None else one.state_for(who),
+        "decisions": [made.model_dump(mode="json", exclude={"item", "number"}) for made in decisions],
     }
     row |= {"action": None, "new_text": None} if shown is None else {**labelling_row(shown, images), "label": None}
     return orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE)

@@ -135,8 +135,10 @@ async def take_back(home: Home, item: str, *, who: str) -> None:
     await keep_decision(home, left)
 
 
-def shown_item(home: Home, one: Standing) -> dict[str, Any]:
-    """Return what a person is shown of an item, ready for JSON: nothing says whose a response is that is rated blind.
+def shown_item(home: Home, one: Standing, who: str) -> dict[str, Any]:
+    """Return what a person is shown of an item, ready for JSON.
+
+    Nothing says whose a response is that is rated blind, nor what others decided before the person has.
 
     Returns:
         item, run, kind, sample, person (None: anybody), actions, state, decided (how many decisions there are), images [{name,
@@ -151,7 +153,7 @@ def shown_item(home: Home, one: Standing) -> dict[str, Any]:
         "sample": item.sample_id,
         "person": item.person,
         "actions": [*item.actions],
-        "state": one.state,
+        "state": one.state_for(who),
         "decided": len(one.decisions),
     }
     if item.kind == "question":

@@ -2,7 +2,8 @@
 
 from collections.abc import Mapping
 
-from dokimasia.report.charts import BAR_HEIGHT, FRAME, Figure, label
+from dokimasia.report.charts import BAR_HEIGHT, FRAME, Figure
+from dokimasia.report.labels import label, ticks
 
 VERDICTS = {
     "much_better": "much better",
@@ -30,7 +31,8 @@ def verdict_chart(models: Mapping[str, Mapping[str, int]]) -> Figure:
     Args:
         models: by name, how many verdicts fell which way, and how many are `valid`.
     """
-    names = [label(name) for name, counts in models.items() if counts["valid"]]
+    shown = [name for name, counts in models.items() if counts["valid"]]
+    names = [label(name) for name in shown]
     known = [counts for counts in models.values() if counts["valid"]]
     traces: list[Figure] = [
         {
@@ -40,9 +42,11 @@ def verdict_chart(models: Mapping[str, Mapping[str, int]]) -> Figure:
             "legendgroup": key,
             "showlegend": not (key == "tie" and side < 0),
             "y": names,
+            "text": names,
+            "textposition": "none",
             "x": [round(100 * side * counts[key] / counts["valid"], 3) for counts in known],
             "customdata": [[counts[key], round(100 * counts[key] / counts["valid"], 1)] for counts in known],
-            "hovertemplate": f"%{{y}}: {VERDICTS[key]} <b>%{{customdata[0]}}</b> (%{{customdata[1]}} %)<extra></extra>",
+            "hovertemplate": f"%{{text}}: {VERDICTS[key]} <b>%{{customdata[0]}}</b> (%{{customdata[1]}} %)<extra></extra>",
             "marker": {"color": COLOURS[key]},
             "legendrank": 1000 - list(VERDICTS).index(key),
         }
@@ -70,6 +74,13 @@ def verdict_chart(models: Mapping[str, Mapping[str, int]]) -> Figure:
                 "tickvals": [-100, -50, 0, 50, 100],
                 "ticktext": ["100", "50", "0", "50", "100"],
             },
-            "yaxis": {"autorange": "reversed", "automargin": True, "fixedrange": True, "ticksuffix": "  "},
+            "yaxis": {
+                "type": "category",
+                "autorange": "reversed",
+                "automargin": True,
+                "fixedrange": True,
+                "ticksuffix": "  ",
+                **ticks(shown),
+            },
         },
     }

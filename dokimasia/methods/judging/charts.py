@@ -2,7 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 
-from dokimasia.report.charts import PALETTE, Figure, label
+from dokimasia.report.charts import PALETTE, Figure
+from dokimasia.report.labels import label, short_labels, ticks
 
 COLOURS = [[0, "#d9782d"], [0.5, "#f4f1e8"], [1, "#6ba0ea"]]
 """From pairs ordered the wrong way to all right; a three-way guess lies near a third."""
@@ -23,8 +24,8 @@ def accuracy_map(shares: Mapping[str, Mapping[str, float | None]]) -> Figure:
     ]
     trace: Figure = {
         "type": "heatmap",
-        "x": [label(method, 28) for method in methods],
-        "y": [label(judge, 28) for judge in shares],
+        "x": [label(method) for method in methods],
+        "y": [label(judge) for judge in shares],
         "z": values,
         "zmin": 0,
         "zmax": 100,
@@ -38,8 +39,14 @@ def accuracy_map(shares: Mapping[str, Mapping[str, float | None]]) -> Figure:
         "hovertemplate": "%{y}<br>%{x}: <b>%{z:.1f} %</b><extra></extra>",
     }
     layout = _layout(110 + 34 * len(shares))
-    layout["xaxis"] = {**_AXIS, "side": "top", "type": "category"}
-    layout["yaxis"] = {**_AXIS, "type": "category", "autorange": "reversed", "ticksuffix": "  "}
+    layout["xaxis"] = {**_AXIS, "side": "top", "type": "category", **ticks(methods, 28)}
+    layout["yaxis"] = {
+        **_AXIS,
+        "type": "category",
+        "autorange": "reversed",
+        "ticksuffix": "  ",
+        **ticks(list(shares), 28),
+    }
     return {"data": [trace], "layout": layout}
 
 
@@ -51,6 +58,9 @@ def cost_and_accuracy(placed: Sequence[tuple[str, str, float, float]], *, unit: 
         unit: of what was used.
     """
     judges = list(dict.fromkeys(judge for judge, *_ in placed))
+    keys = short_labels(judges)
+    methods = [method for _, method, *_ in placed]
+    short = dict(zip(methods, short_labels(methods, 24), strict=True))
     traces: list[Figure] = []
     for number, judge in enumerate(judges):
         own = sorted(((used, share, method) for one, method, used, share in placed if one == judge))
@@ -58,14 +68,15 @@ def cost_and_accuracy(placed: Sequence[tuple[str, str, float, float]], *, unit: 
             {
                 "type": "scatter",
                 "mode": "markers+text",
-                "name": label(judge),
+                "name": keys[number],
                 "x": [used for used, _, _ in own],
                 "y": [round(100 * share, 2) for _, share, _ in own],
-                "text": [label(method, 24) for _, _, method in own],
+                "text": [short[method] for _, _, method in own],
+                "hovertext": [label(method) for _, _, method in own],
                 "textposition": ["top center" if at % 2 else "bottom center" for at in range(len(own))],
                 "cliponaxis": False,
                 "marker": {"size": 10, "color": PALETTE[number % len(PALETTE)]},
-                "hovertemplate": f"%{{text}}<br>%{{x:,.6g}} {unit}, <b>%{{y:.1f}} %</b><extra>{label(judge)}</extra>",
+                "hovertemplate": f"%{{hovertext}}<br>%{{x:,.6g}} {unit}, <b>%{{y:.1f}} %</b><extra>{label(judge)}</extra>",
             }
         )
     layout = _layout(360)

@@ -3,7 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from dokimasia.report.charts import KEYED, PALETTE, Figure, label
+from dokimasia.report.charts import KEYED, PALETTE, Figure
+from dokimasia.report.labels import label, short_labels, ticks
 from dokimasia.report.scatter import AXIS, plain_layout
 
 Measured = Mapping[str, Any] | None
@@ -35,12 +36,13 @@ def groups_chart(cells: Mapping[str, Mapping[str, Measured]], *, title: str) -> 
         )
     layout: Figure = plain_layout("", title) | KEYED | {"barmode": "group", "height": 360}
     layout["yaxis"] |= PERCENT
-    layout["xaxis"] |= {"type": "category"}
+    layout["xaxis"] |= {"type": "category", **ticks(list(cells))}
     return {"data": traces, "layout": layout}
 
 
 def budgets_chart(lines: Mapping[str, Mapping[str, Mapping[str, Any]]], *, title: str) -> Figure:
     """Return reasoning efforts across, a line a judge and evaluator, each point with its interval; in percent, low is good."""
+    keys = short_labels(list(lines))
     traces: list[Figure] = []
     for number, (name, points) in enumerate(lines.items()):
         known = [(budget, one) for budget, one in points.items() if one["share"] is not None]
@@ -48,7 +50,7 @@ def budgets_chart(lines: Mapping[str, Mapping[str, Mapping[str, Any]]], *, title
             {
                 "type": "scatter",
                 "mode": "lines+markers",
-                "name": label(name),
+                "name": keys[number],
                 "x": [label(budget) for budget, _ in known],
                 **_upwards([{"mean": one["share"], **one} for _, one in known]),
                 "line": {"width": 2, "color": PALETTE[number % len(PALETTE)]},

@@ -4,8 +4,9 @@ from collections.abc import Iterator, Mapping
 
 from dokimasia.methods.rubrics.figures import STEP
 from dokimasia.report.blocks import Block, Cell, Chart, Column, Section, Span, Table
-from dokimasia.report.charts import KEYED, PALETTE, Figure, label
+from dokimasia.report.charts import KEYED, PALETTE, Figure
 from dokimasia.report.data import ReportData
+from dokimasia.report.labels import label
 
 WIDEST = 24
 """Characters of the longest bar on a terminal."""

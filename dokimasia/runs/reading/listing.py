@@ -6,7 +6,7 @@ from typing import Any
 
 import orjson
 
-from dokimasia.runs.figures import forked_from
+from dokimasia.runs.figures import forked_from, limits_of
 from dokimasia.storage.home import Home
 from dokimasia.storage.naming import Label, labels
 from dokimasia.storage.people.questions import open_questions
@@ -24,7 +24,8 @@ def described(run: Run, label: Label, *, questions: int = 0, why: str = "") -> d
         questions: how many questions of it wait for people.
         why: why it was interrupted or failed, where that is known.
     """
-    more = {"forked_from": forked_from(run), "open_questions": questions, "why": why, **label._asdict()}
+    more = {"forked_from": forked_from(run), "open_questions": questions, "why": why, "limits": limits_of(run)}
+    more |= label._asdict()
     return run.model_dump(mode="json", include=set(FIELDS)) | more
 
 

@@ -20,6 +20,7 @@ from dokimasia.service.events.telling import STOPPED, Telling
 from dokimasia.storage.home import Home
 from dokimasia.storage.results import events, keep_event, last_failures
 from dokimasia.storage.runs import Run, get_run
+from dokimasia.storage.spending import spent_by
 from dokimasia.storage.threads import queue
 
 MANY = 200
@@ -67,7 +68,7 @@ class Events:
         def begins() -> dict[str, Any]:
             known = next((one for one in queue(self._home) if one.id == run.id), None)
             budget = {name: value for name, value in known.changes.items() if name.startswith("max_")} if known else {}
-            spent = {"cost": known.cost, "calls": known.calls, "tokens": known.tokens} if known else {}
+            spent = spent_by(self._home, run.id)._asdict()
             return {"failures": self._failures(run.id), "budget": budget, "spent_before": spent}
 
         return Telling(log, redact=self._redact, begins=begins, stands=stands, totals=self.totals)

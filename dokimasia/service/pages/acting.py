@@ -11,7 +11,7 @@ from starlette.concurrency import run_in_threadpool
 from dokimasia.errors import ConfigError, InputError
 from dokimasia.runs.deleting import resting_on
 from dokimasia.runs.forking import ForkRequest
-from dokimasia.runs.requests import Called
+from dokimasia.runs.requests import LIMITS, Called
 from dokimasia.runs.retrying import retryable
 from dokimasia.service.asked import Q, read_asked
 from dokimasia.service.drawing import page
@@ -50,7 +50,7 @@ async def cancel(service: TheService, person: Starter, run: str) -> Response:
 async def resume(request: Request, service: TheService, person: Starter, run: str) -> Response:
     """Go on with a run, with other limits and prompts where some are given."""
     form = await texts_of(request)
-    asked = await _asked(service, GoneOn, form, changes_of(GoneOn, form="resume"))
+    asked = await _asked(service, GoneOn, form, changes_of(GoneOn, form="resume"), _lifted(form))
     return _to(await service.runner.resume(service.run(run), changes=changes_in(asked)))
 
 
@@ -61,7 +61,7 @@ async def retry(request: Request, service: TheService, person: Starter, run: str
     kinds = form.get("kinds")
     if not kinds:
         raise ConfigError("no kind of failure is ticked: tick what is to be asked anew")
-    asked = await _asked(service, GoneOn, form, changes_of(GoneOn, form="retry"))
+    asked = await _asked(service, GoneOn, form, changes_of(GoneOn, form="retry"), _lifted(form))
     retried = retryable(",".join(kinds))
     return _to(await service.runner.resume(service.run(run), changes=changes_in(asked), retry=retried))
 
@@ -113,6 +113,11 @@ async def _asked(
     except InputError as problem:
         problem.args = (places.shortened(str(problem)),)
         raise
+
+
+def _lifted(form: Mapping[str, list[str]]) -> dict[str, None]:
+    """Return the limits on spending that are ticked to be lifted."""
+    return {name: None for name in LIMITS if name in form.get("lift", ())}
 
 
 def _to(run: Run) -> Response:

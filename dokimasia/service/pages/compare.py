@@ -175,7 +175,7 @@ def both(
     bodies = []
     if not answers:
         bodies = [
-            draw_sample(service, run, value, view_of(home, run, value.id))
+            draw_sample(service, run, value, view_of(home, run, value.id, person.name))
             for run, value in zip((pair.first, pair.second), values, strict=True)
             if value is not None
         ]

@@ -12,12 +12,13 @@ from dokimasia.errors import ConfigError
 from dokimasia.report.data import SIMULATED_NOTE
 from dokimasia.runs.catalogue import OWN, plugin_methods
 from dokimasia.runs.deleting import resting_on
-from dokimasia.runs.figures import forked_from
+from dokimasia.runs.ending import limits_said
+from dokimasia.runs.figures import forked_from, limits_of
 from dokimasia.runs.forking import ForkRequest
 from dokimasia.runs.method import Method
 from dokimasia.runs.reading.listing import whys
 from dokimasia.runs.registry import method_named, method_of
-from dokimasia.runs.requests import option_of
+from dokimasia.runs.requests import LIMITS, option_of
 from dokimasia.runs.retrying import RETRYABLE
 from dokimasia.service.comparing import models_compared
 from dokimasia.service.drawing import page
@@ -35,6 +36,9 @@ from dokimasia.storage.trees.versions import list_trees
 from dokimasia.storage.usage import Reached, how_far
 
 router = APIRouter()
+
+LIMITED: Mapping[str, str] = dict(zip(LIMITS, ("cost", "requests", "tokens"), strict=True))
+"""What each limit on spending limits."""
 
 EXPORTS = ("jsonl", "csv", "parquet")
 
@@ -104,6 +108,8 @@ def standing(service: Service, run: Run) -> dict[str, Any]:
         "resting": [(one, known.get(one.id, Label())) for one in resting_on(service.home, run.id)],
         "trees": [one.name for one in list_trees(service.home) if run.id in (one.run_id, one.source)],
         "steps": list(next_steps(run)),
+        "limits": limits_said(service.home, run),
+        "lifts": [(name, LIMITED[name]) for name, most in limits_of(run).items() if most is not None],
         "waits": sum(one.items for one in check_counts(service.home) if one.run == run.id and one.waiting),
         "exports": (*EXPORTS, *method.forms),
     }

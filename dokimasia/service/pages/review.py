@@ -295,7 +295,7 @@ def _item(
         second=second,
         fault="" if fault is None else re.sub(rf"^(item|question) {re.escape(id)}: ", "", str(fault)),
         conflict=isinstance(fault, DecidedMeanwhile),
-        **item_values(service.home, one, who, second=second, given=told.given if told else {}),
+        **item_values(service.home, one, who, given=told.given if told else {}),
     )
 
 
@@ -337,6 +337,7 @@ def _overview(request: Request, service: Service, run: Run, who: str, *, number:
         "review_run.html",
         status=HTTPStatus.UNPROCESSABLE_ENTITY if fault else HTTPStatus.OK,
         run=run,
+        who=who,
         name=labels(service.home).get(run.id, Label()).name,
         title=method_of(run).title,
         items=items_in_words(service.home, items[(number - 1) * PER_PAGE : number * PER_PAGE]),
@@ -346,7 +347,7 @@ def _overview(request: Request, service: Service, run: Run, who: str, *, number:
         others=sorted({one.item.person for one in waiting if one.item.person not in (None, who)}),
         number=number,
         pages=max(1, -(-len(items) // PER_PAGE)),
-        counts=counts(items),
+        counts=counts(items, who),
         progress=progress(mine, who),
         people=sorted(Counter(one.item.person or "anybody" for one in waiting).items()),
         said=sorted(Counter(name for one in items for name in one.opinions).items()),

@@ -111,27 +111,26 @@ def _nothing_lost(item: CheckItem, action: str, text: str, delete: Sequence[int]
     return ("delete" if action == "accept" and delete else action), text
 
 
-def item_values(home: Home, one: Standing, who: str, *, second: bool, given: Mapping[str, Any]) -> dict[str, Any]:
+def item_values(home: Home, one: Standing, who: str, *, given: Mapping[str, Any]) -> dict[str, Any]:
     """Return what the template of an item's page is given.
 
     Args:
         home: where it is.
         one: the item.
         who: whose page it is.
-        second: whether a second opinion is asked for, before which the others' are not shown.
         given: what the person has sent, where it could not be kept.
     """
     item = one.item
-    shown = shown_item(home, one)
-    blind = item.kind in RATED or (second and who not in one.opinions)
-    opinions = [(name, each) for name, each in one.opinions.items() if name == who or not blind]
+    shown = shown_item(home, one, who)
+    seen = one.decisions_for(who)
+    opinions = [(name, each) for name, each in one.opinions.items() if each in seen]
     values: dict[str, Any] = {
         "item": item,
         "shown": shown,
         "opinions": opinions,
         "mine": one.opinions.get(who),
         "seen": len(one.decisions),
-        "state": one.state,
+        "state": one.state_for(who),
         "yours": item.person in (None, who),
         "given": given,
         "draft": "",
@@ -213,12 +212,12 @@ def kept_by(home: Home, last: Decision | None, *, person: str) -> str:
     return "the run went on with this answer" if question is not None and question.used_at else ""
 
 
-def counts(items: Sequence[Standing]) -> list[dict[str, Any]]:
-    """Return by kind how many items stand how, waiting ones first."""
-    order = list(dict.fromkeys(["waiting", *STATES.values()]))
+def counts(items: Sequence[Standing], who: str) -> list[dict[str, Any]]:
+    """Return by kind how many items stand how for a person, waiting ones first."""
+    order = list(dict.fromkeys(["waiting", *STATES.values(), "decided"]))
     found: list[dict[str, Any]] = []
     for kind in dict.fromkeys(one.item.kind for one in items):
-        states = Counter(one.state for one in items if one.item.kind == kind)
+        states = Counter(one.state_for(who) for one in items if one.item.kind == kind)
         shown = [(state, states[state]) for state in order if states[state]]
         found.append({"kind": kind, "n": states.total(), "states": shown})
     return found

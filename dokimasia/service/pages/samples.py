@@ -22,7 +22,7 @@ from dokimasia.service.guarding.answers import keep
 from dokimasia.service.pages.correcting import correcting
 from dokimasia.service.problems import Refused, status_of
 from dokimasia.service.showing import draw_sample, view_of
-from dokimasia.service.state import Reader, Service, TheService
+from dokimasia.service.state import Reader, Service, TheService, person_of
 from dokimasia.storage.excerpts import rows_of, samples_of
 from dokimasia.storage.home import Home
 from dokimasia.storage.naming import Label, labels
@@ -130,7 +130,7 @@ def one_sample(
     keep(request, run)
     by = sorted_by(home, run)
     asked = filter_of(request.query_params, by)
-    view = view_of(home, run, sample_id)
+    view = view_of(home, run, sample_id, person_of(request).name)
     value = samples_of(home, run.id, [sample_id])[sample_id]
     rows = rows_of(home, run.id, [sample_id]).get(sample_id, [])
     around = sample_around(home, run.id, by.kind, asked.wanted, sample_id)

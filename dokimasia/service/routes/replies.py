@@ -10,6 +10,7 @@ from dokimasia.service.routes.answering import Listed
 from dokimasia.service.state import Service
 from dokimasia.storage.naming import Label
 from dokimasia.storage.runs import Run, RunStatus
+from dokimasia.storage.spending import spent_by
 
 
 class Forked(BaseModel):
@@ -17,6 +18,22 @@ class Forked(BaseModel):
 
     run: str
     node: str | None = None
+
+
+class SpendingLimits(BaseModel):
+    """What a run may spend in all, over every resume and retry; null is no limit."""
+
+    max_cost: float | None = Field(description="US dollars")
+    max_calls: int | None = Field(description="requests")
+    max_tokens: int | None
+
+
+class RunSpent(BaseModel):
+    """What a run has spent of its limits so far."""
+
+    cost: float = Field(description="US dollars")
+    calls: int = Field(description="requests")
+    tokens: int
 
 
 class RunShown(BaseModel):
@@ -38,6 +55,7 @@ class RunShown(BaseModel):
                     "forked_from": None,
                     "open_questions": 0,
                     "why": "",
+                    "limits": {"max_cost": 5.0, "max_calls": None, "max_tokens": None},
                     "name": "first",
                     "tags": ["colours"],
                 }
@@ -57,6 +75,7 @@ class RunShown(BaseModel):
     forked_from: Forked | None
     open_questions: int = Field(ge=0, description="questions of it that wait for people")
     why: str = Field(description="why it was interrupted or failed, where that is known; else empty")
+    limits: SpendingLimits
     name: str = Field(description="what the run is called; empty without a name")
     tags: list[str]
 
@@ -83,6 +102,7 @@ class Links(BaseModel):
 class RunBegun(RunShown):
     """A run that was asked for, resumed or forked, with what it is expected to take."""
 
+    spent: RunSpent
     estimate: dict[str, Any] = Field(description="calls, tokens and cost by model, as `--dry-run` prints them")
     links: Links
 
@@ -99,7 +119,13 @@ def run_now(service: Service, run: Run) -> RunShown:
 
 def begun(service: Service, run: Run) -> RunBegun:
     """Return a run with its estimate and links."""
-    return RunBegun(**run_now(service, run).model_dump(), estimate=estimate_of(run), links=links_of(run.id))
+    shown = run_now(service, run).model_dump()
+    return RunBegun(**shown, spent=spent_of(service, run), estimate=estimate_of(run), links=links_of(run.id))
+
+
+def spent_of(service: Service, run: Run) -> RunSpent:
+    """Return what a run has spent."""
+    return RunSpent.model_validate(spent_by(service.home, run.id)._asdict())
 
 
 def estimate_of(run: Run) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from pydantic import BaseModel
 from rich.console import Console
 
 from dokimasia.errors import InputError
+from dokimasia.methods.checks import without_others
 from dokimasia.runs.reading.export_formats import Format, encode
 from dokimasia.runs.reading.exporting import export_rows
 from dokimasia.runs.reading.inspection import items_of_run, sample_of_run
@@ -83,7 +84,8 @@ def items(
     keep(request, found)
     every = list(items_of_run(service.home, found, sample))
     shown, later = counted_page(every, limit=limit, after=after)
-    return Items(total=len(every), next=later, items=list(shown))
+    known = without_others(service.home, found, {"items": list(shown)}, person.name)
+    return Items(total=len(every), next=later, items=known["items"])
 
 
 Word = Annotated[str, Query(max_length=500)]
@@ -153,7 +155,8 @@ def one_sample(
     """Show a sample whole; `dokimasia show RUN --sample ID --json` prints the same."""
     found = service.run(run)
     keep(request, found)
-    return asyncio.run(sample_of_run(service.home, found, sample, raw=raw))
+    view = asyncio.run(sample_of_run(service.home, found, sample, raw=raw))
+    return without_others(service.home, found, view, person.name)
 
 
 @router.get(

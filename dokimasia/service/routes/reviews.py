@@ -9,7 +9,7 @@ from fastapi import Query, Response
 from pydantic import BaseModel, Field
 
 from dokimasia.agents.readers import faults_of
-from dokimasia.domain.decision import RATED, Action, CheckItem, Decision, Kind, Standing, State
+from dokimasia.domain.decision import RATED, Action, CheckItem, Decision, Kind, ShownState, Standing
 from dokimasia.errors import DecidedMeanwhile
 from dokimasia.methods.checks import (
     all_standings,
@@ -87,7 +87,7 @@ class ItemListed(BaseModel):
         description="its sample; of what is asked of an image alone, all that show it, with commas between"
     )
     person: str | None = Field(description="whose it is; null: anybody's")
-    state: State
+    state: ShownState = Field(description="how it stands; `decided`: by others, before the one who asks has decided")
     decided: int = Field(description="how many decisions there are on it")
     due: bool = Field(description="whether the one who asks can decide on it now")
 
@@ -214,7 +214,7 @@ def one_review(
             kind=one.item.kind,
             sample=of_sample[one.item.id],
             person=one.item.person,
-            state=one.state,
+            state=one.state_for(person.name),
             decided=len(one.decisions),
             due=is_due(one, person.name, second=second),
         )
@@ -255,13 +255,19 @@ def files(
         str,
         Query(max_length=200, pattern=r"^[^/\\\x00]*[^/\\\x00.][^/\\\x00]*$", description="What the file is called."),
     ] = "items.jsonl",
+    others: Annotated[
+        bool,
+        Query(description="With what others decided also where the one who asks has not: a file of all decisions."),
+    ] = False,
 ) -> Response:
     """Return all items as JSON lines to be filled in, with images and pages: what `dokimasia check --export` writes."""
     found = service.run(run)
     every = all_standings(service.home, found.id)
     if not every:
         raise nothing_to_check(found.id)
-    return file_answer(zipped(check_files(service.home, every, name, who=person.name)), ZIP, f"check-{found.id}.zip")
+    return file_answer(
+        zipped(check_files(service.home, every, name, who=person.name, others=others)), ZIP, f"check-{found.id}.zip"
+    )
 
 
 @router.post("/reviews/{run}/lines", status_code=HTTPStatus.CREATED, openapi_extra=takes(Lines))
@@ -288,13 +294,12 @@ def one_item(
     person: Reader,
     run: str,
     item: str,
-    second: Annotated[bool, Query(description="Without what others decided, for a second opinion.")] = False,
 ) -> ItemShown:
-    """Show an item whole."""
+    """Show an item whole; what others decided is in it once the one who asks has decided."""
     found = service.run(run)
     if _found(service, found, item).item.person == person.name:
         _note_shown(service, found, item)
-    return _shown(service, _found(service, found, item), person.name, second=second)
+    return _shown(service, _found(service, found, item), person.name)
 
 
 @router.post(
@@ -370,13 +375,12 @@ def _seen(one: Standing, body: Decided, who: str) -> int | None:
     return len(one.decisions) if settled is None or settled.who == who else 0
 
 
-def _shown(service: Service, one: Standing, who: str, *, second: bool = False) -> ItemShown:
+def _shown(service: Service, one: Standing, who: str) -> ItemShown:
     rated = one.item.kind in RATED
-    blind = rated or (second and who not in one.opinions)
     kept = draft_file(service.home.path, one.item.id, who)
     return ItemShown(
-        shown=shown_item(service.home, one),
-        decisions=[each for each in one.decisions if each.who == who or not blind],
+        shown=shown_item(service.home, one, who),
+        decisions=list(one.decisions_for(who)),
         asked=asked_of(one.item) if rated else [],
         item=None if rated else one.item,
         draft=kept.read_text(encoding="utf-8", errors="replace") if kept.is_file() else None,

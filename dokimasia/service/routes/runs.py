@@ -21,10 +21,12 @@ from dokimasia.service.routes.replies import (
     Links,
     RunShown,
     RunsListed,
+    RunSpent,
     estimate_of,
     links_of,
     run_now,
     shown_run,
+    spent_of,
 )
 from dokimasia.service.state import IN_TURN, Reader, Starter, TheService
 from dokimasia.storage.deletion import Deleted, run_size
@@ -41,6 +43,7 @@ class RunDetail(RunShown):
     """A run with its figures: the same that `dokimasia show RUN --json` prints."""
 
     title: str = Field(description="what a run of its method is called")
+    spent: RunSpent
     estimate: dict[str, Any]
     figures: dict[str, Any] = Field(description="of the shape that GET /api/methods/{method} gives")
     items_shown: bool = Field(description="whether `dokimasia show RUN --json` prints its items, too")
@@ -90,6 +93,7 @@ def one_run(request: Request, service: TheService, person: Reader, run: str) -> 
     return RunDetail(
         **run_now(service, found).model_dump(),
         title=method.title,
+        spent=spent_of(service, found),
         estimate=estimate_of(found),
         figures=figures_of(service, found),
         items_shown=method.items is not None and method.items_shown,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from dokimasia.errors import NewerHome, OlderHome
 from dokimasia.storage.connection import through_sqlite_utils, transaction
-from dokimasia.storage.schema.tables import deaths, first_tables, questions, queue
+from dokimasia.storage.schema.tables import deaths, first_tables, questions, queue, spending
 
 if TYPE_CHECKING:
     from sqlite_utils import Database
@@ -21,6 +21,7 @@ MIGRATIONS: tuple[tuple[str, "Callable[[Database], None]"], ...] = (
     ("questions", questions),
     ("queue", queue),
     ("deaths", deaths),
+    ("spending", spending),
 )
 """In order, from number `FIRST` on. A migration that was released is never changed; a new one is added at the end."""
 

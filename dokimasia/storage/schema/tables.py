@@ -52,6 +52,14 @@ def deaths(db: "Database") -> None:
     db.execute("ALTER TABLE queue ADD COLUMN deaths INTEGER")
 
 
+def spending(db: "Database") -> None:
+    """Make the table of what each run has spent."""
+    db.execute(
+        "CREATE TABLE spending (id TEXT PRIMARY KEY REFERENCES runs(id), calls INTEGER NOT NULL, "
+        "tokens INTEGER NOT NULL, cost REAL NOT NULL, row_digest TEXT NOT NULL)"
+    )
+
+
 def _make(db: "Database", name: str, columns: str, **options: Any) -> None:
     """Create one table of columns written as `name:type`; without a type a column is text.
 

@@ -3,8 +3,9 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from dokimasia.report.charts import PALETTE, Figure, label
+from dokimasia.report.charts import PALETTE, Figure
 from dokimasia.report.footnotes import shortened
+from dokimasia.report.labels import label, short_labels, ticks
 
 WEAK, STRONG, BELOW, PLAIN = "#cf4a4a", "#2f9e6e", "#d9972d", "#3f7fd9"
 COLOURS = {"weak": WEAK, "worse": WEAK, "strong": STRONG, "better": STRONG}
@@ -37,6 +38,8 @@ def leaf_bars(asset: Asset, opens: Mapping[int, str]) -> Mapping[str, Any]:
     below = [mean["value"] < overall for mean in means]
     return {
         "y": [label(str(row["cells"][0]["value"])) for _, row in rows],
+        "text": [label(str(row["cells"][0]["value"])) for _, row in rows],
+        "textposition": "none",
         "x": [mean["value"] for mean in means],
         "error_x": {
             "type": "data",
@@ -65,19 +68,21 @@ def leaf_bars(asset: Asset, opens: Mapping[int, str]) -> Mapping[str, Any]:
     }
 
 
-def bars_figure(trace: Mapping[str, Any], rows: int) -> Figure:
-    """Return the frame of the bar chart of leaves around its first trace."""
+def bars_figure(trace: Mapping[str, Any], rows: int, leaves: Sequence[str]) -> Figure:
+    """Return the frame of the bar chart of leaves around its first trace; `leaves` are those of all its traces."""
+    layout = _layout(64 + ROW * max(1, rows), "score, points of 100")
+    layout["yaxis"] |= ticks(leaves)
     return {
         "data": [
             {
                 "type": "bar",
                 "orientation": "h",
-                "hovertemplate": "%{y}<br><b>%{x:.1f}</b>  95 % %{customdata[0]}<br>%{customdata[1]} criteria · "
+                "hovertemplate": "%{text}<br><b>%{x:.1f}</b>  95 % %{customdata[0]}<br>%{customdata[1]} criteria · "
                 "%{customdata[2]}<extra></extra>",
                 **trace,
             }
         ],
-        "layout": _layout(64 + ROW * max(1, rows), "score, points of 100"),
+        "layout": layout,
     }
 
 
@@ -86,12 +91,13 @@ def heat_map(asset: Asset) -> Figure:
     models = [column["name"] for column in asset["columns"][1:]]
     rows = asset["rows"]
     layout = _layout(90 + ROW * max(1, len(rows)), "")
-    layout["xaxis"] = {"side": "top", "fixedrange": True, "automargin": True, "type": "category"}
+    layout["xaxis"] = {"side": "top", "fixedrange": True, "automargin": True, "type": "category", **ticks(models, 24)}
+    layout["yaxis"] |= ticks(_leaves(asset))
     return {
         "data": [
             {
                 "type": "heatmap",
-                "x": [label(model, 24) for model in models],
+                "x": [label(model) for model in models],
                 "y": [label(str(row["cells"][0]["value"])) for row in rows],
                 "z": [[cell["value"] for cell in row["cells"][1:]] for row in rows],
                 "customdata": [[[_interval(cell)] for cell in row["cells"][1:]] for row in rows],
@@ -113,8 +119,9 @@ def heat_map(asset: Asset) -> Figure:
 
 def radar(asset: Asset) -> Figure:
     """Return leaves as spokes and a closed line a model; a model is shown or hidden by a click on its name."""
-    leaves = [label(str(row["cells"][0]["value"]), 26) for row in asset["rows"]]
-    traces = [_around(asset, leaves, number) for number in range(1, len(asset["columns"]))]
+    leaves = [label(name) for name in _leaves(asset)]
+    keys = short_labels([column["name"] for column in asset["columns"]])
+    traces = [_around(asset, leaves, number, keys[number]) for number in range(1, len(asset["columns"]))]
     return {
         "data": traces,
         "layout": {
@@ -124,7 +131,7 @@ def radar(asset: Asset) -> Figure:
             "legend": {"orientation": "h", "y": -0.08},
             "polar": {
                 "radialaxis": {"range": [0, 100], "tickvals": [25, 50, 75, 100], "angle": 90, "tickangle": 90},
-                "angularaxis": {"direction": "clockwise", "rotation": 90},
+                "angularaxis": {"direction": "clockwise", "rotation": 90, **ticks(_leaves(asset), 26)},
             },
             "hovermode": "closest",
         },
@@ -141,6 +148,7 @@ def stacked_ranks(asset: Asset) -> Figure:
         "showlegend": True,
         "legend": {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0},
     }
+    layout["yaxis"] |= ticks(_leaves(asset))
     layout["xaxis"] |= {"range": [0, 1], "tickformat": ".0%"}
     layout["legend"] |= {"traceorder": "normal"}
     return {
@@ -149,11 +157,13 @@ def stacked_ranks(asset: Asset) -> Figure:
                 "type": "bar",
                 "orientation": "h",
                 "name": asset["columns"][at]["name"],
-                "y": [label(str(row["cells"][0]["value"])) for row in rows],
+                "y": [label(name) for name in _leaves(asset)],
+                "text": [label(name) for name in _leaves(asset)],
+                "textposition": "none",
                 "x": [row["cells"][at]["value"] for row in rows],
                 "customdata": [[_interval(row["cells"][at], share=True)] for row in rows],
                 "marker": {"color": mixed(2 * number / max(1, len(shares) - 1), *RANKS)},
-                "hovertemplate": "%{y}<br>"
+                "hovertemplate": "%{text}<br>"
                 + asset["columns"][at]["name"]
                 + ": <b>%{x:.0%}</b>  95 % %{customdata[0]}<extra></extra>",
             }
@@ -163,19 +173,25 @@ def stacked_ranks(asset: Asset) -> Figure:
     }
 
 
-def _around(asset: Asset, leaves: Sequence[str], number: int) -> dict[str, Any]:
+def _leaves(asset: Asset) -> list[str]:
+    """Return what the rows are called."""
+    return [str(row["cells"][0]["value"]) for row in asset["rows"]]
+
+
+def _around(asset: Asset, leaves: Sequence[str], number: int, name: str) -> dict[str, Any]:
     cells = [row["cells"][number] for row in asset["rows"]]
     return {
         "type": "scatterpolar",
         "mode": "lines+markers",
-        "name": label(asset["columns"][number]["name"]),
+        "name": name,
+        "text": [*leaves, leaves[0]],
         "r": [cell["value"] for cell in (*cells, cells[0])],
         "theta": [*leaves, leaves[0]],
         "customdata": [[_interval(cell)] for cell in (*cells, cells[0])],
         "line": {"color": PALETTE[(number - 1) % len(PALETTE)], "width": 2},
         "marker": {"size": 6},
         "connectgaps": False,
-        "hovertemplate": "%{theta}<br><b>%{r:.1f}</b>  95 % %{customdata[0]}<extra>"
+        "hovertemplate": "%{text}<br><b>%{r:.1f}</b>  95 % %{customdata[0]}<extra>"
         + label(asset["columns"][number]["name"])
         + "</extra>",
     }

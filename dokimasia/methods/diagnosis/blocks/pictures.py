@@ -13,6 +13,7 @@ from dokimasia.methods.diagnosis.blocks.charts import COLOURS, SPOKES, WEAK, mix
 from dokimasia.methods.diagnosis.cells import value_of
 from dokimasia.methods.diagnosis.measured import OWN_INTERVAL
 from dokimasia.report.charts import PALETTE
+from dokimasia.report.labels import shortened_names
 
 SCALE = 2
 """Pixels for one point of the design."""
@@ -45,8 +46,8 @@ class _Page(NamedTuple):
     def note(self, x: float, y: float, words: str, *, size: int = 11, anchor: str = "lm") -> None:
         self.text(x, y, words, size=size, colour=MUTED, anchor=anchor)
 
-    def name(self, asset: Asset, row: AssetRow, y: float, *, colour: str = INK) -> None:
-        self.text(LEFT - 12, y, _cut(_row_name(asset, row), 42), size=12, colour=colour, anchor="rm")
+    def name(self, words: str, y: float, *, colour: str = INK) -> None:
+        self.text(LEFT - 12, y, words, size=12, colour=colour, anchor="rm")
 
     def line(self, points: Sequence[tuple[float, float]], colour: Any, *, width: float = 1) -> None:
         self.draw.line([(x * SCALE, y * SCALE) for x, y in points], fill=colour, width=max(1, round(width * SCALE)))
@@ -117,12 +118,13 @@ def _bars(asset: Asset, at: int) -> _Page:
     zero = place(0.0) if low < 0 < high else LEFT
     if low < 0 < high:
         page.line([(zero, TOP - 4), (zero, bottom)], MUTED, width=1.5)
+    names = _names([_row_name(asset, row) for row in rows], 42)
     for number, row in enumerate(rows):
         y = TOP + ROW * (number + 0.5)
         figure = row.cells[at]
         below = mean is not None and value_of(figure, mean) < mean
         colour = COLOURS.get(row.mark, BELOW if below else PLAIN)
-        page.name(asset, row, y, colour=colour if row.mark in COLOURS else INK)
+        page.name(names[number], y, colour=colour if row.mark in COLOURS else INK)
         if not isinstance(figure.value, int | float):
             page.note(LEFT + 6, y, "nothing measured")
             continue
@@ -144,11 +146,13 @@ def _heat_map(asset: Asset, scores: Sequence[int]) -> _Page:
     rows = asset.rows[:MOST_ROWS]
     cell = max(64, min(130, (WIDTH - LEFT - 40) // max(1, len(scores))))
     page = _new(max(WIDTH, LEFT + cell * len(scores) + 40), TOP + 30 + ROW * len(rows) + FOOT)
-    for number, at in enumerate(scores):
-        page.text(LEFT + cell * (number + 0.5), TOP + 14, _cut(asset.columns[at].name, cell // 7), size=12, anchor="mm")
+    names = _names([_row_name(asset, row) for row in rows], 42)
+    heads = _names([asset.columns[at].name for at in scores], cell // 7)
+    for number, head in enumerate(heads):
+        page.text(LEFT + cell * (number + 0.5), TOP + 14, head, size=12, anchor="mm")
     for down, row in enumerate(rows):
         y = TOP + 30 + ROW * down
-        page.name(asset, row, y + ROW / 2)
+        page.name(names[down], y + ROW / 2)
         for across, at in enumerate(scores):
             figure, x = row.cells[at], LEFT + cell * across
             if not isinstance(figure.value, int | float):
@@ -171,11 +175,12 @@ def _radar(asset: Asset, scores: Sequence[int]) -> _Page:
     for ring in (25, 50, 75, 100):
         page.line([place(at % spokes, ring) for at in range(spokes + 1)], LINE)
         page.note(cx + 3, cy - radius * ring / 100, str(ring), size=10, anchor="lb")
-    for at, row in enumerate(asset.rows):
+    for at, name in enumerate(_names([_row_name(asset, row) for row in asset.rows], 28)):
         page.line([(cx, cy), place(at, 100)], LINE)
         x, y = place(at, 108)
         side = "mm" if abs(x - cx) < 20 else "lm" if x > cx else "rm"
-        page.text(x, y, _cut(_row_name(asset, row), 28), size=11, anchor=side)
+        page.text(x, y, name, size=11, anchor=side)
+    keys = _names([asset.columns[column].name for column in scores], 30)
     for number, column in enumerate(scores):
         colour = PALETTE[number % len(PALETTE)]
         values = [row.cells[column].value for row in asset.rows]
@@ -184,7 +189,7 @@ def _radar(asset: Asset, scores: Sequence[int]) -> _Page:
         for x, y in points:
             page.dot(x, y, 3, colour)
         page.box(24, TOP + 10 + 20 * number, 36, TOP + 20 + 20 * number, colour)
-        page.text(44, TOP + 15 + 20 * number, _cut(asset.columns[column].name, 30), size=12)
+        page.text(44, TOP + 15 + 20 * number, keys[number], size=12)
     return page
 
 
@@ -196,9 +201,10 @@ def _stacked(asset: Asset, shares: Sequence[int]) -> _Page:
         x = LEFT + number * (right - LEFT) / len(shares)
         page.box(x, TOP, x + 10, TOP + 10, _shade(number, len(shares)))
         page.note(x + 15, TOP + 5, asset.columns[at].name)
+    names = _names([_row_name(asset, row) for row in rows], 42)
     for down, row in enumerate(rows):
         y, x = TOP + 24 + ROW * down, float(LEFT)
-        page.name(asset, row, y + ROW / 2)
+        page.name(names[down], y + ROW / 2)
         for number, at in enumerate(shares):
             share = row.cells[at].value
             if isinstance(share, int | float) and share > 0:
@@ -258,6 +264,15 @@ def _new(width: int, height: int) -> _Page:
     return _Page(image, ImageDraw.Draw(image), width, height)
 
 
+def _names(names: Sequence[str], most: int) -> list[str]:
+    """Return names of which each is told from all others, as long as there is room for."""
+    return shortened_names([_printable(name) for name in names], most)
+
+
+def _printable(text: str) -> str:
+    return "".join(sign if sign.isprintable() else " " for sign in text)
+
+
 def _cut(text: str, most: int) -> str:
-    plain = "".join(sign if sign.isprintable() else " " for sign in text)
+    plain = _printable(text)
     return plain if len(plain) <= most else f"{plain[: most - 1]}…"

@@ -128,8 +128,9 @@ def _leaves(assets: Mapping[str, Asset], evidence: Mapping[str, Any]) -> Iterato
         opens = {at: evidence_id(place) for at, place in places.items() if place in evidence}
         variants[model] = leaf_bars(asset, opens)
     rows = max(len(asset["rows"]) for asset in tables.values())
+    leaves = [str(row["cells"][0]["value"]) for asset in tables.values() for row in asset["rows"]]
     yield Chart(
-        bars_figure(next(iter(variants.values())), rows),
+        bars_figure(next(iter(variants.values())), rows, leaves),
         "Scores of one model, the lowest first, with 95 % intervals where there are any. "
         "Red is weaker and green stronger than the rest of that "
         "model beyond chance. Amber is below the model's mean and blue above it by no more than chance explains. A click on "

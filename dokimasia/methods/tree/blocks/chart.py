@@ -3,8 +3,9 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from dokimasia.report.charts import Figure, label
+from dokimasia.report.charts import Figure
 from dokimasia.report.figures import limits_text
+from dokimasia.report.labels import short_labels
 
 HEIGHT = 620
 NOT_SCORED = "#8a8f98"
@@ -12,6 +13,8 @@ LOW, MIDDLE, HIGH = (221, 116, 46), (196, 199, 204), (47, 111, 206)
 """Colours of 0, 50 and 100."""
 
 EXAMPLE = 96
+NAME = 60
+"""Characters of an example, and of a node's name."""
 
 
 def tree_chart(nodes: Sequence[Mapping[str, Any]], examples: Mapping[str, Sequence[str]]) -> Figure:
@@ -22,16 +25,18 @@ def tree_chart(nodes: Sequence[Mapping[str, Any]], examples: Mapping[str, Sequen
         examples: by node, a few criteria that it holds.
     """
     drawn = [node for node in nodes if node["below"]]
+    short = short_labels([str(node["name"]) for node in drawn], NAME)
     trace = {
         "type": "treemap",
         "ids": [node["id"] for node in drawn],
-        "labels": ["all" if node["parent"] is None else label(node["name"], 60) for node in drawn],
+        "labels": ["all" if node["parent"] is None else name for node, name in zip(drawn, short, strict=True)],
         "parents": [node["parent"] or "" for node in drawn],
         "values": [node["below"] for node in drawn],
         "branchvalues": "total",
         "sort": False,
         "customdata": [
-            ["".join(f"<br>· {label(text, EXAMPLE)}" for text in examples.get(node["id"], ()))] for node in drawn
+            ["".join(f"<br>· {short_labels([text], EXAMPLE)[0]}" for text in examples.get(node["id"], ()))]
+            for node in drawn
         ],
         "texttemplate": "%{label}<br>%{text}",
         "hovertemplate": "<b>%{label}</b><br>%{text}<br>%{value} criteria%{customdata[0]}<extra></extra>",

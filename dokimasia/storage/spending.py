@@ -1,0 +1,51 @@
+"""What a run has spent since it was accepted, over all its invocations: its limits hold for the whole of it."""
+
+import sqlite3
+from collections.abc import Callable
+from contextlib import suppress
+from typing import NamedTuple
+
+from dokimasia.errors import StorageError
+from dokimasia.storage.home import Home
+from dokimasia.storage.schema.rows import change_row, insert_row
+
+
+class Spent(NamedTuple):
+    """Requests sent, tokens and US dollars; what a provider did not report is counted at its estimate."""
+
+    calls: int = 0
+    tokens: int = 0
+    cost: float = 0.0
+
+
+def spent_by(home: Home, run_id: str) -> Spent:
+    """Return what a run has spent; nothing for a run that an older version accepted, or that sent nothing yet."""
+    row = home.one("SELECT calls, tokens, cost FROM spending WHERE id = ?", (run_id,))
+    return Spent() if row is None else Spent(*row)
+
+
+def keeping_spent(home: Home, run_id: str, read: Callable[[], Spent]) -> Callable[[], None]:
+    """Return what has the run's spending written without waiting, before any later write to the home.
+
+    Args:
+        home: open for writing.
+        run_id: the run.
+        read: returns what is spent at the moment of the writing, so that many notes at once are one.
+    """
+    waiting = False
+
+    def write(connection: sqlite3.Connection) -> None:
+        nonlocal waiting
+        waiting = False
+        row = read()._asdict()
+        if not insert_row(connection, "spending", {"id": run_id, **row}):
+            change_row(connection, "spending", run_id, row)
+
+    def keep() -> None:
+        nonlocal waiting
+        if not waiting:
+            waiting = True
+            with suppress(StorageError):
+                home.writer.submit(write, steady=True)
+
+    return keep
