@@ -218,7 +218,7 @@ def test_an_undecided_answer_is_not_right(verb: Verb, world: Path, tmp_path: Pat
     """By rules alone, a share of right answers that leaves out what was not decided does not pass a threshold on all."""
     lines = [json.loads(line) for line in world.read_text().splitlines()][:4]
     answers = tmp_path / "answers.jsonl"
-    said = [f"Final answer: {one['reference_answer']}" for one in lines[:2]] + ["It looks much like that.", "Something else."]
+    said = [f"Final answer: {one['reference_answer']}" for one in lines[:2]] + ["Much like that.", "Another one."]
     rows = [{"id": one["id"], "model": "m", "response": text} for one, text in zip(lines, said, strict=True)]
     answers.write_text("".join(json.dumps(row) + "\n" for row in rows))
     asked = ("evaluate", world, "--limit", "4", "--responses", answers, "--max-failures", "100%")
