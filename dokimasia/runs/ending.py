@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from dokimasia.domain.call import PEOPLE
 from dokimasia.domain.judgement import FailureKind
-from dokimasia.errors import ConfigError, DokimasiaError, Interrupted
+from dokimasia.errors import ConfigError, DokimasiaError, InputError, Interrupted
 from dokimasia.log import Redactor
 from dokimasia.report.figures import several
 from dokimasia.runs.figures import limits_of
@@ -71,6 +71,16 @@ async def note_end(home: Home, run: Run, end: str, why: str, settings: Settings)
         StorageError: it could not be written.
     """
     await record_event(home, run.id, ENDED, {"end": end, "why": Redactor(settings.secrets)(why)})
+
+
+def check_cancellable(run: Run) -> None:
+    """Refuse to cancel a run that has ended.
+
+    Raises:
+        InputError: it is done or failed.
+    """
+    if run.status in ("done", "failed"):
+        raise InputError(f"run {run.id} is {run.status}: there is nothing to cancel")
 
 
 async def take_out(home: Home, run: Run, before: str, settings: Settings) -> RunStatus:

@@ -196,8 +196,12 @@ class Place(Protocol):
         """Call a run otherwise, and return its id."""
         ...
 
-    def cancel(self, run: "Run", *, at_once: bool) -> dict[str, Any]:
-        """Stop a run, or take it out of the queue, and return how it stands; `at_once` gives up its calls in flight."""
+    def cancel(self, run: str, *, at_once: bool) -> dict[str, Any]:
+        """Stop a run, or take it out of the queue, and return how it stands; `at_once` gives up its calls in flight.
+
+        Raises:
+            InputError: it has ended.
+        """
         ...
 
     def resting(self, run: str) -> tuple["Run", Sequence[tuple[str, str]], tuple[int, int]]:

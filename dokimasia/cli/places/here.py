@@ -311,9 +311,9 @@ class Here:
             asyncio.run(name_run(home, found.id, name, ()))
         return found.id
 
-    def cancel(self, run: Run, *, at_once: bool) -> dict[str, Any]:
+    def cancel(self, run: str, *, at_once: bool) -> dict[str, Any]:
         """Stop a run, or take it out of the queue that the next service would go on with, and return how it stands."""
-        from dokimasia.runs.ending import take_out
+        from dokimasia.runs.ending import check_cancellable, take_out
         from dokimasia.runs.reading.listing import described_now
         from dokimasia.storage.runs import AT_WORK
         from dokimasia.storage.threads import queue
@@ -321,11 +321,12 @@ class Here:
         if there := self.holder():
             return there.cancel(run, at_once=at_once)
         with Home.open(self.settings.home, write=True, create=False) as home:
-            found = get_run(home, run.id)
-            before = next((one.before for one in queue(home) if one.id == run.id), None)
+            found = resolve_run(home, run)
+            check_cancellable(found)
+            before = next((one.before for one in queue(home) if one.id == found.id), None)
             if before is not None or found.status in (*AT_WORK, "waiting"):
                 asyncio.run(take_out(home, found, before or "", self.settings))
-            return described_now(home, get_run(home, run.id))
+            return described_now(home, get_run(home, found.id))
 
     def resting(self, run: str) -> tuple[Run, Sequence[tuple[str, str]], tuple[int, int]]:
         """Return a run that is to be deleted, the runs that rest on it, and its numbers of results and samples."""

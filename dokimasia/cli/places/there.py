@@ -23,6 +23,7 @@ from dokimasia.errors import DecidedMeanwhile, DokimasiaError, Interrupted, NotF
 from dokimasia.gateway.events import GatewayEvent
 from dokimasia.log import printable, unguarded
 from dokimasia.report.figures import several
+from dokimasia.runs.ending import check_cancellable
 from dokimasia.runs.estimate import Estimate, ModelEstimate
 from dokimasia.runs.forking import ForkRequest
 from dokimasia.runs.method import Method
@@ -172,11 +173,7 @@ class There:
         return found
 
     def standing(self, run: str) -> dict[str, Any]:
-        """Return how all stands that people decide on in a run.
-
-        Raises:
-            NotFound: they decide on nothing there.
-        """
+        """Return how all stands that people decide on in a run; NotFound where they decide on nothing."""
         from dokimasia.methods.checks import nothing_to_check, waits
 
         figures = self.client.agreement(self.find(run, waits).id)
@@ -246,9 +243,11 @@ class There:
         resting = [(one["id"], one["command"]) for one in shown["runs"]]
         return _row(found.shown), resting, (shown["results"], shown["samples"])
 
-    def cancel(self, run: Run, *, at_once: bool) -> dict[str, Any]:
+    def cancel(self, run: str, *, at_once: bool) -> dict[str, Any]:
         """Stop a run, or take it out of the queue, and return how it stands."""
-        return dict(ClientRun(self.client, run.model_dump()).cancel(at_once=at_once).shown)
+        found = self.client.find(run)
+        check_cancellable(_row(found.shown))
+        return dict(found.cancel(at_once=at_once).shown)
 
     def delete(self, run: Run) -> dict[str, Any]:
         """Delete a run, and return what went."""

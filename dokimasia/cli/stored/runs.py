@@ -8,7 +8,6 @@ from rich.markup import escape
 
 from dokimasia.cli.places.placing import placed
 from dokimasia.cli.shared import console, grid, json_option, print_json, say
-from dokimasia.errors import InputError
 from dokimasia.report.figures import several
 from dokimasia.runs.catalogue import OWN, plugin_methods
 
@@ -85,10 +84,7 @@ def cancel(place: "Place", run: str, at_once: bool, as_json: bool) -> None:
 
     What is finished is kept. It does not go on by itself; `dokimasia resume` goes on with it.
     """
-    found = place.find(run)
-    if found.status in ("done", "failed"):
-        raise InputError(f"run {found.id} is {found.status}: there is nothing to cancel")
-    now = place.cancel(found, at_once=at_once)
+    now = place.cancel(run, at_once=at_once)
     if as_json:
         print_json(now)
     elif now["status"] == "running":
