@@ -317,7 +317,7 @@ def test_the_client_asks_what_the_openapi_describes(tmp_path: Path, data: Path) 
         client.health, client.methods, client.models, client.prompts, client.runs, client.uploads, client.trees,
         client.reviews, client.passports, lambda: client.passport("J"), lambda: client.tree("t", version="1"),
         lambda: client.diff("a", "b", models="A,B", top=1), lambda: client.image("0" * 64), lambda: client.upload(data),
-        lambda: list(client.pending("r", second=True)), lambda: client.item("r", "i", second=True),
+        lambda: list(client.pending("r", second=True)), lambda: client.item("r", "i"),
         lambda: client.decide("r", "i", "accept"), lambda: client.agreement("r"),
         lambda: client.run("evaluate", data=data, judge="J"), lambda: client.preview("evaluate", data=data, judge="J"),
         run.figures, lambda: list(run.items("s")), lambda: list(run.samples(failed=True)), lambda: run.sample("a/b", raw=True),
