@@ -2,7 +2,7 @@
 
 import shutil
 import sqlite3
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -89,15 +89,26 @@ def read_evidence(folder: Path) -> Evidence:
 
 def committed(home: Path) -> int:
     """Return how many calls a home holds at this moment; 0 before there is a ledger."""
-    if not (home / _DATABASES[0]).exists():
-        return 0
-    connection = sqlite3.connect(f"file:{home / _DATABASES[0]}?mode=ro", uri=True)
-    try:
-        return connection.execute("SELECT count(*) FROM calls").fetchone()[0]
-    except sqlite3.OperationalError:
-        return 0
-    finally:
-        connection.close()
+    return _counts_of(home, "SELECT count(*) FROM calls")[0]
+
+
+def spent_before(home: Path) -> tuple[int, float]:
+    """Return the requests and the dollars that the runs of a home have spent by now, against which their limits count."""
+    calls, cost = _counts_of(home, "SELECT total(calls), total(cost) FROM spending")
+    return int(calls), cost
+
+
+def _counts_of(home: Path, query: str) -> Sequence[Any]:
+    """Return the row of numbers that a query finds, all 0 before the home has its tables."""
+    if (home / _DATABASES[0]).exists():
+        connection = sqlite3.connect(f"file:{home / _DATABASES[0]}?mode=ro", uri=True)
+        try:
+            return connection.execute(query).fetchone()
+        except sqlite3.OperationalError:
+            pass
+        finally:
+            connection.close()
+    return (0, 0)
 
 
 class ServerLog:

@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 from benchmarks.cluster import Nodes, nodes_of
 from benchmarks.command import ROOT, BenchmarkFailed, Options, run_benchmark, say, scratch, sized
 from benchmarks.crash.__main__ import MODEL, Findings, Scene, compare_with_earlier, server_of, until, verify
-from benchmarks.crash.evidence import Evidence, Requests, ServerLog, committed, read_evidence, take_copy
+from benchmarks.crash.evidence import Evidence, Requests, ServerLog, committed, read_evidence, spent_before, take_copy
 from benchmarks.crash.limits import Kept, Line, Start, cost_of, kept
 from benchmarks.figures import Figure, Report
 from dokimasia.simulation.world import write_world
@@ -244,12 +244,15 @@ class Driver:
             )
 
     def _limited(self, whole: Whole) -> list[str]:
-        share = self._scene.randomness.uniform(*SHARES)
+        """Return a limit that leaves this start a share of the whole: limits count what the run spent before, too."""
+        share, (calls, cost) = self._scene.randomness.uniform(*SHARES), spent_before(self._home)
         if len(self.starts) % 2:
-            self.starts.append(Start(time.monotonic(), cost=round(share * whole.cost, 6)))
-            return ["--max-cost", str(self.starts[-1].cost)]
-        self.starts.append(Start(time.monotonic(), calls=round(share * whole.requests)))
-        return ["--max-calls", str(self.starts[-1].calls)]
+            more = round(share * whole.cost, 6)
+            self.starts.append(Start(time.monotonic(), cost=more))
+            return ["--max-cost", str(round(cost + more, 6))]
+        more = round(share * whole.requests)
+        self.starts.append(Start(time.monotonic(), calls=more))
+        return ["--max-calls", str(calls + more)]
 
     @property
     def done(self) -> bool:
