@@ -110,7 +110,7 @@ def why_ended(home: Home, run: Run) -> str:
     return str(ends[-1].data["why"]) if ends else ""
 
 
-def limits_said(home: Home, run: Run) -> list[str]:
+def describe_limits(home: Home, run: Run) -> list[str]:
     """Return each limit on a run's spending, with what is spent of it by now."""
     limits, spent = limits_of(run), spent_by(home, run.id)
     cost, calls, tokens = limits["max_cost"], limits["max_calls"], limits["max_tokens"]
@@ -119,12 +119,12 @@ def limits_said(home: Home, run: Run) -> list[str]:
     return said + ([] if tokens is None else [f"{spent.tokens:,} of at most {several(tokens, 'token')}"])
 
 
-def spent_said(home: Home, run: Run, request: Invocation) -> str:
+def describe_spending(home: Home, run: Run, request: Invocation) -> str:
     """Return in a sentence which limits a run has, what is spent of them, and how they are raised."""
     options = [f"--{name.replace('_', '-')}" for name, most in request.spending_limits.items() if most is not None]
     raised = " or ".join(options) or "--max-cost"
     return (
-        f"{SPENT}: {', '.join(limits_said(home, run))} in all its invocations. Raise it by a larger {raised}, or lift it by "
+        f"{SPENT}: {', '.join(describe_limits(home, run))} in all its invocations. Raise it by a larger {raised}, or lift it by "
         f"{(options or [raised])[0]} none"
     )
 

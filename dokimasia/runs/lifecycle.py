@@ -15,11 +15,11 @@ from dokimasia.prompts import PromptLibrary
 from dokimasia.runs.ending import (
     End,
     check_measures,
+    describe_spending,
     finish,
     judge,
     note_end,
     said_of,
-    spent_said,
     waited_for,
     waits_still,
 )
@@ -335,7 +335,7 @@ def _ended(method: AnyMethod, home: Home, run: Run, request: RunRequest, *, comp
         end, why = (
             ("waiting", waited_for(home, run))
             if run.status == "waiting"
-            else ("spending", spent_said(home, run, request))
+            else ("spending", describe_spending(home, run, request))
         )
     return RunResult(run=run.id, complete=complete, summary=figures, end=end, why=why)
 

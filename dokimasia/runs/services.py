@@ -28,7 +28,7 @@ from dokimasia.storage.home import Home
 from dokimasia.storage.ledger import SqliteLedger
 from dokimasia.storage.people.asking import QueuedPeople
 from dokimasia.storage.runs import HomeRows, SqliteRunStore
-from dokimasia.storage.spending import Spent, keeping_spent, spent_by
+from dokimasia.storage.spending import Spending, spending_recorder, spent_by
 from dokimasia.tools.reducing import reduce_image
 
 if TYPE_CHECKING:
@@ -282,7 +282,7 @@ async def open_services(
             ledger = CarriedLedger(home)
         before = spent_by(home, run)
         budget = Budget(**asked.spending_limits, **before._asdict())
-        budget.changed = keeping_spent(home, run, lambda: Spent(budget.calls, budget.tokens, budget.cost))
+        budget.changed = spending_recorder(home, run, lambda: Spending(budget.calls, budget.tokens, budget.cost))
         gateway = ReachingGateway(
             stop,
             goes_on=asked.allows_every_failure,

@@ -10,7 +10,7 @@ from dokimasia.storage.home import Home
 from dokimasia.storage.schema.rows import change_row, insert_row
 
 
-class Spent(NamedTuple):
+class Spending(NamedTuple):
     """Requests sent, tokens and US dollars; what a provider did not report is counted at its estimate."""
 
     calls: int = 0
@@ -18,13 +18,13 @@ class Spent(NamedTuple):
     cost: float = 0.0
 
 
-def spent_by(home: Home, run_id: str) -> Spent:
+def spent_by(home: Home, run_id: str) -> Spending:
     """Return what a run has spent; nothing for a run that an older version accepted, or that sent nothing yet."""
     row = home.one("SELECT calls, tokens, cost FROM spending WHERE id = ?", (run_id,))
-    return Spent() if row is None else Spent(*row)
+    return Spending() if row is None else Spending(*row)
 
 
-def keeping_spent(home: Home, run_id: str, read: Callable[[], Spent]) -> Callable[[], None]:
+def spending_recorder(home: Home, run_id: str, read: Callable[[], Spending]) -> Callable[[], None]:
     """Return what has the run's spending written without waiting, before any later write to the home.
 
     Args:

@@ -18,7 +18,7 @@ _AT_ONCE = 2_000_000
 Floats = NDArray[np.float64]
 
 
-class Held(NamedTuple):
+class ImageCounts(NamedTuple):
     """On how many images errors of a dimension stand beside errors of another one, and on how many they stand alone."""
 
     mixed: int
@@ -118,19 +118,19 @@ def blind_spots(
     return {name: float(p) for name, p in zip(names, reached / (1 + made), strict=True)}
 
 
-def images_of(dimensions: Sequence[str], clusters: Sequence[Hashable]) -> dict[str, Held]:
+def images_of(dimensions: Sequence[str], clusters: Sequence[Hashable]) -> dict[str, ImageCounts]:
     """Return of each dimension, in order of appearance, how many images hold it with another dimension, and how many alone.
 
     Examples
     --------
     >>> images_of(["count", "colour", "count", "count"], ["a", "a", "b", "b"])
-    {'count': Held(mixed=1, alone=1), 'colour': Held(mixed=1, alone=0)}
+    {'count': ImageCounts(mixed=1, alone=1), 'colour': ImageCounts(mixed=1, alone=0)}
     """
-    found = dict.fromkeys(dimensions, Held(0, 0))
+    found = dict.fromkeys(dimensions, ImageCounts(0, 0))
     for own in _dimensions_by_cluster(dimensions, number_clusters(clusters, len(dimensions))).values():
         for name in own:
             mixed, alone = found[name]
-            found[name] = Held(mixed + (len(own) > 1), alone + (len(own) == 1))
+            found[name] = ImageCounts(mixed + (len(own) > 1), alone + (len(own) == 1))
     return found
 
 

@@ -278,12 +278,12 @@ class Here:
 
     def runs(self, tags: Sequence[str], *, method: str | None = None) -> list[dict[str, Any]]:
         """Return the runs that have all of these tags, of one method where it is named, the newest first."""
-        from dokimasia.runs.reading.listing import described, listed, waiting_questions, whys
+        from dokimasia.runs.reading.listing import described, end_reasons, listed, waiting_questions
 
         with Home.open(self.settings.home, write=False) as home:
             waiting = waiting_questions(home)
             found = listed(home, tags=tuple(tags), wanted=lambda run: method is None or run.method == method)
-            why = whys(home, (run for run, _ in found))
+            why = end_reasons(home, (run for run, _ in found))
             return [described(run, label, questions=waiting[run.id], why=why.get(run.id, "")) for run, label in found]
 
     def models(self, names: Sequence[str], *, simulated: bool) -> list[dict[str, Any]]:

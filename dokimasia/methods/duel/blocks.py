@@ -312,7 +312,7 @@ def _notes(summary: Mapping[str, Any]) -> Iterator[str]:
             "judged by general ones of this program."
         )
     if summary["factuality"] != "none":
-        yield _factuality_said(summary["factuality"], cases, summary["samples"])
+        yield _describe_factuality(summary["factuality"], cases, summary["samples"])
     name = f"{summary['baseline']}#{AGAIN}"
     if name in summary["models"]:
         same = summary["models"][name]["same_text"]
@@ -325,7 +325,7 @@ def _notes(summary: Mapping[str, Any]) -> Iterator[str]:
     yield f"{figures.used(summary)}."
 
 
-def _factuality_said(chosen: str, cases: Mapping[str, int], samples: int) -> str:
+def _describe_factuality(chosen: str, cases: Mapping[str, int], samples: int) -> str:
     """Return what visual factuality is judged by, and to how many cases it does not apply."""
     by = "the ground truth alone" if chosen == "text" else "ground truth and images"
     said = f"Visual factuality is judged by {by}"

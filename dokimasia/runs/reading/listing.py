@@ -34,7 +34,7 @@ def waiting_questions(home: Home) -> Counter[str]:
     return Counter(one.run for one in open_questions(home))
 
 
-def whys(home: Home, runs: Iterable[Run]) -> dict[str, str]:
+def end_reasons(home: Home, runs: Iterable[Run]) -> dict[str, str]:
     """Return why runs were interrupted or failed, in a sentence, by the run's id; nothing of others."""
     ids = [run.id for run in runs if run.status in ("interrupted", "failed")]
     sql = "SELECT run_id, data FROM events WHERE run_id IN ({marks}) AND kind = 'ended' ORDER BY id"
@@ -44,7 +44,7 @@ def whys(home: Home, runs: Iterable[Run]) -> dict[str, str]:
 def described_now(home: Home, run: Run) -> dict[str, Any]:
     """Return what a list says of one run, ready for JSON."""
     label, questions = labels(home).get(run.id, Label()), waiting_questions(home)[run.id]
-    return described(run, label, questions=questions, why=whys(home, [run]).get(run.id, ""))
+    return described(run, label, questions=questions, why=end_reasons(home, [run]).get(run.id, ""))
 
 
 def listed(

@@ -12,11 +12,11 @@ from dokimasia.errors import ConfigError
 from dokimasia.report.data import SIMULATED_NOTE
 from dokimasia.runs.catalogue import OWN, plugin_methods
 from dokimasia.runs.deleting import resting_on
-from dokimasia.runs.ending import limits_said
+from dokimasia.runs.ending import describe_limits
 from dokimasia.runs.figures import forked_from, limits_of
 from dokimasia.runs.forking import ForkRequest
 from dokimasia.runs.method import Method
-from dokimasia.runs.reading.listing import whys
+from dokimasia.runs.reading.listing import end_reasons
 from dokimasia.runs.registry import method_named, method_of
 from dokimasia.runs.requests import LIMITS, option_of
 from dokimasia.runs.retrying import RETRYABLE
@@ -93,7 +93,7 @@ def standing(service: Service, run: Run) -> dict[str, Any]:
     origin = forked_from(run)
     return {
         "run": run,
-        "why": whys(service.home, [run]).get(run.id, ""),
+        "why": end_reasons(service.home, [run]).get(run.id, ""),
         "label": known.get(run.id, Label()),
         "method": method,
         "far": how_far(service.home, [run.id]).get(run.id, Reached()),
@@ -108,7 +108,7 @@ def standing(service: Service, run: Run) -> dict[str, Any]:
         "resting": [(one, known.get(one.id, Label())) for one in resting_on(service.home, run.id)],
         "trees": [one.name for one in list_trees(service.home) if run.id in (one.run_id, one.source)],
         "steps": list(next_steps(run)),
-        "limits": limits_said(service.home, run),
+        "limits": describe_limits(service.home, run),
         "lifts": [(name, LIMITED[name]) for name, most in limits_of(run).items() if most is not None],
         "waits": sum(one.items for one in check_counts(service.home) if one.run == run.id and one.waiting),
         "exports": (*EXPORTS, *method.forms),

@@ -9,7 +9,7 @@ from pydantic import Field
 from dokimasia.errors import InputError, NotFound
 from dokimasia.runs.deleting import resting_on
 from dokimasia.runs.reading.comparing import compare_runs
-from dokimasia.runs.reading.listing import listed, waiting_questions, whys
+from dokimasia.runs.reading.listing import end_reasons, listed, waiting_questions
 from dokimasia.runs.registry import method_of
 from dokimasia.runs.requests import Called
 from dokimasia.service.describing import takes
@@ -79,7 +79,7 @@ def list_of_runs(
     keep(request)
     found = listed(service.home, tags=tuple(tag or ()), wanted=wanted, text=q)
     shown, later = page_of(found, lambda one: one[0].id, limit=limit, after=after)
-    waiting, why = waiting_questions(service.home), whys(service.home, (run for run, _ in shown))
+    waiting, why = waiting_questions(service.home), end_reasons(service.home, (run for run, _ in shown))
     runs = [shown_run(run, label, questions=waiting[run.id], why=why.get(run.id, "")) for run, label in shown]
     return RunsListed(total=len(found), next=later, runs=runs)
 
