@@ -71,6 +71,7 @@ FAMILIES: dict[str, Callable[[int], Seed]] = {
     "corrections": corrections.corrections,
     "probes": probes.probes,
     "tied kinds": probes.tied,
+    "strategies": probes.strategies,
 }
 
 

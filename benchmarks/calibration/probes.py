@@ -7,6 +7,7 @@ import numpy as np
 
 from benchmarks.calibration.trials import Seed, Trial, trial
 from dokimasia.domain.blindspots import NEUTRAL, Detection, Evaluator
+from dokimasia.methods.probe.comparing import comparisons
 from dokimasia.methods.probe.figures import figures_of
 
 EQUAL, UNEQUAL = (1,) * 30, (1, 1, 2, 3, 4, 6) * 4
@@ -44,6 +45,12 @@ ON_HARD, ON_EASY = (0.7, 0.5), (0.15, 0.06)
 
 BLIND = 0.28
 """How much more of the tied kind a judge misses that is blind to it on any image."""
+
+JUDGES, SEVERAL, ERRORS_SEEN = 8, 24, 0.1
+"""Judges whose paradigms are compared, images of an error each, and how often it is missed."""
+
+LOOK_AWAY = 0.3
+"""How much more one judge misses by its only strategy of a paradigm."""
 
 NULL, WAVERS = 0.4, 0.1
 """How often equal judges miss any error; in pairs of these a part is one order that is judged a tie by chance."""
@@ -94,6 +101,38 @@ def tied(seed: int) -> Seed:
         looked_at = ["spot"] if more else list(kinds)
         p_values[f"probe, a kind {name}"] = min(kinds[kind]["spot"]["adjusted"] for kind in looked_at)
     return Seed({}, p_values)
+
+
+def strategies(seed: int) -> Seed:
+    """Judges that miss few errors, alike by any strategy, with several strategies of one paradigm and one of another."""
+    p_values: dict[str, float] = {}
+    for number, (more, name) in enumerate(((0.0, "any pair"), (LOOK_AWAY, "one misses more, found"))):
+        generator = np.random.default_rng([seed, 94, number])
+        found = comparisons(list(_by_strategy(generator, more)), seed=seed)["paradigms"]
+        looked_at = [one for one in found if one["of"] == "j0"] if more else found
+        p_values[f"probe, paradigms of many strategies and of one, {name}"] = min(one["adjusted"] for one in looked_at)
+    return Seed({}, p_values)
+
+
+def _by_strategy(generator: np.random.Generator, more: float) -> Iterator[Detection]:
+    """Yield one error an image, which is hard or easy for a judge, under four strategies of one paradigm and one of another."""
+    asked: tuple[Evaluator, ...] = ("single-vanilla", "single-rubric", "single-axes", "single-axes-rubric", REFERENCE)
+    for judge in range(JUDGES):
+        for image in range(SEVERAL):
+            rate = generator.beta(4 * ERRORS_SEEN, 4 * (1 - ERRORS_SEEN))
+            for evaluator in asked:
+                worse = more * (judge == 0 and evaluator == REFERENCE)
+                yield Detection(
+                    judge=f"j{judge}",
+                    task="image-to-text",
+                    evaluator=evaluator,
+                    case="error",
+                    dimension="a",
+                    group="VG",
+                    cluster=f"image {image}",
+                    item=f"{image}",
+                    undetected=float(generator.random() < rate + worse),
+                )
 
 
 def _tied(generator: np.random.Generator, more: float) -> Iterator[Detection]:

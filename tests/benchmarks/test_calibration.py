@@ -83,6 +83,13 @@ def test_a_kind_of_error_on_hard_images_is_no_blind_spot(calibration) -> None:
     assert more.rule == "finds"
 
 
+def test_paradigms_of_unequally_many_strategies_are_compared_at_the_level(calibration) -> None:
+    """Over 60 seeds at most 4 tell any paradigm of equal judges from another, and half find the one that misses more."""
+    equal, more = calibration.calibrate(60, families=["strategies"])["strategies"]
+    assert equal.count <= 4
+    assert more.count >= 30
+
+
 def test_only_what_holds_for_terse_models_is_held_to_its_level(calibration) -> None:
     """A terse and a talkative model of equal skill: right answers and what both speak to tell them apart by chance alone.
 

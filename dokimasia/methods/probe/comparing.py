@@ -5,7 +5,12 @@ from itertools import combinations
 from statistics import fmean
 from typing import Any
 
+import numpy as np
+
 from dokimasia.algorithms.statistics import adjusted
+from dokimasia.algorithms.statistics.clusters import Floats
+from dokimasia.algorithms.statistics.paired import PERMUTATIONS
+from dokimasia.algorithms.statistics.within_clusters import exchange_p_values
 from dokimasia.domain.blindspots import Detection, Evaluator, paradigm_of
 from dokimasia.runs.reading.rates import paired, rounded
 
@@ -19,10 +24,18 @@ def compared(of: str, first: Side, second: Side, *, seed: int) -> dict[str, Any]
     """Return how much more often errors go undetected on the second side, without the adjusted p-value.
 
     An item's value on a side is the mean over the evaluators that the side has; it counts where both sides have every one.
+    Where one side has more evaluators than the other, evaluators change places within images instead of sides their signs:
+    a mean of three less a single value is not symmetric, however alike they are.
     """
-    one, other = _values(first[1]), _values(second[1])
-    both = [item for item in one if item in other]
-    found = paired([other[item] - one[item] for item in both], [cluster for _, cluster in both], widest=1.0, seed=seed)
+    each, every = _values(first[1]), _values(second[1])
+    both = [item for item in each if item in every]
+    one, other = ({item: fmean(side[item]) for item in both} for side in (each, every))
+    clusters = [cluster for _, cluster in both]
+    found = paired([other[item] - one[item] for item in both], clusters, widest=1.0, seed=seed)
+    p_value = found["p_value"]
+    if both and len(each[both[0]]) != len(every[both[0]]):
+        values = np.array([[*every[item], *each[item]] for item in both])
+        p_value = rounded(_exchanged(values, len(every[both[0]]), clusters, seed=seed))
     return {
         "of": of,
         "first": first[0],
@@ -30,7 +43,7 @@ def compared(of: str, first: Side, second: Side, *, seed: int) -> dict[str, Any]
         "n": len(both),
         "shares": [rounded(fmean(side[item] for item in both)) for side in (one, other)] if both else None,
         "difference": found["difference"],
-        "p_value": found["p_value"],
+        "p_value": p_value,
     }
 
 
@@ -106,11 +119,22 @@ def _several(
     return {asked: {name: own[name] for name in (order or own)} for asked, own in found.items() if len(own) > 1}
 
 
-def _values(found: Sequence[Detection]) -> dict[tuple[str, str], float]:
-    """Return each item's mean over all evaluators that the side has, by item and cluster; an item that lacks one is out."""
-    asked = len({one.evaluator for one in found})
-    values: dict[tuple[str, str], list[float]] = {}
+def _exchanged(values: Floats, second: int, clusters: Sequence[str], *, seed: int) -> float:
+    """Return the p-value of a difference of means, of the first so many columns and the others, where any could be the first.
+
+    Every choice of so many columns is a column of the test, the one seen the first of them.
+    """
+    every = range(values.shape[1])
+    choices = [list(one) for one in combinations(every, second)]
+    gaps = [values[:, one].mean(axis=1) - np.delete(values, one, axis=1).mean(axis=1) for one in choices]
+    return exchange_p_values(np.stack(gaps, axis=1), clusters, seed=seed, draws=PERMUTATIONS)[0]
+
+
+def _values(found: Sequence[Detection]) -> dict[tuple[str, str], list[float]]:
+    """Return each item's value under all evaluators that the side has, by item and cluster; an item that lacks one is out."""
+    evaluators: list[str] = list(dict.fromkeys(one.evaluator for one in found))
+    values: dict[tuple[str, str], dict[str, float]] = {}
     for one in found:
         if one.undetected is not None:
-            values.setdefault((one.item, one.cluster), []).append(one.undetected)
-    return {item: fmean(own) for item, own in values.items() if len(own) == asked}
+            values.setdefault((one.item, one.cluster), {})[one.evaluator] = one.undetected
+    return {item: [own[name] for name in evaluators] for item, own in values.items() if len(own) == len(evaluators)}

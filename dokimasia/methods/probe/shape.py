@@ -107,7 +107,10 @@ class ProbeComparison(Value):
         description="undetected on the first side and on the second, over these items; null without an item"
     )
     difference: Interval | None = Field(description="second less first, -1 to 1, paired by item; null without an item")
-    p_value: Fraction | None = Field(description="two-sided, sign flips of whole images; null without an item")
+    p_value: Fraction | None = Field(
+        description="two-sided, sign flips of whole images, or exchanges of evaluators within images where one side has "
+        "more of them; null without an item"
+    )
     adjusted: Fraction | None = Field(description="over all comparisons of the list, Benjamini and Hochberg")
 
 

@@ -135,7 +135,7 @@ DIFFERING = (
     Column("second", meaning="undetected on the second side, in percent, over the items judged on both"),
     Column("difference", meaning="in percentage points, second less first, paired by item, with its 95 % interval"),
     Column("items", meaning="judged on both sides"),
-    Column("adjusted p", meaning="two-sided sign flips of whole images; Benjamini and Hochberg over the table"),
+    Column("adjusted p", meaning="two-sided, by whole images; Benjamini and Hochberg over the table"),
 )
 
 
