@@ -176,7 +176,7 @@ async def test_a_name_from_a_cookie_holds_no_signs_that_cannot_be_printed(waitin
                 told = {"cookie": f"dokimasia_who={quote(name)}"}
                 sent = {"action": "accept", "second": True}
                 assert (await client.post(f"{at}/{item}", json=sent, headers=told)).status_code == 201
-            decisions = (await client.get(f"{at}/{item}")).json()["decisions"]
+            decisions = (await client.get(f"{at}/{item}", headers=told)).json()["decisions"]
     assert [one["who"] for one in decisions] == ["a b", "x" * 100]
 
 

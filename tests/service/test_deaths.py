@@ -22,7 +22,6 @@ from dokimasia.settings import load_settings
 from dokimasia.simulation.serving.server import running_server
 from dokimasia.storage.home import Home
 from dokimasia.storage.runs import Run, get_run, note_run, set_status
-from dokimasia.storage.schema.migrations import SCHEMA_VERSION
 from dokimasia.storage.threads import Queued, enqueue, mark_at_work, queue
 from dokimasia.storage.verification import verify_home
 from tests.cli.served import Served, configured, served
@@ -148,7 +147,8 @@ def earlier_version(home: Path) -> None:
     with closing(sqlite3.connect(home / "dokimasia.db")) as connection:
         for column in ("at_work", "deaths"):
             connection.execute(f"ALTER TABLE queue DROP COLUMN {column}")
-        connection.execute("DELETE FROM _migrations WHERE number = ?", (SCHEMA_VERSION,))
+        connection.execute("DROP TABLE spending")
+        connection.execute("DELETE FROM _migrations WHERE name IN ('deaths', 'spending')")
         connection.commit()
 
 

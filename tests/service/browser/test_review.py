@@ -160,7 +160,7 @@ def test_an_edit_outlives_reload_browser_and_service(waiting: Waits) -> None:
 
 
 def test_two_browsers_on_one_item(waiting: Waits) -> None:
-    """The second is told who decided what, keeps what was written, and adds it as a second opinion."""
+    """The second learns who decided, keeps what was written, and adds it as a second opinion."""
     path = f"{waiting.path('rubrics')}/next"
     with _site(waiting.home, "ana", "bob") as (ana, bob), ana.opened(path) as first, bob.opened(path) as second:
         second.page.keyboard.press("e")
@@ -168,7 +168,7 @@ def test_two_browsers_on_one_item(waiting: Waits) -> None:
         _press(first.page, "a")
         second.page.focus("#text")
         _press(second.page, "Control+Enter")
-        assert "ana decided: accepted" in second.page.inner_text("[role=alert]")
+        assert "ana decided on it" in second.page.inner_text("[role=alert]")
         assert second.page.input_value("#text") == "A rubric of bob's own."
         second.page.focus("#text")
         _press(second.page, "Control+Enter")
