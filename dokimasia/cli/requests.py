@@ -92,7 +92,12 @@ class NumberOrNone(click.ParamType):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Return the number, or the word."""
-        return NOBODY if value == NOBODY else self._number.convert(value, param, ctx)
+        if value == NOBODY:
+            return NOBODY
+        try:
+            return self._number.convert(value, param, ctx)
+        except click.BadParameter as problem:
+            self.fail(f"{problem.message.rstrip('.')}; give a number, or {NOBODY} to lift the limit", param, ctx)
 
 
 def flags_of(name: str, field: FieldInfo) -> tuple[str, ...]:

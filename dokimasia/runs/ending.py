@@ -120,12 +120,16 @@ def describe_limits(home: Home, run: Run) -> list[str]:
 
 
 def describe_spending(home: Home, run: Run, request: Invocation) -> str:
-    """Return in a sentence which limits a run has, what is spent of them, and how they are raised."""
-    options = [f"--{name.replace('_', '-')}" for name, most in request.spending_limits.items() if most is not None]
-    raised = " or ".join(options) or "--max-cost"
+    """Return in a sentence which limits a run has, what is spent of them, and how the nearest of them is raised or lifted."""
+    spent = spent_by(home, run.id)._asdict()
+    limits = {name: most for name, most in request.spending_limits.items() if most is not None}
+    nearest = max(
+        limits, key=lambda name: spent[name.removeprefix("max_")] / (limits[name] or 1e-9), default="max_cost"
+    )
+    option = f"--{nearest.replace('_', '-')}"
     return (
-        f"{SPENT}: {', '.join(describe_limits(home, run))} in all its invocations. Raise it by a larger {raised}, or lift it by "
-        f"{(options or [raised])[0]} none"
+        f"{SPENT}: {', '.join(describe_limits(home, run))} in all its invocations. Raise it by a larger {option}, or lift it by "
+        f"{option} none"
     )
 
 

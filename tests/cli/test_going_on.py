@@ -56,7 +56,7 @@ def test_what_is_left_is_said(verb: Verb) -> None:
     answered, left = shown["answered"], whole["calls"] - shown["answered"]
     assert 0 < answered <= 24
     table = " ".join(verb("show", "last")[1].split())
-    assert "answers failed, over all it is" in table
+    assert "answers have no verdict, over all it is" in table
     assert {name: value for name, value in shown.items() if name in whole} == whole
     said = f"answered already, at most about {left} left"
     assert f"at least {answered} calls of run {shown['run']} {said}" in verb(*ASKED, "--dry-run")[1]

@@ -199,8 +199,12 @@ def plain_answer(text: str) -> str:
 
 
 def without_frame(plain: str) -> str:
-    """Return a plain answer without words that only introduce it, such as `it is` or `the answer is`."""
-    return _FRAME.sub("", plain)
+    """Return a plain answer without words that only introduce it, such as `it is` or `the answer is`.
+
+    `That is right` agrees with somebody and names no side, so it stays whole.
+    """
+    bare = _FRAME.sub("", plain)
+    return plain if bare == "right" and plain.startswith(("it", "that", "this")) else bare
 
 
 def says_otherwise(plain: str, question: str) -> bool:

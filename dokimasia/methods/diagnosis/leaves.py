@@ -234,7 +234,8 @@ def contrasts(material: Material) -> Asset:
                 else f"No model was found significantly better or worse than the mean of the others at any {material.leaf}"
             )
             + f", on criteria that all have a score for; exchange of models within images, at most {LIMIT:.0%} of the marks "
-            "expected to be false; p-values are adjusted over all rows of this table (Benjamini and Hochberg)."
+            "expected to be false; p-values are adjusted over all rows of this table (Benjamini and Hochberg). "
+            "A mark also needs an interval on one side of 0."
         ),
         columns=(MODEL, AssetColumn(name=material.leaf, kind="name"), *compared("against the others")),
         rows=tuple(rows),

@@ -136,5 +136,5 @@ def _sentence(decided: int, silent: int, undecided: int, *, silence_known: bool)
     return (
         f"Of {several(decided, 'answer')} that are right or wrong {decided - silent} state reasons (criteria that they speak "
         f"to, the final answer left out): how many right ones get a reason wrong (score below {SOLVED}), and how many wrong "
-        f"ones none.{left}{unasked}"
+        f"ones none. Differences between models are not tested.{left}{unasked}"
     )

@@ -117,7 +117,11 @@ def _strict(accuracy: Mapping[str, Any], place: str) -> Cell:
         cell = (*cell, ", up to ", figures.upper_of(accuracy, place), f" if {open_ones} right")
     if n < answers:
         between = figures.percent_bounds(accuracy)
-        cell = (*cell, f"; {answers - n:,} of {answers:,} answers failed, over all it is ", *_as_pieces(between))
+        cell = (
+            *cell,
+            f"; {answers - n:,} of {answers:,} answers have no verdict, over all it is ",
+            *_as_pieces(between),
+        )
     return cell
 
 

@@ -150,6 +150,8 @@ def _notes(data: ReportData, *, judged: bool) -> list[Block]:
             "Strict accuracy counts undecided answers as not right, as benchmarks by exact match do; the figure after “up to” "
             "counts them as right. That range has no sampling error in it, and comes beside the interval. "
         )
+        if not judged:
+            right += "To decide them, give the command again with --judge. "
     bare = ""
     if summary.get("ask") == "plain":
         bare = (
