@@ -93,7 +93,7 @@ async def evaluation(home: Home, data: Path, **changes: Any) -> Run:
     request = EvaluationRequest(data=data, judge="sim/judge", models=("sim/strong",))
     accepted = await METHOD.admit(request, Session(settings, home, default_library()))
     row, _ = await keep_accepted(METHOD, home, request, accepted)
-    parts: Any = {part: {**row.options[part], **changes} for part in ("plan", "request")}  # type: ignore[dict-item]
+    parts: Any = {part: {**row.options[part], **changes} for part in ("plan", "request")}
     await note_run(home, row, parts)
     return get_run(home, row.id)
 

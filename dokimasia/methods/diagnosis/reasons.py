@@ -41,7 +41,7 @@ def reasons(material: Material) -> Asset:
                 n=len(right) + len(wrong),
                 held=len(own),
                 model=model,
-                samples=tuple(dict.fromkeys(one.sample_id for one in own if parting_of(one))),
+                samples=tuple(dict.fromkeys(one.sample_id for one in own if disagreement_of(one))),
             )
         )
     return Asset(
@@ -65,9 +65,11 @@ def answer_tables(material: Material) -> list[Asset]:
     """Return each model's list of right answers for the wrong reason, and the opposite; the most wrong reasons first."""
     tables: list[Asset] = []
     for model, slug in slugs_of(material.models).items():
-        found = [one for one in material.answers if one.model == model and parting_of(one)]
-        found.sort(key=lambda one: (parting_of(one) != WRONG_REASON, -wrong_reasons(one), one.sample_id, one.repeat))
-        luck = sum(parting_of(one) == WRONG_REASON for one in found)
+        found = [one for one in material.answers if one.model == model and disagreement_of(one)]
+        found.sort(
+            key=lambda one: (disagreement_of(one) != WRONG_REASON, -wrong_reasons(one), one.sample_id, one.repeat)
+        )
+        luck = sum(disagreement_of(one) == WRONG_REASON for one in found)
         tables.append(
             Asset(
                 id=f"answers/{slug}",
@@ -92,7 +94,7 @@ def answer_tables(material: Material) -> list[Asset]:
                         cells=(
                             text(one.sample_id),
                             number(one.repeat + 1),
-                            text(parting_of(one)),
+                            text(disagreement_of(one)),
                             number(wrong_reasons(one)),
                             number(len(one.reasons)),
                             number(one.score),
@@ -115,8 +117,8 @@ def wrong_reasons(one: Answered) -> int:
     return sum(score < SOLVED for score in one.reasons)
 
 
-def parting_of(one: Answered) -> str:
-    """Return in which way an answer and its reasons part, empty where they do not, or where it cannot be said."""
+def disagreement_of(one: Answered) -> str:
+    """Return how an answer and its reasons disagree; empty where they agree, or where neither can be said."""
     if one.score is None or not one.reasons:
         return ""
     if one.final == "right" and wrong_reasons(one):
