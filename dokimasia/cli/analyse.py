@@ -54,7 +54,7 @@ def command(
     import asyncio
 
     from dokimasia.cli.drawing import print_run
-    from dokimasia.cli.places.here import Here
+    from dokimasia.cli.local_backend import LocalBackend
     from dokimasia.methods.audit.analysing import analyse
     from dokimasia.runs.reading.reporting import write_report
     from dokimasia.storage.naming import of_method, other_than, resolve_run
@@ -66,7 +66,7 @@ def command(
         )
         if output is not None:
             asyncio.run(write_report(home, found, output=output, redact=redact, figures=figures))
-    print_run(Here(settings), found.id, as_json=as_json, figures=figures)
+    print_run(LocalBackend(settings), found.id, as_json=as_json, figures=figures)
     if output is not None:
         click.echo(f"wrote {output}", err=True)
 

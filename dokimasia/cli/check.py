@@ -1,17 +1,14 @@
 """`dokimasia check`: go through what waits for a person in a run, or hand it out and take it in as files."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 from rich.markup import escape
 
-from dokimasia.cli.places.placing import placed
+from dokimasia.cli.backend import Backend, with_backend
 from dokimasia.cli.shared import EXISTING_FILE, FILE, console, json_option, print_json
 from dokimasia.report.figures import several
-
-if TYPE_CHECKING:
-    from dokimasia.cli.places import Place
 
 
 @click.command()
@@ -31,9 +28,9 @@ if TYPE_CHECKING:
     help="Take in the decisions of a file that --export wrote and somebody filled in.",
 )
 @json_option
-@placed
+@with_backend
 def command(
-    place: "Place",
+    backend: Backend,
     run: str,
     who: str | None,
     second: bool,
@@ -52,11 +49,11 @@ def command(
     is asked: it prints how all items stand.
     """
     if as_json and export is None and import_ is None:
-        print_json(place.standing(run))
+        print_json(backend.standing(run))
         return
-    person = place.checks.person(run, who)
+    person = backend.reviewer(run, who)
     if import_ is not None:
-        taken = place.checks.take_in(run, import_, who=person)
+        taken = backend.take_in_checks(run, import_, who=person)
         known = f", {taken.known} known already" if taken.known else ""
         text = f"took in {several(taken.decided, 'decision')}{known}; {several(taken.empty, 'line')} without one"
         if taken.left:
@@ -67,7 +64,8 @@ def command(
     if export is not None:
         from dokimasia.methods.checks.files import write_files
 
-        count, files = place.checks.files(run, export.name, who=person, others=not who)
+        files = backend.check_files(run, export.name, who=person, others=not who)
+        count = files[export.name].count(b"\n")
         beside = [path for path in write_files(files, export)[1:] if path.suffix == ".html"]
         page = f", and a page for {person} to label them on to {beside[0]}" if beside else ""
         if page and not who:
@@ -76,14 +74,14 @@ def command(
     if not as_json and export is None and import_ is None:
         from dokimasia.cli.checking import go_through
 
-        go_through(place, run, who=person, second=second)
-        if second and place.checks.due(run, who=person, second=True).items:
+        go_through(backend, run, who=person, second=second)
+        if second and backend.due_items(run, who=person, second=True).items:
             return  # figures would say what others decided on what is still to be judged
-    figures = place.standing(run)
+    figures = backend.standing(run)
     if as_json:
         print_json(figures)
     else:
-        _print(figures, escape(place.where))
+        _print(figures, escape(backend.where))
 
 
 def _print(figures: dict[str, Any], where: str) -> None:

@@ -22,8 +22,8 @@ from dokimasia.report.figures import several
 from dokimasia.report.terminal import draw_blocks
 
 if TYPE_CHECKING:
-    from dokimasia.cli.places import Place
-    from dokimasia.cli.places.checks import Checks, OnScreen
+    from dokimasia.cli.backend import Backend
+    from dokimasia.cli.outcomes import CheckScreen
 
 _MOVES = "o open the image · s skip · b back · q stop"
 _REPLY = "e write the reply in an editor · r TEXT reply in one line · z take the answer back"
@@ -42,7 +42,7 @@ Pictures = Sequence[tuple[str, Path]]
 """The pictures of an item as files, by what they are called."""
 
 
-def go_through(place: "Place", run: str, *, who: str, second: bool) -> int:
+def go_through(backend: "Backend", run: str, *, who: str, second: bool) -> int:
     """Show each item that waits and ask what to do with it, until there is none or the person stops; return how many.
 
     The home is held only while a decision is written, so that runs can go on beside. The end of the input, Ctrl-C and
@@ -51,7 +51,7 @@ def go_through(place: "Place", run: str, *, who: str, second: bool) -> int:
     Raises:
         Unreachable: the service went away; the message says how to go on.
     """
-    due = place.checks.due(run, who=who, second=second)
+    due = backend.due_items(run, who=who, second=second)
     out = console()
     if others := _told_of_others(due.asked, who):
         out.print(escape(others))
@@ -63,22 +63,22 @@ def go_through(place: "Place", run: str, *, who: str, second: bool) -> int:
     with TemporaryDirectory(prefix="dokimasia-check-") as folder:
         try:
             while at < len(due.items):
-                screen = place.checks.show(due.run, due.items[at], who=who)
+                screen = backend.show_item(due.run, due.items[at], who=who)
                 if kind is None:
                     out.print(f"[bold]{len(due.items)} to check as {escape(who)}[/bold] · {KEYS[screen.item.kind]}")
                 elif screen.item.kind != kind:
                     out.print(f"\n{KEYS[screen.item.kind]}")
                 kind = screen.item.kind
-                pictures = _pictures(place.checks, screen, Path(folder))
+                pictures = _pictures(backend, screen, Path(folder))
                 _show(screen, at + 1, len(due.items), pictures)
-                step, made = _ask(place, screen, who, pictures, second=second)
+                step, made = _ask(backend, screen, who, pictures, second=second)
                 decided += made
                 at = max(0, at + step) if step is not None else len(due.items)
         except (click.Abort, EOFError, KeyboardInterrupt):
             out.print()
         except Unreachable as gone:
             out.print(f"{decided} decided in this invocation")
-            again = f"dokimasia check {due.run} --who {who}{' --second' if second else ''}{place.where}"
+            again = f"dokimasia check {due.run} --who {who}{' --second' if second else ''}{backend.where}"
             raise Unreachable(f"{gone}; what was decided is kept. Go on with: {again}") from None
     out.print(f"{decided} decided in this invocation")
     return decided
@@ -90,7 +90,7 @@ def _told_of_others(asked: Mapping[str, int], who: str) -> str:
     return f"others are asked, too: {', '.join(told)}" if told else ""
 
 
-def _show(screen: "OnScreen", number: int, count: int, pictures: Pictures) -> None:
+def _show(screen: "CheckScreen", number: int, count: int, pictures: Pictures) -> None:
     out, item = console(), screen.item
     of = f"by the prompt {item.detail}" if item.kind == "question" else f"of {escape(item.sample_id)}"
     out.print(f"\n[bold]{number} of {count}[/bold] · {item.kind} {of} · item {item.id}")
@@ -121,7 +121,9 @@ def _show_perturbation(shown: Mapping[str, Any]) -> None:
     draw_blocks(console(), [Facts([row for row in rows if row[1]])])
 
 
-def _ask(place: "Place", screen: "OnScreen", who: str, pictures: Pictures, *, second: bool) -> tuple[int | None, int]:
+def _ask(
+    backend: "Backend", screen: "CheckScreen", who: str, pictures: Pictures, *, second: bool
+) -> tuple[int | None, int]:
     """Ask until something is decided; return the step to the next item (None: stop) and how many decisions were made."""
     out, item = console(), screen.item
     seen = None if second or item.kind == "question" else int(screen.shown["decided"])
@@ -134,9 +136,9 @@ def _ask(place: "Place", screen: "OnScreen", who: str, pictures: Pictures, *, se
         if key in STEPS:
             return STEPS[key], 0
         try:
-            action, text = _decided(place.checks, screen, who, key, rest.strip())
+            action, text = _decided(backend, screen, who, key, rest.strip())
             if action is not None:
-                said = place.decide(item, action, text=text, who=who, shown=since, seen=seen)
+                said = backend.decide(item, action, text=text, who=who, shown=since, seen=seen)
                 return 1, _said(said)
         except DecidedMeanwhile as problem:
             out.print(f"[red]{escape(str(problem))}[/red]; s goes on, and check --second gives a second opinion")
@@ -147,7 +149,7 @@ def _ask(place: "Place", screen: "OnScreen", who: str, pictures: Pictures, *, se
                 click.launch(str(picture))
 
 
-def _decided(checks: "Checks", screen: "OnScreen", who: str, key: str, rest: str) -> tuple[Action | None, str]:
+def _decided(backend: "Backend", screen: "CheckScreen", who: str, key: str, rest: str) -> tuple[Action | None, str]:
     """Return what a key with what stands behind it decides on an item, and the text; None where it decides nothing.
 
     Raises:
@@ -161,10 +163,10 @@ def _decided(checks: "Checks", screen: "OnScreen", who: str, key: str, rest: str
         return "reply", rest
     if item.kind == "question" and key == "e":
         form = str(screen.shown["form"])
-        text = checks.edited(item, form, who=who)
+        text = backend.edit_text(item, form, who=who)
         if text.strip() != form.strip():
             return "reply", text
-        checks.clear(item, who=who)
+        backend.forget_text(item, who=who)
         console().print("nothing was written")
         return None, ""
     if action := _action(item, key):
@@ -172,11 +174,11 @@ def _decided(checks: "Checks", screen: "OnScreen", who: str, key: str, rest: str
     if key == "d":
         return "edit", without_sentences(item.text, [int(number) for number in re.findall(r"\d{1,4}", rest)])
     if key == "e":
-        lines = checks.edited(item, "\n".join(sentences_of(item.text)) + "\n", who=who).splitlines()
+        lines = backend.edit_text(item, "\n".join(sentences_of(item.text)) + "\n", who=who).splitlines()
         text = " ".join(line.strip() for line in lines if line.strip())
         if text and sentence_difference(" ".join(sentences_of(item.text)), text):
             return "edit", text
-        checks.clear(item, who=who)
+        backend.forget_text(item, who=who)
         console().print("nothing was changed")
     elif key != "o":
         _explain(item)
@@ -215,21 +217,21 @@ def _said(decision: Decision | None) -> int:
     return 1
 
 
-def _pictures(checks: "Checks", screen: "OnScreen", folder: Path) -> Pictures:
+def _pictures(backend: "Backend", screen: "CheckScreen", folder: Path) -> Pictures:
     """Put an item's images into a folder, under names that programs for pictures know, and return them."""
     named = [(str(one["name"]), str(one["sha256"])) for one in screen.shown["images"]]
     if screen.item.kind == "question":
         parts = [part for message in screen.shown["messages"] for part in message["parts"]]
         seen = [str(part["image"]) for part in parts if "image" in part]
         named = [(f"image {number}", sha256) for number, sha256 in enumerate(seen, 1)]
-    return [(name, _copied(checks, sha256, folder)) for name, sha256 in named]
+    return [(name, _copied(backend, sha256, folder)) for name, sha256 in named]
 
 
-def _copied(checks: "Checks", sha256: str, folder: Path) -> Path:
+def _copied(backend: "Backend", sha256: str, folder: Path) -> Path:
     there = next(folder.glob(f"{sha256[:12]}.*"), None)
     if there is not None:
         return there
-    data = checks.picture(sha256)
+    data = backend.image(sha256)
     copy = folder / f"{sha256[:12]}.{(image_format(data) or 'png').lower()}"
     if data:
         copy.write_bytes(data)

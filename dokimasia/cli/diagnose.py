@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from dokimasia.cli.backend import Backend, detachable, with_backend
 from dokimasia.cli.method_verb import run_verb
-from dokimasia.cli.places.placing import detachable, placed
 from dokimasia.cli.requests import made, request_options
 from dokimasia.cli.shared import json_option, print_json
 from dokimasia.methods.diagnosis import WordsRequest
@@ -17,7 +17,6 @@ from dokimasia.runs.requests import Invocation
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from dokimasia.cli.places import Place
     from dokimasia.domain.diagnosis.tables import Asset, Diagnosis
     from dokimasia.methods.diagnosis.diagnosing import Changes
     from dokimasia.settings import Settings
@@ -41,10 +40,10 @@ if TYPE_CHECKING:
 @request_options(FingerprintRequest, leave_out=("min_score", "min_accuracy"), optional=("judge",))
 @click.option("--dry-run", is_flag=True, help="--write, --fingerprint: print the estimate; ask nothing.")
 @json_option
-@placed
+@with_backend
 @detachable
 def command(
-    place: "Place",
+    backend: Backend,
     asked: dict[str, Any],
     against: str | None,
     why: str | None,
@@ -62,15 +61,15 @@ def command(
     nodes of all models. Without a capability tree the data's own categories take its place.
     """
     _check_together(write=write, fingerprint=fingerprint)
-    settings = place.settings
+    settings = backend.settings
     if not (write or (fingerprint and matches is None)):
-        place.only_here("diagnose without --write or --fingerprint")
+        backend.only_here("diagnose without --write or --fingerprint")
     if matches is not None:
         _take_in(settings, asked, matches, dry_run=dry_run, as_json=as_json)
     elif fingerprint:
-        return _match(place, asked, dry_run=dry_run, as_json=as_json)
+        return _match(backend, asked, dry_run=dry_run, as_json=as_json)
     elif write:
-        return _write(place, asked, dry_run=dry_run, as_json=as_json)
+        return _write(backend, asked, dry_run=dry_run, as_json=as_json)
     elif why is not None:
         _why(settings, asked["run"], why, tree=asked["tree"], top=top, seed=asked["seed"], as_json=as_json)
     else:
@@ -78,17 +77,17 @@ def command(
     return 0
 
 
-def _write(place: "Place", asked: dict[str, Any], *, dry_run: bool, as_json: bool) -> int:
+def _write(backend: Backend, asked: dict[str, Any], *, dry_run: bool, as_json: bool) -> int:
     """Have a judge write reports on a run, or print those that it wrote."""
     from dokimasia.methods.diagnosis import METHOD
 
     if asked["judge"] is None:
         raise click.UsageError("--write needs --judge M: who writes")
     request = made(WordsRequest, {name: asked[name] for name in WordsRequest.model_fields if name in asked})
-    return run_verb(METHOD, place, request, dry_run=dry_run, as_json=as_json)
+    return run_verb(METHOD, backend, request, dry_run=dry_run, as_json=as_json)
 
 
-def _match(place: "Place", asked: dict[str, Any], *, dry_run: bool, as_json: bool) -> int:
+def _match(backend: Backend, asked: dict[str, Any], *, dry_run: bool, as_json: bool) -> int:
     """Have a judge match reports to responses, or only write them, for a person to match."""
     from dokimasia.methods.fingerprints import METHOD
 
@@ -96,7 +95,7 @@ def _match(place: "Place", asked: dict[str, Any], *, dry_run: bool, as_json: boo
         raise click.UsageError("--fingerprint needs --judge M: who writes the reports, and matches them")
     if asked["by_hand"] and asked["export"] is None:
         raise click.UsageError("--by-hand needs --export DIR: where the trials are written for a person")
-    return run_verb(METHOD, place, made(FingerprintRequest, asked), dry_run=dry_run, as_json=as_json)
+    return run_verb(METHOD, backend, made(FingerprintRequest, asked), dry_run=dry_run, as_json=as_json)
 
 
 def _take_in(settings: "Settings", asked: dict[str, Any], path: Path, *, dry_run: bool, as_json: bool) -> None:
@@ -104,7 +103,7 @@ def _take_in(settings: "Settings", asked: dict[str, Any], path: Path, *, dry_run
     import asyncio
 
     from dokimasia.cli.drawing import print_run
-    from dokimasia.cli.places.here import Here
+    from dokimasia.cli.local_backend import LocalBackend
     from dokimasia.methods.fingerprints import write_all
     from dokimasia.methods.fingerprints.by_hand import take_matches
     from dokimasia.storage.home import Home
@@ -115,7 +114,7 @@ def _take_in(settings: "Settings", asked: dict[str, Any], path: Path, *, dry_run
     with Home.open(settings.home, write=True, create=False, command="diagnose") as home:
         found, new = asyncio.run(take_matches(home, asked["run"], path))
     click.echo(f"took in {new} new decisions of {path.name} for {found.id}", err=True)
-    print_run(Here(settings), found.id, as_json=as_json)
+    print_run(LocalBackend(settings), found.id, as_json=as_json)
     if asked["export"] is not None:
         with Home.open(settings.home, write=False) as home:
             for line in write_all(home, found, asked["export"].absolute()):

@@ -3,17 +3,17 @@
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from dokimasia.cli.shared import carrying, console, print_json, redact
+from dokimasia.cli.shared import console, print_json, redact, with_target_flags
 from dokimasia.report.figures import several
 
 if TYPE_CHECKING:
-    from dokimasia.cli.places import Place
+    from dokimasia.cli.backend import Backend
     from dokimasia.report.blocks import Block
     from dokimasia.report.data import Drawing
 
 
 def print_run(
-    place: "Place",
+    backend: "Backend",
     run: str,
     *,
     as_json: bool,
@@ -25,7 +25,7 @@ def print_run(
     """Print what came of a run: JSON for machines, the sections of its report that a terminal shows for people.
 
     Args:
-        place: where the run is.
+        backend: where the run is.
         run: the run's id, or as a user names it.
         as_json: print JSON.
         sample: print this sample whole instead.
@@ -36,19 +36,20 @@ def print_run(
     Raises:
         NotFound: there is no such run or sample, or the run has no samples to show.
     """
+    from dokimasia import operations
     from dokimasia.runs.registry import method_of
 
     if sample is not None:
-        view = place.sample(run, sample, raw=raw)
+        view = backend.call(operations.results.one_sample, run=run, sample=sample, raw=raw or None)
     elif as_json:
-        view = place.view(run, figures=figures)
+        view = backend.view(run, figures=figures)
     else:
-        place.draw(run, figures=figures, planted=planted)
+        backend.draw(run, figures=figures, planted=planted)
         return
     if as_json:
         print_json(view)
     elif sample is not None:
-        print_sample(method_of(place.find(run)).drawing(), sample, view, raw=raw)
+        print_sample(method_of(backend.find(run)).drawing(), sample, view, raw=raw)
 
 
 def print_sample(drawing: "Drawing", sample: str, view: Mapping[str, Any], *, raw: bool = False) -> None:
@@ -65,7 +66,7 @@ def print_blocks(blocks: "Iterable[Block]", *, whole: bool = False) -> None:
     """Print blocks; with `whole` also what is in folds."""
     from dokimasia.report.terminal import draw_blocks
 
-    draw_blocks(console(), list(blocks), redact=lambda text: carrying(redact(text)), whole=whole)
+    draw_blocks(console(), list(blocks), redact=lambda text: with_target_flags(redact(text)), whole=whole)
 
 
 def print_preview(shown: Mapping[str, Any], *, as_json: bool) -> None:

@@ -1,16 +1,13 @@
 """The verb of a method, made from its request: options, dry run, progress, and what came of it."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
-from dokimasia.cli.places.placing import detachable, placed
+from dokimasia.cli.backend import Backend, detachable, with_backend
 from dokimasia.cli.requests import made, request_options
 from dokimasia.cli.shared import json_option, say
 from dokimasia.runs.method import Method
-
-if TYPE_CHECKING:
-    from dokimasia.cli.places import Place
 
 
 def verb_of(method: Method[Any, Any]) -> click.Command:
@@ -20,17 +17,17 @@ def verb_of(method: Method[Any, Any]) -> click.Command:
     @request_options(method.request, leave_out=method.unmeasured)
     @click.option("--dry-run", is_flag=True, help="Print the estimate and prompts; ask nothing.")
     @json_option
-    @placed
+    @with_backend
     @detachable
-    def command(place: "Place", asked: dict[str, Any], dry_run: bool, as_json: bool) -> int:
-        return run_verb(method, place, made(method.request, asked), dry_run=dry_run, as_json=as_json)
+    def command(backend: Backend, asked: dict[str, Any], dry_run: bool, as_json: bool) -> int:
+        return run_verb(method, backend, made(method.request, asked), dry_run=dry_run, as_json=as_json)
 
     return command
 
 
 def run_verb(
     method: Method[Any, Any],
-    place: "Place",
+    backend: Backend,
     request: Any,
     *,
     dry_run: bool = False,
@@ -45,12 +42,12 @@ def run_verb(
     from dokimasia.cli.running import exit_code
 
     if dry_run:
-        shown = place.preview(method, request)
+        shown = backend.preview(method, request)
         print_preview(shown, as_json=as_json)
-        place.check_keys(shown)
+        backend.check_keys(shown)
         return 0
-    result = place.run(method, request)
-    print_run(place, result.run, as_json=as_json, figures=result.summary)
-    for line in place.after(method, result.run, request):
+    result = backend.run(method, request)
+    print_run(backend, result.run, as_json=as_json, figures=result.summary)
+    for line in backend.after(method, result.run, request):
         say(line)
-    return exit_code(result, place.where)
+    return exit_code(result, backend.where)

@@ -5,11 +5,10 @@ from typing import TYPE_CHECKING, Any
 import click
 from rich.markup import escape
 
-from dokimasia.cli.places.placing import placed
+from dokimasia.cli.backend import Backend, with_backend
 from dokimasia.cli.shared import console, grid, json_option, print_json
 
 if TYPE_CHECKING:
-    from dokimasia.cli.places import Place
     from dokimasia.domain.call import Capability
     from dokimasia.endpoints.probing import Checked
 
@@ -23,8 +22,8 @@ MARKS = {"yes": "[green]yes[/green]", "no": "[red]no[/red]", "unknown": "[yellow
 @click.option("--check", is_flag=True, help="Send small paid requests to each model and keep what is seen.")
 @click.option("--simulated", is_flag=True, help="Also the simulated models that ship with the package.")
 @json_option
-@placed
-def command(place: "Place", names: tuple[str, ...], check: bool, simulated: bool, as_json: bool) -> None:
+@with_backend
+def command(backend: Backend, names: tuple[str, ...], check: bool, simulated: bool, as_json: bool) -> None:
     """List the configured models, or NAMES only: transport, key, limits, prices and capabilities.
 
     --check asks each model to name colours in a picture, to keep to a JSON schema and to call a tool, and an image model
@@ -38,22 +37,22 @@ def command(place: "Place", names: tuple[str, ...], check: bool, simulated: bool
         from dokimasia.endpoints.probing import check_models
         from dokimasia.errors import ConfigError
 
-        place.only_here("dokimasia models --check")
-        specs = chosen_models(place.settings, names, simulated=simulated)
+        backend.only_here("dokimasia models --check")
+        specs = chosen_models(backend.settings, names, simulated=simulated)
         if not specs:
             raise ConfigError(
                 "no model is configured; name one, write [models.NAME] into dokimasia.toml, or --simulated"
             )
-        checked = asyncio.run(check_models(specs, settings=place.settings))
+        checked = asyncio.run(check_models(specs, settings=backend.settings))
         _print_checked(checked, as_json=as_json)
         if not all(one.reachable for one in checked):
             raise click.exceptions.Exit(1)
         return
-    listed = place.models(names, simulated=simulated)
+    listed = backend.models(names, simulated=simulated)
     if as_json:
         print_json(listed)
-    elif not listed and place.remote:
-        click.echo(f"no model is configured in {place.named}; --simulated lists others")
+    elif not listed and backend.remote:
+        click.echo(f"no model is configured in {backend.named}; --simulated lists others")
     elif not listed:
         click.echo(
             "no model is configured; `dokimasia init` writes a commented dokimasia.toml, --simulated lists others"

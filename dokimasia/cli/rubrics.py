@@ -1,18 +1,15 @@
 """`dokimasia rubrics`: rubrics from golden captions, and the rubric sets of a finished run as a file."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
+from dokimasia.cli.backend import Backend, detachable, with_backend
 from dokimasia.cli.method_verb import run_verb
-from dokimasia.cli.places.placing import detachable, placed
 from dokimasia.cli.requests import made, request_options
 from dokimasia.cli.shared import json_option, print_json, reading
 from dokimasia.methods.rubrics import METHOD, RubricRequest, schema, write_sets
 from dokimasia.storage.naming import of_method
-
-if TYPE_CHECKING:
-    from dokimasia.cli.places import Place
 
 
 def _print_schema(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
@@ -33,15 +30,15 @@ def _print_schema(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
 )
 @click.option("--dry-run", is_flag=True, help="Print the estimate and prompts; ask nothing.")
 @json_option
-@placed
+@with_backend
 @detachable
-def command(place: "Place", asked: dict[str, Any], dry_run: bool, as_json: bool) -> int:
+def command(backend: Backend, asked: dict[str, Any], dry_run: bool, as_json: bool) -> int:
     """Make rubrics, continue that run, or with --export alone write the rubric sets of a finished one."""
     if asked["judge"] is not None:
-        return run_verb(METHOD, place, made(RubricRequest, asked), dry_run=dry_run, as_json=as_json)
+        return run_verb(METHOD, backend, made(RubricRequest, asked), dry_run=dry_run, as_json=as_json)
     if asked["export"] is None:
         raise click.UsageError("name who writes the rubrics with --judge, and --pool; or --export FILE alone")
-    place.only_here("rubrics --export without --judge")
-    with reading(place.settings, str(asked["data"]), of_method(METHOD.name)) as (home, run):
+    backend.only_here("rubrics --export without --judge")
+    with reading(backend.settings, str(asked["data"]), of_method(METHOD.name)) as (home, run):
         click.echo(write_sets(home, run, asked["export"]), err=True)
     return 0

@@ -50,13 +50,13 @@ def home_options(settings: "Settings") -> str:
     return f" --home {shlex.quote(str(settings.home))}" + ("" if usual else f" --config {shlex.quote(str(config))}")
 
 
-def carry(where: str) -> None:
+def remember_target_flags(where: str) -> None:
     """Have the commands on runs that are told from now on find the place that these options name."""
     global _where
     _where = where
 
 
-def carrying(text: str) -> str:
+def with_target_flags(text: str) -> str:
     """Return a text in which commands on runs find the place that this command was told, so that they can be pasted."""
     return _ON_A_RUN.sub(lambda found: found[0] + _where, text) if _where else text
 
@@ -79,7 +79,7 @@ def say(text: str, *, opening: str = "") -> None:
     from dokimasia.log import printable, unguarded
 
     try:
-        click.echo(opening + printable(carrying(text)), file=unguarded(sys.stderr))
+        click.echo(opening + printable(with_target_flags(text)), file=unguarded(sys.stderr))
     except OSError:
         with suppress(OSError):
             os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
@@ -100,7 +100,7 @@ def common(function: Callable[..., R]) -> Callable[..., R]:
     """Add --home, --config, -v and --log-file to a verb, which receives them as one `settings`.
 
     An empty --home, of a variable that the shell does not have, is none, as an empty DOKIMASIA_HOME is. A verb that asks a
-    service, too, is `placed` in its place.
+    service, too, uses `with_backend` in its place.
     """
 
     @shared
@@ -154,7 +154,7 @@ def shared(function: Callable[..., R]) -> Callable[..., R]:
         *arguments: Any, home: Path | None, config: Path | None, verbose: int, log_file: Path | None, **options: Any
     ) -> R:
         settings = _settings(home, config, verbose, log_file)
-        carry(home_options(settings) if home or config else "")
+        remember_target_flags(home_options(settings) if home or config else "")
         return function(*arguments, settings=settings, given=home is not None, **options)
 
     return wrapped

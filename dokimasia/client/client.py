@@ -1,6 +1,6 @@
 """The service from Python: `Client` begins and finds runs, sends files, and decides what waits for people."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +11,7 @@ from dokimasia.client.connection import Connection
 from dokimasia.client.files import named, paths_of, request_sent, sent
 from dokimasia.client.run import PAGE, ClientRun
 from dokimasia.errors import ConfigError, InputError, NotFound
+from dokimasia.operations.operation import FileReply, operation_of
 from dokimasia.runs.catalogue import OWN, plugin_methods
 from dokimasia.runs.forking import ForkRequest
 from dokimasia.runs.registry import method_named
@@ -171,6 +172,20 @@ class Client:
     def image(self, sha256: str) -> bytes:
         """Return an image of the home by the SHA-256 of its bytes."""
         return self.connection.request("GET", f"/api/images/{sha256}").content
+
+    def call(self, function: Callable[..., Any], /, **arguments: Any) -> Any:
+        """Carry out an operation of `dokimasia.operations`, and return its JSON or the file that it returns."""
+        declared = operation_of(function)
+        path, query, body = declared.request(arguments)
+        reply = self.connection.request(declared.verb, path, query=query, json=body)
+        if declared.files:
+            return FileReply(reply.content, reply.headers["content-type"], headers=dict(reply.headers))
+        return reply.json() if reply.content else None
+
+    def entries(self, function: Callable[..., Any], name: str, /, **arguments: Any) -> Iterator[dict[str, Any]]:
+        """Yield the entries of the list that an operation gives a page at a time."""
+        path, query, _ = operation_of(function).request(arguments)
+        return self.pages(path, name, **query)
 
     def pages(self, path: str, name: str, **query: Any) -> Iterator[dict[str, Any]]:
         """Yield the entries of a list that the service gives a page at a time."""

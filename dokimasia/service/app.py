@@ -2,6 +2,7 @@
 
 import importlib
 import pkgutil
+from collections.abc import Iterator
 from importlib import resources
 
 from fastapi import APIRouter, FastAPI
@@ -10,12 +11,13 @@ from starlette.middleware import Middleware
 from starlette.staticfiles import StaticFiles
 
 from dokimasia import __version__
-from dokimasia.service import pages, routes
+from dokimasia.service import pages
 from dokimasia.service.drawing import error_page, refusal_page
 from dokimasia.service.guarding.answers import Answers
 from dokimasia.service.guarding.requests import Guard
 from dokimasia.service.metrics import Measured, Metrics
 from dokimasia.service.problems import PROBLEMS, handle_problems
+from dokimasia.service.routes import api_routers
 from dokimasia.service.state import Service
 
 DESCRIPTION = """Runs of every method over HTTP: begin, watch, stop, resume, fork, show, export, report; uploads, trees,
@@ -47,9 +49,9 @@ def create_app(service: Service) -> FastAPI:
     )
     app.state.service, app.state.metrics = service, metrics
     handle_problems(app, service.redact, error_page=error_page)
-    for router in _routers(routes.__name__, list(routes.__path__)):
+    for router in api_routers():
         app.include_router(router, prefix="/api")
-    for router in _routers(pages.__name__, list(pages.__path__)):
+    for router in page_routers():
         for route in router.routes:
             if isinstance(route, APIRoute) and route.methods and "GET" in route.methods:
                 route.methods.add("HEAD")
@@ -59,13 +61,9 @@ def create_app(service: Service) -> FastAPI:
     return app
 
 
-def _routers(package: str, path: list[str]) -> list[APIRouter]:
-    """Return the routers of a package's modules, in the order of their names; a module may make its own anew each time."""
-    found: list[APIRouter] = []
-    for one in sorted(pkgutil.iter_modules(path), key=lambda one: one.name):
-        module = importlib.import_module(f"{package}.{one.name}")
-        make = getattr(module, "make_router", None)
-        router = getattr(module, "router", None) if make is None else make()
-        if router is not None:
-            found.append(router)
-    return found
+def page_routers() -> Iterator[APIRouter]:
+    """Yield the routers of the modules of `pages` that have one, in the order of their names."""
+    for found in sorted(pkgutil.iter_modules(pages.__path__), key=lambda module: module.name):
+        module = importlib.import_module(f"{pages.__name__}.{found.name}")
+        if hasattr(module, "router"):
+            yield module.router

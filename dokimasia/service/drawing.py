@@ -13,11 +13,11 @@ from markupsafe import Markup, escape
 from starlette.routing import Match
 
 from dokimasia import __version__
+from dokimasia.operations.operation import Refused
 from dokimasia.report.blocks import Block
 from dokimasia.report.drawing import Charts, draw_blocks
 from dokimasia.report.figures import several
 from dokimasia.report.page import embedded
-from dokimasia.service.problems import Refused
 from dokimasia.service.state import Person, person_of, service_of
 
 MENU = (

@@ -15,7 +15,7 @@ from dokimasia.datasets.formats import READERS
 from dokimasia.datasets.images import EXTENSIONS, MAX_BYTES, image_format, read_image
 from dokimasia.domain.identity import Value, digest
 from dokimasia.errors import InputError
-from dokimasia.service.problems import Refused
+from dokimasia.operations.operation import Refused
 
 UPLOAD = "upload:"
 """What stands before an upload's name or id where a request names a file."""

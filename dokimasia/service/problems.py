@@ -17,6 +17,7 @@ from starlette.routing import Match
 
 from dokimasia.errors import DecidedMeanwhile, DokimasiaError, HomeLocked, InputError, NotFound, Unreachable
 from dokimasia.log import Redactor, logger
+from dokimasia.operations.operation import Refused
 
 MEDIA_TYPE = "application/problem+json"
 ERROR_HEADER = "dokimasia-error"
@@ -32,16 +33,6 @@ class Problem(BaseModel):
     status: int = Field(ge=400, le=599)
     detail: str
     request: str = Field(default="", description="The request's id, as it stands in the log of the service.")
-
-
-class Refused(Exception):
-    """A request that is refused for another reason than what it asks of a run."""
-
-    def __init__(self, status: int, detail: str, *, headers: Mapping[str, str] | None = None) -> None:
-        super().__init__(detail)
-        self.status = status
-        self.detail = detail
-        self.headers = dict(headers or {})
 
 
 def status_of(error: DokimasiaError) -> int:
@@ -67,7 +58,7 @@ ErrorPage = Callable[[Request, int, str], Response]
 """Draws an error for a person: what was asked, the status, and the sentence."""
 
 
-def refusal(request: Request, refused: "Refused", draw: ErrorPage) -> Response:
+def refusal(request: Request, refused: Refused, draw: ErrorPage) -> Response:
     """Return what answers a request that was refused before a route saw it: a page for a browser, else a problem."""
     if not for_a_browser(request):
         id = getattr(request.state, "id", "")

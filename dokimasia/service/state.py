@@ -12,13 +12,13 @@ from urllib.parse import unquote
 from fastapi import Depends, Request
 
 from dokimasia.log import Redactor
+from dokimasia.operations.operation import Refused
 from dokimasia.runs.forking import ForkRequest
 from dokimasia.runs.requests import RunRequest
 from dokimasia.service.events.registry import Events
 from dokimasia.service.guarding.limits import Limits
 from dokimasia.service.guarding.tokens import SCOPES, Person, Scope, Tokens, sent_with
 from dokimasia.service.guarding.turns import Turns
-from dokimasia.service.problems import Refused
 from dokimasia.service.remembering import Remembered
 from dokimasia.settings import Settings
 from dokimasia.storage.home import Home

@@ -13,8 +13,8 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from dokimasia.errors import InputError, NotFound
+from dokimasia.operations.operation import Refused
 from dokimasia.service.incoming import ABOUT, FILES, FOLDER, PART, SHORT, UPLOAD, Caps, Incoming, Upload
-from dokimasia.service.problems import Refused
 
 _ID = re.compile(r"[0-9a-f]{32}")
 _AT = re.compile(rf"@([0-9a-f]{{{SHORT}}})(?=/|$)")

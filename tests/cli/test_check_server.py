@@ -12,8 +12,8 @@ import pytest
 from click.testing import CliRunner
 
 from dokimasia.cli import checking
+from dokimasia.cli.backend import backend_of
 from dokimasia.cli.check import command
-from dokimasia.cli.places.placing import place_of
 from dokimasia.domain.decision import CheckItem
 from dokimasia.errors import InputError, Unreachable
 from dokimasia.methods.checks import open_for_people
@@ -152,9 +152,9 @@ def test_who_comes_second_is_told(pair: tuple[Path, Served], monkeypatch: pytest
     here, service = pair
     said: list[str] = []
     for where, home in ((("--home", here), here), (("--server", service.url), service.home)):
-        place = place_of(load_settings(home=home, env={}))
+        backend = backend_of(load_settings(home=home, env={}))
         with monkeypatch.context() as patched:
-            _when_shown(patched, 2, lambda item, place=place: place.decide(item, "accept", who="bert"))
+            _when_shown(patched, 2, lambda item, backend=backend: backend.decide(item, "accept", who="bert"))
             result = _go(where, "a\nd 1\nr\ns\nq\n")
         said.append(re.sub(r"\(at .*?\)", "", " ".join(_said(result).split())))
         assert said[-1].count("meanwhile bert decided on it") == 2

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from dokimasia.cli import remote_backend
 from dokimasia.cli.check import command as check
-from dokimasia.cli.places import there
 from dokimasia.cli.progress import ProgressLine
 from dokimasia.client import Client, Event
 from dokimasia.report.figures import cost_text
@@ -114,7 +114,7 @@ def test_what_a_service_says_of_workers_and_money_is_shown(capsys: pytest.Captur
     planned = {"samples": 3, "calls": 9, "spent_before": {"cost": 2.0, "calls": 4, "tokens": 9}}
     picture = {"status": {"status": "running"}, "planned": planned, "starting": {"workers": 2}, "progress": None}
     line = ProgressLine()
-    shown = there._Shown(line, "r1")  # pyright: ignore[reportPrivateUsage]
+    shown = remote_backend._EventPrinter(line, "r1")  # pyright: ignore[reportPrivateUsage]
     shown(Event("snapshot", "1", {"picture": picture}))
     assert "the service starts 2 workers" in capsys.readouterr().err
     shown(Event("starting", "2", {"workers": 0}))

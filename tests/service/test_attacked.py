@@ -118,7 +118,7 @@ async def test_an_error_of_ours_has_the_headers_of_every_answer(
     def fails(*_: object, **__: object) -> None:
         raise RuntimeError("a secret of /home/somebody")
 
-    monkeypatch.setattr("dokimasia.service.routes.runs.listed", fails)
+    monkeypatch.setattr("dokimasia.operations.runs.listed", fails)
     monkeypatch.setattr("dokimasia.service.pages.settings.list_models", fails)
     with service_over(small.home) as service:
         async with asking(service) as client:
@@ -241,8 +241,8 @@ async def test_readings_that_take_long_leave_threads_for_the_others(
             at_work -= 1
         return {}
 
-    monkeypatch.setattr("dokimasia.service.routes.trees.evaluation_of", lambda home, run: (run, None))
-    monkeypatch.setattr("dokimasia.service.routes.trees.validity_of", slow)
+    monkeypatch.setattr("dokimasia.operations.trees.evaluation_of", lambda home, run: (run, None))
+    monkeypatch.setattr("dokimasia.operations.trees.validity_of", slow)
     current_default_thread_limiter().total_tokens = READERS
     with service_over(small.home, tokens=one_of_each()) as service:
         async with asking(service, headers={"authorization": f"Bearer {TOKENS['read']}"}) as client:

@@ -10,8 +10,7 @@ import httpx
 import pytest
 from fastapi.routing import APIRoute
 
-from dokimasia.service import pages
-from dokimasia.service.app import _routers
+from dokimasia.service.app import page_routers
 from dokimasia.storage.runs import get_run
 from tests.report.conftest import Finished
 from tests.service.waiting import Waits
@@ -55,7 +54,7 @@ class Form(NamedTuple):
 
 def forms() -> list[Form]:
     """Every route of a page that a form is sent to, with its fields by its own description."""
-    routes = [route for router in _routers(pages.__name__, list(pages.__path__)) for route in router.routes]
+    routes = [route for router in page_routers() for route in router.routes]
     return [
         Form(route.path, (*(one.alias for one in route.dependant.body_params), *MORE.get(route.path, ())))
         for route in routes

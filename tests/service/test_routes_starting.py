@@ -246,9 +246,8 @@ async def test_the_method_of_a_plug_in_has_its_route(at_work: Working, monkeypat
             raise ConfigError("the plug-in 'broken' cannot be loaded")
         return plugged if name == "mine" else own_method(name)
 
-    for module in ("starting", "methods"):
-        monkeypatch.setattr(f"dokimasia.service.routes.{module}.plugin_methods", lambda: ["broken", "mine"])
-        monkeypatch.setattr(f"dokimasia.service.routes.{module}.method_named", named)
+    monkeypatch.setattr("dokimasia.service.routes.starting.plugin_methods", lambda: ["broken", "mine"])
+    monkeypatch.setattr("dokimasia.service.routes.starting.method_named", named)
     async with asking(at_work.service) as client:
         spec = (await client.get("/api/openapi.json")).json()
         assert "/api/runs/mine" in spec["paths"]

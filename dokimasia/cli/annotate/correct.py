@@ -1,14 +1,11 @@
 """`dokimasia annotate correct`: a person has the last word on an answer of a finished evaluation, or leaves a sample out."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
-from dokimasia.cli.places.placing import placed
+from dokimasia.cli.backend import Backend, with_backend
 from dokimasia.cli.shared import console, json_option, print_json
-
-if TYPE_CHECKING:
-    from dokimasia.cli.places import Place
 
 
 def _scores(context: click.Context, option: click.Parameter, values: tuple[str, ...]) -> dict[int, int]:
@@ -40,27 +37,21 @@ def _scores(context: click.Context, option: click.Parameter, values: tuple[str, 
 @click.option("--reason", default="", help="Why; it stands beside the correction.")
 @click.option("--who", help="Who corrects (default: the name of the user of this machine).")
 @json_option
-@placed
-def correct(place: "Place", run: str, sample: str, who: str | None, as_json: bool, **said: Any) -> None:
+@with_backend
+def correct(backend: Backend, run: str, sample: str, who: str | None, as_json: bool, **correction: Any) -> None:
     """Correct by hand what the judge of RUN, an evaluation, said of an answer to SAMPLE; or leave SAMPLE out.
 
     The figures count what people said, and say how much that is. The judge's reply and its own verdict stay as they are.
     """
-    from pydantic import ValidationError
+    from dokimasia import operations
+    from dokimasia.cli.outcomes import user_name
 
-    from dokimasia.cli.places.checks import user_name
-    from dokimasia.errors import InputError
-    from dokimasia.methods.evaluation.correcting import Wanted
-
-    try:
-        wanted = Wanted.model_validate({"sample": sample, **said})
-    except ValidationError as error:
-        found = error.errors(include_url=False, include_input=False)
-        raise InputError("; ".join(str(one["msg"]).removeprefix("Value error, ") for one in found)) from None
-    shown = place.correct(run, wanted, who=(who or user_name()).strip())
+    person = (who or user_name()).strip()
+    kept = backend.call(operations.finished.correct, who=person, run=run, body={"sample": sample, **correction})
     if as_json:
-        print_json(shown)
+        print_json(kept)
         return
-    changes = ", ".join(f"{one['what']}: {one['from']} → {one['to']}" for one in shown["changes"])
-    done = "what was corrected is taken back" if shown["undo"] else changes or "left out of all figures"
-    console().print(f"{sample}{f' · {wanted.model}' if wanted.model else ''}: {done}", markup=False)
+    changes = ", ".join(f"{one['what']}: {one['from']} → {one['to']}" for one in kept["changes"])
+    done = "what was corrected is taken back" if kept["undo"] else changes or "left out of all figures"
+    model = f" · {correction['model']}" if correction["model"] else ""
+    console().print(f"{sample}{model}: {done}", markup=False)

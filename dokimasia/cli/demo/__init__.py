@@ -71,7 +71,7 @@ def evaluation_step(
 ) -> dict[str, Any]:
     """Evaluate the models, print their scores beside the planted ones, and return the figures with `planted`."""
     from dokimasia.cli.drawing import print_run
-    from dokimasia.cli.places.here import Here
+    from dokimasia.cli.local_backend import LocalBackend
     from dokimasia.cli.running import run_to_end
     from dokimasia.methods.evaluation import EvaluationRequest, evaluate
     from dokimasia.simulation.truths.evaluation import expected_mean
@@ -80,7 +80,7 @@ def evaluation_step(
     result = run_to_end(partial(evaluate, request), settings, method="evaluate")
     planted = {name: expected_mean(name, JUDGE, pairs) for name in CANDIDATES}
     if not as_json:
-        print_run(Here(settings), result.run, as_json=False, figures=result.summary, planted=planted)
+        print_run(LocalBackend(settings), result.run, as_json=False, figures=result.summary, planted=planted)
         out = console()
         out.print(
             "[dim]planted: the expected score computed from the planted parameters alone, by code that the measurement "

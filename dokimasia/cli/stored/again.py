@@ -4,13 +4,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from dokimasia.cli.places.placing import detachable, placed
+from dokimasia.cli.backend import Backend, detachable, with_backend
 from dokimasia.cli.requests import made, request_options
 from dokimasia.cli.shared import console, grid, json_option, print_json, say
 from dokimasia.runs.requests import LIMITS, NOBODY, Invocation, RunRequest, prompt_folders
 
 if TYPE_CHECKING:
-    from dokimasia.cli.places import Place
     from dokimasia.storage.naming import Usable
     from dokimasia.storage.runs import Run
 
@@ -25,9 +24,9 @@ limits_and_prompts = request_options(RunRequest, leave_out=("seed", "fresh", "ke
 )
 @click.option("--kinds", default="", help="With --retry-failed: only these kinds, such as refused,api_error.")
 @json_option
-@placed
+@with_backend
 @detachable
-def resume(place: "Place", run: str, asked: dict[str, Any], retry_failed: bool, kinds: str, as_json: bool) -> int:
+def resume(backend: Backend, run: str, asked: dict[str, Any], retry_failed: bool, kinds: str, as_json: bool) -> int:
     """Go on with RUN: its name, the beginning of its id, or `last` for the newest that is unfinished.
 
     No finished call is sent again, and the data file is not needed. Limits on spending stay as they are, count what was
@@ -47,10 +46,10 @@ def resume(place: "Place", run: str, asked: dict[str, Any], retry_failed: bool, 
     changes = _changes(asked) | {"fresh": False}
     if asked["prompts"]:
         changes["prompts"] = prompt_folders(asked["prompts"])
-    found = place.find(run, _resumable(retry_failed=retry_failed))
-    result = place.resume(found, changes, retry)
-    print_run(place, found.id, as_json=as_json, figures=result.summary)
-    return exit_code(result, place.where)
+    found = backend.find(run, _resumable(retry_failed=retry_failed))
+    result = backend.resume(found, changes, retry)
+    print_run(backend, found.id, as_json=as_json, figures=result.summary)
+    return exit_code(result, backend.where)
 
 
 @click.command()
@@ -63,10 +62,10 @@ def resume(place: "Place", run: str, asked: dict[str, Any], retry_failed: bool, 
 @limits_and_prompts
 @click.option("--dry-run", is_flag=True, help="Print what would be taken over and what asked; ask nothing.")
 @json_option
-@placed
+@with_backend
 @detachable
 def fork(
-    place: "Place",
+    backend: Backend,
     run: str,
     node: str | None,
     judge: str | None,
@@ -98,20 +97,20 @@ def fork(
     def forked(run: "Run") -> bool:
         return run.status == "done" and not isinstance(method_of(run).fork, str)
 
-    parent = place.find(run, forked)
-    shown = place.fork_preview(parent, request)
+    parent = backend.find(run, forked)
+    shown = backend.fork_preview(parent, request)
     if dry_run:
         if as_json:
             print_json(shown)
         else:
             _print_preview(shown)
-        place.check_keys(shown)
+        backend.check_keys(shown)
         return 0
-    result = place.fork(parent, request)
-    print_run(place, result.run, as_json=as_json, figures=result.summary)
+    result = backend.fork(parent, request)
+    print_run(backend, result.run, as_json=as_json, figures=result.summary)
     if not as_json:
-        say(f"what changed: dokimasia diff {parent.id} {result.run}{place.where}")
-    return exit_code(result, place.where)
+        say(f"what changed: dokimasia diff {parent.id} {result.run}{backend.where}")
+    return exit_code(result, backend.where)
 
 
 def _invocation(asked: dict[str, Any]) -> Invocation:

@@ -4,12 +4,13 @@ from typing import TYPE_CHECKING
 
 import click
 
+from dokimasia.cli.backend import Backend, with_backend
 from dokimasia.cli.drawing import print_blocks
-from dokimasia.cli.places.placing import placed
 from dokimasia.cli.shared import json_option, print_json, say
+from dokimasia.storage.naming import LAST
 
 if TYPE_CHECKING:
-    from dokimasia.cli.places import Place
+    from dokimasia.storage.runs import Run
 
 
 @click.command()
@@ -19,9 +20,9 @@ if TYPE_CHECKING:
 @click.option("--top", type=click.IntRange(0), default=10, show_default=True, help="List so many changed samples.")
 @click.option("--seed", type=click.IntRange(0), help="Seed of intervals and tests (default: that of FIRST).")
 @json_option
-@placed
+@with_backend
 def command(
-    place: "Place", first: str, second: str, models: str | None, top: int, seed: int | None, as_json: bool
+    backend: Backend, first: str, second: str, models: str | None, top: int, seed: int | None, as_json: bool
 ) -> None:
     """Compare the runs FIRST and SECOND on the samples that both have: SECOND minus FIRST.
 
@@ -31,7 +32,24 @@ def command(
     Without --models, FIRST as last is the newest run that can be compared, and SECOND as last the newest of its kind
     beside FIRST; `diff last last` compares the two newest of a kind, the older one first.
     """
-    found = place.compare(first, second, models=_pair(models), top=top, seed=seed, say=say)
+    from dokimasia import operations
+
+    def announce(*runs: "Run") -> None:
+        for text, run in zip((first, second), runs, strict=True):
+            if text == LAST:
+                say(f"last: run {run.id} of {run.created_at[:19].replace('T', ' ')}, {run.command}")
+
+    pair = _pair(models)
+    found = backend.call(
+        operations.runs.diff,
+        runs=f"{first},{second}",
+        models=None if pair is None else ",".join(pair),
+        top=top,
+        seed=seed,
+        announce=announce,
+    )
+    if backend.remote and LAST in (first, second):
+        announce(backend.find(found["first"]["run"]), backend.find(found["second"]["run"]))
     if as_json:
         print_json(found)
     else:

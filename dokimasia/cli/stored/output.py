@@ -2,16 +2,12 @@
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
-from dokimasia.cli.places.placing import placed
+from dokimasia.cli.backend import Backend, with_backend
 from dokimasia.cli.shared import FILE, json_option, print_json
 from dokimasia.report.figures import several
-
-if TYPE_CHECKING:
-    from dokimasia.cli.places import Place
 
 STANDARD_OUTPUT = Path("-")
 FORMS = ("vlmevalkit", "perturbations")
@@ -23,14 +19,14 @@ FORMS = ("vlmevalkit", "perturbations")
 @click.option("--sample", help="Show this sample whole.")
 @click.option("--raw", is_flag=True, help="With --sample: also every request and reply as it was sent.")
 @json_option
-@placed
-def show(place: "Place", run: str, sample: str | None, raw: bool, as_json: bool) -> None:
+@with_backend
+def show(backend: Backend, run: str, sample: str | None, raw: bool, as_json: bool) -> None:
     """Show the results of RUN (the beginning of its id, or `last`, will do)."""
     from dokimasia.cli.drawing import print_run
 
     if raw and sample is None:
         raise click.UsageError("--raw goes with --sample ID")
-    print_run(place, run, as_json=as_json, sample=sample, raw=raw)
+    print_run(backend, run, as_json=as_json, sample=sample, raw=raw)
 
 
 @click.command()
@@ -50,44 +46,48 @@ def show(place: "Place", run: str, sample: str | None, raw: bool, as_json: bool)
 @click.option(
     "-o", "--output", type=click.Path(path_type=Path), help="Write here (default, and with -: standard output)."
 )
-@placed
-def export(place: "Place", run: str, name: str | None, form: str | None, output: Path | None) -> None:
+@with_backend
+def export(backend: Backend, run: str, name: str | None, form: str | None, output: Path | None) -> None:
     """Write one row for each item of RUN, for an evaluation each answer; the same run gives the same bytes.
 
     In CSV a text that a spreadsheet would take for a formula gets an apostrophe in front; JSON lines and Parquet are
     exact.
     """
+    from dokimasia import operations
     from dokimasia.runs.reading.export_formats import format_of, write_whole
+    from dokimasia.runs.registry import method_of
 
     output = None if output == STANDARD_OUTPUT else output
     if form is not None:
-        export_form(place, run, form, output, name)
+        export_form(backend, run, form, output, name)
         return
     if output is not None and output.is_dir():
         raise click.UsageError(f"{output} is a folder; name a file with -o")
     chosen = format_of(name, output)
     if chosen == "parquet" and output is None and sys.stdout.isatty():
         raise click.UsageError("Parquet is no text for a terminal: name a file with -o, or redirect the output")
-    found = place.find(run)
-    exported = place.export(found, chosen)
+    found = backend.find(run)
+    exported = backend.call(operations.results.export, run=found.id, format=chosen)
     if found.status != "done":
         click.echo(f"run {found.id} is {found.status}: what has no result yet is not in the export", err=True)
     if output is None:
         stream(exported.data)
     else:
         write_whole(output, exported.data)
-        click.echo(f"wrote {exported.rows} {exported.row_name} to {output}", err=True)
+        click.echo(f"wrote {exported.headers['dokimasia-rows']} {method_of(found).row_name} to {output}", err=True)
 
 
-def export_form(place: "Place", run: str, form: str, output: Path | None, name: str | None) -> None:
+def export_form(backend: Backend, run: str, form: str, output: Path | None, name: str | None) -> None:
     """Write a run's files in the form of another program into a folder, which is made where there is none."""
+    from dokimasia import operations
     from dokimasia.errors import InputError
+    from dokimasia.operations.results import unzipped
     from dokimasia.runs.reading.export_formats import make_folder, write_whole
 
     if output is None or name is not None:
         raise click.UsageError("--as writes several files: name their folder with -o, and leave --format out")
-    found = place.find(run)
-    files = place.form(found, form)
+    found = backend.find(run)
+    files = unzipped(backend.call(operations.results.export, run=found.id, format=form).data)
     try:
         output.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -96,7 +96,7 @@ def export_form(place: "Place", run: str, form: str, output: Path | None, name: 
         click.echo(f"run {found.id} is {found.status}: what has no result yet is not in the export", err=True)
     for file in files:
         if not (output / file).resolve().is_relative_to(output.resolve()):
-            raise InputError(f"{place.named} names a file {file!r}, which leads out of {output}: nothing was written")
+            raise InputError(f"{backend.named} names a file {file!r}, which leads out of {output}: nothing was written")
     for file, data in files.items():
         make_folder((output / file).parent)
         write_whole(output / file, data)
@@ -118,53 +118,55 @@ def export_form(place: "Place", run: str, form: str, output: Path | None, name: 
     "--samples", type=click.IntRange(0), default=60, show_default=True, help="Show so many samples, failures first."
 )
 @json_option
-@placed
-def report(place: "Place", run: str, output: Path | None, name: str | None, samples: int, as_json: bool) -> None:
+@with_backend
+def report(backend: Backend, run: str, output: Path | None, name: str | None, samples: int, as_json: bool) -> None:
     """Write a report on RUN: one page that needs no network, or the same in Markdown; prints its path.
 
     With `-o -` the report itself is printed, as Markdown unless --format says otherwise.
 
     The same run gives the same bytes. Its figures are those of `dokimasia show RUN --json`.
     """
+    from dokimasia import operations
     from dokimasia.runs.reading.export_formats import write_whole
     from dokimasia.runs.reading.reporting import format_of
 
     printed = output == STANDARD_OUTPUT
     if printed and as_json:
         raise click.UsageError("--json prints where the report was written; with -o - it is written nowhere")
-    found = place.find(run)
+    found = backend.find(run)
     if printed:
-        stream(place.report(found, name or "md", samples).data)
+        stream(backend.call(operations.results.report, run=found.id, format=name or "md", samples=samples).data)
         return
     wanted = name or format_of(output)
-    told = place.report(found, wanted, samples)
-    path = output or _usual(place, f"{found.id}.{wanted}")
-    write_whole(path, told.data)
+    page = backend.call(operations.results.report, run=found.id, format=wanted, samples=samples)
+    shown, total = (int(page.headers.get(f"dokimasia-{count}") or 0) for count in ("shown", "samples"))
+    path = output or _usual(backend, f"{found.id}.{wanted}")
+    write_whole(path, page.data)
     if as_json:
         print_json(
             {
                 "run": found.id,
                 "path": str(path),
-                "bytes": len(told.data),
-                "shown": told.shown,
-                "samples": told.samples,
+                "bytes": len(page.data),
+                "shown": shown,
+                "samples": total,
             }
         )
         return
     if found.status != "done":
         click.echo(f"run {found.id} is {found.status}: the report speaks of what is finished", err=True)
-    if told.shown < told.samples:
-        click.echo(f"it shows {told.shown} of {several(told.samples, 'sample')}; --samples N shows more", err=True)
+    if shown < total:
+        click.echo(f"it shows {shown} of {several(total, 'sample')}; --samples N shows more", err=True)
     click.echo(path)
 
 
-def _usual(place: "Place", name: str) -> Path:
+def _usual(backend: Backend, name: str) -> Path:
     """Return where a report is written that no file was named for: in the home, or here where that is elsewhere."""
     from dokimasia.errors import InputError
 
-    if place.remote:
+    if backend.remote:
         return Path(Path(name).name)
-    folder = place.settings.home / "reports"
+    folder = backend.settings.home / "reports"
     try:
         folder.mkdir(exist_ok=True)
     except OSError as error:

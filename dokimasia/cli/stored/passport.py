@@ -5,11 +5,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from dokimasia.cli.places.placing import placed
+from dokimasia.cli.backend import Backend, with_backend
 from dokimasia.cli.shared import FILE, json_option, print_json
 
 if TYPE_CHECKING:
-    from dokimasia.cli.places import Place
     from dokimasia.domain.passport import Passport
 
 
@@ -25,14 +24,16 @@ if TYPE_CHECKING:
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of the halves and intervals.")
 @click.option("-o", "--output", type=FILE, help="Also write the passport to this file, for --passport.")
 @json_option
-@placed
-def command(place: "Place", judge: str, runs: tuple[str, ...], seed: int, output: Path | None, as_json: bool) -> None:
+@with_backend
+def command(backend: Backend, judge: str, runs: tuple[str, ...], seed: int, output: Path | None, as_json: bool) -> None:
     """Make the passport of JUDGE: what probes measured of it, with the prompts, the data and a SHA-256 of it all.
 
     JUDGE is its name as the probes show it, such as J, J@low or J+tools. With a FILE in its place the passport in it is shown,
     and refused (exit code 2) where it is not as it was made. The hash shows an edit by hand and claims nothing about who
     made the file.
     """
+    from dokimasia import operations
+    from dokimasia.domain.passport import Passport
     from dokimasia.methods.passports import read_passport, write_passport
 
     path = Path(judge)
@@ -41,7 +42,8 @@ def command(place: "Place", judge: str, runs: tuple[str, ...], seed: int, output
             raise click.UsageError(f"{path} is a passport already: leave out --run and -o")
         _print(read_passport(path), as_json=as_json)
         return
-    passport = place.passport(judge, runs, seed=seed)
+    found = backend.call(operations.passports.one_passport, judge=judge, run=list(runs) or None, seed=seed)
+    passport = Passport.model_validate(found)
     _print(passport, as_json=as_json)
     if output is not None:
         write_passport(passport, output)

@@ -6,11 +6,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from dokimasia.cli.places.placing import placed
+from dokimasia.cli.backend import Backend, with_backend
 from dokimasia.cli.shared import json_option, print_json
 
 if TYPE_CHECKING:
-    from dokimasia.cli.places import Place
     from dokimasia.methods.tree.reading.files import Format
 
 
@@ -26,21 +25,22 @@ if TYPE_CHECKING:
 @click.option(
     "-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="Write here (default: standard output)."
 )
-@placed
-def export(place: "Place", tree: str, version: str | None, name: "Format | None", output: Path | None) -> None:
+@with_backend
+def export(backend: Backend, tree: str, version: str | None, name: "Format | None", output: Path | None) -> None:
     """Write TREE as YAML (to be edited and imported), JSON, CSV, GraphML or a Mermaid chart; equal trees, equal bytes."""
     import sys
 
+    from dokimasia import operations
     from dokimasia.methods.tree.reading.files import format_of
     from dokimasia.runs.reading.export_formats import write_whole
 
-    named, data = place.trees.export(tree, version, format_of(output, name))
+    exported = backend.call(operations.trees.export, tree=tree, version=version, format=format_of(output, name))
     if output is None:
-        sys.stdout.buffer.write(data)
+        sys.stdout.buffer.write(exported.data)
         sys.stdout.buffer.flush()
     else:
-        write_whole(output, data)
-        click.echo(f"wrote {named} to {output}", err=True)
+        write_whole(output, exported.data)
+        click.echo(f"wrote {exported.title or tree} to {output}", err=True)
 
 
 @click.command("import")
@@ -52,14 +52,16 @@ def export(place: "Place", tree: str, version: str | None, name: "Format | None"
 )
 @click.option("--new", is_flag=True, help="Begin a new tree with it.")
 @json_option
-@placed
-def import_(place: "Place", file: Path, tree: str | None, new: bool, as_json: bool) -> None:
+@with_backend
+def import_(backend: Backend, file: Path, tree: str | None, new: bool, as_json: bool) -> None:
     """Take FILE (YAML, JSON, CSV or GraphML) in as the newest version of a tree that is there, or with --new as a new one.
 
     Checked are the four layers, the fixed categories, cycles, names that stand twice, that every criterion that was mapped
     still has its one capability and its text, and that nothing newer is undone. What was changed by hand is kept as edits.
     """
-    kept = place.trees.take_in(file, tree, new=new)
+    from dokimasia import operations
+
+    kept = backend.call(operations.trees.take_in, body={"file": backend.upload(file), "tree": tree, "new": new})
     if as_json:
         print_json(kept)
         return

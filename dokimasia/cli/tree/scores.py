@@ -7,15 +7,13 @@ from typing import TYPE_CHECKING, Any
 import click
 from rich.markup import escape
 
-from dokimasia.cli.places.placing import placed
+from dokimasia.cli.backend import Backend, with_backend
 from dokimasia.cli.shared import json_option, print_json, redact
 from dokimasia.cli.tree.show import begun, counted, plain_table
 from dokimasia.report.figures import several
 
 if TYPE_CHECKING:
     from rich.table import Table
-
-    from dokimasia.cli.places import Place
 
 
 @click.command("validity")
@@ -28,11 +26,12 @@ if TYPE_CHECKING:
 @click.option("--resamples", type=click.IntRange(0), default=100, show_default=True, help="Halves of the samples.")
 @click.option("--seed", type=click.IntRange(0), help="Seed of permutations and resamples (default: that of RUN).")
 @json_option
-@placed
+@with_backend
 def validity(
-    place: "Place",
+    backend: Backend,
     run: str,
     tree: str | None,
+    models: tuple[str, ...],
     against: tuple[str, ...],
     no_baselines: bool,
     as_json: bool,
@@ -43,8 +42,20 @@ def validity(
     A criterion's score is predicted by a model's mean over all other criteria (MAE_G), and over the others of its leaf
     (MAE_I); their difference is the gain. Printed as published, and leaving out criteria of the same sample.
     """
-    files = dict(_named(one) for one in against)
-    found = place.trees.validity(run, tree=tree, against=files, baselines=not no_baselines, **options)
+    from dokimasia import operations
+
+    files = dict(_named(text) for text in against)
+    if files:
+        backend.only_here("dokimasia tree validity --against")
+    found = backend.call(
+        operations.trees.validity,
+        run=run,
+        tree=tree,
+        model=list(models) or None,
+        against=files or None,
+        baselines=not no_baselines,
+        **options,
+    )
     if as_json:
         print_json(found)
     else:
@@ -147,14 +158,16 @@ def _table(rows: list[Mapping[str, Any]], kind: str, title: str) -> "Table":
 @click.option("--examples", type=click.IntRange(0), default=3, show_default=True, help="Criteria listed for each node.")
 @click.option("--seed", type=click.IntRange(0), help="Seed of intervals and tests (default: that of RUN).")
 @json_option
-@placed
-def weaknesses(place: "Place", run: str, model: str, tree: str | None, as_json: bool, **options: Any) -> None:
+@with_backend
+def weaknesses(backend: Backend, run: str, model: str, tree: str | None, as_json: bool, **options: Any) -> None:
     """Show where a model of RUN is weak and strong on the capability tree.
 
     A node is compared with all the model's other criteria: its difference must be more than chance brings when the
     capabilities of whole images are exchanged, corrected for all nodes looked at.
     """
-    found = place.trees.weaknesses(run, model, tree=tree, **options)
+    from dokimasia import operations
+
+    found = backend.call(operations.trees.weaknesses, run=run, model=model, tree=tree, **options)
     if as_json:
         print_json(found)
     else:

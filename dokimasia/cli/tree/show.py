@@ -9,14 +9,13 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
-from dokimasia.cli.places.placing import placed
+from dokimasia.cli.backend import Backend, with_backend
 from dokimasia.cli.shared import console, json_option, print_json
 from dokimasia.report.figures import several
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from dokimasia.cli.places import Place
 
 BAR, REST, BAR_WIDTH = "━", "·", 20
 LOW, HIGH = 50.0, 75.0
@@ -33,9 +32,9 @@ LOW, HIGH = 50.0, 75.0
 )
 @click.option("--all", "everything", is_flag=True, help="Show nodes without criteria, too.")
 @json_option
-@placed
+@with_backend
 def show(
-    place: "Place",
+    backend: Backend,
     tree: str,
     version: str | None,
     depth: int,
@@ -45,11 +44,15 @@ def show(
     as_json: bool,
 ) -> None:
     """Show TREE: its name, NAME@VERSION, the beginning of a version's or a run's id, or `last`."""
-    found = place.trees.show(tree, version=version, run=run, models=models, depth=depth)
+    from dokimasia import operations
+
+    found = backend.call(
+        operations.trees.one_tree, tree=tree, version=version, run=run, model=list(models) or None, depth=depth
+    )
     if as_json:
         print_json(found)
     else:
-        print_tree(found, models, everything=everything, where=place.where)
+        print_tree(found, models, everything=everything, where=backend.where)
 
 
 def begun(found: Mapping[str, Any]) -> "Console":

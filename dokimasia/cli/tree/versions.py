@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from rich.markup import escape
 
-from dokimasia.cli.places.placing import placed
+from dokimasia.cli.backend import Backend, with_backend
 from dokimasia.cli.shared import common, console, json_option, print_json
 from dokimasia.cli.tree.show import counted, plain_table
 from dokimasia.report.figures import several
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-    from dokimasia.cli.places import Place
     from dokimasia.settings import Settings
 
 MOST, SHORT = 30, 12
@@ -26,10 +25,15 @@ MOST, SHORT = 30, 12
 @click.command("list")
 @click.argument("tree", required=False)
 @json_option
-@placed
-def list_(place: "Place", tree: str | None, as_json: bool) -> None:
+@with_backend
+def list_(backend: Backend, tree: str | None, as_json: bool) -> None:
     """List all trees of the home, or the versions of TREE in the order in which they came about."""
-    found = place.trees.all() if tree is None else place.trees.versions(tree)
+    from dokimasia import operations
+
+    if tree is None:
+        found: dict[str, Any] = {"trees": backend.entries(operations.trees.trees, "trees")}
+    else:
+        found = backend.call(operations.trees.versions, tree=tree)
     if as_json:
         print_json(found)
     elif tree is not None:
@@ -68,14 +72,17 @@ def _table_of_trees(trees: Sequence[Mapping[str, Any]]) -> "Table":
 @click.argument("second")
 @click.option("--top", type=click.IntRange(0), default=MOST, show_default=True, help="List so many of each.")
 @json_option
-@placed
-def diff(place: "Place", first: str, second: str, top: int, as_json: bool) -> None:
+@with_backend
+def diff(backend: Backend, first: str, second: str, top: int, as_json: bool) -> None:
     """Show what changed from the version FIRST to the version SECOND.
 
     A version is NAME@NUMBER, a tree's name (its newest), or the beginning of its id; a number alone is a version of the
     other one's tree.
     """
-    found = place.trees.compare(first, second)
+    from dokimasia import operations
+
+    tree = second if first.isdecimal() else first
+    found = backend.call(operations.trees.diff, tree=tree, first=first, second=second)
     if as_json:
         print_json(found)
     else:
@@ -234,10 +241,14 @@ def _print_agreement(found: Mapping[str, Any]) -> None:
 @click.command("restore")
 @click.argument("version")
 @json_option
-@placed
-def restore(place: "Place", version: str, as_json: bool) -> None:
+@with_backend
+def restore(backend: Backend, version: str, as_json: bool) -> None:
     """Make VERSION (NAME@NUMBER, or the beginning of its id) the newest of its tree; the history stays."""
-    kept = place.trees.restore(version)
+    from dokimasia import operations
+
+    tree, at, position = version.rpartition("@")
+    wanted = {"version": position if at else version}
+    kept = backend.call(operations.trees.restore, tree=tree if at else version, body=wanted)
     if as_json:
         print_json(kept)
     else:

@@ -9,7 +9,7 @@ from typing import Any
 from fastapi import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from dokimasia.service.problems import Refused
+from dokimasia.operations.operation import Refused
 from dokimasia.service.state import Service, person_of
 from dokimasia.storage.content.recent import Recent
 from dokimasia.storage.runs import AT_WORK, Run

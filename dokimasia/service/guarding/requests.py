@@ -15,9 +15,10 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from dokimasia import __version__
 from dokimasia.log import logger
+from dokimasia.operations.operation import Refused
 from dokimasia.service.guarding.limits import Limits, Rates
 from dokimasia.service.guarding.tokens import Tokens, sent_with
-from dokimasia.service.problems import ErrorPage, Refused, refusal
+from dokimasia.service.problems import ErrorPage, refusal
 
 UPLOADS = "/api/uploads"
 SAFE = frozenset({"GET", "HEAD", "OPTIONS"})

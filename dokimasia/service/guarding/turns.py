@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from http import HTTPStatus
 
-from dokimasia.service.problems import Refused
+from dokimasia.operations.operation import Refused
 
 AT_ONCE = 2
 """Fewer than there are threads that read (`serving.READERS`): the others answer what takes no time, and the runs go on."""

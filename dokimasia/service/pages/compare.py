@@ -12,6 +12,7 @@ from fastapi.responses import Response
 from markupsafe import Markup
 
 from dokimasia.errors import InputError, NotFound
+from dokimasia.operations.operation import Refused
 from dokimasia.report import figures
 from dokimasia.report.blocks import Cell, Column, Paragraph, Span, Table
 from dokimasia.report.comparison import comparison_blocks, difference_cells, interval_and_test
@@ -35,7 +36,6 @@ from dokimasia.service.comparing import (
 from dokimasia.service.drawing import drawn, page
 from dokimasia.service.guarding.answers import keep
 from dokimasia.service.pages.samples import BEGINNING, called, link
-from dokimasia.service.problems import Refused
 from dokimasia.service.showing import draw_sample, view_of
 from dokimasia.service.state import IN_TURN, Reader, Service, TheService
 from dokimasia.storage.excerpts import samples_of

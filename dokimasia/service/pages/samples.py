@@ -10,6 +10,7 @@ from fastapi import APIRouter, Path, Query, Request
 from fastapi.responses import Response
 
 from dokimasia.errors import InputError, NotFound, StorageError
+from dokimasia.operations.operation import Refused
 from dokimasia.report.drawing import HEAT_STEPS
 from dokimasia.report.thumbnails import thumbnail
 from dokimasia.runs.figures import shown_name
@@ -20,7 +21,7 @@ from dokimasia.service.drawing import page
 from dokimasia.service.filtering import BY_HAND, LEFT_OUT, Filter, Sorted, choices, filter_of, sorted_by
 from dokimasia.service.guarding.answers import keep
 from dokimasia.service.pages.correcting import correcting
-from dokimasia.service.problems import Refused, status_of
+from dokimasia.service.problems import status_of
 from dokimasia.service.showing import draw_sample, view_of
 from dokimasia.service.state import Reader, Service, TheService, person_of
 from dokimasia.storage.excerpts import rows_of, samples_of

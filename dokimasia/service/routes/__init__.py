@@ -1,1 +1,39 @@
-"""The routes under `/api`: every module with a `router` is part of the service."""
+"""The routes under `/api`, in the order in which the OpenAPI description lists them."""
+
+from collections.abc import Iterator
+
+from fastapi import APIRouter
+
+from dokimasia.operations import finished, knowledge, passports, results, reviews, runs, trees
+from dokimasia.operations.operation import operations_in
+from dokimasia.service.routes import lookups, starting, uploads
+from dokimasia.service.routing import add_operation, json_router
+
+
+def api_routers() -> Iterator[APIRouter]:
+    """Yield the routers, made anew each time, since a plug-in's methods may have changed."""
+    yield _operations(finished.__name__)
+    yield from (lookups.events_router, lookups.health_router, lookups.images_router)
+    yield _operations(knowledge.__name__)
+    yield starting.methods_router
+    yield _operations(passports.__name__)
+    router = json_router()
+    add_operation(router, results.items)
+    router.include_router(lookups.samples_router)
+    for function in (results.one_sample, results.report, results.export):
+        add_operation(router, function)
+    yield router
+    yield _operations(reviews.__name__)
+    yield _operations(runs.__name__)
+    yield starting.runs_router()
+    yield _operations(trees.__name__)
+    yield uploads.router
+
+
+def _operations(module: str) -> APIRouter:
+    """Return the routes of a module's operations, but for what another router has."""
+    router = json_router()
+    for declared in operations_in(module):
+        if declared.function is not runs.cancel:
+            add_operation(router, declared.function)
+    return router

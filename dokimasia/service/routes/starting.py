@@ -1,5 +1,6 @@
-"""Runs begun, stopped, gone on with and forked: what is asked goes into the queue, and the reply says where to look."""
+"""The methods there are, and runs of them begun, gone on with and forked: what is asked goes into the queue."""
 
+import inspect
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from http import HTTPStatus
@@ -10,22 +11,110 @@ from pydantic import BaseModel, ConfigDict, Field
 from starlette.concurrency import run_in_threadpool
 
 from dokimasia.domain.judgement import FailureKind
-from dokimasia.errors import ConfigError, InputError, Interrupted
+from dokimasia.errors import ConfigError, InputError, Interrupted, NotFound
+from dokimasia.operations import runs
+from dokimasia.operations.operation import Refused
+from dokimasia.operations.runs import RunBegun, begun
 from dokimasia.runs.catalogue import OWN, plugin_methods
 from dokimasia.runs.forking import ForkRequest
 from dokimasia.runs.method import Method
 from dokimasia.runs.registry import method_named
 from dokimasia.runs.requests import Invocation, PromptFolders
 from dokimasia.runs.retrying import RETRYABLE
+from dokimasia.runs.shapes import published
 from dokimasia.service.asked import Q, read_asked
 from dokimasia.service.describing import asked_schema, request_schema, takes
 from dokimasia.service.paths import Places
-from dokimasia.service.problems import Refused, may_answer
-from dokimasia.service.routes.answering import json_router, json_sent
-from dokimasia.service.routes.methods import known_method
-from dokimasia.service.routes.replies import RunBegun, RunShown, begun, run_now
-from dokimasia.service.state import Service, Starter, TheService
+from dokimasia.service.problems import may_answer
+from dokimasia.service.routing import Starting, add_operation, json_router, json_sent
+from dokimasia.service.state import Reader
 from dokimasia.storage.runs import AT_WORK, Run, now
+
+methods_router = json_router("methods")
+
+
+class MethodShown(BaseModel):
+    """A method: its name, what one of its runs is called, the command that asks for one, and what it takes."""
+
+    name: str
+    title: str
+    command: str = Field(description="its verb on the command line")
+    about: str
+    request: dict[str, Any] = Field(description="JSON schema of what POST /api/runs/{name} takes")
+    example: dict[str, Any]
+    forms: list[str] = Field(description="forms of other programs in which its runs are exported")
+    scale: list[float] | None = Field(description="lowest and highest score of a row")
+    no_fork: str | None = Field(description="what to do instead where its runs are not forked")
+    no_diff: str | None = Field(description="what to do instead where two of its runs are not compared")
+    no_retry: str | None = Field(description="what to do instead where its failures cannot be asked anew")
+
+
+class MethodDetail(MethodShown):
+    """A method with the shape of its figures."""
+
+    figures: dict[str, Any] | None = Field(description="JSON schema of a run's figures; null where none is published")
+
+
+class Methods(BaseModel):
+    """The methods in the order of use, then those of plug-ins."""
+
+    methods: list[MethodShown]
+    unusable: dict[str, str] = Field(description="plug-ins that cannot be used, and why")
+
+
+@methods_router.get("/methods")
+def methods(person: Reader) -> Methods:
+    """List the methods, those of plug-ins among them, with what each takes."""
+    found: list[MethodShown] = []
+    unusable: dict[str, str] = {}
+    for name in (*OWN, *plugin_methods()):
+        try:
+            found.append(_method_shown(method_named(name)))
+        except ConfigError as problem:
+            unusable[name] = str(problem)
+    return Methods(methods=found, unusable=unusable)
+
+
+@methods_router.get("/methods/{name}")
+def one_method(person: Reader, name: str) -> MethodDetail:
+    """Show a method with the shape of its figures."""
+    method = known_method(name)
+    return MethodDetail(
+        **_method_shown(method).model_dump(), figures=None if method.shape is None else published(method)
+    )
+
+
+def known_method(name: str) -> Method[Any, Any]:
+    """Return a method by name.
+
+    Raises:
+        NotFound: there is none of that name, or the plug-in that brings it cannot be used.
+    """
+    try:
+        return method_named(name)
+    except ConfigError as problem:
+        names = ", ".join((*OWN, *plugin_methods()))
+        raise NotFound(
+            str(problem) if name in plugin_methods() else f"no method {name[:80]!r}; there are {names}"
+        ) from None
+
+
+def _method_shown(method: Method[Any, Any]) -> MethodShown:
+    asked = request_schema(method)
+    return MethodShown(
+        name=method.name,
+        title=method.title,
+        command=method.request.VERB,
+        about=inspect.cleandoc(method.request.__doc__ or ""),
+        request=asked,
+        example=asked["examples"][0],
+        forms=list(method.forms),
+        scale=None if method.scale is None else list(method.scale),
+        no_fork=method.fork if isinstance(method.fork, str) else None,
+        no_diff=method.diff,
+        no_retry=method.retry,
+    )
+
 
 DryRun = Annotated[
     bool, Query(description="Begin nothing: return the run's id, what it would ask and cost, and its prompts.")
@@ -58,7 +147,7 @@ class Retried(GoneOn):
     kinds: tuple[FailureKind, ...] = Field(default=(), max_length=20, description=f"of {', '.join(RETRYABLE)}")
 
 
-def make_router() -> APIRouter:
+def runs_router() -> APIRouter:
     """Return the routes: for each method that can be used one that begins its runs, described by what it takes."""
     router = json_router("runs")
     for name in (*OWN, *plugin_methods()):
@@ -68,16 +157,13 @@ def make_router() -> APIRouter:
             continue  # GET /api/methods says what is wrong with the plug-in
 
     router.add_api_route("/runs/{method}", _begin_any, methods=["POST"], include_in_schema=False, response_model=None)
-    for verb, endpoint, taken in (
-        ("cancel", cancel, None),
-        ("resume", resume, asked_schema(GoneOn)),
-        ("retry", retry, asked_schema(Retried)),
-    ):
+    add_operation(router, runs.cancel)
+    for endpoint, model in ((resume, GoneOn), (retry, Retried)):
         router.add_api_route(
-            f"/runs/{{run}}/{verb}",
+            f"/runs/{{run}}/{endpoint.__name__}",
             endpoint,
             methods=["POST"],
-            openapi_extra=None if taken is None else takes(taken, required=False),
+            openapi_extra=takes(asked_schema(model), required=False),
             responses=UNAVAILABLE,
         )
     router.add_api_route(
@@ -93,9 +179,9 @@ def make_router() -> APIRouter:
 
 def _add(router: APIRouter, method: Method[Any, Any]) -> None:
     async def begin(
-        service: TheService, person: Starter, request: Request, response: Response, dry_run: DryRun = False
+        context: Starting, request: Request, response: Response, dry_run: DryRun = False
     ) -> RunBegun | RunPreview:
-        return await _begin(method, service, request, response, dry_run=dry_run)
+        return await _begin(method, context, request, response, dry_run=dry_run)
 
     router.add_api_route(
         f"/runs/{method.name}",
@@ -115,74 +201,62 @@ def _replies(known: str) -> dict[int | str, dict[str, Any]]:
 
 
 async def _begin_any(
-    service: TheService, person: Starter, request: Request, response: Response, method: str, dry_run: DryRun = False
+    context: Starting, request: Request, response: Response, method: str, dry_run: DryRun = False
 ) -> RunBegun | RunPreview:
     """Begin a run of a method that was installed since the service began, or say which methods there are."""
-    return await _begin(known_method(method), service, request, response, dry_run=dry_run)
+    return await _begin(known_method(method), context, request, response, dry_run=dry_run)
 
 
 async def _begin(
-    method: Method[Any, Any], service: Service, request: Request, response: Response, *, dry_run: bool
+    method: Method[Any, Any], context: Starting, request: Request, response: Response, *, dry_run: bool
 ) -> RunBegun | RunPreview:
-    with _told(service) as places:
+    with _files_named(context) as places:
         asked = await _asked(method.request, request, places)
         if dry_run:
             response.status_code = HTTPStatus.OK
-            return RunPreview.model_validate(await service.runner.preview(method.name, asked))
-        return await _put(service, response, lambda: service.runner.submit(method.name, asked))
+            return RunPreview.model_validate(await context.service.runner.preview(method.name, asked))
+        return await _put(context, response, lambda: context.service.runner.submit(method.name, asked))
 
 
-async def cancel(
-    service: TheService,
-    person: Starter,
-    run: str,
-    at_once: Annotated[bool, Query(description="Give up the calls in flight, too.")] = False,
-) -> RunShown:
-    """Stop a run once the calls in flight are committed; it does not go on by itself."""
-    with _told(service):
-        found = await service.runner.cancel(service.run(run), at_once=at_once)
-    return run_now(service, found)
-
-
-async def resume(service: TheService, person: Starter, request: Request, run: str) -> RunBegun:
+async def resume(context: Starting, request: Request, run: str) -> RunBegun:
     """Go on with a run that is not finished; no finished call is sent again."""
-    with _told(service) as places:
+    with _files_named(context) as places:
         asked = await _asked(GoneOn, request, places, optional=True)
-        found = _at_rest(service.run(run), asked)
-        return begun(service, await service.runner.resume(found, changes=changes_in(asked)))
+        found = _at_rest(context.run(run), asked)
+        return begun(context, await context.service.runner.resume(found, changes=changes_in(asked)))
 
 
-async def retry(service: TheService, person: Starter, request: Request, run: str) -> RunBegun:
+async def retry(context: Starting, request: Request, run: str) -> RunBegun:
     """Ask anew what failed in a run; every earlier outcome is kept on record."""
-    with _told(service) as places:
+    with _files_named(context) as places:
         asked = await _asked(Retried, request, places, optional=True)
-        found = service.run(run)
+        found = context.run(run)
         if found.status in AT_WORK:
             raise Refused(HTTPStatus.CONFLICT, f"run {found.id} is {found.status}: ask anew when it has ended")
         kinds = asked.kinds or RETRYABLE
-        return begun(service, await service.runner.resume(found, changes=changes_in(asked), retry=kinds))
+        return begun(context, await context.service.runner.resume(found, changes=changes_in(asked), retry=kinds))
 
 
 async def fork(
-    service: TheService, person: Starter, request: Request, response: Response, run: str, dry_run: DryRun = False
+    context: Starting, request: Request, response: Response, run: str, dry_run: DryRun = False
 ) -> RunBegun | RunPreview:
     """Do a finished run again with another judge, model or prompt, as a run of its own."""
-    with _told(service) as places:
+    with _files_named(context) as places:
         asked = await _asked(ForkRequest, request, places)
-        found = service.run(run)
+        found = context.run(run)
         if dry_run:
             response.status_code = HTTPStatus.OK
-            return RunPreview.model_validate(await service.runner.preview_fork(found, asked))
-        return await _put(service, response, lambda: service.runner.fork(found, asked))
+            return RunPreview.model_validate(await context.service.runner.preview_fork(found, asked))
+        return await _put(context, response, lambda: context.service.runner.fork(found, asked))
 
 
-async def _put(service: Service, response: Response, put: Callable[[], Awaitable[Run]]) -> RunBegun:
+async def _put(context: Starting, response: Response, put: Callable[[], Awaitable[Run]]) -> RunBegun:
     """Put a run into the queue; the status of the reply says whether it is new."""
     began = now()
     run = await put()
     response.status_code = HTTPStatus.CREATED if run.created_at >= began else HTTPStatus.OK
     response.headers["location"] = f"/api/runs/{run.id}"
-    return begun(service, run)
+    return begun(context, run)
 
 
 async def _asked(model: type[Q], request: Request, places: Places, *, optional: bool = False) -> Q:
@@ -205,9 +279,9 @@ def changes_in(asked: GoneOn) -> dict[str, Any]:
 
 
 @contextmanager
-def _told(service: Service) -> Iterator[Places]:
-    """Give the places of files, and say what goes wrong with the names by which whoever asks knows the files."""
-    places = Places(service.home, service.data_root)
+def _files_named(context: Starting) -> Iterator[Places]:
+    """Give where files may lie, and say what goes wrong with the names by which whoever asks knows the files."""
+    places = Places(context.home, context.data_root)
     try:
         yield places
     except Interrupted as problem:

@@ -14,11 +14,12 @@ from starlette.concurrency import run_in_threadpool
 
 from dokimasia.datasets import Problem, check, format_of, open_dataset, plain_report
 from dokimasia.errors import InputError
+from dokimasia.operations.operation import Listed, Refused, page_of
 from dokimasia.runs.readers import bring_reader
 from dokimasia.service.incoming import UPLOAD, FileKept, Incoming, Upload, refused
 from dokimasia.service.paths import Places
-from dokimasia.service.problems import Refused, may_answer
-from dokimasia.service.routes.answering import After, Limit, Listed, json_router, page_of
+from dokimasia.service.problems import may_answer
+from dokimasia.service.routing import After, Limit, json_router
 from dokimasia.service.state import IN_TURN, Reader, Service, Starter, TheService
 from dokimasia.service.unpacking import is_archive, unpack
 from dokimasia.service.uploads import Uploads

@@ -2,15 +2,11 @@
 
 from typing import Annotated, Any
 
-from fastapi import Query
 from pydantic import BaseModel
 
 from dokimasia.methods.passports import passport_of
 from dokimasia.methods.passports.probed import judges_probed, material_of
-from dokimasia.service.routes.answering import json_router
-from dokimasia.service.state import Reader, TheService
-
-router = json_router("passports")
+from dokimasia.operations.operation import Context, Parameter, operation
 
 
 class JudgeProbed(BaseModel):
@@ -26,22 +22,21 @@ class Passports(BaseModel):
     judges: list[JudgeProbed]
 
 
-@router.get("/passports")
-def passports(service: TheService, person: Reader) -> Passports:
+@operation("GET", "/passports", tag="passports")
+def passports(context: Context) -> Passports:
     """List the judges of which finished probes of the home can make a passport."""
-    found = judges_probed(service.home)
-    return Passports(judges=[JudgeProbed(judge=judge, runs=runs) for judge, runs in found.items()])
+    probed = judges_probed(context.home)
+    return Passports(judges=[JudgeProbed(judge=judge, runs=runs) for judge, runs in probed.items()])
 
 
-@router.get("/passports/{judge:path}")
+@operation("GET", "/passports/{judge:path}", tag="passports")
 def one_passport(
-    service: TheService,
-    person: Reader,
+    context: Context,
     judge: str,
     run: Annotated[
-        list[str] | None, Query(max_length=50, description="Probes to make it from; by default all.")
+        list[str] | None, Parameter(max_length=50, description="Probes to make it from; by default all.")
     ] = None,
-    seed: Annotated[int, Query(ge=0, lt=2**63, description="Of the halves and intervals.")] = 0,
+    seed: Annotated[int, Parameter(ge=0, lt=2**63, description="Of the halves and intervals.")] = 0,
 ) -> dict[str, Any]:
     """Make the passport of a judge; `dokimasia passport JUDGE --json` prints the same."""
-    return passport_of(material_of(service.home, judge, tuple(run or ()), seed=seed)).model_dump(mode="json")
+    return passport_of(material_of(context.home, judge, tuple(run or ()), seed=seed)).model_dump(mode="json")

@@ -1,28 +1,32 @@
-"""Where a verb does its work, chosen by its options: `placed` gives it the home, or a service."""
+"""The backend of a command: the home of this process, or a service; chosen by the options of the verb."""
 
 import functools
 import shlex
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeAlias, TypeVar
 from urllib.parse import urlsplit
 
 import click
 
-from dokimasia.cli.shared import FILE, carry, redacting, shared
+from dokimasia.cli.shared import FILE, redacting, remember_target_flags, shared
 from dokimasia.errors import ConfigError
 
 if TYPE_CHECKING:
-    from dokimasia.cli.places import Place
+    from dokimasia.cli.local_backend import LocalBackend
+    from dokimasia.cli.remote_backend import RemoteBackend
     from dokimasia.settings import Settings
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
+Backend: TypeAlias = "LocalBackend | RemoteBackend"
+"""Where a verb does its work; verbs know of neither."""
 
-def placed(function: Callable[..., R]) -> Callable[..., R]:
-    """Add the options of `common` and those that name a service to a verb, which receives them as one `place`."""
+
+def with_backend(function: Callable[..., R]) -> Callable[..., R]:
+    """Add the options of `common` and those that name a service to a verb, which receives its `backend`."""
 
     @shared
     @click.option("--server", metavar="URL", help="Have the service at this address do it (DOKIMASIA_SERVER).")
@@ -43,36 +47,36 @@ def placed(function: Callable[..., R]) -> Callable[..., R]:
         if where and server_token_file:
             where += f" --server-token-file {shlex.quote(str(server_token_file))}"
         if server:
-            carry(where)
+            remember_target_flags(where)
         if settings.server:
             redacting(settings)
-        return function(*arguments, place=place_of(settings, where=where), **options)
+        return function(*arguments, backend=backend_of(settings, where=where), **options)
 
     return wrapped
 
 
 def detachable(function: Callable[..., R]) -> Callable[..., R]:
-    """Add --detach to a `placed` verb that begins a run."""
+    """Add --detach to a verb that has a backend and begins a run."""
 
     @click.option("--detach", is_flag=True, help="With a service: print the run's id, and leave the run to it.")
     @functools.wraps(function)
-    def wrapped(*arguments: Any, detach: bool, place: Any, **options: Any) -> R:
+    def wrapped(*arguments: Any, detach: bool, backend: Any, **options: Any) -> R:
         if detach:
-            place.detach()
-        return function(*arguments, place=place, **options)
+            backend.detach()
+        return function(*arguments, backend=backend, **options)
 
     return wrapped
 
 
-def place_of(settings: "Settings", *, where: str = "") -> "Place":
+def backend_of(settings: "Settings", *, where: str = "") -> Backend:
     """Return the service that the settings name, which `where` finds again, or else the home."""
     if settings.server:
-        from dokimasia.cli.places.there import There
+        from dokimasia.cli.remote_backend import RemoteBackend
 
-        return There(settings, where=where)
-    from dokimasia.cli.places.here import Here
+        return RemoteBackend(settings, where=where)
+    from dokimasia.cli.local_backend import LocalBackend
 
-    return Here(settings)
+    return LocalBackend(settings)
 
 
 def server_settings(settings: "Settings", server: str, token_file: Path | None) -> "Settings":

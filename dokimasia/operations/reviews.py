@@ -1,11 +1,9 @@
 """What waits for people, item by item, decided by who is asked; how far they agree; things handed out to be rated."""
 
 import asyncio
-from http import HTTPStatus
 from pathlib import Path
 from typing import Annotated, Any
 
-from fastapi import Query, Response
 from pydantic import BaseModel, Field
 
 from dokimasia.agents.readers import faults_of
@@ -30,28 +28,26 @@ from dokimasia.methods.checks.files import check_files
 from dokimasia.methods.checks.filled import Line, take_in_lines
 from dokimasia.methods.checks.standing import standing_figures
 from dokimasia.methods.people import asked_of, hand_out_here, queued, rating_text, ratings_of, written
-from dokimasia.runs.registry import method_of
-from dokimasia.service.describing import takes
-from dokimasia.service.problems import ERROR_HEADER, Refused, may_answer
-from dokimasia.service.routes.answering import (
+from dokimasia.operations.operation import (
     After,
     Body,
+    Context,
+    FileReply,
     Limit,
     Listed,
-    file_answer,
-    file_reply,
-    json_router,
+    Parameter,
+    Refused,
+    operation,
     page_of,
-    sent_as,
 )
-from dokimasia.service.routes.results import ZIP, zipped
-from dokimasia.service.state import Reader, Reviewer, Service, TheService
+from dokimasia.operations.results import ZIP, zipped
+from dokimasia.runs.registry import method_of
 from dokimasia.storage.decisions import clear_draft, draft_file
 from dokimasia.storage.people.questions import get_question, withdrawn_items
 from dokimasia.storage.runs import Run
 
-router = json_router("reviews")
-
+TAG = "reviews"
+GONE, CONFLICT, UNPROCESSABLE = 410, 409, 422
 JSON_LINES = "application/x-ndjson"
 LONGEST = 500_000
 """Characters of a text that a person writes."""
@@ -169,10 +165,10 @@ class HandedOut(BaseModel):
     new: int
 
 
-@router.get("/reviews")
-def reviews(service: TheService, person: Reader, limit: Limit = 50, after: After = None) -> Reviews:
+@operation("GET", "/reviews", tag=TAG)
+def reviews(context: Context, limit: Limit = 50, after: After = None) -> Reviews:
     """List the runs with anything that people decide on, those where something waits first."""
-    every = review_queue(service.home)
+    every = review_queue(context.home)
     shown, later = page_of(every, lambda one: one.run.id, limit=limit, after=after)
     found = [
         ReviewShown(
@@ -182,7 +178,7 @@ def reviews(service: TheService, person: Reader, limit: Limit = 50, after: After
             decided=one.decided,
             kinds=dict(one.kinds),
             people=dict(one.people),
-            yours=one.of(person.name),
+            yours=one.of(context.person),
             oldest=one.oldest,
         )
         for one in shown
@@ -190,181 +186,180 @@ def reviews(service: TheService, person: Reader, limit: Limit = 50, after: After
     return Reviews(total=len(every), next=later, reviews=found)
 
 
-@router.get("/reviews/{run}")
+@operation("GET", "/reviews/{run}", tag=TAG)
 def one_review(
-    service: TheService,
-    person: Reader,
+    context: Context,
     run: str,
     second: Annotated[
-        bool, Query(description="`due` are those on which others have decided, for a second opinion.")
+        bool, Parameter(description="`due` are those on which others have decided, for a second opinion.")
     ] = False,
-    due: Annotated[bool, Query(description="Only those on which the one who asks can decide now.")] = False,
+    due: Annotated[bool, Parameter(description="Only those on which the one who asks can decide now.")] = False,
     limit: Limit = 50,
     after: After = None,
 ) -> ReviewItems:
     """List a run's items, those that wait first."""
-    found = service.run(run)
-    every = [one for one in review_items(service.home, found) if not due or is_due(one, person.name, second=second)]
+    found = context.run(run)
+    every = [one for one in review_items(context.home, found) if not due or is_due(one, context.person, second=second)]
     every.sort(key=lambda one: one.state != "waiting")
     shown, later = page_of(every, lambda one: one.item.id, limit=limit, after=after)
-    of_sample = samples_asked(service.home, [one.item for one in shown])
+    of_sample = samples_asked(context.home, [one.item for one in shown])
     items = [
         ItemListed(
             item=one.item.id,
             kind=one.item.kind,
             sample=of_sample[one.item.id],
             person=one.item.person,
-            state=one.state_for(person.name),
+            state=one.state_for(context.person),
             decided=len(one.decisions),
-            due=is_due(one, person.name, second=second),
+            due=is_due(one, context.person, second=second),
         )
         for one in shown
     ]
-    return ReviewItems(total=len(every), next=later, run=found.id, person=person.name, items=items)
+    return ReviewItems(total=len(every), next=later, run=found.id, person=context.person, items=items)
 
 
-@router.get("/reviews/{run}/agreement")
-def agreement(service: TheService, person: Reader, run: str) -> dict[str, Any]:
+@operation("GET", "/reviews/{run}/agreement", tag=TAG)
+def agreement(context: Context, run: str) -> dict[str, Any]:
     """Return how items stand and how far people agree; `dokimasia check RUN --json` prints the same."""
-    found = service.run(run)
-    return standing_figures(service.home, found.id, all_standings(service.home, found.id))
+    found = context.run(run)
+    return standing_figures(context.home, found.id, all_standings(context.home, found.id))
 
 
-@router.get(
+@operation(
+    "GET",
     "/reviews/{run}/ratings",
-    response_class=Response,
-    responses=file_reply(JSON_LINES, description="the ratings, a line each"),
+    tag=TAG,
+    right="review",
+    files=(JSON_LINES,),
+    file="the ratings, a line each",
 )
-def ratings(service: TheService, person: Reviewer, run: str) -> Response:
+def ratings(context: Context, run: str) -> FileReply:
     """Return what people said of what was handed out to them, as `dokimasia annotate agreement` reads it."""
-    found = service.run(run)
+    found = context.run(run)
     name = f"ratings-{found.id}.jsonl"
-    return file_answer(written(ratings_of(queued(service.home, found.id)), Path(name)), JSON_LINES, name)
+    return FileReply(written(ratings_of(queued(context.home, found.id)), Path(name)), JSON_LINES, name)
 
 
-@router.get(
+@operation(
+    "GET",
     "/reviews/{run}/files",
-    response_class=Response,
-    responses=file_reply(ZIP, description="an archive of the file and of what lies beside it"),
+    tag=TAG,
+    right="review",
+    files=(ZIP,),
+    file="an archive of the file and of what lies beside it",
 )
 def files(
-    service: TheService,
-    person: Reviewer,
+    context: Context,
     run: str,
     name: Annotated[
         str,
-        Query(max_length=200, pattern=r"^[^/\\\x00]*[^/\\\x00.][^/\\\x00]*$", description="What the file is called."),
+        Parameter(
+            max_length=200, pattern=r"^[^/\\\x00]*[^/\\\x00.][^/\\\x00]*$", description="What the file is called."
+        ),
     ] = "items.jsonl",
     others: Annotated[
         bool,
-        Query(description="With what others decided also where the one who asks has not: a file of all decisions."),
+        Parameter(description="With what others decided also where the one who asks has not: a file of all decisions."),
     ] = False,
-) -> Response:
+) -> FileReply:
     """Return all items as JSON lines to be filled in, with images and pages: what `dokimasia check --export` writes."""
-    found = service.run(run)
-    every = all_standings(service.home, found.id)
+    found = context.run(run)
+    every = all_standings(context.home, found.id)
     if not every:
         raise nothing_to_check(found.id)
-    return file_answer(
-        zipped(check_files(service.home, every, name, who=person.name, others=others)), ZIP, f"check-{found.id}.zip"
+    return FileReply(
+        zipped(check_files(context.home, every, name, who=context.person, others=others)), ZIP, f"check-{found.id}.zip"
     )
 
 
-@router.post("/reviews/{run}/lines", status_code=HTTPStatus.CREATED, openapi_extra=takes(Lines))
-def take_in(service: TheService, person: Reviewer, run: str, body: Annotated[Lines, sent_as(Lines)]) -> TakenIn:
+@operation("POST", "/reviews/{run}/lines", tag=TAG, right="review", status=201)
+def take_in(context: Context, run: str, body: Lines) -> TakenIn:
     """Take in the decisions of a file, all lines or none; the same again changes nothing."""
-    found = service.run(run)
-    taken = take_in_lines(service.home, found.id, body.lines, body.name, who=person.name, others=person.self_named)
+    found = context.run(run)
+    taken = take_in_lines(context.home, found.id, body.lines, body.name, who=context.person, others=context.self_named)
     return TakenIn(decided=taken.decided, known=taken.known, empty=taken.empty)
 
 
-@router.post("/reviews/{run}/hand-out", status_code=HTTPStatus.CREATED, openapi_extra=takes(HandOut))
-def hand_out(service: TheService, person: Reviewer, run: str, body: Annotated[HandOut, sent_as(HandOut)]) -> HandedOut:
+@operation("POST", "/reviews/{run}/hand-out", tag=TAG, right="review", status=201)
+def hand_out(context: Context, run: str, body: HandOut) -> HandedOut:
     """Hand responses, pairs or criteria of a run out to people, blind, to each in an order of their own."""
-    found = service.run(run)
+    found = context.run(run)
     if body.kind not in RATED:
-        raise Refused(HTTPStatus.UNPROCESSABLE_ENTITY, f"kind: {body.kind} is not handed out; {', '.join(RATED)} are")
-    new = hand_out_here(service.home, found, body.kind, annotators=body.annotators, per=body.per, seed=body.seed)
+        raise Refused(UNPROCESSABLE, f"kind: {body.kind} is not handed out; {', '.join(RATED)} are")
+    new = hand_out_here(context.home, found, body.kind, annotators=body.annotators, per=body.per, seed=body.seed)
     return HandedOut(new=asyncio.run(new))
 
 
-@router.get("/reviews/{run}/{item}", responses=may_answer(410))
+@operation("GET", "/reviews/{run}/{item}", tag=TAG, replies=(GONE,))
 def one_item(
-    service: TheService,
-    person: Reader,
+    context: Context,
     run: str,
     item: str,
 ) -> ItemShown:
     """Show an item whole; what others decided is in it once the one who asks has decided."""
-    found = service.run(run)
-    if _found(service, found, item).item.person == person.name:
-        _note_shown(service, found, item)
-    return _shown(service, _found(service, found, item), person.name)
+    found = context.run(run)
+    if _found(context, found, item).item.person == context.person:
+        _note_shown(context, found, item)
+    return _shown(context, _found(context, found, item), context.person)
 
 
-@router.post(
-    "/reviews/{run}/{item}", status_code=HTTPStatus.CREATED, openapi_extra=takes(Decided), responses=may_answer(410)
-)
-def decide(
-    service: TheService, person: Reviewer, run: str, item: str, body: Annotated[Decided, sent_as(Decided)]
-) -> ItemShown:
+@operation("POST", "/reviews/{run}/{item}", tag=TAG, right="review", status=201, replies=(GONE,))
+def decide(context: Context, run: str, item: str, body: Decided) -> ItemShown:
     """Decide on an item; where somebody did so before, they are told of it and nothing is written over."""
-    found = service.run(run)
-    one = _found(service, found, item)
+    found = context.run(run)
+    one = _found(context, found, item)
     if body.action == "undo":
-        asyncio.run(take_back(service.home, item, who=person.name))
-        return _shown(service, _found(service, found, item), person.name)
+        asyncio.run(take_back(context.home, item, who=context.person))
+        return _shown(context, _found(context, found, item), context.person)
     text = rating_text(one.item, body.ratings) if one.item.kind in RATED and body.action == "rate" else body.text
     left = checked(
-        service.home,
+        context.home,
         one.item,
         body.action,
-        who=person.name,
+        who=context.person,
         text=text,
         delete=body.delete,
-        seen=_seen(one, body, person.name),
+        seen=_seen(one, body, context.person),
     )
     try:
-        asyncio.run(keep_decision(service.home, left))
+        asyncio.run(keep_decision(context.home, left))
     except DecidedMeanwhile as problem:
         if text.strip():
-            keep_draft(service.home, item, person.name, text)
+            keep_draft(context.home, item, context.person, text)
         again = 'send it with "second": true to keep it as a second opinion'
-        headers = {ERROR_HEADER: type(problem).__name__}
-        raise Refused(HTTPStatus.CONFLICT, f"{problem}: {again}", headers=headers) from None
-    return _shown(service, _found(service, found, item), person.name)
+        headers = {"dokimasia-error": type(problem).__name__}
+        raise Refused(CONFLICT, f"{problem}: {again}", headers=headers) from None
+    return _shown(context, _found(context, found, item), context.person)
 
 
-@router.put("/reviews/{run}/{item}/draft", openapi_extra=takes(Draft), responses=may_answer(410))
-def draft(
-    service: TheService, person: Reviewer, run: str, item: str, body: Annotated[Draft, sent_as(Draft)]
-) -> DraftKept:
+@operation("PUT", "/reviews/{run}/{item}/draft", tag=TAG, right="review", replies=(GONE,))
+def draft(context: Context, run: str, item: str, body: Draft) -> DraftKept:
     """Keep a text that is not decided on yet, and say what of a reply would not be understood; an empty one is none."""
-    one = _found(service, service.run(run), item)
+    one = _found(context, context.run(run), item)
     if not body.text:
-        clear_draft(service.home.path, one.item.id, person.name)
+        clear_draft(context.home.path, one.item.id, context.person)
         return DraftKept(faults="")
-    keep_draft(service.home, one.item.id, person.name, body.text)
-    faults = faults_of(get_question(service.home, item).aid, body.text) if one.item.kind == "question" else ""
+    keep_draft(context.home, one.item.id, context.person, body.text)
+    faults = faults_of(get_question(context.home, item).aid, body.text) if one.item.kind == "question" else ""
     return DraftKept(faults=faults)
 
 
-def _found(service: Service, run: Run, id: str) -> Standing:
+def _found(context: Context, run: Run, id: str) -> Standing:
     """Return an item of a run.
 
     Raises:
         Refused: it is a question that is not asked any more.
         NotFound: there is none.
     """
-    if id in withdrawn_items(service.home, run.id):
-        raise Refused(HTTPStatus.GONE, f"question {id} was withdrawn: run {run.id} does not ask it any more")
-    return item_of(review_items(service.home, run), id, run.id)
+    if id in withdrawn_items(context.home, run.id):
+        raise Refused(GONE, f"question {id} was withdrawn: run {run.id} does not ask it any more")
+    return item_of(review_items(context.home, run), id, run.id)
 
 
-def _note_shown(service: Service, run: Run, id: str) -> None:
+def _note_shown(context: Context, run: Run, id: str) -> None:
     """Keep when a question was first shown to its person."""
-    if _found(service, run, id).item.kind == "question":
-        asyncio.run(show_question(service.home, id))
+    if _found(context, run, id).item.kind == "question":
+        asyncio.run(show_question(context.home, id))
 
 
 def _seen(one: Standing, body: Decided, who: str) -> int | None:
@@ -375,11 +370,11 @@ def _seen(one: Standing, body: Decided, who: str) -> int | None:
     return len(one.decisions) if settled is None or settled.who == who else 0
 
 
-def _shown(service: Service, one: Standing, who: str) -> ItemShown:
+def _shown(context: Context, one: Standing, who: str) -> ItemShown:
     rated = one.item.kind in RATED
-    kept = draft_file(service.home.path, one.item.id, who)
+    kept = draft_file(context.home.path, one.item.id, who)
     return ItemShown(
-        shown=shown_item(service.home, one, who),
+        shown=shown_item(context.home, one, who),
         decisions=list(one.decisions_for(who)),
         asked=asked_of(one.item) if rated else [],
         item=None if rated else one.item,

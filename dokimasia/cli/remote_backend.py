@@ -1,53 +1,50 @@
 """A service: elsewhere, or the one that holds a home of this machine; what verbs ask goes over HTTP."""
 
-import io
 import re
 import signal
 import sys
+import tempfile
 import threading
-import zipfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from dokimasia.cli.places import Done, Exported, Told
-from dokimasia.cli.places.checks import ChecksThere
-from dokimasia.cli.places.trees import TreesThere
-from dokimasia.cli.shared import carrying, console, refuse_remote, say
+from dokimasia import operations
+from dokimasia.cli.outcomes import CheckScreen, DueItems, RunOutcome, edited_in, user_name
+from dokimasia.cli.shared import console, refuse_remote, say, with_target_flags
 from dokimasia.client import Client, ClientRun, Event
-from dokimasia.domain.decision import Action, CheckItem, Decision
-from dokimasia.domain.passport import Passport
-from dokimasia.errors import DecidedMeanwhile, DokimasiaError, Interrupted, NotFound, Unreachable
-from dokimasia.gateway.events import GatewayEvent
+from dokimasia.domain.decision import RATED, Action, CheckItem, Decision
+from dokimasia.errors import DecidedMeanwhile, DokimasiaError, InputError, Interrupted, NotFound, Unreachable
+from dokimasia.gateway.events import GatewayEvent, GatewayStats
 from dokimasia.log import printable, unguarded
 from dokimasia.report.figures import several
-from dokimasia.runs.ending import check_cancellable
 from dokimasia.runs.estimate import Estimate, ModelEstimate
 from dokimasia.runs.forking import ForkRequest
 from dokimasia.runs.method import Method
 from dokimasia.runs.observer import Progress
-from dokimasia.runs.registry import method_named
 from dokimasia.runs.requests import LIMITS, Invocation, RunRequest
 from dokimasia.settings import Settings
+from dokimasia.storage.decisions import draft_file
 from dokimasia.storage.naming import LAST, Usable
-from dokimasia.storage.runs import Run
+from dokimasia.storage.runs import Run, now
 
 if TYPE_CHECKING:
-    from dokimasia.methods.evaluation.correcting import Wanted
+    from dokimasia.methods.checks.filled import Imported
 
 _COLOURS = re.compile(r"(\x1b\[[0-9;]*m)")
 _PROGRESS = ("items", "done", "restored", "failures", "waiting_items", "unpaid_items")
 _LIMITS = ("max_failures", "min_score", "min_accuracy")
 
 
-class There:
-    """Runs of a service.
+class RemoteBackend:
+    """Carries out operations and runs in a service.
 
     Args:
         settings: its address and token.
-        where: the options by which another command finds the same place; by default the address.
+        where: the options by which another command finds the same service; by default the address.
     """
 
     remote = True
@@ -59,21 +56,11 @@ class There:
         if context := click.get_current_context(silent=True):
             context.call_on_close(self.client.close)
         self._detached = False
-        self._checks = ChecksThere(self)
-
-    @property
-    def trees(self) -> TreesThere:
-        """Its trees."""
-        return TreesThere(self.client)
-
-    @property
-    def checks(self) -> ChecksThere:
-        """What people decide on in its runs."""
-        return self._checks
+        self._drafts: dict[str, str] = {}
 
     @property
     def named(self) -> str:
-        """What the place is called in a sentence."""
+        """What its home is called in a sentence."""
         return f"the home of {self.settings.server}"
 
     def only_here(self, what: str) -> None:
@@ -84,13 +71,28 @@ class There:
         """Leave the runs that are begun to the service."""
         self._detached = True
 
+    def call(self, function: Callable[..., Any], *, who: str = "", **arguments: Any) -> Any:
+        """Have an operation carried out, under the name of `who` where the service takes it, and return its JSON or file."""
+        if not who:
+            return self.client.call(function, **arguments)
+        with self._client(who) as client:
+            return client.call(function, **arguments)
+
+    def entries(self, function: Callable[..., Any], name: str, **arguments: Any) -> list[Any]:
+        """Return the whole list that an operation gives a page at a time."""
+        return list(self.client.entries(function, name, **arguments))
+
+    def upload(self, path: Path) -> str:
+        """Send a file unless it is there, and return what names it for an operation."""
+        return self.client.upload(path)
+
     def find(self, run: str, usable: Usable | None = None) -> Run:
-        """Return the run that a user means, as a list says it."""
+        """Return the run that a user means, as a list says it; `last` is the newest of those that are usable."""
         if run != LAST or usable is None:
             return _row(self.client.find(run).shown)
-        runs = [_row(one.shown) for one in self.client.runs()]
-        found = next((one for one in runs if usable(one)), runs[0] if runs else None)
-        return found or _row(self.client.find(run).shown)
+        runs = [_row(found.shown) for found in self.client.runs()]
+        newest = next((run for run in runs if usable(run)), runs[0] if runs else None)
+        return newest or _row(self.client.find(run).shown)
 
     def preview(self, method: Method[Any, Any], request: RunRequest) -> dict[str, Any]:
         """Return what a run would be, ask and cost."""
@@ -99,11 +101,11 @@ class There:
     def check_keys(self, shown: Mapping[str, Any]) -> None:
         """Refuse nothing: keys are the service's."""
 
-    def run(self, method: Method[Any, Any], request: RunRequest) -> Done:
-        """Do what a request asks, to its end."""
+    def run(self, method: Method[Any, Any], request: RunRequest) -> RunOutcome:
+        """Run the request to its end."""
         return self._followed(lambda: self.client.begin(method.name, request), request)
 
-    def resume(self, run: Run, changes: Mapping[str, Any], retry: Sequence[str]) -> Done:
+    def resume(self, run: Run, changes: Mapping[str, Any], retry: Sequence[str]) -> RunOutcome:
         """Go on with a run, to its end."""
         limits = {one: value for one, value in changes.items() if value not in (None, False, ()) or one in LIMITS}
         found = ClientRun(self.client, run.model_dump())
@@ -114,13 +116,13 @@ class There:
         """Return what a fork would be, ask and cost."""
         return ClientRun(self.client, run.model_dump()).fork_preview(**_given(request))
 
-    def fork(self, run: Run, request: ForkRequest) -> Done:
+    def fork(self, run: Run, request: ForkRequest) -> RunOutcome:
         """Do a run again with changes, to its end."""
         parent = ClientRun(self.client, run.model_dump())
         return self._followed(lambda: parent.fork(**_given(request)), request)
 
     def after(self, method: Method[Any, Any], run: str, request: RunRequest) -> Sequence[str]:
-        """Return nothing: a service writes no files here, and says all in the run's report."""
+        """Return nothing: a service writes no files on this machine, and says all in the run's report."""
         return ()
 
     def view(self, run: str, *, figures: Mapping[str, Any] | None = None) -> Mapping[str, Any]:
@@ -131,10 +133,6 @@ class There:
             view["items"] = list(found.items())
         return view
 
-    def sample(self, run: str, sample: str, *, raw: bool) -> Mapping[str, Any]:
-        """Return one sample of a run whole."""
-        return self.client.find(run).sample(sample, raw=raw)
-
     def draw(
         self, run: str, *, figures: Mapping[str, Any] | None = None, planted: Mapping[str, Any] | None = None
     ) -> None:
@@ -142,73 +140,7 @@ class There:
         out = console()
         colour = bool(out.is_terminal and out.color_system)
         drawn = self.client.find(run).report("terminal", width=max(40, min(out.width, 500)), colour=colour)
-        _print(carrying(drawn.decode()), colour=colour)
-
-    def export(self, run: Run, format: str) -> Exported:
-        """Return a run's rows in a format."""
-        reply = self.client.connection.request("GET", f"/api/runs/{run.id}/export", query={"format": format})
-        rows = int(reply.headers.get("dokimasia-rows", "0"))
-        return Exported(reply.content, rows, method_named(run.method).row_name)
-
-    def form(self, run: Run, form: str) -> Mapping[str, bytes]:
-        """Return a run's files in the form of another program, by name."""
-        with zipfile.ZipFile(io.BytesIO(ClientRun(self.client, run.model_dump()).export(form))) as archive:
-            return {one: archive.read(one) for one in archive.namelist()}
-
-    def report(self, run: Run, format: str, samples: int) -> Told:
-        """Return a report on a run."""
-        query = {"format": format, "samples": samples}
-        reply = self.client.connection.request("GET", f"/api/runs/{run.id}/report", query=query)
-        shown, of = (reply.headers.get(f"dokimasia-{name}", "") for name in ("shown", "samples"))
-        return Told(reply.content, int(shown or 0), int(of or 0))
-
-    def compare(self, first: str, second: str, *, say: Callable[[str], None], **how: Any) -> dict[str, Any]:
-        """Return how two runs differ."""
-        models = how.pop("models", None)
-        found = self.client.diff(first, second, models=",".join(models) if models else None, **how)
-        for text, name in ((first, "first"), (second, "second")):
-            if text == LAST:
-                row = self.client.find(found[name]["run"]).shown
-                say(f"last: run {row['id']} of {row['created_at'][:19].replace('T', ' ')}, {row['command']}")
-        return found
-
-    def standing(self, run: str) -> dict[str, Any]:
-        """Return how all stands that people decide on in a run; NotFound where they decide on nothing."""
-        from dokimasia.methods.checks import nothing_to_check, waits
-
-        figures = self.client.agreement(self.find(run, waits).id)
-        if not figures["items"]:
-            raise nothing_to_check(figures["run"])
-        return figures
-
-    def decide(
-        self,
-        item: CheckItem,
-        action: Action,
-        *,
-        who: str,
-        text: str = "",
-        shown: str = "",
-        seen: int | None = None,
-    ) -> Decision | None:
-        """Keep what a person decided on an item."""
-        known = {"second": item.kind != "question"} if seen is None else {"seen": seen}
-        with Client(self.settings.server, self.settings.server_token, who=who) as client:
-            try:
-                told = client.decide(item.run, item.id, action, text=text, **known)
-            except DecidedMeanwhile as problem:  # what its last words say of a request is of no use in a terminal
-                raise DecidedMeanwhile(str(problem).partition(": send it")[0]) from None
-        made = [one for one in map(Decision.model_validate, told["decisions"]) if one.who == who]
-        return made[-1] if made else None
-
-    def correct(self, run: str, wanted: "Wanted", *, who: str) -> Mapping[str, Any]:
-        """Keep what a person corrected by hand in a run, and return it."""
-        with Client(self.settings.server, self.settings.server_token, who=who) as client:
-            return client.find(run).correct(**wanted.model_dump(mode="json", exclude_defaults=True))
-
-    def runs(self, tags: Sequence[str], *, method: str | None = None) -> list[dict[str, Any]]:
-        """Return the runs that have all of these tags, of one method where it is named, the newest first."""
-        return [one.shown for one in self.client.runs(tags=tags, method=method)]
+        _print(with_target_flags(drawn.decode()), colour=colour)
 
     def models(self, names: Sequence[str], *, simulated: bool) -> list[dict[str, Any]]:
         """Return what is known of the configured models, or of those of them and of the simulated that are named.
@@ -228,32 +160,130 @@ class There:
             )
         return [found[name] for name in dict.fromkeys(names)] if names else listed
 
-    def passport(self, judge: str, runs: Sequence[str], *, seed: int) -> Passport:
-        """Return what probes measured of a judge: these, or all that asked it."""
-        return Passport.model_validate(self.client.passport(judge, runs=runs, seed=seed))
+    def standing(self, run: str) -> dict[str, Any]:
+        """Return how all stands that people decide on in a run; NotFound where they decide on nothing."""
+        from dokimasia.methods.checks import nothing_to_check
 
-    def rename(self, run: str, name: str) -> str:
-        """Call a run otherwise, and return its id."""
-        return self.client.find(run).call(name).id
+        figures = self.client.agreement(self._checked(run))
+        if not figures["items"]:
+            raise nothing_to_check(figures["run"])
+        return figures
 
-    def resting(self, run: str) -> tuple[Run, Sequence[tuple[str, str]], tuple[int, int]]:
-        """Return a run that is to be deleted, the runs that rest on it, and its numbers of results and samples."""
-        found = self.client.find(run)
-        shown = self.client.connection.get(f"/api/runs/{found.id}/resting")
-        resting = [(one["id"], one["command"]) for one in shown["runs"]]
-        return _row(found.shown), resting, (shown["results"], shown["samples"])
+    def reviewer(self, run: str, who: str | None) -> str:
+        """Return as whom the service takes decisions.
 
-    def cancel(self, run: str, *, at_once: bool) -> dict[str, Any]:
-        """Stop a run, or take it out of the queue, and return how it stands."""
-        found = self.client.find(run)
-        check_cancellable(_row(found.shown))
-        return dict(found.cancel(at_once=at_once).shown)
+        Raises:
+            InputError: its token is somebody else's than the name that was given.
+        """
+        asking = (who or user_name()).strip()
+        page = self.call(operations.reviews.one_review, who=asking, run=self._checked(run), limit=1)
+        known = str(page["person"])
+        if who and known != who.strip():
+            raise InputError(
+                f"the token is {known}'s, and decides as {known} alone: leave --who out, or use {who}'s token"
+            )
+        return known
 
-    def delete(self, run: Run) -> dict[str, Any]:
-        """Delete a run, and return what went."""
-        return ClientRun(self.client, run.model_dump()).delete(force=True)
+    def due_items(self, run: str, *, who: str, second: bool) -> DueItems:
+        """Return what a person can decide on in a run.
 
-    def _followed(self, begin: Callable[[], ClientRun], request: Invocation) -> Done:
+        Raises:
+            NotFound: people decide on nothing there.
+        """
+        figures = self.standing(run)
+        with self._client(who) as client:
+            pending = list(client.pending(figures["run"], second=second))
+        items = [entry["item"] for entry in pending if entry["kind"] not in RATED]
+        return DueItems(figures["run"], items, figures["asked"])
+
+    def show_item(self, run: str, item: str, *, who: str) -> CheckScreen:
+        """Return an item to be shown; the service keeps that a question was shown."""
+        found = self.call(operations.reviews.one_item, who=who, run=run, item=item)
+        self._drafts.pop(item, None)
+        if found["draft"] is not None:
+            self._drafts[item] = found["draft"]
+        return CheckScreen(CheckItem.model_validate(found["item"]), found["shown"], found["draft"] is not None, now())
+
+    def image(self, sha256: str) -> bytes:
+        """Return an image; empty where it is gone."""
+        try:
+            return self.client.image(sha256)
+        except NotFound:
+            return b""
+
+    def edit_text(self, item: CheckItem, begin: str, *, who: str) -> str:
+        """Open a text in $EDITOR, and have the service keep what was saved; where it is gone, a file here does.
+
+        Raises:
+            Unreachable: it is; the message names the file.
+        """
+        draft = self._drafts.get(item.id, begin)
+        with tempfile.TemporaryDirectory(prefix="dokimasia-check-") as folder:
+            text = edited_in(draft_file(Path(folder), item.id, who), draft)
+        if text == draft:
+            return text
+        self._drafts[item.id] = text
+        try:
+            self._keep_draft(item, text, who)
+        except Unreachable as gone:
+            with tempfile.NamedTemporaryFile("w", suffix=f"-{item.id}.txt", delete=False, encoding="utf-8") as kept:
+                kept.write(text)
+            raise Unreachable(f"{gone}; your text lies in {kept.name}") from None
+        return text
+
+    def forget_text(self, item: CheckItem, *, who: str) -> None:
+        """Forget a person's unfinished text."""
+        self._drafts.pop(item.id, None)
+        self._keep_draft(item, "", who)
+
+    def check_files(self, run: str, name: str, *, who: str, others: bool) -> Mapping[str, bytes]:
+        """Return the files in which a person is handed all items of a run, the first of this name."""
+        reply = self.call(operations.reviews.files, who=who, run=self._checked(run), name=name, others=others)
+        files = operations.results.unzipped(reply.data)
+        return {file: files[file] for file in sorted(files, key=lambda file: file != name)}
+
+    def take_in_checks(self, run: str, file: Path, *, who: str) -> "Imported":
+        """Have the service take in what a file decides; what it only shows is not sent."""
+        from dokimasia.methods.checks.filled import Imported, read_checks
+
+        lines = [line.model_dump(mode="json", exclude_defaults=True) for line in read_checks(file)]
+        body = {"name": str(file), "lines": lines}
+        taken = self.call(operations.reviews.take_in, who=who, run=self._checked(run), body=body)
+        return Imported(taken["decided"], taken["known"], 0, taken["empty"])
+
+    def _keep_draft(self, item: CheckItem, text: str, who: str) -> None:
+        self.call(operations.reviews.draft, who=who, run=item.run, item=item.id, body={"text": text})
+
+    def _client(self, who: str) -> Client:
+        return Client(self.settings.server, self.settings.server_token, who=who)
+
+    def _checked(self, run: str) -> str:
+        """Return the id of a run that people decide on."""
+        from dokimasia.methods.checks import waits
+
+        return self.find(run, waits).id
+
+    def decide(
+        self,
+        item: CheckItem,
+        action: Action,
+        *,
+        who: str,
+        text: str = "",
+        shown: str = "",
+        seen: int | None = None,
+    ) -> Decision | None:
+        """Keep what a person decided on an item."""
+        known = {"second": item.kind != "question"} if seen is None else {"seen": seen}
+        with self._client(who) as client:
+            try:
+                told = client.decide(item.run, item.id, action, text=text, **known)
+            except DecidedMeanwhile as problem:  # what its last words say of a request is of no use in a terminal
+                raise DecidedMeanwhile(str(problem).partition(": send it")[0]) from None
+        made = [one for one in map(Decision.model_validate, told["decisions"]) if one.who == who]
+        return made[-1] if made else None
+
+    def _followed(self, begin: Callable[[], ClientRun], request: Invocation) -> RunOutcome:
         """Begin a run and show how far it is until it ends; Ctrl-C stops it, twice at once."""
         from dokimasia.cli.progress import ProgressLine
 
@@ -267,7 +297,7 @@ class There:
             if run.shown["status"] not in ("queued", "running"):
                 ended = run.ended(request.model_dump())
             else:
-                shown = _Shown(line, run.id)
+                shown = _EventPrinter(line, run.id)
                 with _stopping(run) as asked:
                     try:
                         ended = run.wait(shown, limits=request.model_dump(), lost=shown.lost)
@@ -288,10 +318,10 @@ class There:
                 f"run {run.id} was stopped; everything finished is kept. "
                 f"Go on with: dokimasia resume {run.id}{self.where}"
             )
-        return Done(ended.run, ended.end, ended.why)  # pyright: ignore[reportArgumentType]
+        return RunOutcome(ended.run, ended.end, ended.why)  # pyright: ignore[reportArgumentType]
 
 
-class _Shown:
+class _EventPrinter:
     """Tells a progress line what the events of a run say."""
 
     def __init__(self, line: Any, run: str) -> None:
@@ -392,7 +422,5 @@ def _estimate(told: Mapping[str, Any]) -> Estimate:
     )
 
 
-def _stats(told: Mapping[str, Any]) -> Any:
-    from dokimasia.gateway.events import GatewayStats
-
+def _stats(told: Mapping[str, Any]) -> GatewayStats:
     return GatewayStats.model_validate({name: one for name, one in told.items() if name in GatewayStats.model_fields})

@@ -2,17 +2,15 @@
 
 from typing import Annotated, Any, Literal
 
-from fastapi import Query
 from pydantic import BaseModel, Field
 
 from dokimasia.endpoints.models import chosen_models, list_models
 from dokimasia.errors import NotFound
+from dokimasia.operations.operation import Context, Parameter, operation
 from dokimasia.prompts import default_library
 from dokimasia.prompts.library import shipped_text
-from dokimasia.service.routes.answering import json_router
-from dokimasia.service.state import Reader, TheService
 
-router = json_router("models and prompts")
+TAG = "models and prompts"
 
 
 class ModelShown(BaseModel):
@@ -68,37 +66,37 @@ class Prompts(BaseModel):
     prompts: list[PromptShown]
 
 
-@router.get("/models")
+@operation("GET", "/models", tag=TAG)
 def models(
-    service: TheService,
-    person: Reader,
-    simulated: Annotated[bool, Query(description="Also the simulated models that ship with the package.")] = False,
+    context: Context,
+    simulated: Annotated[bool, Parameter(description="Also the simulated models that ship with the package.")] = False,
 ) -> Models:
     """List the configured models with prices and what was measured; nothing of a key but whether it is set."""
-    settings = service.settings
-    found = list_models(settings, chosen_models(settings, simulated=simulated))
-    return Models(models=[ModelShown.model_validate({**one, "key": _key(one["key"])}) for one in found])
+    listed = list_models(context.settings, chosen_models(context.settings, simulated=simulated))
+    return Models(models=[ModelShown.model_validate({**model, "key": _key_state(model["key"])}) for model in listed])
 
 
-@router.get("/prompts")
-def prompts(person: Reader) -> Prompts:
+@operation("GET", "/prompts", tag=TAG)
+def prompts(context: Context) -> Prompts:
     """List the prompts that ship with the package."""
-    library = default_library()
-    return Prompts(prompts=[_shown(name) for name in library.names()])
+    return Prompts(prompts=[_prompt_shown(name) for name in default_library().names()])
 
 
-@router.get("/prompts/{name}")
-def one_prompt(person: Reader, name: str) -> PromptText:
+@operation("GET", "/prompts/{name}", tag=TAG)
+def one_prompt(context: Context, name: str) -> PromptText:
     """Show a prompt with its text."""
-    if name not in (names := default_library().names()):
+    names = default_library().names()
+    if name not in names:
         raise NotFound(f"no prompt is called {name[:80]!r}; there are: {', '.join(names)}")
-    return PromptText(**_shown(name).model_dump(), text=shipped_text(name))
+    return PromptText(**_prompt_shown(name).model_dump(), text=shipped_text(name))
 
 
-def _shown(name: str) -> PromptShown:
+def _prompt_shown(name: str) -> PromptShown:
     prompt = default_library().get(name)
     return PromptShown.model_validate(prompt.model_dump(include=set(PromptShown.model_fields)))
 
 
-def _key(key: dict[str, Any] | None) -> str | None:
-    return None if key is None else "set" if key["present"] else "not set"
+def _key_state(key: dict[str, Any] | None) -> str | None:
+    if key is None:
+        return None
+    return "set" if key["present"] else "not set"

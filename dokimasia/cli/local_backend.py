@@ -1,0 +1,337 @@
+"""The home on this machine: read as it lies; written by this process, or by the service that holds it."""
+
+import asyncio
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+from pydantic import BaseModel, ValidationError
+
+from dokimasia.cli.outcomes import CheckScreen, DueItems, RunOutcome, edited_in, user_name
+from dokimasia.cli.shared import console, home_options, reading, redact, with_target_flags
+from dokimasia.domain.decision import Action, CheckItem, Decision, Standing
+from dokimasia.errors import DecidedMeanwhile, HomeLocked, InputError, NotFound, StorageError
+from dokimasia.operations.operation import Context, operation_of
+from dokimasia.runs.forking import ForkRequest
+from dokimasia.runs.method import Method
+from dokimasia.runs.registry import method_of
+from dokimasia.runs.requests import Invocation, RunRequest
+from dokimasia.settings import Settings
+from dokimasia.storage.decisions import clear_draft, draft_file
+from dokimasia.storage.home import Home
+from dokimasia.storage.lock import WriterLock, access_to
+from dokimasia.storage.naming import Usable
+from dokimasia.storage.runs import Run, get_run, now
+
+if TYPE_CHECKING:
+    from dokimasia.cli.remote_backend import RemoteBackend
+    from dokimasia.methods.checks.filled import Imported
+
+WHOLE = 2**31
+"""Entries of a list that is read at once."""
+
+
+class LocalBackend:
+    """Carries out operations and runs in a home of this machine; what changes it goes through the service that holds it."""
+
+    remote = False
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self._detached = False
+        self._standings: dict[str, Standing] = {}
+
+    @property
+    def where(self) -> str:
+        """The options by which another command finds the same home and configuration, with a space in front."""
+        return home_options(self.settings)
+
+    @property
+    def named(self) -> str:
+        """What the home is called in a sentence."""
+        return str(self.settings.home)
+
+    def only_here(self, what: str) -> None:
+        """Refuse nothing: this is a home of this machine."""
+
+    def detach(self) -> None:
+        """Leave runs to the service that holds the home.
+
+        Raises:
+            click.UsageError: there is none.
+        """
+        if self.holder() is None:
+            raise click.UsageError(
+                "--detach leaves a run to a service: name one with --server, or begin one with `dokimasia serve`"
+            )
+        self._detached = True
+
+    def holder(self) -> "RemoteBackend | None":
+        """Return the service that holds the home, if one does and takes commands of this user.
+
+        What a service that was killed left behind counts for nothing: the lock is held by whoever is alive.
+        """
+        access = access_to(self.settings.home)
+        if access is None:
+            return None
+        try:
+            WriterLock.acquire(self.settings.home / "lock").release()
+            return None
+        except HomeLocked as locked:
+            if locked.service != access.url:
+                return None
+        except StorageError:  # whoever writes next is told
+            return None
+        from dokimasia.cli.remote_backend import RemoteBackend
+
+        settings = replace(self.settings, server=access.url, server_token=access.token)
+        service = RemoteBackend(settings, where=self.where)
+        if self._detached:
+            service.detach()
+        return service
+
+    def call(self, function: Callable[..., Any], *, who: str = "", **arguments: Any) -> Any:
+        """Carry out an operation and return its result as plain JSON, or the file that it returns.
+
+        Args:
+            function: the operation.
+            who: the person under whose name it is done.
+            arguments: its own; a body as a mapping.
+        """
+        declared = operation_of(function)
+        if declared.changes and (service := self.holder()):
+            return service.call(function, who=who, **arguments)
+        if "body" in arguments:
+            arguments["body"] = _body(function, arguments["body"])
+        with Home.open(self.settings.home, write=declared.changes, create=declared.creates) as home:
+            result = function(Context(settings=self.settings, home=home, person=who, redact=redact), **arguments)
+            if inspect.iscoroutine(result):
+                result = asyncio.run(result)
+        return result.model_dump(mode="json", by_alias=True) if isinstance(result, BaseModel) else result
+
+    def entries(self, function: Callable[..., Any], name: str, **arguments: Any) -> list[Any]:
+        """Return the whole list that an operation gives a page at a time."""
+        return self.call(function, limit=WHOLE, **arguments)[name]
+
+    def upload(self, path: Path) -> str:
+        """Return what names a file for an operation."""
+        service = self.holder()
+        return str(path) if service is None else service.upload(path)
+
+    def find(self, run: str, usable: Usable | None = None) -> Run:
+        """Return the run that a user means; `last` is the newest of those that are usable."""
+        with reading(self.settings, run, usable) as (_, found):
+            return found
+
+    def preview(self, method: Method[Any, Any], request: RunRequest) -> dict[str, Any]:
+        """Return what a run would be, ask and cost."""
+        from dokimasia.runs.preview import preview
+
+        return preview(method, request, settings=self.settings)
+
+    def check_keys(self, shown: Mapping[str, Any]) -> None:
+        """Refuse a preview where a key is missing that the run would need."""
+        from dokimasia.runs.preview import check_keys
+
+        check_keys(self.settings, shown)
+
+    def run(self, method: Method[Any, Any], request: RunRequest) -> RunOutcome:
+        """Run the request to its end."""
+        from dokimasia.cli.running import run_to_end
+        from dokimasia.client.files import without_written
+        from dokimasia.runs.lifecycle import run
+
+        if service := self.holder():
+            return service.run(method, without_written(request))
+        flags = request.far_options  # what cannot be meant is refused before anything is kept
+        return run_to_end(partial(run, method, request), self.settings, method=method.name, worker_flags=flags)
+
+    def resume(self, run: Run, changes: Mapping[str, Any], retry: Sequence[str]) -> RunOutcome:
+        """Go on with a run, to its end."""
+        from dokimasia.cli.running import run_to_end
+        from dokimasia.runs.lifecycle import resume
+        from dokimasia.runs.retrying import retryable
+
+        if service := self.holder():
+            return service.resume(run, changes, retry)
+        kinds = retryable(",".join(retry)) if retry else ()
+        workers = {name: changes[name] for name in ("workers", "engine", "address") if name in changes}
+        flags = Invocation(**workers).far_options
+        work = partial(resume, run, changes=changes, retry=kinds)
+        return run_to_end(work, self.settings, method=run.method, worker_flags=flags)
+
+    def fork_preview(self, run: Run, request: ForkRequest) -> dict[str, Any]:
+        """Return what a fork would be, ask and cost."""
+        from dokimasia.runs.forking import prepare_fork
+
+        with reading(self.settings, run.id) as (home, parent):
+            return asyncio.run(prepare_fork(home, parent, request, settings=self.settings)).preview
+
+    def fork(self, run: Run, request: ForkRequest) -> RunOutcome:
+        """Do a run again with changes, to its end."""
+        from dokimasia.cli.running import run_to_end
+        from dokimasia.runs.forking import fork
+
+        if service := self.holder():
+            return service.fork(run, request)
+        work = partial(fork, run, request)
+        return run_to_end(work, self.settings, method=run.method, worker_flags=request.far_options)
+
+    def after(self, method: Method[Any, Any], run: str, request: RunRequest) -> Sequence[str]:
+        """Do what a method does once a run is done, and return lines to be printed of it."""
+        if method.after is None:
+            return ()
+        with reading(self.settings, run) as (home, found):
+            return list(method.after(home, get_run(home, found.id), request))
+
+    def view(self, run: str, *, figures: Mapping[str, Any] | None = None) -> Mapping[str, Any]:
+        """Return a run's figures, with its items where it shows any."""
+        with reading(self.settings, run) as (home, found):
+            method = method_of(found)
+            view = dict(method.figures(home, found) if figures is None else figures)
+            if method.items is not None and method.items_shown:
+                view["items"] = list(method.items(home, found, None))
+            return view
+
+    def draw(
+        self, run: str, *, figures: Mapping[str, Any] | None = None, planted: Mapping[str, Any] | None = None
+    ) -> None:
+        """Print the sections of a run's report that a terminal shows."""
+        from dokimasia.report.terminal import draw_run
+        from dokimasia.runs.reading.reporting import run_data
+
+        with reading(self.settings, run) as (home, found):
+            data = replace(run_data(home, found, figures), planted=planted)
+            draw_run(console(), data, redact=lambda text: with_target_flags(redact(text)))
+
+    def models(self, names: Sequence[str], *, simulated: bool) -> list[dict[str, Any]]:
+        """Return the configured models, or those that are named, with the variables of their keys."""
+        from dokimasia.endpoints.models import chosen_models, list_models
+
+        return list_models(self.settings, chosen_models(self.settings, names, simulated=simulated))
+
+    def standing(self, run: str) -> dict[str, Any]:
+        """Return how all stands that people decide on in a run."""
+        from dokimasia.methods.checks import open_for_people
+        from dokimasia.methods.checks.standing import standing_figures
+
+        every = open_for_people(self.settings, run)
+        with Home.open(self.settings.home, write=False) as home:
+            return standing_figures(home, every[0].item.run, every)
+
+    def reviewer(self, run: str, who: str | None) -> str:
+        """Return under whose name decisions are made: the name that was given, or that of the user of this machine."""
+        return (who or user_name()).strip()
+
+    def due_items(self, run: str, *, who: str, second: bool) -> DueItems:
+        """Return what a person can decide on in a run."""
+        from dokimasia.methods.checks import is_due, open_for_people
+        from dokimasia.methods.checks.figures import check_figures
+
+        every = open_for_people(self.settings, run)
+        self._standings = {standing.item.id: standing for standing in every}
+        items = [standing.item.id for standing in every if is_due(standing, who, second=second)]
+        return DueItems(every[0].item.run, items, check_figures(every)["asked"])
+
+    def show_item(self, run: str, item: str, *, who: str) -> CheckScreen:
+        """Return an item to be shown; that a question was shown is kept where the home can be written."""
+        from dokimasia.methods.checks import show_question, shown_item
+        from dokimasia.storage.decisions import standing
+
+        known = self._standings[item]
+        if known.item.kind == "question":
+            with (
+                suppress(HomeLocked),
+                Home.open(self.settings.home, write=True, create=False, command="dokimasia check") as home,
+            ):
+                asyncio.run(show_question(home, item))  # where it is locked, the answer carries the time along
+        with Home.open(self.settings.home, write=False) as home:
+            with suppress(NotFound):  # a home that another process holds may have no row of it yet
+                known = standing(home, item)
+            unfinished = draft_file(self.settings.home, item, who).is_file()
+            return CheckScreen(known.item, shown_item(home, known, who), unfinished, now())
+
+    def image(self, sha256: str) -> bytes:
+        """Return an image; empty where it is gone."""
+        with Home.open(self.settings.home, write=False) as home:
+            return home.blobs.get(sha256) if home.blobs.file(sha256).is_file() else b""
+
+    def edit_text(self, item: CheckItem, begin: str, *, who: str) -> str:
+        """Open a text in $EDITOR; the file lies in the home, so that what was saved outlives a closed terminal."""
+        return edited_in(draft_file(self.settings.home, item.id, who), begin)
+
+    def forget_text(self, item: CheckItem, *, who: str) -> None:
+        """Forget a person's unfinished text."""
+        clear_draft(self.settings.home, item.id, who)
+
+    def check_files(self, run: str, name: str, *, who: str, others: bool) -> Mapping[str, bytes]:
+        """Return the files in which a person is handed all items of a run, the first of this name."""
+        from dokimasia.methods.checks import open_for_people
+        from dokimasia.methods.checks.files import check_files
+
+        every = open_for_people(self.settings, run)
+        with Home.open(self.settings.home, write=False) as home:
+            return check_files(home, every, name, who=who, others=others)
+
+    def take_in_checks(self, run: str, file: Path, *, who: str) -> "Imported":
+        """Take in the decisions of a file."""
+        from dokimasia.methods.checks.filled import import_checks
+
+        if service := self.holder():
+            return service.take_in_checks(run, file, who=who)
+        return import_checks(self.settings, run, file, who=who)
+
+    def decide(
+        self,
+        item: CheckItem,
+        action: Action,
+        *,
+        who: str,
+        text: str = "",
+        shown: str = "",
+        seen: int | None = None,
+    ) -> Decision | None:
+        """Keep what a person decided on an item; None where it is left for the process that holds the home.
+
+        Raises:
+            DecidedMeanwhile: there are more decisions on it by now than the person had `seen`; their text is kept unfinished.
+        """
+        from dokimasia.methods.checks import decide, keep_draft
+        from dokimasia.storage.decisions import standing
+        from dokimasia.storage.people.questions import get_question
+
+        if service := self.holder():
+            service.decide(item, action, who=who, text=text, seen=seen)
+            with Home.open(self.settings.home, write=False) as home:
+                own = [decision for decision in standing(home, item.id).decisions if decision.who == who]
+            return own[-1] if own else None
+        with Home.open(self.settings.home, write=False) as home:
+            before = (get_question(home, item.id).reply or "") if action == "undo" else ""
+            try:
+                decision = decide(item, action, who=who, text=text, shown=shown, seen=seen, settings=self.settings)
+            except DecidedMeanwhile:
+                if text:
+                    keep_draft(home, item.id, who, text)
+                raise
+            if before:
+                keep_draft(home, item.id, who, before)
+        return decision
+
+
+def _body(function: Callable[..., Any], sent: Mapping[str, Any]) -> BaseModel:
+    """Return the body of an operation.
+
+    Raises:
+        InputError: it cannot be used.
+    """
+    model: type[BaseModel] = inspect.signature(function).parameters["body"].annotation
+    try:
+        return model.model_validate(dict(sent))
+    except ValidationError as error:
+        faults = error.errors(include_url=False, include_input=False)
+        raise InputError("; ".join(str(fault["msg"]).removeprefix("Value error, ") for fault in faults)) from None

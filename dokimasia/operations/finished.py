@@ -1,0 +1,124 @@
+"""Finished runs: what people correct by hand, how a run ended, and what goes with it where it is deleted."""
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, Field
+
+from dokimasia.methods.evaluation.correcting import Wanted, correct_now
+from dokimasia.operations.operation import After, Context, Limit, Listed, Parameter, counted_page, operation
+from dokimasia.runs.deleting import resting_on
+from dokimasia.runs.ending import ENDED, SPENT, judge, waited_for
+from dokimasia.runs.registry import method_of
+from dokimasia.runs.requests import Invocation
+from dokimasia.storage.deletion import run_size
+from dokimasia.storage.people.corrections import correction_events
+from dokimasia.storage.results import events
+from dokimasia.storage.runs import RunStatus
+
+EndShown = Literal["", "complete", "failures", "spending", "below", "waiting", "interrupted", "failed"]
+
+
+class Change(BaseModel):
+    """One thing that a correction changes: from what the judge said."""
+
+    what: str = Field(description="`answer`, or `criterion` with its number")
+    from_: str | int | None = Field(alias="from", description="the judge's; of a criterion 0 for not stated")
+    to: str | int | None
+
+
+class CorrectionShown(BaseModel):
+    """What a person said of one answer, or where `item` is empty of a whole sample, which is left out."""
+
+    sample: str
+    item: str = Field(description="of the answer; empty where the sample is left out")
+    who: str
+    at: str = Field(description="when, in UTC")
+    reason: str
+    undo: bool = Field(description="whether it takes back what stood before")
+    changes: list[Change]
+    number: int = Field(ge=1, description="counts what was said of the same thing")
+
+
+class CorrectionsShown(Listed):
+    """A page of all that people corrected in a run, in the order in which they did; of the same thing the last one counts."""
+
+    corrections: list[CorrectionShown]
+
+
+class RunEnd(BaseModel):
+    """How a run stands, and how it ended."""
+
+    run: str
+    status: RunStatus
+    end: EndShown = Field(description="empty while it is queued or at work")
+    why: str = Field(description="a sentence where that is not as it was wanted")
+
+
+class Resting(BaseModel):
+    """A run that was made from another."""
+
+    id: str
+    command: str
+
+
+class RunSize(BaseModel):
+    """What goes where a run is deleted: its results, and what other runs show of it."""
+
+    run: str
+    results: int
+    samples: int
+    runs: list[Resting] = Field(description="the runs that rest on it, the newest first")
+
+
+@operation("GET", "/runs/{run}/corrections", tag="results")
+def corrections(context: Context, run: str, limit: Limit = 50, after: After = None) -> CorrectionsShown:
+    """List what people corrected by hand in a run, what was taken back, too."""
+    every = correction_events(context.home, context.run(run).id)
+    page, later = counted_page(every, limit=limit, after=after)
+    shown = [CorrectionShown.model_validate(correction.shown()) for correction in page]
+    return CorrectionsShown(total=len(every), next=later, corrections=shown)
+
+
+@operation("POST", "/runs/{run}/corrections", tag="results", right="review", status=201)
+def correct(context: Context, run: str, body: Wanted) -> CorrectionShown:
+    """Correct an answer of a finished evaluation by hand, or leave a sample out; the judge's reply stays as it is."""
+    kept = correct_now(context.home, context.run(run), body, who=context.person)
+    return CorrectionShown.model_validate(kept.shown())
+
+
+@operation("GET", "/runs/{run}/resting", tag="runs")
+def resting(context: Context, run: str) -> RunSize:
+    """Say what would go if a run were deleted."""
+    found = context.run(run)
+    size = run_size(context.home, found.id)
+    runs = [Resting(id=other.id, command=other.command) for other in resting_on(context.home, found.id)]
+    return RunSize(run=found.id, results=size.results, samples=size.samples, runs=runs)
+
+
+@operation("GET", "/runs/{run}/end", tag="runs")
+def end(
+    context: Context,
+    run: str,
+    max_failures: Annotated[str | None, Parameter(pattern=r"^([0-9]{1,9}|[0-9]{1,3}(\.[0-9]{1,6})?%)$")] = None,
+    min_score: Annotated[float | None, Parameter(ge=-1e9, le=1e9)] = None,
+    min_accuracy: Annotated[float | None, Parameter(ge=0, le=1)] = None,
+) -> RunEnd:
+    """Say how a run ended, and why that is not as it was wanted, as the command that asks for it does at its end."""
+    home, found = context.home, context.run(run)
+
+    def stands(how: EndShown, why: str) -> RunEnd:
+        return RunEnd(run=found.id, status=found.status, end=how, why=why)
+
+    if found.status in ("queued", "running"):
+        return stands("", "")
+    if found.status == "waiting":
+        return stands("waiting", waited_for(home, found))
+    if found.status == "done":
+        method = method_of(found)
+        wanted = Invocation(max_failures=max_failures, min_score=min_score, min_accuracy=min_accuracy)
+        return stands(*judge(method, home, found, wanted, method.figures(home, found)))
+    noted = events(home, found.id, kind=ENDED)
+    why = str(noted[-1].data["why"]) if noted else ""
+    if noted and noted[-1].data["end"] == "spending":
+        return stands("spending", why or SPENT)
+    return stands(found.status, why)

@@ -1,0 +1,163 @@
+"""What came of a run: its items, a sample with every call as it was sent, its report, its rows for other programs."""
+
+import asyncio
+import io
+import zipfile
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal, cast, get_args
+
+from dokimasia.methods.checks import without_others
+from dokimasia.operations.operation import (
+    After,
+    Context,
+    FileReply,
+    Limit,
+    Listed,
+    Parameter,
+    Refused,
+    counted_page,
+    operation,
+)
+from dokimasia.runs.reading.export_formats import Format, encode
+from dokimasia.runs.reading.exporting import export_rows, form_of
+from dokimasia.runs.reading.inspection import items_of_run, sample_of_run
+from dokimasia.runs.reading.reporting import SAMPLES, render, report_data, run_data
+from dokimasia.runs.registry import method_of
+from dokimasia.storage.runs import Run
+
+PAGE_POLICY = (
+    "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:; base-uri 'none'; "
+    "form-action 'none'; frame-ancestors 'self'; sandbox allow-scripts"
+)
+"""A report brings its own scripts, by their hashes in its own policy; here it is kept from the service and its cookies."""
+
+MEDIA_TYPES = {"jsonl": "application/x-ndjson", "csv": "text/csv", "parquet": "application/vnd.apache.parquet"}
+ZIP, ZIP_DATE = "application/zip", (1980, 1, 1, 0, 0, 0)
+HTML, MARKDOWN, PLAIN = "text/html", "text/markdown", "text/plain"
+
+
+class Items(Listed):
+    """A page of a run's items, each as the method of the run shows it."""
+
+    items: list[dict[str, Any]]
+
+
+@operation("GET", "/runs/{run}/items", tag="results")
+def items(
+    context: Context,
+    run: str,
+    sample: Annotated[str | None, Parameter(max_length=4000, description="Only this sample's.")] = None,
+    limit: Limit = 50,
+    after: After = None,
+) -> Items:
+    """List the items of a run that have a result, in the order of its data."""
+    found = context.run(run)
+    context.cache(found)
+    every = list(items_of_run(context.home, found, sample))
+    shown, later = counted_page(every, limit=limit, after=after)
+    known = _for_person(context, found, {"items": list(shown)})
+    return Items(total=len(every), next=later, items=known["items"])
+
+
+@operation("GET", "/runs/{run}/samples/{sample:path}", tag="results")
+def one_sample(
+    context: Context,
+    run: str,
+    sample: str,
+    raw: Annotated[bool, Parameter(description="Also every request and reply as it was sent.")] = False,
+) -> dict[str, Any]:
+    """Show a sample whole; `dokimasia show RUN --sample ID --json` prints the same."""
+    found = context.run(run)
+    context.cache(found)
+    return _for_person(context, found, asyncio.run(sample_of_run(context.home, found, sample, raw=raw)))
+
+
+@operation("GET", "/runs/{run}/report", tag="results", slow=True, files=(HTML, MARKDOWN, PLAIN), file="the report")
+def report(
+    context: Context,
+    run: str,
+    format: Literal["html", "md", "terminal"] = "html",
+    samples: Annotated[int, Parameter(ge=0, le=10_000, description="Show so many samples, failures first.")] = SAMPLES,
+    width: Annotated[int, Parameter(ge=40, le=500, description="Of a terminal, in characters.")] = 120,
+    colour: Annotated[bool, Parameter(description="Of a terminal.")] = False,
+) -> FileReply:
+    """Return a run's report: one page that needs no network, Markdown, or what `dokimasia show RUN` prints."""
+    found = context.run(run)
+    context.cache(found)
+    if format == "terminal":
+        return FileReply(_printed(context, found, width=width, colour=colour).encode(), PLAIN)
+    data = asyncio.run(report_data(context.home, found, samples=samples, redact=context.redact))
+    counted = {"dokimasia-shown": str(data.selection.shown), "dokimasia-samples": str(data.selection.total)}
+    body = render(data, format)
+    if format == "md":
+        return FileReply(body, MARKDOWN, headers=counted)
+    return FileReply(body, HTML, headers={"content-security-policy": PAGE_POLICY, **counted})
+
+
+@operation(
+    "GET",
+    "/runs/{run}/export",
+    tag="results",
+    slow=True,
+    files=(*MEDIA_TYPES.values(), ZIP),
+    file="the rows, or for another form a ZIP of its files",
+)
+def export(
+    context: Context,
+    run: str,
+    format: Annotated[
+        str, Parameter(max_length=100, description="jsonl, csv, parquet, or a form of the method, such as vlmevalkit.")
+    ] = "jsonl",
+) -> FileReply:
+    """Return one row an item, as `dokimasia export` writes them; or the files of another program's form."""
+    found = context.run(run)
+    if format in get_args(Format):
+        rows = asyncio.run(export_rows(context.home, found))
+        counted = {"dokimasia-rows": str(len(rows.rows))}
+        data = encode(rows, cast("Format", format))
+        return FileReply(data, MEDIA_TYPES[format], f"{found.id}.{format}", headers=counted)
+    forms = method_of(found).forms
+    if context.served and format not in forms:
+        known = ", ".join((*get_args(Format), *forms))
+        raise Refused(422, f"format: run {found.id} is exported as one of {known}")
+    return FileReply(zipped(form_of(context.home, found, format)), ZIP, f"{found.id}-{format}.zip")
+
+
+def zipped(files: Mapping[str, bytes]) -> bytes:
+    """Return files as a ZIP archive; the same files, the same bytes."""
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in sorted(files.items()):
+            archive.writestr(zipfile.ZipInfo(name, ZIP_DATE), data, zipfile.ZIP_DEFLATED)
+    return out.getvalue()
+
+
+def unzipped(data: bytes) -> dict[str, bytes]:
+    """Return the files of a ZIP archive by their names."""
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        return {name: archive.read(name) for name in archive.namelist()}
+
+
+def _for_person(context: Context, run: Run, view: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a view of a run without what others decided where the one who asks has not decided yet."""
+    if not context.person:
+        return dict(view)
+    return without_others(context.home, run, view, context.person)
+
+
+def _printed(context: Context, run: Run, *, width: int, colour: bool) -> str:
+    """Return what a terminal of a width shows of a run."""
+    from dokimasia.report.console import PrintableConsole
+    from dokimasia.report.terminal import draw_run
+
+    out = io.StringIO()
+    console = PrintableConsole(
+        file=out,
+        width=width,
+        highlight=False,
+        soft_wrap=False,
+        force_terminal=colour,
+        color_system="standard" if colour else None,
+    )
+    draw_run(console, run_data(context.home, run), redact=context.redact)
+    return out.getvalue()

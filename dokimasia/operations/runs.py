@@ -1,0 +1,302 @@
+"""The runs of a home: listed, one with its figures, called otherwise, stopped, deleted, two compared."""
+
+from collections.abc import Callable
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from dokimasia.operations.operation import After, Body, Context, Limit, Listed, Parameter, Refused, operation, page_of
+from dokimasia.runs.deleting import resting_on
+from dokimasia.runs.estimate import Estimate
+from dokimasia.runs.reading.comparing import compare_runs
+from dokimasia.runs.reading.listing import described, described_now, end_reasons, listed, waiting_questions
+from dokimasia.runs.registry import method_of
+from dokimasia.runs.requests import Called
+from dokimasia.storage.deletion import Deleted, run_size
+from dokimasia.storage.naming import LAST, name_run, other_than, resolve_run, set_tags
+from dokimasia.storage.runs import AT_WORK, Run, RunStatus
+from dokimasia.storage.spending import spent_by
+
+CONFLICT = 409
+
+TWO = r"^[^,\s][^,]*,[^,\s][^,]*$"
+"""Two names with a comma between them."""
+
+
+class Forked(BaseModel):
+    """The run that another was forked from, and the step where it has one."""
+
+    run: str
+    node: str | None = None
+
+
+class SpendingLimits(BaseModel):
+    """What a run may spend in all, over every resume and retry; null is no limit."""
+
+    max_cost: float | None = Field(description="US dollars")
+    max_calls: int | None = Field(description="requests")
+    max_tokens: int | None
+
+
+class RunSpent(BaseModel):
+    """What a run has spent of its limits so far."""
+
+    cost: float = Field(description="US dollars")
+    calls: int = Field(description="requests")
+    tokens: int
+
+
+class RunShown(BaseModel):
+    """A run as lists show it; `dokimasia runs --json` prints the same."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "examples": [
+                {
+                    "id": "2e235f0474c474b7",
+                    "method": "evaluate",
+                    "command": "evaluate questions.jsonl --judge judge --models strong,weak",
+                    "data_name": "questions.jsonl",
+                    "seed": 0,
+                    "fresh": 0,
+                    "status": "done",
+                    "created_at": "2026-11-23T08:00:00+00:00",
+                    "updated_at": "2026-11-23T08:10:00+00:00",
+                    "forked_from": None,
+                    "open_questions": 0,
+                    "why": "",
+                    "limits": {"max_cost": 5.0, "max_calls": None, "max_tokens": None},
+                    "name": "first",
+                    "tags": ["colours"],
+                }
+            ]
+        }
+    )
+
+    id: str
+    method: str
+    command: str = Field(description="the command that asks for the same")
+    data_name: str
+    seed: int
+    fresh: int = Field(description="how often the same was asked to begin anew")
+    status: RunStatus
+    created_at: str
+    updated_at: str
+    forked_from: Forked | None
+    open_questions: int = Field(ge=0, description="questions of it that wait for people")
+    why: str = Field(description="why it was interrupted or failed, where that is known; else empty")
+    limits: SpendingLimits
+    name: str = Field(description="what the run is called; empty without a name")
+    tags: list[str]
+
+
+class RunsListed(Listed):
+    """A page of the list of runs, the newest first."""
+
+    runs: list[RunShown]
+
+
+class Links(BaseModel):
+    """Where what belongs to a run is found."""
+
+    self: str
+    page: str = Field(description="for people")
+    items: str
+    samples: str
+    report: str
+    export: str
+    events: str = Field(description="server-sent events")
+    cancel: str
+
+
+class RunBegun(RunShown):
+    """A run that was asked for, resumed or forked, with what it is expected to take."""
+
+    spent: RunSpent
+    estimate: dict[str, Any] = Field(description="calls, tokens and cost by model, as `--dry-run` prints them")
+    links: Links
+
+
+class RunDetail(RunShown):
+    """A run with its figures: the same that `dokimasia show RUN --json` prints."""
+
+    title: str = Field(description="what a run of its method is called")
+    spent: RunSpent
+    estimate: dict[str, Any]
+    figures: dict[str, Any] = Field(description="of the shape that GET /api/methods/{method} gives")
+    items_shown: bool = Field(description="whether `dokimasia show RUN --json` prints its items, too")
+    links: Links
+
+
+class Renamed(Body):
+    """What a run is to be called: a name, tags in the place of those that it has, or both."""
+
+    name: Called | None = None
+    tags: tuple[Called, ...] | None = Field(default=None, max_length=100)
+
+
+@operation("GET", "/runs", tag="runs")
+def list_of_runs(
+    context: Context,
+    tag: Annotated[list[str] | None, Parameter(description="Only runs with each of these tags.", max_length=50)] = None,
+    status: RunStatus | None = None,
+    method: Annotated[str | None, Parameter(max_length=200)] = None,
+    q: Annotated[
+        str, Parameter(max_length=500, description="Only runs whose id, name, tags, command or data hold it.")
+    ] = "",
+    limit: Limit = 50,
+    after: After = None,
+) -> RunsListed:
+    """List the runs, the newest first."""
+
+    def wanted(run: Run) -> bool:
+        return (status is None or run.status == status) and (method is None or run.method == method)
+
+    context.cache()
+    found = listed(context.home, tags=tuple(tag or ()), wanted=wanted, text=q)
+    shown, later = page_of(found, lambda entry: entry[0].id, limit=limit, after=after)
+    waiting, why = waiting_questions(context.home), end_reasons(context.home, (run for run, _ in shown))
+    runs = [
+        RunShown.model_validate(described(run, label, questions=waiting[run.id], why=why.get(run.id, "")))
+        for run, label in shown
+    ]
+    return RunsListed(total=len(found), next=later, runs=runs)
+
+
+@operation("GET", "/runs/{run}", tag="runs")
+def one_run(context: Context, run: str) -> RunDetail:
+    """Show a run with its figures; RUN is its id, the beginning of it, its name, or `last`."""
+    found = context.run(run)
+    context.cache(found)
+    method = method_of(found)
+    return RunDetail(
+        **described_now(context.home, found),
+        title=method.title,
+        spent=spent_of(context, found),
+        estimate=estimate_of(found),
+        figures=context.figures(found),
+        items_shown=method.items is not None and method.items_shown,
+        links=links_of(found.id),
+    )
+
+
+@operation("PATCH", "/runs/{run}", tag="runs", right="run")
+async def call_otherwise(context: Context, run: str, body: Renamed) -> RunShown:
+    """Give a run a name, which another run that has it loses, and tags in the place of those that it has."""
+    found = context.run(run)
+    if body.name is not None:
+        await name_run(context.home, found.id, body.name, ())
+    if body.tags is not None:
+        await set_tags(context.home, found.id, body.tags)
+    return run_now(context, context.run(found.id))
+
+
+@operation("DELETE", "/runs/{run}", tag="runs", right="run")
+async def delete(
+    context: Context,
+    run: str,
+    force: Annotated[bool, Parameter(description="Also where other runs were made from it.")] = False,
+) -> Deleted:
+    """Delete a run: its results, events and place in the list; the ledger, images and values stay."""
+    found = context.run(run)
+    if context.served:
+        _check_deletable(context, found, force=force)
+    size = run_size(context.home, found.id)
+    await context.delete(found)
+    return size
+
+
+def _check_deletable(context: Context, run: Run, *, force: bool) -> None:
+    """Refuse to delete a run that is at work, or without `force` one that others rest on."""
+    if run.status in AT_WORK:
+        raise Refused(CONFLICT, f"run {run.id} is {run.status}: stop it first (POST /api/runs/{run.id}/cancel)")
+    resting = resting_on(context.home, run.id)
+    if resting and not force:
+        ids = ", ".join(other.id for other in resting)
+        raise Refused(
+            CONFLICT, f"what {ids} shows of run {run.id} goes with it: delete it all the same with ?force=true"
+        )
+
+
+@operation("GET", "/diff", tag="runs", slow=True, local=("announce",))
+def diff(
+    context: Context,
+    runs: Annotated[
+        str,
+        Parameter(
+            pattern=TWO, max_length=500, description="Two runs with a comma between them: the second minus the first."
+        ),
+    ],
+    models: Annotated[
+        str | None,
+        Parameter(pattern=TWO, max_length=500, description="A,B: compare A of the first with B of the second."),
+    ] = None,
+    top: Annotated[int, Parameter(ge=0, le=1000, description="List so many changed samples.")] = 10,
+    seed: Annotated[
+        int | None, Parameter(ge=0, lt=2**63, description="Of intervals and tests; by default the first's.")
+    ] = None,
+    announce: Callable[[Run, Run], None] | None = None,
+) -> dict[str, Any]:
+    """Compare two runs on the samples that both have; `dokimasia diff FIRST SECOND --json` prints the same."""
+    first, second = _two(runs)
+    pair = None if models is None else _two(models)
+
+    def compared(run: Run) -> bool:
+        return method_of(run).diff is None
+
+    run = resolve_run(context.home, first, compared)
+    other = resolve_run(context.home, second, compared if pair else other_than(run))
+    if first == second == LAST and run.id != other.id:
+        run, other = other, run
+    context.cache(run, other)
+    if announce is not None:
+        announce(run, other)
+    return compare_runs(context.home, run, other, models=pair, top=top, seed=seed)
+
+
+@operation("POST", "/runs/{run}/cancel", tag="runs", right="run", replies=(503,))
+async def cancel(
+    context: Context,
+    run: str,
+    at_once: Annotated[bool, Parameter(description="Give up the calls in flight, too.")] = False,
+) -> RunShown:
+    """Stop a run once the calls in flight are committed; it does not go on by itself."""
+    return run_now(context, await context.cancel(context.run(run), at_once=at_once))
+
+
+def run_now(context: Context, run: Run) -> RunShown:
+    """Return a run as lists show it, with what it is called."""
+    return RunShown.model_validate(described_now(context.home, run))
+
+
+def begun(context: Context, run: Run) -> RunBegun:
+    """Return a run with its estimate and links."""
+    return RunBegun(
+        **described_now(context.home, run),
+        spent=spent_of(context, run),
+        estimate=estimate_of(run),
+        links=links_of(run.id),
+    )
+
+
+def spent_of(context: Context, run: Run) -> RunSpent:
+    """Return what a run has spent."""
+    return RunSpent.model_validate(spent_by(context.home, run.id)._asdict())
+
+
+def estimate_of(run: Run) -> dict[str, Any]:
+    """Return what a run was expected to ask and cost when it was accepted."""
+    kept = Estimate.model_validate(run.options["estimate"])
+    return {**kept.model_dump(mode="json", exclude={"answered"}), "calls": kept.calls, "cost": kept.cost}
+
+
+def links_of(run: str) -> Links:
+    """Return where what belongs to a run is found."""
+    at = f"/api/runs/{run}"
+    parts = {name: f"{at}/{name}" for name in ("items", "samples", "report", "export", "events", "cancel")}
+    return Links(self=at, page=f"/runs/{run}", **parts)
+
+
+def _two(text: str) -> tuple[str, str]:
+    first, _, second = text.partition(",")
+    return first.strip(), second.strip()

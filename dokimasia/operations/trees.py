@@ -1,0 +1,206 @@
+"""Capability trees: listed, shown with scores, compared, edited with a reason, taken in, restored, deleted."""
+
+import asyncio
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from dokimasia.methods.tree.deleting import delete_whole_tree
+from dokimasia.methods.tree.reading.editing import TreeChange, edit_tree
+from dokimasia.methods.tree.reading.figures import tree_figures, validity_of, weaknesses_of
+from dokimasia.methods.tree.reading.files import export_tree, import_tree, restore_version
+from dokimasia.methods.tree.reading.trees import (
+    compare_versions,
+    evaluation_of,
+    list_of_trees,
+    list_of_versions,
+    load_tree,
+)
+from dokimasia.operations.operation import After, Body, Context, FileReply, Limit, Listed, Parameter, operation, page_of
+from dokimasia.storage.trees.versions import resolve_tree
+
+MEDIA_TYPES: dict[str, str] = {
+    "yaml": "application/yaml",
+    "json": "application/json",
+    "csv": "text/csv",
+    "graphml": "application/graphml+xml",
+    "mermaid": "text/plain",
+}
+Seed = Annotated[
+    int | None, Parameter(ge=0, lt=2**63, description="Of intervals and tests; by default that of the run.")
+]
+Tree = Annotated[str | None, Parameter(max_length=500, description="Another tree or version than the run's own.")]
+
+
+class Trees(Listed):
+    """A page of the trees, the newest first."""
+
+    trees: list[dict[str, Any]]
+
+
+class TreeEditSent(TreeChange):
+    """One change of a tree with its reason, made to the version that was looked at."""
+
+    version: int = Field(ge=1, lt=2**63, description="the position of that version; where there is a newer one, 409")
+
+
+class Restored(Body):
+    """Which version is to be the newest again: its position, or the beginning of its id."""
+
+    version: str = Field(min_length=1, max_length=100)
+
+
+class Imported(Body):
+    """A tree that a person wrote or edited: YAML, JSON, CSV or GraphML, by the file's ending."""
+
+    file: str = Field(min_length=1, max_length=1000, examples=["upload:tree.yaml"])
+    tree: str | None = Field(
+        default=None, min_length=1, max_length=200, description="by default the one that the file names"
+    )
+    new: bool = Field(default=False, description="begin a new tree with it")
+
+
+@operation("GET", "/trees", tag="trees")
+def trees(context: Context, limit: Limit = 50, after: After = None) -> Trees:
+    """List the trees; `dokimasia tree list --json` prints the same."""
+    every = list_of_trees(context.home)
+    shown, later = page_of(every, lambda tree: tree["tree"], limit=limit, after=after)
+    return Trees(total=len(every), next=later, trees=list(shown))
+
+
+@operation("POST", "/trees", tag="trees", right="run", creates=True)
+def take_in(context: Context, body: Imported) -> dict[str, Any]:
+    """Take in an edited tree from an upload as the newest version of a tree, or as a new one; what changed becomes edits."""
+    with context.files() as path_of:
+        return asyncio.run(import_tree(context.home, path_of(body.file, "file"), tree=body.tree, new=body.new))
+
+
+@operation("GET", "/trees/{tree}", tag="trees", slow=True)
+def one_tree(
+    context: Context,
+    tree: str,
+    version: Annotated[
+        str | None, Parameter(max_length=100, description="Its position, or the beginning of its id.")
+    ] = None,
+    run: Annotated[
+        str | None, Parameter(max_length=200, description="Whose scores; by default the run it was grown from.")
+    ] = None,
+    model: Annotated[list[str] | None, Parameter(max_length=50, description="Only these models' scores.")] = None,
+    depth: Annotated[int, Parameter(ge=1, le=3)] = 3,
+) -> dict[str, Any]:
+    """Show a tree, by default its newest version, with models' scores; `dokimasia tree show --json` prints the same."""
+    found = tree_figures(context.home, tree, version=version, run=run, models=tuple(model or ()))
+    return {**found, "nodes": [node for node in found["nodes"] if node["layer"] <= depth]}
+
+
+@operation("GET", "/trees/{tree}/versions", tag="trees")
+def versions(context: Context, tree: str) -> dict[str, Any]:
+    """List the versions of a tree in the order in which they came about; `dokimasia tree list TREE --json` prints the same."""
+    return list_of_versions(context.home, tree)
+
+
+@operation("GET", "/trees/{tree}/diff", tag="trees")
+def diff(
+    context: Context,
+    tree: str,
+    first: Annotated[str, Parameter(max_length=200, description="A version: its position, NAME@POSITION, or its id.")],
+    second: Annotated[str, Parameter(max_length=200)],
+) -> dict[str, Any]:
+    """Compare two versions; `dokimasia tree diff --json` prints the same."""
+    name = resolve_tree(context.home, tree).tree
+    older, newer = (f"{name}@{text}" if text.isdecimal() else text for text in (first, second))
+    return compare_versions(context.home, older, newer)
+
+
+@operation("GET", "/trees/{tree}/export", tag="trees", files=tuple(MEDIA_TYPES.values()), file="the tree")
+def export(
+    context: Context,
+    tree: str,
+    version: Annotated[str | None, Parameter(max_length=100)] = None,
+    format: Literal["yaml", "json", "csv", "graphml", "mermaid"] = "yaml",
+) -> FileReply:
+    """Return a tree as a file, to be edited and taken in, or for other programs."""
+    loaded = load_tree(context.home, tree, version=version)
+    ending = "mmd" if format == "mermaid" else format
+    data = export_tree(loaded, format).encode()
+    return FileReply(data, MEDIA_TYPES[format], f"tree-{loaded.stored.position}.{ending}", title=loaded.name)
+
+
+@operation("POST", "/trees/{tree}/edits", tag="trees", right="review", status=201)
+def edit(context: Context, tree: str, body: TreeEditSent) -> dict[str, Any]:
+    """Change a tree and keep it as its newest version, with who did it and why."""
+    change = TreeChange.model_validate(body.model_dump(exclude={"version"}))
+    return asyncio.run(edit_tree(context.home, tree, change, version=body.version, who=context.person))
+
+
+@operation("POST", "/trees/{tree}/restore", tag="trees", right="review", status=201)
+def restore(context: Context, tree: str, body: Restored) -> dict[str, Any]:
+    """Make an earlier version the newest again; what lies between stays in the history."""
+    stored = load_tree(context.home, tree, version=body.version).stored
+    return asyncio.run(
+        restore_version(context.home, f"{stored.tree}@{stored.position}", who=context.person or "person")
+    )
+
+
+@operation("DELETE", "/trees/{tree}", tag="trees", right="run", conflict=True)
+async def delete(context: Context, tree: str) -> dict[str, Any]:
+    """Delete a tree with its versions and the growths that made them."""
+    return await delete_whole_tree(context.home, tree)
+
+
+@operation("GET", "/runs/{run}/weaknesses", tag="trees", slow=True)
+def weaknesses(
+    context: Context,
+    run: str,
+    model: Annotated[str, Parameter(max_length=200, description="Whose scores (NAME#blind: without the image).")],
+    tree: Tree = None,
+    method: Literal["fdr", "evaltree"] = "fdr",
+    threshold: Annotated[float | None, Parameter(ge=0, le=1)] = None,
+    min_support: Annotated[int, Parameter(ge=1, lt=2**63)] = 5,
+    limit: Annotated[float, Parameter(ge=0, le=1, description="Share of false findings.")] = 0.05,
+    examples: Annotated[int, Parameter(ge=0, le=100)] = 3,
+    seed: Seed = None,
+) -> dict[str, Any]:
+    """Say where a model is weak and strong on the run's tree; `dokimasia tree weaknesses --json` prints the same."""
+    evaluation, own = evaluation_of(context.home, run)
+    return weaknesses_of(
+        context.home,
+        evaluation,
+        model,
+        tree=tree or own,
+        method=method,
+        threshold=threshold,
+        min_support=min_support,
+        limit=limit,
+        examples=examples,
+        seed=seed,
+    )
+
+
+@operation("GET", "/runs/{run}/validity", tag="trees", slow=True, local=("against",))
+def validity(
+    context: Context,
+    run: str,
+    model: Annotated[list[str] | None, Parameter(max_length=50, description="Pool only these models' scores.")] = None,
+    tree: Tree = None,
+    baselines: Annotated[bool, Parameter(description="Compare with groupings that need no model.")] = True,
+    permutations: Annotated[int, Parameter(ge=1, le=2000)] = 200,
+    resamples: Annotated[int, Parameter(ge=0, le=1000)] = 100,
+    seed: Seed = None,
+    against: Mapping[str, Path] | None = None,
+) -> dict[str, Any]:
+    """Say how well the leaves of the run's tree predict scores; `dokimasia tree validity --json` prints the same."""
+    evaluation, own = evaluation_of(context.home, run)
+    return validity_of(
+        context.home,
+        evaluation,
+        tree=tree or own,
+        models=tuple(model or ()),
+        against=against,
+        baselines=baselines,
+        permutations=permutations,
+        resamples=resamples,
+        seed=seed,
+    )

@@ -1,0 +1,193 @@
+"""Routes that no operation makes: health, events as a stream, images, and samples filtered as on their page."""
+
+from http import HTTPStatus
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Header, Path, Query, Request, Response
+from fastapi.concurrency import run_in_threadpool
+from pydantic import BaseModel, Field
+
+from dokimasia import __version__
+from dokimasia.datasets.images import image_format
+from dokimasia.errors import InputError
+from dokimasia.operations.operation import Listed, Refused
+from dokimasia.service.events.stream import MEDIA_TYPE, EventStream
+from dokimasia.service.filtering import filter_of, sorted_by
+from dokimasia.service.guarding.answers import keep
+from dokimasia.service.routing import NEVER_RUN, After, Limit, json_router
+from dokimasia.service.state import Reader, TheService
+from dokimasia.storage.reading.browsing import ANY, Order, find_samples, sample_around
+from dokimasia.storage.results import counts_by_sample
+
+events_router = APIRouter(tags=["runs"])
+health_router = APIRouter(tags=["service"])
+images_router = json_router("images")
+samples_router = json_router("results")
+
+EXAMPLE = """retry: 2000
+
+id: 1795341600000
+event: snapshot
+data: {"reason": "what is known so far", "picture": {"status": {"status": "running"}, "progress": null}}
+
+id: 1795341600412
+event: progress
+data: {"items": 120, "done": 31, "rate": 12.5, "left": 7.1, "cost": 0.0123, "in_flight": {"vendor": 8}}
+
+id: 1795341607901
+event: ended
+data: {"status": "done", "end": "complete", "why": "", "at": "2026-11-23T08:00:07Z"}
+
+"""
+ANSWERS: dict[int | str, dict[str, Any]] = {
+    200: {
+        "description": "The events, each with an increasing id; see the documentation of the service for their data.",
+        "content": {MEDIA_TYPE: {"schema": {"type": "string"}, "example": EXAMPLE}},
+    },
+    503: {"description": "As many streams are open as may be, or the service is about to end."},
+}
+
+
+@events_router.get("/runs/{run}/events", status_code=200, response_class=EventStream, responses=ANSWERS)
+async def run_events(
+    run: str,
+    service: TheService,
+    person: Reader,
+    after: Annotated[
+        int | None, Query(ge=0, lt=2**63, description="Send what came after the event of this id; default: a snapshot.")
+    ] = None,
+    last_event_id: Annotated[
+        str | None, Header(max_length=40, description="As a browser sends it when it comes again; goes before `after`.")
+    ] = None,
+) -> EventStream:
+    """Follow a run: a snapshot of what is known so far, then every event, until the run has ended.
+
+    Whoever comes again with the id of the last event that it had gets everything after it; where some of that is not kept
+    one by one, a `snapshot` comes first. A comment is sent where nothing happens for 15 seconds.
+    """
+    events = service.events
+    if events.draining:
+        raise Refused(HTTPStatus.SERVICE_UNAVAILABLE, "the service is about to end", headers={"retry-after": "5"})
+    if events.streams >= service.limits.streams:
+        raise Refused(
+            HTTPStatus.SERVICE_UNAVAILABLE,
+            f"{service.limits.streams:,} event streams are open, and no more are taken: close one, or come again later",
+            headers={"retry-after": "10"},
+        )
+    row = await run_in_threadpool(service.run, run)
+    known = last_event_id is not None and last_event_id.isascii() and last_event_id.isdigit()
+    return EventStream(events, row.id, await events.log(row), int(last_event_id or 0) if known else after)
+
+
+class Health(BaseModel):
+    """The service is there, which version of it, and who walks its runs."""
+
+    status: Literal["ok"] = "ok"
+    version: str = __version__
+    workers: int = Field(default=0, description="processes that walk the graphs of a run; 0: the service's own alone")
+
+
+@health_router.get("/health")
+async def health(service: TheService) -> Health:
+    """Say that the service is there; needs no token."""
+    return Health(workers=service.workers)
+
+
+TYPES = {"PNG": "image/png", "JPEG": "image/jpeg", "WEBP": "image/webp", "GIF": "image/gif"}
+SHA256 = r"^[0-9a-f]{64}$"
+
+
+@images_router.get(
+    "/images/{sha256}",
+    response_class=Response,
+    responses={
+        200: {"description": "the image", "content": {one: {} for one in TYPES.values()}},
+        304: {"description": "the image is known already"},
+    },
+)
+def image(
+    service: TheService,
+    person: Reader,
+    request: Request,
+    sha256: Annotated[str, Path(pattern=SHA256, description="The SHA-256 of its bytes.")],
+) -> Response:
+    """Return an image that lies in the home."""
+    blobs = service.home.blobs
+    if not blobs.file(sha256).is_file():
+        raise Refused(HTTPStatus.NOT_FOUND, f"the home has no image {sha256}")
+    tag = f'"{sha256}"'
+    headers = {**NEVER_RUN, "cache-control": "private, max-age=31536000, immutable", "etag": tag}
+    if tag in {one.strip().removeprefix("W/") for one in request.headers.get("if-none-match", "").split(",")}:
+        return Response(status_code=HTTPStatus.NOT_MODIFIED, headers=headers)
+    data = blobs.get(sha256)
+    return Response(data, media_type=TYPES[image_format(data) or "PNG"], headers=headers)
+
+
+class SampleShown(BaseModel):
+    """A sample of a run: its name, how many results it has, how many of these failed, and how many items wait for people."""
+
+    sample: str
+    results: int
+    failed: int
+    waiting: int
+
+
+class Samples(Listed):
+    """A page of a run's samples, in the order that was asked for."""
+
+    samples: list[SampleShown]
+
+
+Word = Annotated[str, Query(max_length=500)]
+
+
+@samples_router.get("/runs/{run}/samples")
+def samples(
+    request: Request,
+    service: TheService,
+    person: Reader,
+    run: str,
+    failed: Annotated[bool, Query(description="Only samples of which something failed.")] = False,
+    q: Annotated[
+        Word, Query(description="Only those with all these words in the name, category, question or reference.")
+    ] = "",
+    answers: Annotated[bool, Query(description="The words of `q` stand in an answer instead.")] = False,
+    model: Annotated[
+        Word, Query(description="Scores, failures, verdicts and groups are those of this model alone.")
+    ] = "",
+    answer: Annotated[Word, Query(description="Only those with such a final answer, as `right` or `wrong`.")] = "",
+    failure: Annotated[Word, Query(description="Only those with a failure of this kind; `any`: of every kind.")] = "",
+    category: Annotated[Word, Query(description="Only those of this category.")] = "",
+    low: Annotated[Word, Query(description="Only those whose mean score is at least this number.")] = "",
+    high: Annotated[Word, Query(description="Only those whose mean score is at most this number.")] = "",
+    order: Annotated[
+        Order, Query(description="As in the data; lowest or highest score first; farthest apart first.")
+    ] = "data",
+    limit: Limit = 50,
+    after: After = None,
+) -> Samples:
+    """List the samples of a run that are asked for, with how many results each has.
+
+    The filters are those of the page `/runs/RUN/samples`, and hold together. Its groups can be asked for, too: `group-METHOD=ID`,
+    such as `group-tree` with the id of a node of the capability tree.
+    """
+    home, found = service.home, service.run(run)
+    keep(request, found)
+    by = sorted_by(home, found)
+    given = {name: value for name, value in request.query_params.items() if name != "answers" or answers}
+    wanted = filter_of({**given, **({"failure": failure or ANY} if failed else {})}, by).wanted
+    offset = 0
+    if after is not None:
+        before = sample_around(home, found.id, by.kind, wanted, after)
+        if before is None:
+            raise InputError(f"after: the list has no entry {after[:80]!r} (any more): begin again without `after`")
+        offset = before.place
+    listed = find_samples(home, found.id, by.kind, wanted, limit=limit, offset=offset)
+    counts = counts_by_sample(home, found.id, [id for _, id in listed.samples])
+    shown = [
+        SampleShown(sample=id, results=results, failed=lost, waiting=waiting)
+        for _, id in listed.samples
+        for results, lost, waiting in (counts.get(id, (0, 0, 0)),)
+    ]
+    later = shown[-1].sample if shown and offset + len(shown) < listed.total else None
+    return Samples(total=listed.total, next=later, samples=shown)
