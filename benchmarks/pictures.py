@@ -12,9 +12,9 @@ from typing import Literal
 from PIL import Image
 from playwright.async_api import Browser, async_playwright
 
+from dokimasia.service.app import serve
 from dokimasia.service.engine import Engine
-from dokimasia.service.events.registry import Events
-from dokimasia.service.serving import serve
+from dokimasia.service.run_events import Events
 from dokimasia.service.state import Service
 from dokimasia.settings import load_settings
 from dokimasia.storage.home import Home

@@ -21,9 +21,9 @@ from typing import Any
 import httpx
 
 from dokimasia.log import configure
+from dokimasia.service.app import serve
 from dokimasia.service.engine import Engine
-from dokimasia.service.guarding.limits import Limits
-from dokimasia.service.serving import serve
+from dokimasia.service.guard import Limits
 from dokimasia.service.state import Service
 from dokimasia.settings import load_settings
 from dokimasia.storage.home import Home

@@ -30,10 +30,10 @@ from benchmarks.workload import write_config, write_workload
 from dokimasia.log import configure
 from dokimasia.methods.evaluation import EvaluationRequest
 from dokimasia.methods.evaluation.criteria_files import import_criteria
+from dokimasia.service.app import serve
 from dokimasia.service.engine import Engine
-from dokimasia.service.events.registry import Events
-from dokimasia.service.guarding.limits import Limits
-from dokimasia.service.serving import serve
+from dokimasia.service.guard import Limits
+from dokimasia.service.run_events import Events
 from dokimasia.service.state import Service
 from dokimasia.settings import load_settings
 from dokimasia.storage.home import Home

@@ -20,8 +20,8 @@ from benchmarks.figures import Figure, Report, rss_mb
 from dokimasia.gateway.events import GatewayEvent
 from dokimasia.runs.estimate import Estimate
 from dokimasia.runs.observer import Progress
-from dokimasia.service.events.registry import Events
-from dokimasia.service.serving import serve
+from dokimasia.service.app import serve
+from dokimasia.service.run_events import Events
 from dokimasia.service.state import Service
 from dokimasia.settings import load_settings
 from dokimasia.storage.home import Home

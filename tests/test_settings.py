@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from dokimasia.cli.template import TEMPLATE
+from dokimasia.cli.setting_up import TEMPLATE
 from dokimasia.domain.call import ModelRef, Sampling
 from dokimasia.errors import ConfigError
 from dokimasia.settings import Settings, api_key, load_settings, resolve_model

@@ -1,17 +1,111 @@
-"""The command group: verbs are found by name and imported only when they are called."""
+"""The command group: verbs are found by name and imported only when they are called; what is printed controls no terminal."""
 
 import importlib
 import os
 import sys
-from collections.abc import Sequence
-from typing import Any
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, TextIO, cast
 
 import click
 
-from dokimasia.cli.guarding import guarded
-from dokimasia.cli.once import check_once, with_service
+from dokimasia.cli.shared import refuse_remote
 from dokimasia.errors import DokimasiaError
 from dokimasia.runs.catalogue import OWN, plugin_methods
+
+
+class Guarded:
+    """A text stream that escapes control characters in all that is written to it; bytes go to its `buffer` as they are.
+
+    Whoever writes escapes of its own, having escaped the texts between them, writes to `unguarded`.
+    """
+
+    def __init__(self, stream: TextIO) -> None:
+        self.unguarded = stream
+
+    def write(self, text: str) -> int:
+        """Write the text escaped; a character that the stream's encoding lacks is escaped, too."""
+        encoding = self.unguarded.encoding or "utf-8"
+        if not text.replace("\n", "").isprintable():
+            from dokimasia.log import printable  # loaded when needed: it brings structlog along
+
+            text = printable(text)
+        return self.unguarded.write(text.encode(encoding, "backslashreplace").decode(encoding))
+
+    def writelines(self, lines: Any) -> None:
+        """Write each of the texts."""
+        for line in lines:
+            self.write(line)
+
+    @property
+    def encoding(self) -> str:
+        """UTF-8, since every character can be written."""
+        return "utf-8"
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.unguarded, name)
+
+
+@contextmanager
+def guarded() -> Iterator[None]:
+    """Guard standard output and error for the time inside."""
+    streams = sys.stdout, sys.stderr
+    sys.stdout, sys.stderr = (cast("TextIO", Guarded(stream)) for stream in streams)
+    try:
+        yield
+    finally:
+        sys.stdout, sys.stderr = streams
+
+
+def check_once(command: click.Command, parent: click.Context, name: str, arguments: Sequence[str]) -> None:
+    """Check what a command is given, and what the verbs under it are.
+
+    Click itself takes the last of an option's values, so that what stood before it would be lost in silence.
+
+    Raises:
+        click.UsageError: an option that takes one value is there several times.
+    """
+    context = command.context_class(command, info_name=name, parent=parent)
+    try:
+        _, rest, given = command.make_parser(context).parse_args(list(arguments))
+    except click.UsageError:
+        return  # the command says it when it reads them
+    times = Counter(one for one in given if isinstance(one, click.Option) and not (one.multiple or one.count))
+    twice = [option.opts[0] for option, count in times.items() if count > 1 and not option.is_flag]
+    if twice:
+        raise click.UsageError(f"{' and '.join(twice)} can be given once only, and is given more than once", context)
+    if isinstance(command, click.Group) and rest:
+        below = command.get_command(context, rest[0])
+        if below is not None:
+            check_once(below, context, rest[0], rest[1:])
+
+
+def with_service(command: click.Command, parent: click.Context, name: str, arguments: Sequence[str]) -> list[str]:
+    """Return what a command is given, with the options that name a service handed on where they stand before the verb.
+
+    Raises:
+        click.UsageError: they do, and the verb asks no service.
+    """
+    given = [
+        (f"--{option.replace('_', '-')}", value)
+        for option in ("server", "server_token_file")
+        if (value := parent.params.get(option))
+    ]
+    words, at = [name], 0
+    while given and isinstance(command, click.Group) and at < len(arguments):
+        below = command.get_command(parent, arguments[at])
+        if below is None:
+            break
+        command, at = below, at + 1
+        words.append(arguments[at - 1])
+    if not given or (isinstance(command, click.Group) and not command.invoke_without_command):
+        return list(arguments)
+    taken = {one for option in command.params for one in option.opts}
+    if not {option for option, _ in given} <= taken:
+        refuse_remote(f"dokimasia {' '.join(words)}")
+    return [*arguments[:at], *(word for option in given for word in option), *arguments[at:]]
+
 
 BROKEN_PIPE = 128 + 13
 """The exit code where nobody reads what is printed any more, as after `| head`: that of a program ended by SIGPIPE."""
@@ -25,19 +119,22 @@ VERBS: dict[str, tuple[str, str]] = {
     "analyse": ("dokimasia.cli.analyse", "Say what an audit's figures mean, in numbers, charts and words."),
     "tree": ("dokimasia.cli.tree", "Grow a tree of capabilities, look at it, edit it, prove it."),
     "diagnose": ("dokimasia.cli.diagnose", "Say where a run's models are weak, and why, in tables."),
-    "resume": ("dokimasia.cli.stored.again:resume", "Go on with a run that was interrupted."),
-    "fork": ("dokimasia.cli.stored.again:fork", "Do a run again with another judge, model or prompt."),
-    "runs": ("dokimasia.cli.stored.runs", "List the runs of a home, name or delete one."),
-    "show": ("dokimasia.cli.stored.output:show", "Show a run's results, or one sample of it."),
-    "export": ("dokimasia.cli.stored.output:export", "Write a run's results as JSON lines, CSV or Parquet."),
+    "resume": ("dokimasia.cli.resuming:resume", "Go on with a run that was interrupted."),
+    "fork": ("dokimasia.cli.resuming:fork", "Do a run again with another judge, model or prompt."),
+    "runs": ("dokimasia.cli.runs", "List the runs of a home, name or delete one."),
+    "show": ("dokimasia.cli.output:show", "Show a run's results, or one sample of it."),
+    "export": ("dokimasia.cli.output:export", "Write a run's results as JSON lines, CSV or Parquet."),
     "schema": ("dokimasia.cli.setting_up:schema", "Print the JSON schema of a method's figures."),
-    "report": ("dokimasia.cli.stored.output:report", "Write a report on a run: one page without network, or Markdown."),
-    "diff": ("dokimasia.cli.stored.diff", "Compare two runs, or two models, sample by sample."),
+    "report": ("dokimasia.cli.output:report", "Write a report on a run: one page without network, or Markdown."),
+    "diff": ("dokimasia.cli.output:diff", "Compare two runs, or two models, sample by sample."),
     "check": ("dokimasia.cli.check", "Check captions and rubrics yourself: accept, edit, reject."),
     "annotate": ("dokimasia.cli.annotate", "Have people rate, blind; compare them and judges."),
-    "correct": ("dokimasia.cli.stored.correct", "Correct a run's rates for what its judge misses."),
-    "passport": ("dokimasia.cli.stored.passport", "Say what probes measured of a judge, as a file for --passport."),
-    "verify": ("dokimasia.cli.stored.verify", "Check that a home holds what was written to it."),
+    "correct": ("dokimasia.cli.passports:correct_command", "Correct a run's rates for what its judge misses."),
+    "passport": (
+        "dokimasia.cli.passports:passport_command",
+        "Say what probes measured of a judge, as a file for --passport.",
+    ),
+    "verify": ("dokimasia.cli.verify", "Check that a home holds what was written to it."),
     "serve": ("dokimasia.cli.serve", "Serve a home: runs over HTTP, pages, and people as models."),
     "models": ("dokimasia.cli.models", "List the configured models, or check what they can do."),
     "criteria": ("dokimasia.cli.criteria", "Export and import sets of atomic criteria."),

@@ -285,7 +285,7 @@ class RemoteBackend:
 
     def _followed(self, begin: Callable[[], ClientRun], request: Invocation) -> RunOutcome:
         """Begin a run and show how far it is until it ends; Ctrl-C stops it, twice at once."""
-        from dokimasia.cli.progress import ProgressLine
+        from dokimasia.cli.running import ProgressLine
 
         with ProgressLine() as line:
             run = begin()

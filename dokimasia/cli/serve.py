@@ -62,8 +62,8 @@ def command(
     stops at once.
     """
     from dokimasia.runs.requests import Invocation
-    from dokimasia.service.guarding.tokens import Tokens, read_tokens
-    from dokimasia.service.serving import check_address
+    from dokimasia.service.app import check_address
+    from dokimasia.service.guard import Tokens, read_tokens
 
     far = Invocation(workers=workers, engine=engine, address=address)
     tokens = Tokens() if token_file is None else read_tokens(token_file)
@@ -82,10 +82,10 @@ async def _served(
     far: "Invocation",
 ) -> None:
     from dokimasia.log import Redactor
+    from dokimasia.service.app import serve
     from dokimasia.service.engine import Engine
-    from dokimasia.service.events.registry import Events
-    from dokimasia.service.guarding.tokens import Tokens
-    from dokimasia.service.serving import serve
+    from dokimasia.service.guard import Tokens
+    from dokimasia.service.run_events import Events
     from dokimasia.service.state import Service
     from dokimasia.storage.home import Home
     from dokimasia.storage.lock import Access, access_kept
@@ -169,7 +169,7 @@ def _names(host: str, hosts: tuple[str, ...]) -> tuple[str, ...]:
 
 def _hint(url: str, host: str, hosts: tuple[str, ...]) -> str:
     """Return a sentence on how the service is reached from elsewhere."""
-    from dokimasia.service.guarding.requests import loopback
+    from dokimasia.service.guard import loopback
 
     port = url.rpartition(":")[2]
     name = socket.gethostname()

@@ -21,8 +21,8 @@ from dokimasia.runs.requests import Invocation, RunRequest
 from dokimasia.runs.retrying import retryable
 from dokimasia.runs.services import keys_of
 from dokimasia.runs.session import Session
-from dokimasia.service.asked import check_models
 from dokimasia.service.queue import Queue, changed
+from dokimasia.service.request_parsing import check_models
 from dokimasia.settings import Settings
 from dokimasia.storage.home import Home
 from dokimasia.storage.naming import name_run

@@ -15,7 +15,7 @@ from starlette.requests import Request
 
 from dokimasia.runs.method import Method
 from dokimasia.runs.requests import Invocation, Option, RunRequest, fields_in_order, option_of, run_or_file
-from dokimasia.service.asked import given_over_http, holds_path
+from dokimasia.service.request_parsing import given_over_http, holds_path
 
 Kind = Literal["text", "long", "number", "choice", "box", "several", "list", "object"]
 """`several` is a field of its own for each value, `list` values with commas between them, `object` lines of NAME=VALUES."""

@@ -38,7 +38,7 @@ class Drawn(NamedTuple):
 def results_of(service: Service, run: Run, *, wait: bool) -> Drawn | None:
     """Return the sections of a run; None where they take a moment, and without `wait` the page comes first."""
     key = ("results", *_stands(service, run))
-    return service.remembered.of(key, lambda: _drawn(service, run), seconds=None if wait else SOON)
+    return service.cache.get(key, lambda: _drawn(service, run), seconds=None if wait else SOON)
 
 
 def figures_of(service: Service, run: Run) -> dict[str, Any]:
@@ -46,7 +46,7 @@ def figures_of(service: Service, run: Run) -> dict[str, Any]:
     if run.status in ("queued", "running"):
         return method_of(run).figures(service.home, run)
     key = ("figures", *_stands(service, run))
-    return service.remembered.of(key, lambda: method_of(run).figures(service.home, run)) or {}
+    return service.cache.get(key, lambda: method_of(run).figures(service.home, run)) or {}
 
 
 def _stands(service: Service, run: Run) -> tuple[object, ...]:

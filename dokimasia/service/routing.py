@@ -18,14 +18,13 @@ from pydantic import BaseModel
 from dokimasia.errors import InputError, NotFound
 from dokimasia.operations.operation import AFTER, LIMIT, Context, FileReply, Operation, Parameter, Refused, operation_of
 from dokimasia.runs.requests import PLAIN
-from dokimasia.service.asked import checked
-from dokimasia.service.describing import takes
-from dokimasia.service.guarding.answers import keep
-from dokimasia.service.guarding.tokens import Person
-from dokimasia.service.paths import Places
+from dokimasia.service.guard import Person
 from dokimasia.service.problems import may_answer
+from dokimasia.service.request_parsing import checked, takes
+from dokimasia.service.response_cache import keep
 from dokimasia.service.results import figures_of
 from dokimasia.service.state import IN_TURN, Needs, Service, service_of
+from dokimasia.service.uploads import RequestFiles
 from dokimasia.storage.runs import Run
 
 JSON = "application/json"
@@ -50,7 +49,7 @@ class ServiceContext(Context):
     @contextmanager
     def files(self) -> Iterator[Callable[[str, str], Path]]:
         """Give what finds an upload, or a file below the data root; what goes wrong names files as whoever asks knows them."""
-        places = Places(self.home, self.data_root)
+        places = RequestFiles(self.home, self.data_root)
         try:
             yield lambda text, name: places.named(text, name, PLAIN)
         except InputError as problem:

@@ -1,7 +1,9 @@
 """What the service is made of, and how a route gets at it: home, settings, the queue of runs, tokens, limits."""
 
+import asyncio
 import getpass
 from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from functools import cache
 from http import HTTPStatus
@@ -12,18 +14,55 @@ from urllib.parse import unquote
 from fastapi import Depends, Request
 
 from dokimasia.log import Redactor
-from dokimasia.operations.operation import Refused
+from dokimasia.operations.operation import Refused, Right
 from dokimasia.runs.forking import ForkRequest
 from dokimasia.runs.requests import RunRequest
-from dokimasia.service.events.registry import Events
-from dokimasia.service.guarding.limits import Limits
-from dokimasia.service.guarding.tokens import SCOPES, Person, Scope, Tokens, sent_with
-from dokimasia.service.guarding.turns import Turns
-from dokimasia.service.remembering import Remembered
+from dokimasia.service.cache import FigureCache
+from dokimasia.service.guard import SCOPES, Limits, Person, Tokens, sent_with
+from dokimasia.service.run_events import Events
 from dokimasia.settings import Settings
 from dokimasia.storage.home import Home
 from dokimasia.storage.naming import resolve_run
 from dokimasia.storage.runs import Run
+
+AT_ONCE = 2
+"""Fewer than there are threads that read (`serving.READERS`): the others answer what takes no time, and the runs go on."""
+
+WAITING = 40
+"""Readings that are under way or wait for their turn."""
+
+
+@dataclass(slots=True)
+class ReadSemaphore:
+    """Bounds how many readings that may take long are under way.
+
+    Attributes:
+        taken: how many are under way or wait.
+    """
+
+    taken: int = 0
+    _gate: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(AT_ONCE))
+
+    @asynccontextmanager
+    async def slot(self) -> AsyncIterator[None]:
+        """Wait for a turn, and hold it for the time inside.
+
+        Raises:
+            Refused: too many wait.
+        """
+        if self.taken >= WAITING:
+            raise Refused(
+                HTTPStatus.SERVICE_UNAVAILABLE,
+                f"{WAITING} readings that take long are under way or wait: come again later",
+                headers={"retry-after": "10"},
+            )
+        self.taken += 1
+        try:
+            async with self._gate:
+                yield
+        finally:
+            self.taken -= 1
+
 
 WHO_COOKIE = "dokimasia_who"
 """The cookie that holds the name of who sits at a browser, where no token says it."""
@@ -79,8 +118,8 @@ class Service:
         workers: how many processes walk the graphs of a run; 0: this one alone.
         hosts: names by which it is reached, beside this machine's own.
         redact: applied to every text that leaves.
-        remembered: figures and pages that were worked out.
-        turns: of readings that may take long.
+        cache: figures and pages that were worked out.
+        read_semaphore: bounds how many readings that may take long are under way.
         events: what happens in the runs; whoever makes the queue has it make its observers (`events.observing`).
     """
 
@@ -93,8 +132,8 @@ class Service:
     workers: int = 0
     hosts: Sequence[str] = ()
     redact: Redactor = field(default_factory=Redactor, repr=False)
-    remembered: Remembered = field(default_factory=Remembered, repr=False)
-    turns: Turns = field(default_factory=Turns, repr=False)
+    cache: FigureCache = field(default_factory=FigureCache, repr=False)
+    read_semaphore: ReadSemaphore = field(default_factory=ReadSemaphore, repr=False)
     events: Events = None  # pyright: ignore[reportAssignmentType]  # made below where it is not given
 
     def __post_init__(self) -> None:
@@ -145,8 +184,8 @@ class Needs:
     `Depends(Needs("run"))` gives the `Person`.
     """
 
-    def __init__(self, scope: Scope) -> None:
-        self.scope: Scope = scope
+    def __init__(self, scope: Right) -> None:
+        self.scope: Right = scope
 
     def __call__(self, request: Request) -> Person:
         """Return who asks.
@@ -168,7 +207,7 @@ Reviewer = Annotated[Person, Depends(Needs("review"))]
 
 
 async def _turn(service: TheService, person: Reader) -> AsyncIterator[None]:
-    async with service.turns.one():
+    async with service.read_semaphore.slot():
         yield
 
 

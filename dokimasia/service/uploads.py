@@ -1,20 +1,374 @@
-"""The uploads of a home, and what a request means that names one."""
+"""Files that requests name: uploads, taken in under caps and kept by content, and paths below the data root alone."""
 
+import hashlib
 import os
 import re
 import secrets
 import shutil
+import stat
+import struct
+import unicodedata
+import zipfile
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from http import HTTPStatus
-from pathlib import Path
+from pathlib import Path, PurePosixPath
+from typing import BinaryIO
+from urllib.parse import quote, unquote
 
-from pydantic import ValidationError
+from pydantic import Field, ValidationError
 
+from dokimasia.datasets.formats import READERS
+from dokimasia.datasets.images import EXTENSIONS, MAX_BYTES, image_format, read_image
+from dokimasia.domain.identity import Value, digest
 from dokimasia.errors import InputError, NotFound
 from dokimasia.operations.operation import Refused
-from dokimasia.service.incoming import ABOUT, FILES, FOLDER, PART, SHORT, UPLOAD, Caps, Incoming, Upload
+from dokimasia.plugins import found, prompt_folder
+from dokimasia.runs.requests import Option, prompt_folders, run_or_file
+from dokimasia.storage.home import Home
+from dokimasia.storage.naming import resolve_run
+
+UPLOAD = "upload:"
+"""What stands before an upload's name or id where a request names a file."""
+
+FOLDER, FILES, ABOUT, PART = "uploads", "files", "about.json", ".part-"
+SHORT = 8
+"""Of an id, the characters that stand beside a name."""
+
+_DRIVE = re.compile(r"[A-Za-z]:")
+PROMPT = ".md"
+"""How files of prompts end, which are named by their folder."""
+
+SYSTEM = frozenset({".ds_store", "thumbs.db", "desktop.ini"})
+"""What file managers leave behind, which is passed over."""
+
+
+@dataclass(frozen=True, slots=True)
+class Caps:
+    """How much is taken.
+
+    Attributes:
+        file: bytes of one file.
+        total: bytes of all files of one upload, unpacked.
+        kept: bytes of all uploads of a home.
+        files: how many files one upload has.
+        name: bytes of a file's name, and of that of each folder.
+        depth: how deep folders lie in each other.
+        ratio: how many times as large as its archive an unpacked ZIP may be, beyond `small` bytes.
+    """
+
+    file: int = 1_000_000_000
+    total: int = 2_000_000_000
+    kept: int = 100_000_000_000
+    files: int = 20_000
+    name: int = 200
+    depth: int = 16
+    ratio: int = 100
+    small: int = 20_000_000
+
+
+class FileKept(Value):
+    """A file of an upload: its name with slashes, its size in bytes, and the SHA-256 of its content."""
+
+    name: str
+    bytes: int = Field(ge=0)
+    sha256: str
+
+
+class Upload(Value):
+    """An upload: its id by content, what it is called, when it came (UTC, ISO form), whose it is, and its files by name.
+
+    `data` is the name of the one file of it that is a data set, empty where it is a folder or none is alone. `folder` is what
+    the folder of its files is called; of images alone after the upload, since a run over them is called after it.
+    """
+
+    id: str
+    name: str
+    created_at: str
+    by: str
+    data: str = ""
+    files: tuple[FileKept, ...]
+    folder: str = FILES
+
+    @property
+    def called(self) -> str:
+        """How a person reads it where a request names a file: by its name, and by so much of its id as tells it apart."""
+        return f"{UPLOAD}{self.name}@{self.id[:SHORT]}"
+
+    @property
+    def sets(self) -> list[str]:
+        """The files of it that can be read as data sets."""
+        return [one.name for one in self.files if PurePosixPath(one.name).suffix.lower() in READERS]
+
+    @property
+    def bytes(self) -> int:
+        """The size of all files."""
+        return sum(one.bytes for one in self.files)
+
+
+@dataclass(slots=True)
+class Incoming:
+    """An upload on its way: files are begun, written and closed one after another, then all are kept together.
+
+    Attributes:
+        part: the folder in which it is put together.
+        caps: how much is taken.
+        room: bytes that the home has room for.
+    """
+
+    part: Path
+    caps: Caps
+    room: int
+    _names: dict[str, str] = field(default_factory=dict[str, str])
+    _open: BinaryIO | None = None
+    _size: int = 0
+    _total: int = 0
+
+    @property
+    def files(self) -> list[Path]:
+        """The files that were taken, in their order."""
+        return [self.part / FILES / name for name in self._names.values()]
+
+    def begin(self, name: str) -> None:
+        """Begin a file.
+
+        Raises:
+            Refused: there are too many, or the name cannot be one, or is that of another file.
+        """
+        self.close()
+        name = plain_name(name, self.caps)
+        if len(self._names) >= self.caps.files:
+            raise too_much(f"more than {self.caps.files:,} files")
+        if name.casefold() in self._names:
+            raise refused(f"two files are called {name!r}")
+        self._names[name.casefold()] = name
+        path = self.part / FILES / name
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._open = path.open("xb")
+        except (FileExistsError, NotADirectoryError, IsADirectoryError):
+            raise refused(f"{name!r} is a file and a folder at once") from None
+        self._size = 0
+
+    def write(self, data: bytes) -> None:
+        """Write on in the file that was begun last.
+
+        Raises:
+            Refused: it, or the whole upload, gets too large.
+        """
+        self._size += len(data)
+        self._total += len(data)
+        if self._size > self.caps.file:
+            raise too_much(f"a file of more than {self.caps.file:,} bytes")
+        if self._total > self.caps.total:
+            raise too_much(f"more than {self.caps.total:,} bytes in all")
+        if self._total > self.room:
+            raise Refused(HTTPStatus.INSUFFICIENT_STORAGE, "the uploads of this home have no room left: delete some")
+        if self._open is not None:
+            self._open.write(data)
+
+    def close(self) -> None:
+        """End the file that was begun last."""
+        if self._open is not None:
+            self._open.close()
+            self._open = None
+
+    def take_out(self, path: Path) -> Path:
+        """Take a file out of the upload again, and return where it lies now."""
+        name = path.relative_to(self.part / FILES).as_posix()
+        del self._names[name.casefold()]
+        self._total -= path.stat().st_size
+        return path.rename(self.part / "taken")
+
+    def keep(self, *, name: str, by: str) -> tuple[Upload, bool]:
+        """Check the images, and keep all files; return the upload, and whether it is new.
+
+        Raises:
+            Refused: there is no file, or an image cannot be used.
+        """
+        self.close()
+        if not self._names:
+            raise refused("no file came with it")
+        kept = tuple(self._checked(one) for one in sorted(self._names.values()))
+        first = kept[0].name
+        id = digest("upload", [[one.name, one.sha256] for one in kept])[:32]
+        target = self.part.parent / id
+        if (target / ABOUT).is_file():
+            return Upload.model_validate_json((target / ABOUT).read_bytes()), False
+        now = datetime.now(UTC).isoformat(timespec="milliseconds")
+        upload = Upload(id=id, name="", created_at=now, by=by, files=kept)
+        more = f" and {len(kept) - 1} more" if len(kept) > 1 else ""
+        name = name[:200] or (upload.sets[0] if len(upload.sets) == 1 else first + more)
+        alone = len(kept) == 1 and not _has_image_ending(first) and not first.endswith(PROMPT)
+        data = first if alone else upload.sets[0] if len(upload.sets) == 1 else ""
+        folder = _folder(name) if not upload.sets and any(_has_image_ending(one.name) for one in kept) else FILES
+        upload = upload.model_copy(update={"name": name, "data": data, "folder": folder})
+        (self.part / FILES).rename(self.part / folder)
+        (self.part / ABOUT).write_bytes(upload.model_dump_json().encode())
+        (self.part / "taken").unlink(missing_ok=True)
+        self.part.rename(target)
+        return upload, True
+
+    def _checked(self, name: str) -> FileKept:
+        path = self.part / FILES / name
+        with path.open("rb") as file:
+            head = file.read(16)
+            if _has_image_ending(name) or image_format(head):
+                data = head + file.read(MAX_BYTES + 1)
+                try:
+                    found = read_image(data, name, name=PurePosixPath(name).name).sha256
+                except InputError as problem:
+                    raise refused(str(problem)) from None
+                return FileKept(name=name, bytes=len(data), sha256=found)
+            file.seek(0)
+            return FileKept(
+                name=name, bytes=path.stat().st_size, sha256=hashlib.file_digest(file, "sha256").hexdigest()
+            )
+
+
+def plain_name(name: str, caps: Caps) -> str:
+    """Return the name of an uploaded file with slashes, in composed characters.
+
+    Raises:
+        Refused: it leads out of the upload, cannot be a name, or is too long.
+    """
+    shown = name[:100]
+    text = unicodedata.normalize("NFC", name.replace("\\", "/"))
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise refused(f"{shown!a} is no name of a file: it is no text") from None
+    parts = [part for part in text.split("/") if part not in ("", ".")]
+    if text.startswith("/") or ".." in parts or _DRIVE.match(text):
+        raise refused(f"{shown!r} leads out of the upload")
+    if not parts or any(not part.isprintable() or part != part.strip() or part.endswith(".") for part in parts):
+        raise refused(f"{shown!r} is no name of a file")
+    if len(parts) > caps.depth or any(len(part.encode()) > caps.name for part in parts):
+        raise refused(
+            f"{shown!r} is too long: a name has at most {caps.name} bytes, and lies {caps.depth} folders deep"
+        )
+    return "/".join(parts)
+
+
+def _folder(name: str) -> str:
+    """Return what the folder of an upload is called, after the upload."""
+    plain = re.sub(r"[^\w.-]+", "-", name.encode("ascii", "ignore").decode()).strip("-.")[:60]
+    return FILES if plain.lower() in ("", ABOUT, "taken") else plain
+
+
+def refused(why: str) -> Refused:
+    """Return the refusal of an upload for what it is."""
+    return Refused(HTTPStatus.UNPROCESSABLE_ENTITY, f"the upload cannot be taken: {why}. Nothing of it was kept")
+
+
+def too_much(what: str) -> Refused:
+    """Return the refusal of an upload for its size."""
+    return Refused(
+        HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
+        f"the upload has {what}, which is more than is taken. Nothing of it was kept",
+    )
+
+
+def _has_image_ending(name: str) -> bool:
+    return PurePosixPath(name).suffix.lower() in EXTENSIONS
+
+
+ARCHIVES = frozenset({".zip", ".jar", ".7z", ".rar", ".gz", ".bz2", ".xz", ".zst", ".tar", ".tgz"})
+WORKBOOK = ".xlsx"
+"""A file of data that is an archive by its format."""
+
+_SIGNATURE = b"PK\x03\x04"
+_END, _END_64 = b"PK\x05\x06", b"PK\x06\x07"
+_ENTRY = 46
+"""Bytes that an entry of an archive's list has at least."""
+
+_CHUNK = 256 * 1024
+
+
+def is_archive(path: Path) -> bool:
+    """Whether a file is called a ZIP archive."""
+    return path.suffix.lower() == ".zip"
+
+
+def unpack(taking: Incoming, archive: Path) -> None:
+    """Put what a ZIP archive holds into the upload in the archive's place.
+
+    Raises:
+        Refused: it is none, is damaged or locked, holds links, other archives or names that lead out of it, or unpacks to
+            too much; naming what.
+    """
+    path = taking.take_out(archive)
+    most = max(taking.caps.small, taking.caps.ratio * path.stat().st_size)
+    with path.open("rb") as file:
+        _check_list(file, taking.caps.files, taking.caps.name * taking.caps.depth)
+        try:
+            with zipfile.ZipFile(file) as opened:
+                for entry in opened.infolist():
+                    if not (entry.is_dir() or _passed_over(entry.filename)):
+                        most -= _unpack_one(taking, opened, entry, most)
+        except (
+            zipfile.BadZipFile,
+            zlib.error,
+            EOFError,
+            NotImplementedError,
+            RuntimeError,
+            ValueError,
+            OverflowError,
+        ) as error:
+            raise refused(f"{archive.name} is no ZIP archive, or is damaged ({str(error)[:100]})") from None
+
+
+def _unpack_one(taking: Incoming, opened: zipfile.ZipFile, entry: zipfile.ZipInfo, most: int) -> int:
+    """Put one file of an archive into the upload, and return its size."""
+    name = entry.filename
+    kind = stat.S_IFMT(entry.external_attr >> 16)
+    if kind not in (0, stat.S_IFREG):
+        raise refused(f"{name[:100]!r} is a link or another special file")
+    if entry.flag_bits & 0x1:
+        raise refused(f"{name[:100]!r} is locked with a password")
+    if entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+        raise refused(f"{name[:100]!r} is packed in a way that is not read: pack with deflate")
+    ending = PurePosixPath(name).suffix.lower()
+    taking.begin(name)
+    size = 0
+    with opened.open(entry) as source:
+        while chunk := source.read(_CHUNK):
+            if not size and (ending in ARCHIVES or (chunk.startswith(_SIGNATURE) and ending != WORKBOOK)):
+                raise refused(f"{name[:100]!r} is an archive within the archive: unpack it first")
+            size += len(chunk)
+            if size > most:
+                raise too_much(f"a ZIP archive that unpacks to more than {taking.caps.ratio} times its size")
+            taking.write(chunk)
+    taking.close()
+    return size
+
+
+def _check_list(file: BinaryIO, files: int, name: int) -> None:
+    """Refuse an archive whose list of files is too long to be read at all; wherever the list may be said to lie."""
+    file.seek(0, 2)
+    size = file.tell()
+    begin = max(0, size - 22 - 2**16 - 20)
+    file.seek(begin)
+    tail = file.read()
+    file.seek(0)
+    if _END_64 in tail:
+        raise too_much(f"more than {files:,} files")
+    at = tail.find(_END)
+    while at >= 0:
+        if len(tail) >= at + 22:
+            count, length = struct.unpack("<HL", tail[at + 10 : at + 16])
+            if count > 2 * files or length > 2 * files * (_ENTRY + name):
+                raise too_much(f"more than {files:,} files")
+        at = tail.find(_END, at + 1)
+
+
+def _passed_over(name: str) -> bool:
+    path = PurePosixPath(name.replace("\\", "/"))
+    return path.parts[:1] == ("__MACOSX",) or path.name.lower() in SYSTEM
+
 
 _ID = re.compile(r"[0-9a-f]{32}")
 _AT = re.compile(rf"@([0-9a-f]{{{SHORT}}})(?=/|$)")
@@ -160,3 +514,160 @@ class Uploads:
         finally:
             taking.close()
             shutil.rmtree(part, ignore_errors=True)
+
+
+LONGEST_PATH = 1_000
+"""Characters of a path."""
+
+
+class Outside(InputError):
+    """A path that may not be read; the sentence is the same whether anything is there or not."""
+
+
+@dataclass(frozen=True, slots=True)
+class RequestFiles:
+    """Where files of requests may lie.
+
+    Attributes:
+        home: the home, in whose uploads they may lie, and nowhere else in it.
+        root: the folder below which they may lie beside that; None: uploads only.
+    """
+
+    home: Home
+    root: Path | None = None
+
+    @property
+    def uploads(self) -> Uploads:
+        """What was uploaded to the home."""
+        return Uploads(self.home.path)
+
+    def named(self, text: str, where: str, how: Option) -> Path:
+        """Return what a field of a request names, absolute and without links.
+
+        Args:
+            text: as it was given.
+            where: the field, for messages.
+            how: how the field is given: as a run or a file, as NAME=FILE, as the name of a plug-in's prompts, or plainly.
+
+        Raises:
+            InputError: it is nothing that may be read.
+        """
+        if how.written:
+            raise InputError(f"{where}: the service writes no file; what the run made is had from its export")
+        if not text or not _encodable(text):
+            raise InputError(f"{where}: {text!a} names no file")
+        if how.read is prompt_folders and text in found("prompts"):
+            return prompt_folder(text)
+        if how.read is run_or_file:
+            return self._run_or_file(text, where)
+        if "NAME=" in (how.metavar or ""):
+            return self._with_name(text, where)
+        return self.file(text, where)
+
+    def file(self, text: str, where: str) -> Path:
+        """Return a file or a folder by `upload:ID`, `upload:ID/NAME`, `upload:NAME`, or a path below the data root.
+
+        Raises:
+            Outside: it is neither.
+            InputError: there is no such upload, or nothing of that name below the data root.
+        """
+        if text.startswith(UPLOAD):
+            return self.uploads.path(text, where)
+        path = self._below_root(text)
+        if path is None:
+            below = "" if self.root is None else ", nor a path below the folder of --data-root"
+            raise Outside(
+                f"{where}: {text[:LONGEST_PATH]!r} is no upload (upload:NAME){below}: upload it with POST /api/uploads"
+                + (", or start the service with --data-root" if self.root is None else "")
+            )
+        if not (os.path.isfile(path) or os.path.isdir(path)):  # whatever the name is, which some systems cannot have
+            raise InputError(f"{where}: there is no {text!r} below the folder of --data-root")
+        return path
+
+    def allows(self, path: Path) -> bool:
+        """Whether a path that was resolved lies where files may lie."""
+        return self.uploads.holds(path) or self._below_root(str(path)) is not None
+
+    def shortened(self, text: str) -> str:
+        """Return a text in which files are called as whoever uploaded them knows them."""
+        text = self.uploads.shortened(text)
+        return text if self.root is None else text.replace(f"{_resolved(self.root)}{os.sep}", "")
+
+    def asked(self, text: str) -> str:
+        """Return a file's path as a request names it."""
+        text = self.uploads.asked(text)
+        return text if self.root is None else text.replace(f"{_resolved(self.root)}{os.sep}", "")
+
+    def _below_root(self, text: str) -> Path | None:
+        """Return a path below the data root, with all links resolved; None where it is none, whatever lies there."""
+        if self.root is None or not text or len(text) > LONGEST_PATH or "\0" in text or not _encodable(text):
+            return None
+        root = _resolved(self.root)
+        given = Path(text)
+        if ".." in given.parts:
+            return None
+        for begin in (root, self.root):
+            if given.is_absolute() and given.is_relative_to(begin):
+                given = given.relative_to(begin)
+        if given.is_absolute():
+            return None
+        path, home = _resolved(root / given), _resolved(self.home.path)
+        if not _within(path, root) or _within(path, home) or _within(home, path):
+            return None
+        if os.path.isdir(path) and any(not _within(one, root) for one in _links_of(path)):
+            return None
+        return path
+
+    def _run_or_file(self, text: str, where: str) -> Path:
+        """Return a file, or a run by its id, as the path that stands for it."""
+        try:
+            return self.file(text, where)
+        except InputError as problem:
+            if text.startswith(UPLOAD) or "/" in text:
+                raise
+            try:
+                return Path(resolve_run(self.home, text).id)
+            except InputError as unknown:
+                raise InputError(f"{problem}; and {unknown}") from None
+
+    def _with_name(self, text: str, where: str) -> Path:
+        """Return a file before whose own name a model's name may stand, as `datasets.named_file` writes it."""
+        try:
+            return self.file(text, where)
+        except InputError:
+            name, equals, file = text.partition("=")
+            if not (equals and name and file) or text.startswith((UPLOAD, "/")):
+                raise
+            path = self.file(file, where)
+            named = path.with_name(f"{quote(unquote(name), safe=' ()+,@')}={path.name}")
+            if os.path.lexists(named):  # it would be read in the place of the file that was checked
+                raise
+            return named
+
+
+def _resolved(path: Path) -> Path:
+    """Return a path without links; where it cannot be resolved, such as in a circle of links, one that lies nowhere."""
+    try:
+        return path.resolve()
+    except (OSError, RuntimeError, ValueError):
+        return Path(os.devnull)
+
+
+def _within(path: Path, folder: Path) -> bool:
+    return path.is_relative_to(folder)
+
+
+def _encodable(text: str) -> bool:
+    try:
+        return bool(os.fsencode(text))
+    except UnicodeEncodeError:
+        return False
+
+
+def _links_of(folder: Path) -> Iterator[Path]:
+    """Yield where the links in a folder, and in those below it, lead."""
+    for inside, folders, files in os.walk(folder):
+        for name in (*folders, *files):
+            path = Path(inside, name)
+            if path.is_symlink():
+                yield _resolved(path)

@@ -11,8 +11,7 @@ import click
 import pytest
 from rich.text import Text
 
-from dokimasia.cli.guarding import guarded
-from dokimasia.cli.main import run
+from dokimasia.cli.main import guarded, run
 from dokimasia.cli.shared import console, grid, say, say_error
 from dokimasia.log import configure, logger, printable
 

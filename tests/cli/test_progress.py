@@ -9,9 +9,8 @@ from typing import cast
 import pytest
 from rich.console import Console
 
-from dokimasia.cli import progress as module
-from dokimasia.cli.progress import ProgressLine
-from dokimasia.cli.running import run_to_end
+from dokimasia.cli import running as module
+from dokimasia.cli.running import ProgressLine, run_to_end
 from dokimasia.errors import Interrupted
 from dokimasia.gateway.events import GatewayEvent, GatewayStats
 from dokimasia.runs.estimate import Estimate

@@ -14,7 +14,7 @@ from click.testing import CliRunner
 
 from dokimasia.cli import remote_backend
 from dokimasia.cli.check import command as check
-from dokimasia.cli.progress import ProgressLine
+from dokimasia.cli.running import ProgressLine
 from dokimasia.client import Client, Event
 from dokimasia.report.figures import cost_text
 from dokimasia.simulation.serving.server import running_server

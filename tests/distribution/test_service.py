@@ -18,7 +18,7 @@ from dokimasia.methods.evaluation import METHOD
 from dokimasia.runs.observer import Progress, Silent
 from dokimasia.runs.requests import Invocation
 from dokimasia.service.engine import Engine
-from dokimasia.service.events.registry import Events
+from dokimasia.service.run_events import Events
 from dokimasia.settings import Settings
 from dokimasia.storage.home import Home
 from dokimasia.storage.runs import Run, get_run

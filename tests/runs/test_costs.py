@@ -7,7 +7,7 @@ import orjson
 import pytest
 
 from dokimasia.cli.main import run as command_line
-from dokimasia.cli.progress import ProgressLine
+from dokimasia.cli.running import ProgressLine
 from dokimasia.gateway.events import GatewayStats
 from dokimasia.report import figures
 from dokimasia.runs.figures import costs
@@ -33,7 +33,7 @@ def test_a_sum_keeps_its_known_part() -> None:
 
 def test_what_is_spent_is_at_least_what_is_known(capsys: pytest.CaptureFixture[str], monkeypatch: Any) -> None:
     """The line of a run at work and its last sentence say the same of a model without a price."""
-    monkeypatch.setattr("dokimasia.cli.progress.PLAIN_EVERY", 0.0)
+    monkeypatch.setattr("dokimasia.cli.running.PLAIN_EVERY", 0.0)
     with ProgressLine() as line:
         line.progressed(Progress(items=9, done=7, stats=GatewayStats(answered=3, cost=0.1474, cost_unknown=1)))
         assert "spent at least $0.1474" in capsys.readouterr().err
@@ -44,7 +44,7 @@ def test_nothing_is_said_of_money_before_an_answer(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """No sum is named that turns out to be unknown with the first answer, and then it is said of how many calls."""
-    monkeypatch.setattr("dokimasia.cli.progress.PLAIN_EVERY", 0.0)
+    monkeypatch.setattr("dokimasia.cli.running.PLAIN_EVERY", 0.0)
     with ProgressLine() as line:
         line.progressed(Progress(items=9))
         assert "spent" not in capsys.readouterr().err

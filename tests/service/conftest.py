@@ -11,8 +11,7 @@ from typing import Any
 import httpx
 import pytest
 
-from dokimasia.service.app import create_app
-from dokimasia.service.serving import serve
+from dokimasia.service.app import create_app, serve
 from dokimasia.service.state import Service
 from dokimasia.settings import load_settings
 from dokimasia.simulation.world import write_world

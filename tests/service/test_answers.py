@@ -8,8 +8,8 @@ from typing import Any
 import httpx
 import pytest
 
-from dokimasia.service.guarding import answers
-from dokimasia.service.guarding.limits import Limits
+from dokimasia.service import response_cache as answers
+from dokimasia.service.guard import Limits
 from dokimasia.service.state import Service
 from dokimasia.storage.home import Home
 from dokimasia.storage.results import ResultRow, record_results

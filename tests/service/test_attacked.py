@@ -12,13 +12,13 @@ import httpx
 import pytest
 from anyio.to_thread import current_default_thread_limiter
 
-from dokimasia.cli.stored.output import export_form
+from dokimasia.cli.output import export_form
 from dokimasia.errors import ConfigError, InputError
 from dokimasia.runs.forking import ForkRequest
+from dokimasia.service.app import READERS
 from dokimasia.service.engine import Engine
-from dokimasia.service.guarding.limits import Limits
-from dokimasia.service.guarding.turns import AT_ONCE, WAITING
-from dokimasia.service.serving import READERS
+from dokimasia.service.guard import Limits
+from dokimasia.service.state import AT_ONCE, WAITING
 from dokimasia.settings import load_settings
 from dokimasia.storage.runs import list_runs
 from tests.processes import PATIENCE

@@ -12,8 +12,8 @@ from typing import Any
 import httpx
 import pytest
 
-from dokimasia.service.guarding.tokens import Person, Tokens
-from dokimasia.service.guarding.tokens import _hash as hashed  # pyright: ignore[reportPrivateUsage]
+from dokimasia.service.guard import Person, Tokens
+from dokimasia.service.guard import _hash as hashed  # pyright: ignore[reportPrivateUsage]
 from tests.report.conftest import ATTACKS, Finished
 from tests.service.conftest import asking, service_over
 from tests.service.waiting import Waits

@@ -15,14 +15,13 @@ from hypothesis import strategies as st
 from dokimasia.gateway.events import GatewayEvent
 from dokimasia.log import Redactor
 from dokimasia.methods.evaluation import EvaluationRequest
+from dokimasia.service import event_log as logs
+from dokimasia.service import run_events
+from dokimasia.service.app import serve
 from dokimasia.service.engine import Engine
-from dokimasia.service.events import log as logs
-from dokimasia.service.events import registry, stream
-from dokimasia.service.events.log import Log
-from dokimasia.service.events.picture import blank, fold
-from dokimasia.service.events.registry import Events
-from dokimasia.service.guarding.limits import Limits
-from dokimasia.service.serving import serve
+from dokimasia.service.event_log import Log, blank, fold
+from dokimasia.service.guard import Limits
+from dokimasia.service.run_events import Events
 from dokimasia.service.state import Service
 from dokimasia.settings import load_settings
 from dokimasia.simulation.serving.transport import SimTransport
@@ -266,8 +265,8 @@ async def test_a_reader_who_goes_away_is_forgotten_and_a_draining_service_ends_s
 
 async def test_the_end_of_a_run_that_nobody_tells_of_is_seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A stream of a run that waits for people ends where the run is stopped, or deleted, behind its back."""
-    monkeypatch.setattr(stream, "HEARTBEAT", 0.05)
-    monkeypatch.setattr(registry, "LOOK", 0.0)
+    monkeypatch.setattr(run_events, "HEARTBEAT", 0.05)
+    monkeypatch.setattr(run_events, "LOOK", 0.0)
     estimate: Any = {"estimate": {"samples": 0, "models": {}}}
     with Home.open(tmp_path / "home", write=True) as home:
         await create_run(home, Run(id="r", method="evaluate", status="waiting", options=estimate))

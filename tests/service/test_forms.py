@@ -10,7 +10,7 @@ from typing import Any
 import httpx
 import pytest
 
-from dokimasia.service.guarding.limits import Limits
+from dokimasia.service.guard import Limits
 from tests.report.conftest import Finished
 from tests.service.conftest import asking, service_over
 from tests.service.working import Working, working

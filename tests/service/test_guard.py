@@ -7,9 +7,8 @@ import httpx
 import pytest
 
 from dokimasia.errors import ConfigError
-from dokimasia.service.guarding.limits import Limits
-from dokimasia.service.guarding.tokens import Person, Tokens, read_tokens
-from dokimasia.service.serving import check_address
+from dokimasia.service.app import check_address
+from dokimasia.service.guard import Limits, Person, Tokens, read_tokens
 from tests.report.conftest import Finished
 from tests.service.conftest import asking, at_address, service_over
 

@@ -10,7 +10,7 @@ import dokimasia.graphs
 from dokimasia.graphs import drive
 from dokimasia.graphs.steps import END, START, Picture
 from dokimasia.graphs.watched import picture
-from dokimasia.service.layout import Layout, lay_out
+from dokimasia.service.pages.live import Layout, lay_out
 
 GRAPHS: dict[str, Any] = {
     module.NAME: module

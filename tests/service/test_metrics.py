@@ -6,7 +6,7 @@ from pathlib import Path
 import httpx
 from prometheus_client.parser import text_string_to_metric_families
 
-from dokimasia.service.guarding.limits import Limits
+from dokimasia.service.guard import Limits
 from dokimasia.simulation.serving.transport import SimTransport
 from tests.processes import PATIENCE
 from tests.report.conftest import Finished

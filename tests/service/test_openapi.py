@@ -19,7 +19,7 @@ from schemathesis.specs.openapi.checks import (
 )
 
 from dokimasia.errors import InputError
-from dokimasia.service.guarding.limits import Limits
+from dokimasia.service.guard import Limits
 from tests.processes import PATIENCE
 from tests.report.conftest import Finished
 from tests.service.conftest import asking, at_address, service_over

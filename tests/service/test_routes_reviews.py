@@ -8,8 +8,8 @@ from typing import Any
 import httpx
 import pytest
 
-from dokimasia.service.guarding.tokens import Person, Tokens
-from dokimasia.service.guarding.tokens import _hash as hashed  # pyright: ignore[reportPrivateUsage]
+from dokimasia.service.guard import Person, Tokens
+from dokimasia.service.guard import _hash as hashed  # pyright: ignore[reportPrivateUsage]
 from dokimasia.storage.decisions import standing
 from tests.service.test_routes_starting import world_zip
 from tests.service.working import Working, working

@@ -11,8 +11,8 @@ from fastapi import FastAPI
 from fastapi.routing import APIRoute
 
 from dokimasia.service.app import create_app
-from dokimasia.service.guarding.tokens import Person, Tokens
-from dokimasia.service.guarding.tokens import _hash as hashed  # pyright: ignore[reportPrivateUsage]
+from dokimasia.service.guard import Person, Tokens
+from dokimasia.service.guard import _hash as hashed  # pyright: ignore[reportPrivateUsage]
 from dokimasia.service.state import Needs
 from tests.report.conftest import Finished
 from tests.service.conftest import asking, service_over

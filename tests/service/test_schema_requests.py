@@ -14,10 +14,18 @@ from dokimasia.runs.catalogue import OWN
 from dokimasia.runs.forking import ForkRequest
 from dokimasia.runs.registry import own_method
 from dokimasia.runs.requests import DataRequest, Option, RunOrFile, RunRequest, option_of
-from dokimasia.service.asked import NEVER, decided, given_over_http, holds_path, read_asked
-from dokimasia.service.describing import asked_schema, inlined, request_schema
-from dokimasia.service.paths import Places
+from dokimasia.service.request_parsing import (
+    NEVER,
+    asked_schema,
+    decided,
+    given_over_http,
+    holds_path,
+    inlined,
+    read_asked,
+    request_schema,
+)
 from dokimasia.service.routes.starting import GoneOn, Retried
+from dokimasia.service.uploads import RequestFiles
 from dokimasia.storage.home import Home
 from tests.report.conftest import Finished
 
@@ -134,7 +142,7 @@ class Sneaking(RunRequest):
 
 
 @pytest.fixture
-def places(small: Finished, tmp_path: Path) -> Iterator[Places]:
+def places(small: Finished, tmp_path: Path) -> Iterator[RequestFiles]:
     """A home with a run and an upload, and a data root with a file, a folder, and links that lead out of it."""
     root, outside = tmp_path / "root", tmp_path / "outside"
     (root / "below").mkdir(parents=True)
@@ -148,15 +156,15 @@ def places(small: Finished, tmp_path: Path) -> Iterator[Places]:
     (root / "leaky" / "secret.png").symlink_to(outside / "secret.jsonl")
     (root / "circle").symlink_to(root / "circle")
     with Home.open(small.home, write=False) as home:
-        yield Places(home, root)
+        yield RequestFiles(home, root)
 
 
-def asked(places: Places, **fields: Any) -> Deep:
+def asked(places: RequestFiles, **fields: Any) -> Deep:
     """What comes of a request."""
     return read_asked(Deep, {"data": "q.jsonl", **fields}, places)
 
 
-def test_a_path_below_the_root_is_found_wherever_it_stands(places: Places) -> None:
+def test_a_path_below_the_root_is_found_wherever_it_stands(places: RequestFiles) -> None:
     """Tuples, pairs, mappings, nested models, optional fields and runs: all paths come out absolute and without links."""
     root = places.root
     assert root is not None
@@ -188,7 +196,7 @@ def test_a_path_below_the_root_is_found_wherever_it_stands(places: Places) -> No
      "upload:", "missing.jsonl", "below/a.jsonl/"],
 )  # fmt: skip
 @pytest.mark.parametrize("field", ["data", "one", "many", "pair", "by_name", "deeper", "source", "lenient"])
-def test_no_path_gets_out_of_the_root(places: Places, path: str, field: str) -> None:
+def test_no_path_gets_out_of_the_root(places: RequestFiles, path: str, field: str) -> None:
     """Whatever a field looks like, what does not lie below the root is refused, and nothing of it is read."""
     shapes: dict[str, Any] = {
         "many": [path],
@@ -207,7 +215,7 @@ def test_no_path_gets_out_of_the_root(places: Places, path: str, field: str) -> 
     assert "secret" not in str(refusal.value).replace(path, "")
 
 
-def test_a_refusal_does_not_tell_whether_anything_is_there(places: Places) -> None:
+def test_a_refusal_does_not_tell_whether_anything_is_there(places: RequestFiles) -> None:
     """Outside of the root a file that is there, one that is not, and one that may not be read are refused alike."""
     told: set[str] = set()
     for path in ("/etc/passwd", "/etc/nothing-here", "/root/.ssh/id_rsa", "away/secret.jsonl", "away/nothing", "../x"):
@@ -217,22 +225,22 @@ def test_a_refusal_does_not_tell_whether_anything_is_there(places: Places) -> No
     assert len(told) == 1
 
 
-def test_without_a_root_only_uploads_are_read(places: Places) -> None:
+def test_without_a_root_only_uploads_are_read(places: RequestFiles) -> None:
     """A service without --data-root reads no path at all."""
     for path in ("q.jsonl", str(places.root), "below/a.jsonl"):
         with pytest.raises(InputError, match="upload it with POST /api/uploads, or start"):
-            asked(Places(places.home), data=path)
+            asked(RequestFiles(places.home), data=path)
 
 
-def test_nothing_of_the_home_is_data(places: Places) -> None:
+def test_nothing_of_the_home_is_data(places: RequestFiles) -> None:
     """Where the home lies below the root, neither it nor a folder around it is read, but for what was uploaded."""
-    root = Places(places.home, places.home.path.parent)
+    root = RequestFiles(places.home, places.home.path.parent)
     for path in (places.home.path, places.home.path / "dokimasia.db", places.home.path.parent, "."):
         with pytest.raises(InputError):
             asked(root, data=str(path))
 
 
-def test_a_name_before_a_file_hides_no_other_file(places: Places) -> None:
+def test_a_name_before_a_file_hides_no_other_file(places: RequestFiles) -> None:
     """NAME=FILE is read for its file alone, and a file or link that is called so itself takes no other's place."""
     root = places.root
     assert root is not None
@@ -251,7 +259,7 @@ def test_a_name_before_a_file_hides_no_other_file(places: Places) -> None:
 
 
 @pytest.mark.parametrize("field", ["either", "anything", "objects", "plain", "two"])
-def test_a_field_whose_type_does_not_say_what_it_names_is_refused(places: Places, field: str) -> None:
+def test_a_field_whose_type_does_not_say_what_it_names_is_refused(places: RequestFiles, field: str) -> None:
     """Over HTTP such a field keeps its default, and stands in no schema."""
     with pytest.raises(InputError, match="its type does not say"):
         read_asked(Undecided, {field: "x"}, places)
@@ -259,14 +267,14 @@ def test_a_field_whose_type_does_not_say_what_it_names_is_refused(places: Places
     assert read_asked(Undecided, {}, places) == Undecided()
 
 
-def test_a_path_that_a_request_makes_by_itself_is_refused(places: Places) -> None:
+def test_a_path_that_a_request_makes_by_itself_is_refused(places: RequestFiles) -> None:
     """A check of the request's own that turns what was asked for into another path gets nothing read."""
     with pytest.raises(InputError, match="was not asked for"):
         read_asked(Sneaking, {"text": "q.jsonl"}, places)
 
 
 @pytest.mark.parametrize("field", ["allow_fetch", "allow_outside"])
-def test_neither_fetching_nor_reading_elsewhere_can_be_asked(places: Places, field: str) -> None:
+def test_neither_fetching_nor_reading_elsewhere_can_be_asked(places: RequestFiles, field: str) -> None:
     """The two options of the command line that widen what is read are refused, and their defaults are taken as they are."""
     with pytest.raises(InputError, match=field):
         asked(places, **{field: True})
@@ -274,7 +282,7 @@ def test_neither_fetching_nor_reading_elsewhere_can_be_asked(places: Places, fie
 
 
 @pytest.mark.parametrize("name", ["judge", "models"])
-def test_a_model_is_no_address(places: Places, name: str) -> None:
+def test_a_model_is_no_address(places: RequestFiles, name: str) -> None:
     """A model that is named by an address would lead calls, and keys with them, to whoever runs it."""
     value = "huggingface/https://example.org/x"
     with pytest.raises(InputError, match="api_base"):
@@ -289,7 +297,7 @@ def test_a_model_is_no_address(places: Places, name: str) -> None:
     [("limit", "5"), ("limit", True), ("limit", 1.5), ("max_cost", "1"), ("fresh", 1), ("fresh", "true"), ("seed", -1),
      ("prompt", 5), ("data", 5), ("data", None), ("many", {"a": 1}), ("on_bad_sample", "other"), ("tags", "a"), ("nothing", 1)],
 )  # fmt: skip
-def test_no_type_passes_for_another(places: Places, field: str, value: Any) -> None:
+def test_no_type_passes_for_another(places: RequestFiles, field: str, value: Any) -> None:
     """A wrong type, a value outside its range and an unknown field are refused, and the field is named."""
     with pytest.raises(InputError, match=field):
         asked(places, **{field: value})
@@ -336,7 +344,7 @@ def test_a_model_that_holds_itself_is_described_to_its_end() -> None:
     assert inlined(Node.model_json_schema())["properties"]["below"]["items"] == {}
 
 
-def test_a_link_within_the_root_is_followed(places: Places) -> None:
+def test_a_link_within_the_root_is_followed(places: RequestFiles) -> None:
     """A link that leads to a place below the root is what it leads to."""
     root = places.root
     assert root is not None

@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 from starlette.testclient import TestClient
 
+from dokimasia.operations.operation import Right
 from dokimasia.service.app import create_app
-from dokimasia.service.guarding.tokens import Person, Scope, Tokens
-from dokimasia.service.guarding.tokens import _hash as hashed  # pyright: ignore[reportPrivateUsage]
+from dokimasia.service.guard import Person, Tokens
+from dokimasia.service.guard import _hash as hashed  # pyright: ignore[reportPrivateUsage]
 from tests.report.conftest import Finished
 from tests.service.conftest import service_over
 from tests.service.waiting import Waits
@@ -20,7 +21,7 @@ ASK = "Ask whoever runs this service for it."
 
 
 @contextmanager
-def _browsing(home: Path, *scopes: Scope) -> Iterator[TestClient]:
+def _browsing(home: Path, *scopes: Right) -> Iterator[TestClient]:
     tokens = Tokens(((hashed(TOKEN), Person("rita", frozenset(scopes))),))
     headers = {"accept": "text/html", "authorization": f"Bearer {TOKEN}"}
     with (
@@ -66,7 +67,7 @@ def test_whoever_may_is_told_nothing_of_it(waiting: Waits) -> None:
 @pytest.mark.parametrize("review", [False, True])
 def test_a_sample_offers_to_be_corrected_by_who_may(small: Finished, review: bool) -> None:
     """The button stands on a sample's page for the scope `review` alone."""
-    scopes: tuple[Scope, ...] = ("read", "review") if review else ("read",)
+    scopes: tuple[Right, ...] = ("read", "review") if review else ("read",)
     with _browsing(small.home, *scopes) as browser:
         listed = browser.get(f"/runs/{small.run}/samples").text
         found = re.search(rf'href="(/runs/{small.run}/samples/[^"]+)"', listed)

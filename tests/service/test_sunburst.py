@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from dokimasia.service.pages.sunburst import RINGS, arcs
+from dokimasia.service.pages.trees import RINGS, arcs
 
 BEGINNING = "Identification of "
 

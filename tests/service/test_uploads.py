@@ -14,11 +14,10 @@ import httpx
 import pytest
 from PIL import Image
 
-from dokimasia.service import incoming
-from dokimasia.service.guarding.limits import Limits
-from dokimasia.service.incoming import Caps
+from dokimasia.operations.operation import Refused
+from dokimasia.service.guard import Limits
 from dokimasia.service.state import Service
-from dokimasia.service.uploads import Uploads
+from dokimasia.service.uploads import Caps, Uploads, plain_name
 from dokimasia.storage.home import Home
 from tests.service.conftest import asking, service_over
 
@@ -122,8 +121,8 @@ async def test_an_upload_is_looked_through_with_every_fault_by_its_line(client: 
 )  # fmt: skip
 async def test_no_name_leads_out_of_an_upload(client: httpx.AsyncClient, service: Service, name: str) -> None:
     """A name that is none, is too long or leads elsewhere is refused, in a form and in an archive, and nothing is left."""
-    with pytest.raises(incoming.Refused, match="Nothing of it was kept"):
-        incoming.plain_name(name, Caps())
+    with pytest.raises(Refused, match="Nothing of it was kept"):
+        plain_name(name, Caps())
     if name.isprintable() and name:
         if "\\" not in name:  # which a form's reader takes for the path of an old browser, and leaves the last part of
             assert (await client.post("/api/uploads", files=sent((name, LINE)))).status_code == 422
@@ -166,7 +165,7 @@ async def test_an_archive_is_cut_off_where_it_gets_too_large(
 ) -> None:
     """Sizes and numbers are counted while it is unpacked: a bomb is refused after a few bytes, and leaves nothing."""
     small = Caps(small=1000, ratio=10, files=5, total=70_000, file=60_000)
-    monkeypatch.setattr("dokimasia.service.paths.Uploads", lambda home: Uploads(home, small))
+    monkeypatch.setattr("dokimasia.service.uploads.Uploads", lambda home: Uploads(home, small))
     zeros = packed(("q.jsonl", b"\0" * 30_000))
     for files, part in (
         (zeros, "10 times its size"),

@@ -5,13 +5,63 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from dokimasia.cli.annotate.correct import correct
+from dokimasia.cli.backend import Backend, with_backend
 from dokimasia.cli.shared import EXISTING_FILE, FILE, common, configured, console, json_option, print_json
 from dokimasia.report.figures import several
 
 if TYPE_CHECKING:
     from dokimasia.methods.people import Subject
     from dokimasia.settings import Settings
+
+
+def _scores(context: click.Context, option: click.Parameter, values: tuple[str, ...]) -> dict[int, int]:
+    found: dict[int, int] = {}
+    for value in values:
+        number, _, score = value.partition("=")
+        if not (number.strip().isdecimal() and score.strip().isdecimal()):
+            raise click.BadParameter(f"{value!r}: write it as NUMBER=SCORE, such as 2=4")
+        found[int(number)] = int(score)
+    return found
+
+
+@click.command("correct")
+@click.argument("run")
+@click.argument("sample")
+@click.option("--model", default="", help="Whose answer is corrected; NAME#blind for the arm without images.")
+@click.option("--repeat", type=click.IntRange(0), default=0, show_default=True, help="Which of its answers, from 0.")
+@click.option("--answer", type=click.Choice(["right", "wrong"]), help="What the final answer is.")
+@click.option(
+    "--criterion",
+    "criteria",
+    multiple=True,
+    callback=_scores,
+    metavar="NUMBER=SCORE",
+    help="The score of a criterion, 1 to 5, or 0 for not stated (repeatable).",
+)
+@click.option("--leave-out", is_flag=True, help="Leave the sample out: its question or its reference is wrong.")
+@click.option("--undo", is_flag=True, help="What the judge said counts again; with --leave-out, the sample does.")
+@click.option("--reason", default="", help="Why; it stands beside the correction.")
+@click.option("--who", help="Who corrects (default: the name of the user of this machine).")
+@json_option
+@with_backend
+def correct(backend: Backend, run: str, sample: str, who: str | None, as_json: bool, **correction: Any) -> None:
+    """Correct by hand what the judge of RUN, an evaluation, said of an answer to SAMPLE; or leave SAMPLE out.
+
+    The figures count what people said, and say how much that is. The judge's reply and its own verdict stay as they are.
+    """
+    from dokimasia import operations
+    from dokimasia.cli.outcomes import user_name
+
+    person = (who or user_name()).strip()
+    kept = backend.call(operations.finished.correct, who=person, run=run, body={"sample": sample, **correction})
+    if as_json:
+        print_json(kept)
+        return
+    changes = ", ".join(f"{one['what']}: {one['from']} → {one['to']}" for one in kept["changes"])
+    done = "what was corrected is taken back" if kept["undo"] else changes or "left out of all figures"
+    model = f" · {correction['model']}" if correction["model"] else ""
+    console().print(f"{sample}{model}: {done}", markup=False)
+
 
 FOLDER = click.Path(file_okay=False, path_type=Path)
 

@@ -1,7 +1,9 @@
-"""`dokimasia tree list`, `diff`, `agreement` and `restore`: trees and their versions, compared, and put back."""
+"""Trees and their versions: listed, compared, put back, written as files and taken in from them, deleted."""
 
+import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -16,7 +18,9 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
+    from dokimasia.methods.tree.reading.files import Format
     from dokimasia.settings import Settings
+
 
 MOST, SHORT = 30, 12
 """Changes of each kind that are listed, and digits of a version's id."""
@@ -255,3 +259,93 @@ def restore(backend: Backend, version: str, as_json: bool) -> None:
         click.echo(
             f"{kept['tree']}@{kept['position']} is {kept['tree']}@{kept['restored']} again ({len(kept['edits'])} edits)"
         )
+
+
+@click.command("export")
+@click.argument("tree")
+@click.option("--version", help="Another version of the tree: its number, or the beginning of its id.")
+@click.option(
+    "--format",
+    "name",
+    type=click.Choice(["yaml", "json", "csv", "graphml", "mermaid"]),
+    help="Default: as the file's name ends, else yaml.",
+)
+@click.option(
+    "-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="Write here (default: standard output)."
+)
+@with_backend
+def export(backend: Backend, tree: str, version: str | None, name: "Format | None", output: Path | None) -> None:
+    """Write TREE as YAML (to be edited and imported), JSON, CSV, GraphML or a Mermaid chart; equal trees, equal bytes."""
+    import sys
+
+    from dokimasia import operations
+    from dokimasia.methods.tree.reading.files import format_of
+    from dokimasia.runs.reading.export_formats import write_whole
+
+    exported = backend.call(operations.trees.export, tree=tree, version=version, format=format_of(output, name))
+    if output is None:
+        sys.stdout.buffer.write(exported.data)
+        sys.stdout.buffer.flush()
+    else:
+        write_whole(output, exported.data)
+        click.echo(f"wrote {exported.title or tree} to {output}", err=True)
+
+
+@click.command("import")
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option(
+    "--tree",
+    metavar="NAME",
+    help="The tree that it is a version of (default: the one that a YAML names, or the file's).",
+)
+@click.option("--new", is_flag=True, help="Begin a new tree with it.")
+@json_option
+@with_backend
+def import_(backend: Backend, file: Path, tree: str | None, new: bool, as_json: bool) -> None:
+    """Take FILE (YAML, JSON, CSV or GraphML) in as the newest version of a tree that is there, or with --new as a new one.
+
+    Checked are the four layers, the fixed categories, cycles, names that stand twice, that every criterion that was mapped
+    still has its one capability and its text, and that nothing newer is undone. What was changed by hand is kept as edits.
+    """
+    from dokimasia import operations
+
+    kept = backend.call(operations.trees.take_in, body={"file": backend.upload(file), "tree": tree, "new": new})
+    if as_json:
+        print_json(kept)
+        return
+    name = f"{kept['tree']}@{kept['position']}"
+    if not kept["new"]:
+        click.echo(f"{file} is the same as {name}: nothing to keep")
+        return
+    kinds = sorted(Counter(edit["kind"] for edit in kept["edits"]).items())
+    edits = ", ".join(f"{count} {kind}" for kind, count in kinds)
+    click.echo(f"kept {name}" + (f": {edits}" if edits else ""))
+    if kept["position"] > 1:
+        click.echo(f"what changed: dokimasia tree diff {kept['position'] - 1} {name}")
+
+
+@click.command("delete")
+@click.argument("tree")
+@click.option("--yes", is_flag=True, help="Do not ask; needed where there is no terminal to ask on.")
+@json_option
+@with_backend
+def delete(backend: Backend, tree: str, yes: bool, as_json: bool) -> None:
+    """Delete TREE with all its versions and the growths that made them.
+
+    The ledger stays, so that the same growth asks its judge nothing anew. A tree that an unfinished run needs stays, too.
+    """
+    from dokimasia import operations
+
+    if not yes:
+        known = backend.call(operations.trees.versions, tree=tree)
+        name, count = known["tree"], len(known["versions"])
+        if not sys.stdin.isatty():
+            raise click.UsageError(f"nobody is there to ask: add --yes to delete the tree {name!r}")
+        click.echo(f"tree {name}: {several(count, 'version')}", err=True)
+        click.confirm("delete it?", abort=True, err=True)
+    deleted = backend.call(operations.trees.delete, tree=tree)
+    if as_json:
+        print_json(deleted)
+        return
+    runs = f", and its growth {', '.join(deleted['runs'])}" if deleted["runs"] else ""
+    click.echo(f"deleted the tree {deleted['tree']}: {deleted['versions']} versions{runs}")

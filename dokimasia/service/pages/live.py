@@ -1,16 +1,143 @@
-"""A run at work: how far it is, what fails, what it spends, and its graphs with counts at each node."""
+"""A run at work: how far it is, what fails, what it spends, and its graphs laid out with counts at each node."""
 
-from typing import Annotated
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, NamedTuple
 
 from fastapi import APIRouter, Query, Request
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
+from dokimasia.graphs.steps import END, START
 from dokimasia.runs.registry import method_of
 from dokimasia.service.drawing import page, templates
-from dokimasia.service.layout import lay_out
 from dokimasia.service.state import Reader, TheService
 from dokimasia.storage.naming import Label, labels
+
+WIDTH, HEIGHT = 148, 44
+"""Of a node, in pixels."""
+
+ACROSS, DOWN = 24, 34
+"""Between two nodes of a layer, and between two layers."""
+
+SIDE = 16
+"""For each edge that goes round the others."""
+
+PILL = 22
+"""The height of start and end."""
+
+
+class Node(NamedTuple):
+    """A node's name and its box; `ending` for start and end."""
+
+    name: str
+    x: float
+    y: float
+    width: float
+    height: float
+    ending: bool
+
+
+class Way(NamedTuple):
+    """An edge as the path of an SVG; `perhaps` where a router decides."""
+
+    path: str
+    perhaps: bool
+
+
+class Layout(NamedTuple):
+    """A graph laid out, and the size that it takes."""
+
+    width: float
+    height: float
+    nodes: tuple[Node, ...]
+    ways: tuple[Way, ...]
+
+
+def lay_out(picture: Mapping[str, Any]) -> Layout:
+    """Lay a graph out, each node below all earlier ones that lead to it.
+
+    What leads back to an earlier node goes round at the left, what passes over a layer at the right. Of the ways by which an
+    item may end early, only those are drawn without which a node would lead nowhere.
+    """
+    names: list[str] = list(picture["nodes"])
+    order = {name: place for place, name in enumerate(names)}
+    edges = _shown([(one["source"], one["target"], bool(one["taken_if"])) for one in picture["edges"]], order)
+    down = [(source, target) for source, target, _ in edges if order[source] < order[target]]
+    layer = _layers(names, down)
+    rows = _ordered(names, down, layer)
+    back = sum(order[source] >= order[target] for source, target, _ in edges)
+    over = sum(layer[target] - layer[source] > 1 for source, target in down)
+    left = SIDE * (back + 1)
+    inner = max(len(row) for row in rows) * (WIDTH + ACROSS) - ACROSS
+    nodes: dict[str, Node] = {}
+    for depth, row in enumerate(rows):
+        begin = left + (inner - len(row) * (WIDTH + ACROSS) + ACROSS) / 2
+        for place, name in enumerate(row):
+            nodes[name] = _node(name, begin + place * (WIDTH + ACROSS), depth * (HEIGHT + DOWN) + 4)
+    ways: list[Way] = []
+    at_left = at_right = 0
+    for source, target, perhaps in edges:
+        a, b = nodes[source], nodes[target]
+        if order[source] >= order[target]:
+            at_left += 1
+            ways.append(Way(_round(a, b, left - SIDE * at_left), perhaps))
+        elif layer[target] - layer[source] > 1:
+            at_right += 1
+            ways.append(Way(_round(a, b, left + inner + SIDE * at_right), perhaps))
+        else:
+            ways.append(Way(_down(a, b), perhaps))
+    height = (len(rows) - 1) * (HEIGHT + DOWN) + HEIGHT + 8
+    return Layout(left + inner + SIDE * (over + 1), height, tuple(nodes[name] for name in names), tuple(ways))
+
+
+def _shown(edges: Sequence[tuple[str, str, bool]], order: Mapping[str, int]) -> list[tuple[str, str, bool]]:
+    leading = {source for source, target, _ in edges if target != END and order[target] > order[source]}
+    return [edge for edge in edges if edge[1] != END or edge[0] not in leading]
+
+
+def _layers(names: Sequence[str], down: Sequence[tuple[str, str]]) -> dict[str, int]:
+    """Return how many steps at most lead to each node; the end stands below all others."""
+    layer = dict.fromkeys(names, 0)
+    for name in names:  # in the order of the names, so that each is settled before those below it
+        for source, target in down:
+            if source == name:
+                layer[target] = max(layer[target], layer[source] + 1)
+    if END in layer:
+        layer[END] = max((depth + 1 for name, depth in layer.items() if name != END), default=0)
+    return layer
+
+
+def _ordered(names: Sequence[str], down: Sequence[tuple[str, str]], layer: Mapping[str, int]) -> list[list[str]]:
+    """Return the layers, each node near those above that lead to it."""
+    rows = [[name for name in names if layer[name] == depth] for depth in range(max(layer.values()) + 1)]
+    rows = [row for row in rows if row]
+    place: dict[str, float] = {}
+    for row in rows:
+        above = {name: [place[source] for source, target in down if target == name] for name in row}
+        row.sort(key=lambda name: sum(above[name]) / len(above[name]) if above[name] else 0.5)
+        place |= {name: (index + 0.5) / len(row) for index, name in enumerate(row)}
+    return rows
+
+
+def _node(name: str, x: float, y: float) -> Node:
+    if name in (START, END):
+        return Node(name, x + WIDTH / 4, y + (HEIGHT - PILL) / 2, WIDTH / 2, PILL, ending=True)
+    return Node(name, x, y, WIDTH, HEIGHT, ending=False)
+
+
+def _down(a: Node, b: Node) -> str:
+    x1, y1, x2, y2 = a.x + a.width / 2, a.y + a.height, b.x + b.width / 2, b.y - 2
+    bend = (y2 - y1) / 2
+    return f"M{x1:g} {y1:g}C{x1:g} {y1 + bend:g} {x2:g} {y2 - bend:g} {x2:g} {y2:g}"
+
+
+def _round(a: Node, b: Node, side: float) -> str:
+    """Return the path that leaves at a side, goes along it and comes back; of a node to itself, too."""
+    at_left = side < min(a.x, b.x)
+    x1, x2 = (a.x, b.x - 2) if at_left else (a.x + a.width, b.x + b.width + 2)
+    y1, y2 = a.y + a.height * 0.65, b.y + b.height * 0.35
+    return f"M{x1:g} {y1:g}C{side:g} {y1:g} {side:g} {y1:g} {side:g} {(y1 + y2) / 2:g}S{side:g} {y2:g} {x2:g} {y2:g}"
+
 
 router = APIRouter()
 

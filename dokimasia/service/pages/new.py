@@ -21,12 +21,12 @@ from dokimasia.runs.method import Method
 from dokimasia.runs.preview import check_keys
 from dokimasia.runs.readers import bring_reader
 from dokimasia.runs.registry import method_named
-from dokimasia.service.asked import read_asked
 from dokimasia.service.drawing import page
 from dokimasia.service.forms import Group, defaults_of, groups_of, sent, split_faults, texts_of, values_of, written
-from dokimasia.service.offers import SIMULATED_SIGHT, offers_of
-from dokimasia.service.paths import Places
+from dokimasia.service.request_parsing import read_asked
 from dokimasia.service.state import Reader, Service, Starter, TheService
+from dokimasia.service.suggestions import SIMULATED_SIGHT, offers_of
+from dokimasia.service.uploads import RequestFiles
 from dokimasia.storage.content.blobs import MemoryBlobs
 from dokimasia.storage.naming import resolve_run
 from dokimasia.storage.runs import list_runs
@@ -78,7 +78,7 @@ def blank(
     if origin:
         run = resolve_run(service.home, origin)
         asked: Any = run.options.get("request") or {}
-        named = Places(service.home, service.data_root).asked
+        named = RequestFiles(service.home, service.data_root).asked
         before = written(groups, asked)
         values = {name: tuple(map(named, one)) for name, one in before.items()} | {"name": (), "fresh": ()}
     given = {name: tuple(request.query_params.getlist(name)) for name in values if name in request.query_params}
@@ -97,7 +97,7 @@ async def filled(request: Request, service: TheService, person: Starter, method:
         values["data"], action = (chosen[0],), "data"
     asked, faults = sent(groups, values)
     shown: dict[str, Any] = {"faults": faults}
-    places = Places(service.home, service.data_root)
+    places = RequestFiles(service.home, service.data_root)
     shown["choices"] = places.uploads.choices(str(asked.get("data", "")))
     if action == "data":
         shown["data"] = await run_in_threadpool(_look, asked, places)
@@ -130,7 +130,7 @@ async def _wrong(
     faults: Mapping[str, str],
     values: Mapping[str, Sequence[str]],
     problem: str,
-    places: Places,
+    places: RequestFiles,
 ) -> dict[str, Any]:
     """Return what is wrong by field and of none: what was written, what the request's checks say, and what reading says.
 
@@ -189,7 +189,7 @@ def _unknown(name: str) -> str:
     return f"no method {name[:80]!r}; there are {', '.join((*OWN, *plugin_methods()))}"
 
 
-def _look(asked: Mapping[str, Any], places: Places) -> dict[str, Any]:
+def _look(asked: Mapping[str, Any], places: RequestFiles) -> dict[str, Any]:
     """Return the first samples of the data that a form names, and what is wrong with its lines, or that it is no data set."""
     blobs = MemoryBlobs()
     named = str(asked.get("data") or "")

@@ -108,7 +108,7 @@ def _made(service: Service, judge: str, runs: Sequence[str]) -> Passport:
     """Return the passport of a judge, worked out once for the probes that there are."""
     state = tuple((one.id, one.updated_at) for one in probes_of_home(service.home))
     key = ("passport", judge, tuple(runs), state)
-    return service.remembered.of(key, lambda: passport_of(material_of(service.home, judge, runs)))
+    return service.cache.get(key, lambda: passport_of(material_of(service.home, judge, runs)))
 
 
 def _blind(found: Passport) -> list[tuple[str, str]]:

@@ -20,14 +20,14 @@ from dokimasia.runs.reading.listing import end_reasons
 from dokimasia.runs.registry import method_named, method_of
 from dokimasia.runs.requests import LIMITS, option_of
 from dokimasia.runs.retrying import RETRYABLE
-from dokimasia.service.comparing import models_compared
 from dokimasia.service.drawing import page
 from dokimasia.service.forms import changes_of
-from dokimasia.service.guarding.answers import keep
-from dokimasia.service.offers import SIMULATED_SIGHT, offers_of
+from dokimasia.service.pages.compare import models_compared
+from dokimasia.service.response_cache import keep
 from dokimasia.service.results import results_of
 from dokimasia.service.routes.starting import GoneOn
 from dokimasia.service.state import IN_TURN, Reader, Service, TheService
+from dokimasia.service.suggestions import SIMULATED_SIGHT, offers_of
 from dokimasia.storage.naming import Label, labels
 from dokimasia.storage.people.counts import check_counts
 from dokimasia.storage.results import result_failures

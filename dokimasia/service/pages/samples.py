@@ -1,4 +1,4 @@
-"""The samples of a run: a list to filter, one sample whole, its calls as they were sent, and small copies of images."""
+"""The samples of a run: a list to filter, one sample whole with what can be corrected, its calls as sent, and small images."""
 
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
@@ -13,23 +13,80 @@ from dokimasia.errors import InputError, NotFound, StorageError
 from dokimasia.operations.operation import Refused
 from dokimasia.report.drawing import HEAT_STEPS
 from dokimasia.report.thumbnails import thumbnail
+from dokimasia.report.verdicts import NOT_STATED, spoken_scores
 from dokimasia.runs.figures import shown_name
 from dokimasia.runs.method import Method
 from dokimasia.runs.reading.inspection import calls_of_sample
 from dokimasia.runs.reading.reporting import redacted
 from dokimasia.service.drawing import page
 from dokimasia.service.filtering import BY_HAND, LEFT_OUT, Filter, Sorted, choices, filter_of, sorted_by
-from dokimasia.service.guarding.answers import keep
-from dokimasia.service.pages.correcting import correcting
 from dokimasia.service.problems import status_of
-from dokimasia.service.showing import draw_sample, view_of
+from dokimasia.service.response_cache import keep
+from dokimasia.service.sample_view import draw_sample, view_of
 from dokimasia.service.state import Reader, Service, TheService, person_of
 from dokimasia.storage.excerpts import rows_of, samples_of
 from dokimasia.storage.home import Home
 from dokimasia.storage.naming import Label, labels
+from dokimasia.storage.people.corrections import correction_events
 from dokimasia.storage.reading.browsing import Found, find_samples, sample_around
 from dokimasia.storage.results import ResultRow
 from dokimasia.storage.runs import Run
+
+
+def correcting(
+    service: Service, run: Run, sample_id: str, view: Mapping[str, Any], rows: Sequence[ResultRow]
+) -> dict[str, Any]:
+    """Return the values of a sample's page on corrections; without answers where nothing of the run is corrected so."""
+    if run.method != "evaluate" or "answers" not in view:
+        return {"answers": [], "history": [], "seen_left_out": 0, "left_out": None, "marks": []}
+    every = [one for one in correction_events(service.home, run.id) if one.sample == sample_id]
+    seen = {item: sum(one.item == item for one in every) for item in {one.item for one in every}}
+    told: Mapping[str, Any] = redacted(view, service.redact)
+    criteria = ((told["replay"] or {}).get("criteria") or {"criteria": []})["criteria"]
+    items = [row.item for row in rows if row.kind == "score"]
+    answers = [_answer(one, criteria, seen.get(item, 0)) for one, item in zip(told["answers"], items, strict=True)]
+    named = {item: f"{one['model']}" for item, one in zip(items, answers, strict=True)}
+    standing = [one for one in answers if one["corrected"] and one["corrected"]["stands"]]
+    return {
+        "answers": answers,
+        "history": redacted(
+            [{**one.shown(), "whose": named.get(one.item, "") or one.item} for one in every], service.redact
+        ),
+        "seen_left_out": seen.get("", 0),
+        "left_out": told.get("left_out"),
+        "marks": [*(["left out"] if "left_out" in told else []), *(["corrected"] if standing else [])],
+    }
+
+
+def _answer(answer: Mapping[str, Any], criteria: Sequence[Mapping[str, Any]], seen: int) -> dict[str, Any]:
+    """Return an answer with what the judge said of each criterion, what counts, and what can be chosen."""
+    spoken = spoken_scores(answer) if answer["judgement"] and answer["score"] is not None else []
+    corrected: Mapping[str, Any] | None = answer.get("corrected")
+    changes = {one["what"]: one["from"] for one in (corrected or {"changes": ()})["changes"]}
+    asked = bool((answer["judgement"] or {}).get("stated"))
+    points = [
+        {
+            "number": number,
+            "question": one["question"],
+            "truth": one["ground_truth"],
+            "now": _score_in_words(score or 0),
+            "judged": _score_in_words(changes[f"criterion {number}"]) if f"criterion {number}" in changes else "",
+        }
+        for number, (one, score) in enumerate(zip(criteria, spoken, strict=False), 1)
+    ]
+    return {
+        **{name: answer[name] for name in ("model", "repeat", "score", "verdict", "failure")},
+        "points": points if spoken else [],
+        "scores": [("0", NOT_STATED)] * asked + [(str(score), str(score)) for score in range(1, 6)],
+        "judged": changes.get("answer", ""),
+        "corrected": corrected,
+        "seen": seen,
+    }
+
+
+def _score_in_words(score: int) -> str:
+    return str(score) if score else NOT_STATED
+
 
 router = APIRouter()
 

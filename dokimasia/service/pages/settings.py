@@ -1,22 +1,114 @@
-"""What the service works with: models, prompts, home, limits, and who you are; no key is ever shown."""
+"""What the service works with, and who you are; login, health, metrics, and the files that pages are drawn with."""
 
+import asyncio
 import os
 import re
 from collections.abc import Iterator
+from http import HTTPStatus
 from pathlib import Path
-from typing import Annotated
-from urllib.parse import quote
+from typing import Annotated, Literal
+from urllib.parse import quote, urlsplit
 
 from fastapi import APIRouter, Form, Request
-from fastapi.responses import RedirectResponse, Response
+from fastapi.concurrency import run_in_threadpool
+from fastapi.responses import FileResponse, JSONResponse, RedirectResponse, Response
+from prometheus_client import CONTENT_TYPE_LATEST
 
+from dokimasia import __version__, report
 from dokimasia.endpoints.models import chosen_models, list_models
-from dokimasia.errors import ConfigError
+from dokimasia.errors import ConfigError, StorageError
 from dokimasia.prompts import default_library
 from dokimasia.service.drawing import page
+from dokimasia.service.guard import COOKIE
+from dokimasia.service.metrics import Metrics
 from dokimasia.service.state import WHO_COOKIE, Reader, TheService
 
 router = APIRouter()
+
+
+@router.get("/static/report/{name}")
+def asset(request: Request, name: Literal["page.css", "page.js", "plotly.js"]) -> Response:
+    """Return a file of the report; a browser that has it is told that it has not changed."""
+    path = Path(report.__path__[0]) / name
+    reply = FileResponse(path, stat_result=path.stat())
+    if request.headers.get("if-none-match") == reply.headers["etag"]:
+        return Response(status_code=HTTPStatus.NOT_MODIFIED, headers={"etag": reply.headers["etag"]})
+    return reply
+
+
+@router.get("/login")
+def login(request: Request, next: str = "/") -> Response:
+    """Ask for a token."""
+    return page(request, "login.html", next=local(next), fault="")
+
+
+@router.post("/login")
+def log_in(
+    request: Request, service: TheService, token: Annotated[str, Form()] = "", next: Annotated[str, Form()] = "/"
+) -> Response:
+    """Take a token that is known, and lead back to what was opened."""
+    given = token.strip()
+    if service.tokens.needed and service.tokens.holder(given) is None:
+        fault = "this token is not known" if given else "a token is needed"
+        return page(request, "login.html", status=HTTPStatus.UNAUTHORIZED, next=local(next), fault=fault)
+    reply = RedirectResponse(local(next), HTTPStatus.SEE_OTHER)
+    if service.tokens.needed:
+        secure = request.headers.get("origin", "").startswith(
+            "https:"
+        )  # as the browser has it, whatever stands between
+        reply.set_cookie(COOKIE, given, httponly=True, samesite="strict", secure=secure)
+    return reply
+
+
+@router.post("/logout")
+def log_out() -> Response:
+    """Forget the token."""
+    reply = RedirectResponse("/login", HTTPStatus.SEE_OTHER)
+    reply.delete_cookie(COOKIE, httponly=True, samesite="strict")
+    return reply
+
+
+def local(target: str) -> str:
+    """Return a path of this service, `/` where it was none: an address elsewhere is not followed."""
+    plain = target.isprintable() and "\\" not in target and target.startswith("/") and not target.startswith("//")
+    try:
+        parts = urlsplit(target)
+    except ValueError:
+        return "/"
+    return target if plain and not parts.scheme and not parts.netloc else "/"
+
+
+PATIENCE = 2.0
+"""Seconds within which a home that is well takes a write."""
+
+
+@router.get("/healthz")
+async def healthz(service: TheService) -> JSONResponse:
+    """Say whether the service takes requests and its home takes writes; needs no token, and says nothing of what is in it."""
+    home = service.home
+    in_place = await run_in_threadpool(lambda: home.in_place and os.access(home.path, os.W_OK))
+    writable = in_place and home.is_writing
+    if writable:
+        try:
+            async with asyncio.timeout(PATIENCE):
+                await home.write(lambda connection: connection.execute("PRAGMA user_version").fetchone(), steady=True)
+        except (StorageError, TimeoutError):
+            writable = False
+    status = "draining" if service.events.draining else "ok" if writable else "failing"
+    told = {
+        "status": status,
+        "home": "writable" if writable else "in place" if in_place else "gone",
+        "version": __version__,
+    }
+    return JSONResponse(told, HTTPStatus.OK if status == "ok" else HTTPStatus.SERVICE_UNAVAILABLE)
+
+
+@router.get("/metrics")
+def metrics(request: Request, person: Reader) -> Response:
+    """Return the metrics in Prometheus' text form."""
+    measured: Metrics = request.app.state.metrics
+    return Response(measured.text(), media_type=CONTENT_TYPE_LATEST)
+
 
 LONGEST = 60
 """Characters of a person's name."""

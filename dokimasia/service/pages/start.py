@@ -1,21 +1,79 @@
-"""The first page: the runs, newest first, found by status, method, tag and text, and ticked to be compared."""
+"""The first page: the runs with their headlines, newest first, found by status, method, tag and text, and ticked to compare."""
 
-from collections.abc import Sequence
-from typing import Annotated, Any, get_args
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, NamedTuple, cast, get_args
 
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import RedirectResponse, Response
 
+from dokimasia.report.figures import MINUS, cost_text
 from dokimasia.runs.catalogue import OWN, plugin_methods
+from dokimasia.runs.figures import costs
 from dokimasia.runs.reading.listing import listed
+from dokimasia.runs.registry import method_of
 from dokimasia.service.drawing import page
-from dokimasia.service.guarding.answers import keep
-from dokimasia.service.headlines import headline
+from dokimasia.service.response_cache import keep
 from dokimasia.service.state import IN_TURN, Reader, Service, TheService
+from dokimasia.storage.home import Home
 from dokimasia.storage.naming import Label, labels
 from dokimasia.storage.people.corrections import count_corrections
 from dokimasia.storage.runs import AT_WORK, Run, RunStatus
-from dokimasia.storage.usage import Reached, how_far
+from dokimasia.storage.usage import Reached, how_far, usage_of
+
+MOST_RESULTS = 20_000
+"""Figures of runs with more results are not worked out for a list."""
+
+
+class Headline(NamedTuple):
+    """A run's best model by what its method measures, empty where it measures nothing of models; and its cost."""
+
+    text: str
+    cost: str
+
+
+def headline(home: Home, run: Run, far: Reached) -> Headline:
+    """Return a run's headline."""
+    if far.results > MOST_RESULTS:
+        return Headline("", "")
+    used = usage_of(home, run.id).values()
+    spent = costs((one.cost for one in used), (one.known for one in used))
+    cost = cost_text(spent["cost"], spent.get("cost_known") or 0.0) if far.results or far.waiting else ""
+    return Headline(_best(home, run), cost)
+
+
+def _best(home: Home, run: Run) -> str:
+    """Return the best model by each measure of a finished run's method, a model named once.
+
+    Of a share it is said up to what it comes if all undecided answers are right.
+    """
+    method = method_of(run)
+    if run.status != "done" or not method.measures:
+        return ""
+    models: Mapping[str, Any] = method.figures(home, run).get("models") or {}
+    parts: dict[str, list[str]] = {}
+    for name, path in method.measures.items():
+        values = {model: value for model, one in models.items() if (value := _figure(one, path)) is not None}
+        if values:
+            best = max(sorted(values), key=lambda model: values[model])
+            called, scale = method.measure_called(name)
+            of = f" ({scale})" if scale else ""
+            if (upper := _at(models[best], (path[0], "upper")) or 0.0) > values[best]:
+                of = f", up to {upper:.2f}"
+            parts.setdefault(best, []).append(f"{called} {f'{values[best]:.2f}'.replace('-', MINUS)}{of}")
+    return "; ".join(f"{model}: {', '.join(said)}" for model, said in parts.items())
+
+
+def _figure(model: Mapping[str, Any], path: tuple[str, ...]) -> float | None:
+    """Return a model's figure: a share itself, and not the end of its bounds that a threshold goes by."""
+    share = _at(model, (path[0], "share"))
+    return _at(model, path) if share is None else share
+
+
+def _at(value: Any, path: tuple[str, ...]) -> float | None:
+    for name in path:
+        value = cast("Mapping[str, Any]", value).get(name) if isinstance(value, Mapping) else None
+    return float(value) if isinstance(value, int | float) else None
+
 
 router = APIRouter()
 
@@ -83,9 +141,9 @@ def _rows(service: Service, runs: Sequence[tuple[Run, Label]], *, wait: bool = F
 
 def _row(service: Service, run: Run, label: Label, far: Reached, *, wait: bool) -> dict[str, Any]:
     key = ("headline", run.id, run.status, run.updated_at, far, count_corrections(service.home))
-    shown = service.remembered.known(key)
+    shown = service.cache.peek(key)
     if shown is None and wait:
-        shown = service.remembered.of(key, lambda: headline(service.home, run, far))
+        shown = service.cache.get(key, lambda: headline(service.home, run, far))
     return {
         "run": run,
         "label": label,

@@ -11,10 +11,10 @@ from dokimasia import __version__
 from dokimasia.datasets.images import image_format
 from dokimasia.errors import InputError
 from dokimasia.operations.operation import Listed, Refused
-from dokimasia.service.events.stream import MEDIA_TYPE, EventStream
 from dokimasia.service.filtering import filter_of, sorted_by
-from dokimasia.service.guarding.answers import keep
+from dokimasia.service.response_cache import keep
 from dokimasia.service.routing import NEVER_RUN, After, Limit, json_router
+from dokimasia.service.run_events import MEDIA_TYPE, EventStream
 from dokimasia.service.state import Reader, TheService
 from dokimasia.storage.reading.browsing import ANY, Order, find_samples, sample_around
 from dokimasia.storage.results import counts_by_sample

@@ -22,12 +22,11 @@ from dokimasia.runs.registry import method_named
 from dokimasia.runs.requests import Invocation, PromptFolders
 from dokimasia.runs.retrying import RETRYABLE
 from dokimasia.runs.shapes import published
-from dokimasia.service.asked import Q, read_asked
-from dokimasia.service.describing import asked_schema, request_schema, takes
-from dokimasia.service.paths import Places
 from dokimasia.service.problems import may_answer
+from dokimasia.service.request_parsing import Q, asked_schema, read_asked, request_schema, takes
 from dokimasia.service.routing import Starting, add_operation, json_router, json_sent
 from dokimasia.service.state import Reader
+from dokimasia.service.uploads import RequestFiles
 from dokimasia.storage.runs import AT_WORK, Run, now
 
 methods_router = json_router("methods")
@@ -259,7 +258,7 @@ async def _put(context: Starting, response: Response, put: Callable[[], Awaitabl
     return begun(context, run)
 
 
-async def _asked(model: type[Q], request: Request, places: Places, *, optional: bool = False) -> Q:
+async def _asked(model: type[Q], request: Request, places: RequestFiles, *, optional: bool = False) -> Q:
     sent = await json_sent(request, optional=optional)
     return await run_in_threadpool(read_asked, model, sent, places)
 
@@ -279,9 +278,9 @@ def changes_in(asked: GoneOn) -> dict[str, Any]:
 
 
 @contextmanager
-def _files_named(context: Starting) -> Iterator[Places]:
+def _files_named(context: Starting) -> Iterator[RequestFiles]:
     """Give where files may lie, and say what goes wrong with the names by which whoever asks knows the files."""
-    places = Places(context.home, context.data_root)
+    places = RequestFiles(context.home, context.data_root)
     try:
         yield places
     except Interrupted as problem:

@@ -16,13 +16,20 @@ from dokimasia.datasets import Problem, check, format_of, open_dataset, plain_re
 from dokimasia.errors import InputError
 from dokimasia.operations.operation import Listed, Refused, page_of
 from dokimasia.runs.readers import bring_reader
-from dokimasia.service.incoming import UPLOAD, FileKept, Incoming, Upload, refused
-from dokimasia.service.paths import Places
 from dokimasia.service.problems import may_answer
 from dokimasia.service.routing import After, Limit, json_router
 from dokimasia.service.state import IN_TURN, Reader, Service, Starter, TheService
-from dokimasia.service.unpacking import is_archive, unpack
-from dokimasia.service.uploads import Uploads
+from dokimasia.service.uploads import (
+    UPLOAD,
+    FileKept,
+    Incoming,
+    RequestFiles,
+    Upload,
+    Uploads,
+    is_archive,
+    refused,
+    unpack,
+)
 from dokimasia.storage.runs import list_runs
 
 router = json_router("uploads")
@@ -130,7 +137,7 @@ def one_upload(
     samples: Annotated[int, Query(ge=0, le=100, description="How many samples are shown.")] = 5,
 ) -> UploadDetail:
     """Show an upload's files, and look through its data set: every fault by its line, and the first samples."""
-    places = Places(service.home, service.data_root)
+    places = RequestFiles(service.home, service.data_root)
     found = places.uploads.get(id)
     path = places.file(f"{UPLOAD}{found.id}{f'/{file}' if file else ''}", "file")
     preview = _preview(path, places, prompt=prompt, samples=samples)
@@ -266,7 +273,7 @@ def _kept(taking: Incoming, name: str, by: str) -> tuple[Upload, bool]:
     return taking.keep(name=name or (tops.pop() if len(tops) == 1 else ""), by=by)
 
 
-def _preview(path: Path, places: Places, *, prompt: str | None, samples: int) -> Preview:
+def _preview(path: Path, places: RequestFiles, *, prompt: str | None, samples: int) -> Preview:
     try:
         bring_reader(path)
         name = format_of(path).name
@@ -279,7 +286,7 @@ def _preview(path: Path, places: Places, *, prompt: str | None, samples: int) ->
     return Preview(report=_short(report, places), problem="", samples=shown)
 
 
-def _short(value: Any, places: Places) -> Any:
+def _short(value: Any, places: RequestFiles) -> Any:
     """Return plain JSON in whose texts files are called as whoever uploaded them knows them."""
     if isinstance(value, str):
         return places.shortened(value)
@@ -298,7 +305,7 @@ def _uses(value: Any, id: str) -> bool:
 
 
 def _uploads(service: Service) -> Uploads:
-    return Places(service.home, service.data_root).uploads
+    return RequestFiles(service.home, service.data_root).uploads
 
 
 def _shown(one: Upload) -> UploadShown:

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
+from dokimasia.service.app import serve
 from dokimasia.service.engine import Engine
-from dokimasia.service.events.registry import Events
-from dokimasia.service.serving import serve
+from dokimasia.service.run_events import Events
 from dokimasia.service.state import Service
 from dokimasia.settings import load_settings
 from dokimasia.storage.home import Home

@@ -1,24 +1,177 @@
-"""What every request passes first: its id, the host and the origin it names, its rate, its size, and the headers of the reply."""
+"""What every request passes first: its id, host and origin, its rate and size, and whose token it is sent with."""
 
 import asyncio
+import hashlib
+import hmac
 import ipaddress
 import re
 import secrets
 import time
-from collections.abc import Collection
+from collections import OrderedDict
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from http import HTTPStatus
+from pathlib import Path
+from typing import get_args
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import HTTPConnection, Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from dokimasia import __version__
+from dokimasia.errors import ConfigError
 from dokimasia.log import logger
-from dokimasia.operations.operation import Refused
-from dokimasia.service.guarding.limits import Limits, Rates
-from dokimasia.service.guarding.tokens import Tokens, sent_with
+from dokimasia.operations.operation import Refused, Right
 from dokimasia.service.problems import ErrorPage, refusal
+
+MANY_CLIENTS = 10_000
+"""Clients whose rate is remembered at most; the one not seen for longest is forgotten first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What a service takes.
+
+    Attributes:
+        rate: requests a second of one client, on the average.
+        burst: requests at once.
+        body: bytes of a request's body.
+        upload: bytes of an uploaded file.
+        streams: event streams that are open at once.
+        patience: seconds for the next piece of a body.
+    """
+
+    rate: float = 200.0
+    burst: int = 600
+    body: int = 1_000_000
+    upload: int = 2_000_000_000
+    streams: int = 2_000
+    patience: float = 60.0
+
+
+@dataclass(slots=True)
+class Rates:
+    """Counts what clients ask, each by a bucket that is filled at an even rate."""
+
+    limits: Limits
+    clock: Callable[[], float] = time.monotonic
+    _buckets: "OrderedDict[str, tuple[float, float]]" = field(default_factory=OrderedDict[str, tuple[float, float]])
+
+    def wait(self, client: str) -> float:
+        """Take one request of a client; return 0, or the seconds until one would be taken."""
+        now = self.clock()
+        left, before = self._buckets.pop(client, (float(self.limits.burst), now))
+        left = min(float(self.limits.burst), left + (now - before) * self.limits.rate)
+        short = max(0.0, 1.0 - left) / self.limits.rate
+        self._buckets[client] = (left if short else left - 1.0, now)
+        while len(self._buckets) > MANY_CLIENTS:
+            self._buckets.popitem(last=False)
+        return short
+
+
+SCOPES: tuple[Right, ...] = get_args(Right)
+COOKIE = "dokimasia_token"
+"""The cookie that holds a browser's token: HttpOnly, SameSite=Strict."""
+
+SHORTEST = 16
+"""Characters of a token."""
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """Who asks: a name, what they may do, and whether they say who they are, so that they may speak for others, too."""
+
+    name: str
+    scopes: frozenset[Right]
+    self_named: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Tokens:
+    """The tokens that a service takes; none means that whoever reaches it may do everything.
+
+    Attributes:
+        known: by the SHA-256 of each token, whose it is.
+        own: the SHA-256 of the token of this user's own commands on this machine, who may do everything and say for whom.
+    """
+
+    known: Sequence[tuple[bytes, Person]] = field(default=(), repr=False)
+    own: bytes = field(default=b"", repr=False)
+
+    @property
+    def needed(self) -> bool:
+        """Whether a request needs a token."""
+        return bool(self.known)
+
+    def holder(self, token: str) -> Person | None:
+        """Return whose token it is, None where nobody's; every known token is compared, whatever the outcome."""
+        given = _hash(token)
+        found: Person | None = None
+        for known, person in self.known:
+            if hmac.compare_digest(known, given):
+                found = person
+        return found
+
+    def is_own(self, token: str) -> bool:
+        """Whether a token is that of this user's own commands on this machine."""
+        return hmac.compare_digest(self.own, _hash(token)) and bool(self.own)
+
+    def and_own(self, token: str) -> "Tokens":
+        """Return these tokens and one for this user's own commands on this machine."""
+        return Tokens(self.known, _hash(token))
+
+
+def sent_with(request: HTTPConnection) -> str:
+    """Return the token that a request is sent with, in its header or its cookie; empty where there is none."""
+    kind, _, token = request.headers.get("authorization", "").partition(" ")
+    return token.strip() if kind.lower() == "bearer" else request.cookies.get(COOKIE, "")
+
+
+def read_tokens(path: Path) -> Tokens:
+    """Read a file of tokens: on each line a name, scopes with commas between them, and the token; `#` begins a comment.
+
+    Raises:
+        ConfigError: the file cannot be read, others may read it, or a line of it is wrong; no message holds a token.
+    """
+    try:
+        text = path.read_text(encoding="utf-8")
+        open_to = path.stat().st_mode & 0o077
+    except (OSError, UnicodeDecodeError) as problem:
+        raise ConfigError(
+            f"--token-file {path} cannot be read: {getattr(problem, 'strerror', 'no UTF-8 text')}"
+        ) from None
+    if open_to:
+        raise ConfigError(f"--token-file {path}: other users of this machine may read it; run chmod 600 {path}")
+    known: list[tuple[bytes, Person]] = []
+    for number, line in enumerate(text.splitlines(), 1):
+        words = line.partition("#")[0].split()
+        if not words:
+            continue
+        where = f"--token-file {path}, line {number}"
+        if len(words) != 3:
+            raise ConfigError(f"{where}: write a name, its scopes and the token, such as: ana read,review TOKEN")
+        name, scopes, token = words
+        unknown = sorted(set(scopes.split(",")) - set(SCOPES))
+        if unknown:
+            raise ConfigError(f"{where}: there is no scope {', '.join(unknown)}; scopes are {', '.join(SCOPES)}")
+        if len(token) < SHORTEST:
+            raise ConfigError(f"{where}: a token has at least {SHORTEST} characters")
+        if not token.isascii():
+            raise ConfigError(
+                f"{where}: a token has letters, digits and signs of ASCII alone, since a header carries it"
+            )
+        if _hash(token) in {one for one, _ in known}:
+            raise ConfigError(f"{where}: the same token stands above already")
+        granted = frozenset[Right](scope for scope in SCOPES if scope == "read" or scope in scopes.split(","))
+        known.append((_hash(token), Person(name, granted)))
+    if not known:
+        raise ConfigError(f"--token-file {path} holds no token")
+    return Tokens(tuple(known))
+
+
+def _hash(token: str) -> bytes:
+    return hashlib.sha256(token.encode("utf-8", "surrogatepass")).digest()
+
 
 UPLOADS = "/api/uploads"
 SAFE = frozenset({"GET", "HEAD", "OPTIONS"})

@@ -13,12 +13,12 @@ from dokimasia.runs.deleting import resting_on
 from dokimasia.runs.forking import ForkRequest
 from dokimasia.runs.requests import LIMITS, Called
 from dokimasia.runs.retrying import retryable
-from dokimasia.service.asked import Q, read_asked
 from dokimasia.service.drawing import page
 from dokimasia.service.forms import Group, changes_of, sent, texts_of, values_of
-from dokimasia.service.paths import Places
+from dokimasia.service.request_parsing import Q, read_asked
 from dokimasia.service.routes.starting import GoneOn, changes_in
 from dokimasia.service.state import Service, Starter, TheService
+from dokimasia.service.uploads import RequestFiles
 from dokimasia.storage.deletion import run_size
 from dokimasia.storage.naming import Label, labels, name_run, set_tags
 from dokimasia.storage.runs import Run
@@ -107,7 +107,7 @@ async def _asked(
     asked, faults = sent(groups, values_of(groups, form))
     if faults:
         raise ConfigError("; ".join(f"{name}: {fault}" for name, fault in faults.items()))
-    places = Places(service.home, service.data_root)
+    places = RequestFiles(service.home, service.data_root)
     try:
         return await run_in_threadpool(read_asked, model, {**asked, **more}, places)
     except InputError as problem:

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from dokimasia.endpoints.models import chosen_models
 from dokimasia.plugins import found
-from dokimasia.service.paths import Places
 from dokimasia.service.state import Service
+from dokimasia.service.uploads import RequestFiles
 from dokimasia.storage.naming import Label, labels
 from dokimasia.storage.runs import list_runs
 from dokimasia.storage.trees.versions import list_trees
@@ -54,7 +54,7 @@ def _runs(service: Service) -> Iterator[tuple[str, str]]:
 
 
 def _uploads(service: Service) -> Iterator[tuple[str, str]]:
-    for one in Places(service.home, service.data_root).uploads.all()[:MOST]:
+    for one in RequestFiles(service.home, service.data_root).uploads.all()[:MOST]:
         yield one.called, f"{len(one.files)} files" if len(one.files) > 1 else "upload"
 
 

@@ -16,34 +16,34 @@ AT_ONCE = 2
 """Values that are worked out at once, so that pages leave the processor to the runs."""
 
 
-class Remembered:
+class FigureCache:
     """Values by their key, each worked out once however many ask for it; one that fails is tried anew.
 
     Attributes:
-        made: how many were worked out.
+        computed: how many were worked out.
     """
 
     def __init__(self, most: int = MOST) -> None:
         """Begin with none."""
         self._most = most
-        self.made = 0
+        self.computed = 0
         self._known: OrderedDict[Hashable, Future[Any]] = OrderedDict()
         self._gate = threading.RLock()
         self._workers = ThreadPoolExecutor(AT_ONCE, thread_name_prefix="figures")
 
-    def known(self, key: Hashable) -> Any:
+    def peek(self, key: Hashable) -> Any:
         """Return the value of a key where it was worked out, else None."""
         with self._gate:
             found = self._known.get(key)
         return found.result() if found is not None and found.done() and found.exception() is None else None
 
     @overload
-    def of(self, key: Hashable, make: Callable[[], T]) -> T: ...
+    def get(self, key: Hashable, make: Callable[[], T]) -> T: ...
 
     @overload
-    def of(self, key: Hashable, make: Callable[[], T], *, seconds: float | None) -> T | None: ...
+    def get(self, key: Hashable, make: Callable[[], T], *, seconds: float | None) -> T | None: ...
 
-    def of(self, key: Hashable, make: Callable[[], T], *, seconds: float | None = None) -> T | None:
+    def get(self, key: Hashable, make: Callable[[], T], *, seconds: float | None = None) -> T | None:
         """Return the value of a key, worked out by the first who asks; None where that takes longer than `seconds`."""
         with self._gate:
             found = self._known.get(key)
@@ -62,4 +62,4 @@ class Remembered:
 
     def _count(self, made: Future[Any]) -> None:
         with self._gate:
-            self.made += 1
+            self.computed += 1

@@ -72,7 +72,7 @@ class Answer:
 
 
 @dataclass(slots=True)
-class Answers:
+class ResponseCache:
     """Gives an answer again in the event loop, without a thread, a query or a template, where its route asked for that."""
 
     app: ASGIApp
@@ -125,7 +125,7 @@ class Answers:
     def _stands(self) -> tuple[Hashable, int]:
         """Return what changes with everything but what runs at work add, and what changes with that."""
         changes, additions = self.service.home.stands or (0, 0)
-        return (changes, self.service.remembered.made), additions
+        return (changes, self.service.cache.computed), additions
 
     def _holding(self, key: Hashable) -> Answer | None:
         """Return the answer that is to be given again."""

@@ -10,8 +10,7 @@ from dokimasia.graphs.steps import Picture as Drawn
 from dokimasia.graphs.steps import Step
 from dokimasia.runs.estimate import Estimate
 from dokimasia.runs.observer import Progress, Speed
-from dokimasia.service.events.log import Log
-from dokimasia.service.events.picture import Picture
+from dokimasia.service.event_log import Log, Picture
 from dokimasia.storage.values import now
 
 EVERY = 1.0
@@ -47,7 +46,7 @@ class Rates:
         return [*self._kept, rate]
 
 
-class Telling:
+class RunObserver:
     """Watches a run while it is in the queue and at work; for one event loop."""
 
     def __init__(
@@ -82,7 +81,7 @@ class Telling:
         self._rates = Rates()
 
     @property
-    def steps(self) -> "Telling":
+    def steps(self) -> "RunObserver":
         """Itself: each step is counted."""
         return self
 

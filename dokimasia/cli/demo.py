@@ -1,0 +1,406 @@
+"""`dokimasia demo`: the main job, offline, on a world whose truth is known, so that one can see it measured right."""
+
+import asyncio
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from dokimasia.cli.shared import configured, console, json_option, print_json, reading, redact, shown_path
+from dokimasia.report.figures import several
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from dokimasia.domain.blindspots import Evaluator
+    from dokimasia.domain.growth import TreeCriterion
+    from dokimasia.report.blocks import Block
+    from dokimasia.settings import Settings
+    from dokimasia.simulation.scene import Question, Scene
+
+
+def tree_step(
+    settings: "Settings",
+    run: str,
+    pairs: "Sequence[tuple[Scene, Question]]",
+    seed: int,
+    *,
+    judge: str,
+    models: Sequence[str],
+    as_json: bool,
+) -> dict[str, Any]:
+    """Grow a tree from a run's criteria, print it and where each model is significantly weak, and return the figures.
+
+    Beside each weak node stands the mean planted skill at its criteria and at all others, from the models' profiles.
+    """
+    from dokimasia.cli.drawing import print_blocks
+    from dokimasia.cli.running import run_to_end
+    from dokimasia.cli.tree.show import print_tree
+    from dokimasia.methods.tree import METHOD, GrowthRequest, load_tree, members_below, tree_figures, weaknesses_of
+    from dokimasia.runs.lifecycle import run as run_method
+    from dokimasia.storage.home import Home
+    from dokimasia.storage.runs import get_run
+
+    request = GrowthRequest(judge=judge, run=run, seed=seed)
+    grown = run_to_end(partial(run_method, METHOD, request), settings, method=METHOD.name)
+    tree = str(grown.summary["tree"])
+    with Home.open(settings.home, write=False) as home:
+        figures = tree_figures(home, tree)
+        loaded = load_tree(home, tree)
+        found = {name: weaknesses_of(home, get_run(home, run), name, tree=tree, examples=0) for name in models}
+    below, steps = members_below(loaded.tree), planted_steps(pairs, loaded.criteria)
+    for name, one in found.items():
+        for row in (*one["weak"], *one["strong"]):
+            here = below[row["node"]]
+            elsewhere = [key for key in below["root"] if key not in set(here)]
+            row["planted"] = {
+                "here": planted_skill(name, here, steps),
+                "elsewhere": planted_skill(name, elsewhere, steps),
+            }
+    if not as_json:
+        print_tree(figures, where=f" --home {shown_path(settings.home)}")
+        print_blocks(_weak(found))
+    return {**figures, "weaknesses": found}
+
+
+def planted_steps(
+    pairs: "Sequence[tuple[Scene, Question]]", criteria: "Mapping[str, TreeCriterion]"
+) -> dict[str, tuple[str, Any]]:
+    """Return the capability and the domain of the planted step that each criterion asks for; other criteria have none."""
+    planted = {
+        (question.id, step.question): (step.capability, scene.domain)
+        for scene, question in pairs
+        for step in question.steps
+    }
+    asked = {key: (one.sample_id, one.text) for key, one in criteria.items()}
+    return {key: planted[step] for key, step in asked.items() if step in planted}
+
+
+def planted_skill(name: str, keys: Iterable[str], steps: Mapping[str, tuple[str, Any]]) -> float:
+    """Return a model's mean planted skill, 0 to 1, at criteria; 0 where none of them has a planted step."""
+    from dokimasia.simulation.profiles import as_candidate, find_profile
+
+    profile = as_candidate(find_profile(name))
+    known = [profile.skill(*steps[key]) for key in keys if key in steps]
+    return round(sum(known) / len(known), 4) if known else 0.0
+
+
+def _weak(found: Mapping[str, Mapping[str, Any]]) -> "Iterator[Block]":
+    """Yield each model's weak nodes with the planted skill there and elsewhere."""
+    from dokimasia.report import figures
+    from dokimasia.report.blocks import Cell, Column, Paragraph, Span, Table
+
+    rows: list[list[Cell]] = []
+    for name, one in found.items():
+        for row in one["weak"]:
+            measured = figures.measured(row, digits=0)
+            here, elsewhere = row["planted"]["here"], row["planted"]["elsewhere"]
+            difference = figures.signed_text(row["difference"], 0)
+            rows.append([name, row["name"], measured, str(row["n"]), difference, f"{here:.2f}, {elsewhere:.2f}"])
+        if not one["weak"]:
+            none = Span(one["reason"] or f"none is significant among {one['looked_at']}", "muted")
+            rows.append([Span(name, "muted"), none, *[figures.NOTHING] * 4])
+    titles = ("score", "criteria", "against the rest", "planted skill: here, elsewhere")
+    columns = [Column(title, numeric=False) for title in ("model", "capability")] + [Column(title) for title in titles]
+    yield Paragraph(Span("where each model is significantly weak", "strong"))
+    yield Table(columns, rows, "Where each model is significantly weak")
+    yield Paragraph(
+        "Scores of 0 to 100 with 95 % intervals; weak: lower than at the model's other criteria by more than chance brings, "
+        "corrected for all nodes looked at; what is not listed may be weak, too: the sample is small.\n",
+        "note",
+    )
+
+
+WRITER = "sim/judge-fabulist"
+SIGNS = 110
+
+
+def diagnosis_step(
+    settings: "Settings",
+    run: str,
+    pairs: "Sequence[tuple[Scene, Question]]",
+    *,
+    models: Sequence[str],
+    as_json: bool,
+) -> dict[str, Any]:
+    """Diagnose the run, have a writer that is planted to err put it into words, print both, and return the figures.
+
+    Beside each leaf where a model is significantly worse than the others stand its mean planted skill there, and theirs.
+    """
+    from dokimasia.cli.drawing import print_blocks
+    from dokimasia.cli.running import run_to_end
+    from dokimasia.methods.diagnosis import WordsRequest, write_diagnosis
+    from dokimasia.report.blocks import Paragraph, Span
+    from dokimasia.simulation.profiles import as_judge, find_profile
+
+    request = WordsRequest(run=run, judge=WRITER)
+    result = run_to_end(partial(write_diagnosis, request), settings, method="diagnosis")
+    marked = _marked(settings, run, pairs, models)
+    profile = as_judge(find_profile(WRITER))
+    planted = profile.misreports + profile.untested + profile.invents
+    if not as_json:
+        closer = Paragraph(
+            ("look closer: ", Span(f"dokimasia diagnose {run} --home {shown_path(settings.home)}\n", "code"))
+        )
+        print_blocks([*_marked_blocks(marked), *_word_blocks(result.summary, planted), closer])
+    return {"words": result.summary, "marked": marked, "planted_share_of_wrong_sentences": planted}
+
+
+def _marked(
+    settings: "Settings", run: str, pairs: "Sequence[tuple[Scene, Question]]", models: Sequence[str]
+) -> list[dict[str, Any]]:
+    """Return every leaf at which a model is significantly better or worse than the others, with the planted skills there."""
+    from dokimasia.methods.diagnosis.diagnosing import kept
+    from dokimasia.methods.tree import load_tree, members_below
+    from dokimasia.storage.home import Home
+    from dokimasia.storage.runs import get_run
+
+    with Home.open(settings.home, write=False) as home:
+        diagnosis = kept(home, get_run(home, run))
+        if diagnosis is None or not diagnosis.tree:
+            return []
+        loaded = load_tree(home, f"{diagnosis.tree}@{diagnosis.position}")
+    below = members_below(loaded.tree)
+    steps = planted_steps(pairs, loaded.criteria)
+    found: list[dict[str, Any]] = []
+    contrasts = diagnosis.asset("contrasts")
+    for row in contrasts.rows if contrasts else ():
+        if row.mark not in ("better", "worse"):
+            continue
+        skills = {name: planted_skill(name, below[row.node], steps) for name in models}
+        others = [skill for name, skill in skills.items() if name != row.model]
+        _, leaf, gap = row.cells[:3]
+        found.append(
+            {
+                "model": row.model,
+                "node": row.node,
+                "leaf": leaf.value,
+                "mark": row.mark,
+                "difference": gap.value,
+                "low": gap.low,
+                "high": gap.high,
+                "no_interval": gap.no_interval,
+                "planted": {"here": skills[row.model], "others": round(sum(others) / len(others), 4)},
+            }
+        )
+    return found
+
+
+def _marked_blocks(marked: Sequence[Mapping[str, Any]]) -> "Iterator[Block]":
+    """Yield the leaves where a model is worse than the others, with the planted skills."""
+    from dokimasia.report import figures
+    from dokimasia.report.blocks import Cell, Column, Paragraph, Span, Table
+
+    worse = [one for one in marked if one["mark"] == "worse"]
+    rows: list[list[Cell]] = [
+        [
+            one["model"],
+            one["leaf"],
+            Span(figures.signed_text(one["difference"], 0), "strong"),
+            figures.interval(one, signed=True, digits=0),
+            f"{one['planted']['here']:.2f}, {one['planted']['others']:.2f}",
+        ]
+        for one in worse
+    ]
+    titles = ("against the others", "95 %", "planted skill: its own, the others'")
+    columns = [Column(title, numeric=False) for title in ("model", "leaf")] + [Column(title) for title in titles]
+    if worse:
+        yield Paragraph(Span("leaves where a model is significantly worse than the others", "strong"))
+        yield Table(columns, rows, "Leaves where a model is significantly worse than the others")
+    else:
+        yield Paragraph("no model is significantly worse than the others at any leaf: the sample is small")
+    right = sum((one["planted"]["here"] < one["planted"]["others"]) == (one["mark"] == "worse") for one in marked)
+    marks = f"of {len(marked)} leaves marked better or worse, {right} go the way that is planted"
+    yield Paragraph(f"points of 100; {marks}.", "note")
+
+
+def _word_blocks(summary: Mapping[str, Any], planted: float) -> "Iterator[Block]":
+    """Yield what a writer that is planted to err got wrong, with a sentence that stands and one that is struck."""
+    from dokimasia.report.blocks import Paragraph, Span
+
+    totals = summary["totals"]
+    yield Paragraph(
+        (
+            Span("In words", "strong"),
+            f", by {summary['judge']}, which is planted to get {planted:.0%} of its sentences wrong: "
+            f"{totals['unverified_at_first']} were unverified at first; sent back once, {totals['unverified']} of "
+            f"{totals['sentences']} still are. Figures and comparisons are printed by the program.",
+        )
+    )
+    sentences = [one for report in summary["reports"] for one in report["sentences"]]
+    for one in [one for one in sentences if not one["faults"]][:1]:
+        yield Paragraph((Span("verified", "good"), f"  {one['text']}"))
+    for one in [one for one in sentences if one["faults"]][:1]:
+        reason = one["faults"][0]["reason"][:SIGNS]
+        yield Paragraph((Span("unverified", "bad"), f"  {one['text']} ", Span(f"({reason})", "muted")))
+
+
+PROBED_JUDGE, PERTURBER = "sim/judge-blind", "sim/judge"
+SCENES = 10
+EVALUATORS: tuple["Evaluator", ...] = ("single-axes", "pairwise-axes")
+DIMENSIONS = ("entity_substitution", "numerical_errors", "logical_inconsistency", "narrative_visual_conflict")
+
+
+def probe_step(settings: "Settings", seed: int, *, as_json: bool) -> dict[str, Any]:
+    """Perturb answers to a few pictures, probe a judge with them, print what it misses and what is planted; the figures."""
+    from dokimasia.cli.drawing import print_blocks
+    from dokimasia.cli.running import run_to_end
+    from dokimasia.methods.perturb import PerturbRequest, perturb
+    from dokimasia.methods.probe import ProbeRequest, probe
+    from dokimasia.methods.probe.planted import planted
+    from dokimasia.report.blocks import Paragraph, Span
+    from dokimasia.runs.requests import NOBODY
+    from dokimasia.simulation.world import write_gold
+
+    data = settings.home / f"gold-{SCENES}-{seed}.jsonl"
+    write_gold(data, SCENES, seed)
+    asked = PerturbRequest(data=data.absolute(), perturber=PERTURBER, dimensions=DIMENSIONS, checker=NOBODY, seed=seed)
+    perturbed = run_to_end(partial(perturb, asked), settings, method="perturb")
+    request = ProbeRequest(
+        data=Path(str(perturbed.run)), judges=(PROBED_JUDGE,), evaluators=EVALUATORS, unchecked=True, seed=seed
+    )
+    result = run_to_end(partial(probe, request), settings, method="probe")
+    found = result.summary["tasks"]["image-to-text"]
+    expected: dict[Evaluator, dict[str, float]] = {one: _expected(found, one) for one in EVALUATORS}
+    truth = {PROBED_JUDGE: expected}
+    if not as_json:
+        print_blocks(
+            [
+                Paragraph(Span("What a judge does not see, measured by answers with an error in them", "strong")),
+                planted("image-to-text", found, truth),
+            ]
+        )
+    return {**result.summary, "planted": truth}
+
+
+def _expected(found: "Mapping[str, Any]", evaluator: "Evaluator") -> dict[str, float]:
+    """Return what is planted to go undetected by dimension, and over all errors that were judged."""
+    from dokimasia.simulation.profiles import as_judge, find_profile
+    from dokimasia.simulation.truths.probing import expected
+
+    judge = as_judge(find_profile(PROBED_JUDGE))
+    shares = {name: expected(judge, name, group, evaluator).undetected for name, group in found["dimensions"].items()}
+    kinds = found["judges"][PROBED_JUDGE]["evaluators"][evaluator]["dimensions"]
+    counts = {name: kinds[name]["undetected"]["n_scored"] for name in shares}
+    whole = sum(counts[name] * share for name, share in shares.items()) / max(1, sum(counts.values()))
+    return {"": whole, **shares}
+
+
+JUDGE = "sim/judge-noisy"
+CANDIDATES = ("sim/strong", "sim/steady", "sim/hasty", "sim/nearsighted", "sim/weak")
+REFINED = ("sim/hasty", "sim/weak")
+"""Those whose failures are taken up; all others may give them hints, and so may each other."""
+
+
+@click.command()
+@click.option("--samples", type=click.IntRange(7), default=84, show_default=True, help="How many questions.")
+@click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="Which world.")
+@json_option
+@configured
+def command(settings: "Settings", samples: int, seed: int, as_json: bool) -> None:
+    """Make a small planted world, evaluate five simulated models on it, diagnose them, let two mend failures, probe a judge.
+
+    Every figure stands beside the one that follows from what was planted. The same command again asks nothing anew. It ends
+    with the path of the page that it writes.
+    """
+    from dokimasia.simulation.world import make_world, write_world
+    from dokimasia.storage.home import Home
+
+    data = settings.home / f"world-{samples}-{seed}.jsonl"
+    Home.open(settings.home, write=True).close()
+    pictures = write_world(data, samples, seed)
+    click.echo(
+        f"made {several(samples, 'question')} on {several(pictures, 'picture')} in seven domains: {data}", err=True
+    )
+    pairs = list(make_world(samples, seed))
+    shown = evaluation_step(settings, data.absolute(), pairs, seed, as_json=as_json)
+    shown["tree"] = tree_step(settings, shown["run"], pairs, seed, judge=JUDGE, models=CANDIDATES, as_json=as_json)
+    shown["diagnosis"] = diagnosis_step(settings, shown["run"], pairs, models=CANDIDATES, as_json=as_json)
+    shown["refinement"] = refinement_step(settings, shown["run"], pairs, seed, as_json=as_json)
+    shown["probe"] = probe_step(settings, seed, as_json=as_json)
+    shown["report"] = str(page_step(settings, shown["run"]))
+    if as_json:
+        print_json(shown)
+    else:
+        click.echo(f"all of it as a page: {shown['report']}")
+
+
+def page_step(settings: "Settings", run: str) -> Path:
+    """Write the evaluation's page, with tree and diagnosis on it, and return its path from here."""
+    from dokimasia.runs.reading.reporting import write_report
+
+    with reading(settings, run) as (home, found):
+        written = asyncio.run(write_report(home, found, redact=redact))
+    return Path(shown_path(written.path))
+
+
+def evaluation_step(
+    settings: "Settings", data: Path, pairs: "Sequence[tuple[Scene, Question]]", seed: int, *, as_json: bool
+) -> dict[str, Any]:
+    """Evaluate the models, print their scores beside the planted ones, and return the figures with `planted`."""
+    from dokimasia.cli.drawing import print_run
+    from dokimasia.cli.local_backend import LocalBackend
+    from dokimasia.cli.running import run_to_end
+    from dokimasia.methods.evaluation import EvaluationRequest, evaluate
+    from dokimasia.simulation.truths.evaluation import expected_mean
+
+    request = EvaluationRequest(data=data, judge=JUDGE, models=CANDIDATES, seed=seed)
+    result = run_to_end(partial(evaluate, request), settings, method="evaluate")
+    planted = {name: expected_mean(name, JUDGE, pairs) for name in CANDIDATES}
+    if not as_json:
+        print_run(LocalBackend(settings), result.run, as_json=False, figures=result.summary, planted=planted)
+        out = console()
+        out.print(
+            "[dim]planted: the expected score computed from the planted parameters alone, by code that the measurement "
+            "does not share; within: the measured interval contains it.[/dim]"
+        )
+        home = shown_path(settings.home)
+        out.print(f"look closer: dokimasia show {result.run} --sample {pairs[0][1].id} --home {home}\n")
+    return {**result.summary, "planted": planted}
+
+
+def refinement_step(
+    settings: "Settings", run: str, pairs: "Sequence[tuple[Scene, Question]]", seed: int, *, as_json: bool
+) -> dict[str, Any]:
+    """Let models mend what they got wrong, print what came of it beside what is planted, and return the figures."""
+    from dokimasia.cli.drawing import print_blocks
+    from dokimasia.cli.running import run_to_end
+    from dokimasia.methods.refinement import RefinementRequest, refine
+    from dokimasia.methods.refinement.blocks import headline, refinement
+    from dokimasia.report.blocks import Paragraph, Span
+    from dokimasia.simulation.profiles import as_candidate, as_judge, find_profile
+    from dokimasia.simulation.truths.refining import expected_rates
+
+    request = RefinementRequest(run=run, models=REFINED, seed=seed)
+    result = run_to_end(partial(refine, request), settings, method="refine")
+    judge = as_judge(find_profile(JUDGE))
+    profiles = {name: as_candidate(find_profile(name)) for name in CANDIDATES}
+    planted: dict[str, dict[str, float]] = {}
+    for name in REFINED:
+        peers = [profile for other, profile in profiles.items() if other != name]
+        planted[name] = {**expected_rates(profiles[name], judge, pairs, peers=peers).accuracy}
+    if not as_json:
+        summary, home = result.summary, shown_path(settings.home)
+        print_blocks(
+            [
+                Paragraph(Span("What the models got wrong, answered again with and without feedback", "strong")),
+                *((headline.mended(summary),) if summary["failed"] else ()),
+                Paragraph(
+                    "Wrong answers, asked for once more in the same words. again: told nothing; retry: told that it was wrong; "
+                    "self: also the questions of failed atoms; peer: also hints of models that solved them.",
+                    "note",
+                ),
+                refinement.planted(summary, planted),
+                Paragraph(
+                    (
+                        "look closer: ",
+                        Span(f"dokimasia show {result.run} --home {home}", "code"),
+                        "\nas a page: ",
+                        Span(f"dokimasia report {result.run} --home {home}", "code"),
+                    )
+                ),
+            ]
+        )
+    return {**result.summary, "planted": planted}

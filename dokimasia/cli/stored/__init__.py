@@ -1,1 +1,0 @@
-"""Verbs on stored runs: resume, fork, list, show, compare, export, report, verify."""

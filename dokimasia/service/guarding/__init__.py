@@ -1,1 +1,0 @@
-"""Who may ask what of the service, how much of it, and from where."""
