@@ -13,7 +13,7 @@ from PIL import Image
 from playwright.async_api import Browser, async_playwright
 
 from dokimasia.service.app import serve
-from dokimasia.service.engine import Engine
+from dokimasia.service.engine import RunEngine
 from dokimasia.service.run_events import Events
 from dokimasia.service.state import Service
 from dokimasia.settings import load_settings
@@ -123,7 +123,7 @@ async def main() -> None:
         evaluated = next((run.id for run in list_runs(home) if run.method == "evaluate"), "")
         front = f"/runs/{evaluated}?wait=true" if asked.front and evaluated else ""
         events = Events(home)
-        async with Engine(settings, home, observers=events.observing) as engine:
+        async with RunEngine(settings, home, observers=events.observing) as engine:
             service = Service(settings=settings, home=home, runner=engine, events=events)
             serving = asyncio.create_task(serve(service, ready=url.set_result, stop=stop))
             try:

@@ -22,7 +22,7 @@ import httpx
 
 from dokimasia.log import configure
 from dokimasia.service.app import serve
-from dokimasia.service.engine import Engine
+from dokimasia.service.engine import RunEngine
 from dokimasia.service.guard import Limits
 from dokimasia.service.state import Service
 from dokimasia.settings import load_settings
@@ -52,7 +52,7 @@ def served(home: Path, root: Path) -> Iterator[str]:
     async def work() -> None:
         settings = load_settings(home=home, cwd=home.parent, env={})
         with Home.open(home, write=True) as opened:
-            async with Engine(settings, opened) as engine:
+            async with RunEngine(settings, opened) as engine:
                 limits = Limits(rate=1e6, burst=1_000_000)
                 service = Service(settings=settings, home=opened, runner=engine, limits=limits, data_root=root)
                 await serve(service, ready=told, stop=stop)

@@ -31,7 +31,7 @@ from dokimasia.log import configure
 from dokimasia.methods.evaluation import EvaluationRequest
 from dokimasia.methods.evaluation.criteria_files import import_criteria
 from dokimasia.service.app import serve
-from dokimasia.service.engine import Engine
+from dokimasia.service.engine import RunEngine
 from dokimasia.service.guard import Limits
 from dokimasia.service.run_events import Events
 from dokimasia.service.state import Service
@@ -106,13 +106,13 @@ async def _measured(folder: Path, slow: str, pairs: int) -> tuple[list[dict[str,
             models=workload.candidates(workload.CANDIDATES),
             criteria=collection,
         )
-        async with Engine(settings, home, observers=events.observing) as engine:
+        async with RunEngine(settings, home, observers=events.observing) as engine:
             finished = await engine.submit("evaluate", request)
             await engine.ended(finished)
             say(f"a finished run to read: {finished.id}")
         write_config(folder, slow, candidates_count=workload.CANDIDATES, concurrency=256)
         settings = load_settings(config=folder / "dokimasia.toml", home=folder / "home", env={})
-        async with Engine(settings, home, observers=events.observing) as engine:
+        async with RunEngine(settings, home, observers=events.observing) as engine:
             limits = Limits(rate=10_000, burst=10_000)
             service = Service(settings=settings, home=home, runner=engine, events=events, limits=limits)
             url: asyncio.Future[str] = asyncio.get_running_loop().create_future()
@@ -135,7 +135,9 @@ def _split(folder: Path, samples: int) -> None:
         (folder / f"data{turn}.jsonl").write_bytes(b"".join(lines[start : start + samples]))
 
 
-async def _turn(engine: Engine, request: EvaluationRequest, url: str, finished: str, *, reads: bool) -> dict[str, Any]:
+async def _turn(
+    engine: RunEngine, request: EvaluationRequest, url: str, finished: str, *, reads: bool
+) -> dict[str, Any]:
     reader = None
     if reads:
         reader = await _reader("--url", url, "--run", finished)

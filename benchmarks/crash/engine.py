@@ -8,7 +8,7 @@ from typing import Any
 from dokimasia.runs.ending import why_ended
 from dokimasia.runs.registry import method_named
 from dokimasia.service import queue
-from dokimasia.service.engine import Engine
+from dokimasia.service.engine import RunEngine
 from dokimasia.settings import Settings, load_settings
 from dokimasia.storage.home import Home
 from dokimasia.storage.runs import get_run, list_runs
@@ -32,7 +32,7 @@ async def work(folder: Path, home: Path) -> None:
     queue.DEATHS = sys.maxsize  # it is killed more often than a service may die before a run is set aside
     queue.LOOK, queue.QUIET = 0.1, {False: 0.2, True: 0.5}
     with Home.open(home, write=True) as opened:
-        async with Engine(settings_of(folder, home), opened, width=3) as engine:
+        async with RunEngine(settings_of(folder, home), opened, width=3) as engine:
             for name, fields in REQUESTS:
                 request = method_named(name).request.model_validate({"data": folder / "world.jsonl", **fields})
                 await engine.submit(name, request)

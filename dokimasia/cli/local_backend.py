@@ -16,7 +16,7 @@ from dokimasia.cli.outcomes import CheckScreen, DueItems, RunOutcome, edited_in,
 from dokimasia.cli.shared import console, home_options, reading, redact, with_target_flags
 from dokimasia.domain.decision import Action, CheckItem, Decision, Standing
 from dokimasia.errors import DecidedMeanwhile, HomeLocked, InputError, NotFound, StorageError
-from dokimasia.operations.operation import Context, operation_of
+from dokimasia.operations.operation import OperationContext, operation_of
 from dokimasia.runs.forking import ForkRequest
 from dokimasia.runs.method import Method
 from dokimasia.runs.registry import method_of
@@ -109,7 +109,9 @@ class LocalBackend:
         if "body" in arguments:
             arguments["body"] = _body(function, arguments["body"])
         with Home.open(self.settings.home, write=declared.changes, create=declared.creates) as home:
-            result = function(Context(settings=self.settings, home=home, person=who, redact=redact), **arguments)
+            result = function(
+                OperationContext(settings=self.settings, home=home, person=who, redact=redact), **arguments
+            )
             if inspect.iscoroutine(result):
                 result = asyncio.run(result)
         return result.model_dump(mode="json", by_alias=True) if isinstance(result, BaseModel) else result

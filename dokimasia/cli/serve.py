@@ -63,10 +63,10 @@ def command(
     """
     from dokimasia.runs.requests import Invocation
     from dokimasia.service.app import check_address
-    from dokimasia.service.guard import Tokens, read_tokens
+    from dokimasia.service.guard import AccessTokens, read_tokens
 
     far = Invocation(workers=workers, engine=engine, address=address)
-    tokens = Tokens() if token_file is None else read_tokens(token_file)
+    tokens = AccessTokens() if token_file is None else read_tokens(token_file)
     check_address(host, tokens=tokens.needed)
     asyncio.run(_served(settings, host, port, tokens, data_root, hosts, width, far))
 
@@ -83,20 +83,20 @@ async def _served(
 ) -> None:
     from dokimasia.log import Redactor
     from dokimasia.service.app import serve
-    from dokimasia.service.engine import Engine
-    from dokimasia.service.guard import Tokens
+    from dokimasia.service.engine import RunEngine
+    from dokimasia.service.guard import AccessTokens
     from dokimasia.service.run_events import Events
     from dokimasia.service.state import Service
     from dokimasia.storage.home import Home
     from dokimasia.storage.lock import Access, access_kept
 
-    assert isinstance(tokens, Tokens)
+    assert isinstance(tokens, AccessTokens)
     own = secrets.token_urlsafe(32)
     stopping, hurrying = _signals(far.far_workers)
     with Home.open(settings.home, write=True) as home, ExitStack() as kept:
         redact = Redactor((*settings.secrets, own))
         events = Events(home, redact)
-        engine = Engine(settings, home, width=width, observers=events.observing, far=far)
+        engine = RunEngine(settings, home, width=width, observers=events.observing, far=far)
         service = Service(
             settings=settings,
             home=home,
@@ -147,9 +147,9 @@ def _signals(workers: int) -> tuple[asyncio.Event, asyncio.Event]:
 
 async def _drained(engine: "object", hurrying: asyncio.Event) -> None:
     """Answer and commit what is in flight; once somebody is in a hurry, give it up."""
-    from dokimasia.service.engine import Engine
+    from dokimasia.service.engine import RunEngine
 
-    assert isinstance(engine, Engine)
+    assert isinstance(engine, RunEngine)
     closing, hurry = asyncio.ensure_future(engine.close()), asyncio.ensure_future(hurrying.wait())
     await asyncio.wait({closing, hurry}, return_when=asyncio.FIRST_COMPLETED)
     hurry.cancel()

@@ -1,22 +1,206 @@
-"""The service from Python: `Client` begins and finds runs, sends files, and decides what waits for people."""
+"""The service from Python: `Client` begins and finds runs, sends files and decides; `ClientRun` is one run of it."""
 
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import httpx
 from pydantic import ValidationError
 
-from dokimasia.client.connection import Connection
+from dokimasia import operations
+from dokimasia.client.connection import PATIENCE, Connection, Event, events, pause
 from dokimasia.client.files import named, paths_of, request_sent, sent
-from dokimasia.client.run import PAGE, ClientRun
-from dokimasia.errors import ConfigError, InputError, NotFound
+from dokimasia.errors import ConfigError, InputError
 from dokimasia.operations.operation import FileReply, operation_of
 from dokimasia.runs.catalogue import OWN, plugin_methods
 from dokimasia.runs.forking import ForkRequest
 from dokimasia.runs.registry import method_named
 from dokimasia.runs.requests import Invocation, RunRequest
 from dokimasia.settings import nearest
+
+AT_WORK = frozenset({"queued", "running"})
+"""Statuses of a run that goes on by itself."""
+
+PAGE = 500
+
+
+class Ended(NamedTuple):
+    """How a run stands once it is not at work any more.
+
+    `end` is one of `complete`, `failures`, `spending`, `below`, `waiting`, `interrupted`, `failed`, and `why` a sentence where
+    that is not as it was wanted.
+    """
+
+    run: str
+    status: str
+    end: str
+    why: str
+
+
+class ClientRun:
+    """A run of a service, by its id.
+
+    Attributes:
+        id: its id.
+        method: of which method it is.
+        command: the command that asks for the same.
+    """
+
+    def __init__(self, client: "Client", shown: Mapping[str, Any]) -> None:
+        """Not called directly: `Client.run`, `Client.find` and `Client.runs` return runs."""
+        self._client = client
+        self.id = str(shown["id"])
+        self.method = str(shown["method"])
+        self.command = str(shown["command"])
+        self.shown = dict(shown)
+
+    def __repr__(self) -> str:
+        return f"ClientRun({self.id!r}, {self.method!r}, {self.shown['status']!r})"
+
+    @property
+    def _path(self) -> str:
+        return f"/api/runs/{self.id}"
+
+    def refresh(self) -> "ClientRun":
+        """Ask how the run stands now, and return it."""
+        found = self._client.call(operations.runs.list_of_runs, q=self.id, limit=PAGE)
+        for one in found["runs"]:
+            if one["id"] == self.id:
+                self.shown = dict(one)
+                return self
+        self.detail()  # which says that there is none
+        return self
+
+    @property
+    def status(self) -> str:
+        """How the run stands now: queued, running, waiting, done, interrupted or failed."""
+        return str(self.refresh().shown["status"])
+
+    def events(self, *, after: str = "", patience: float = PATIENCE, **how: Any) -> Iterator[Event]:
+        """Yield what happens in the run until its work ends; a service that goes away and comes back is taken up again."""
+        yield from events(self._client.connection, f"{self._path}/events", after=after, patience=patience, **how)
+
+    def wait(
+        self,
+        told: Callable[[Event], None] = lambda event: None,
+        *,
+        limits: Mapping[str, Any] | None = None,
+        patience: float = PATIENCE,
+        **how: Any,
+    ) -> Ended:
+        """Wait until the run is not at work any more, and return how it ended.
+
+        Args:
+            told: each event.
+            limits: `max_failures`, `min_score` and `min_accuracy`, against which its end is held.
+            patience: seconds for which a service that went away is waited for.
+            how: further arguments of `events`.
+        """
+        last = ""
+        while True:
+            for event in self.events(after=last, patience=patience, **how):
+                last = event.id or last
+                told(event)
+                if _at_rest(event):
+                    return self.ended(limits)
+            time.sleep(pause(1))  # the service is about to end, and this begins anew once it is back
+
+    def ended(self, limits: Mapping[str, Any] | None = None) -> Ended:
+        """Return how the run stands, held against what was wanted of it."""
+        wanted = {name: (limits or {}).get(name) for name in ("max_failures", "min_score", "min_accuracy")}
+        found = self._client.call(operations.finished.end, run=self.id, **wanted)
+        return Ended(self.id, found["status"], found["end"], found["why"])
+
+    def figures(self) -> dict[str, Any]:
+        """Return its figures, as `dokimasia show RUN --json` prints them, without items."""
+        return self.detail()["figures"]
+
+    def detail(self) -> dict[str, Any]:
+        """Return the run with its figures, its estimate and whether its items are shown with them."""
+        return self._client.call(operations.runs.one_run, run=self.id)
+
+    def items(self, sample: str | None = None) -> Iterator[dict[str, Any]]:
+        """Yield its items, of one sample or of all, in the order of its data."""
+        yield from self._client.entries(operations.results.items, "items", run=self.id, sample=sample)
+
+    def samples(self, *, failed: bool = False) -> Iterator[dict[str, Any]]:
+        """Yield the names of its samples, with how many results each has and how many failed."""
+        yield from self._client.pages(f"{self._path}/samples", "samples", failed=failed or None)
+
+    def sample(self, id: str, *, raw: bool = False) -> dict[str, Any]:
+        """Return one sample whole, with `raw` also every call as it was sent."""
+        return self._client.call(operations.results.one_sample, run=self.id, sample=id, raw=raw or None)
+
+    def correct(self, sample: str, **said: Any) -> dict[str, Any]:
+        """Correct an answer to a sample by hand, or leave the sample out, and return what is kept of it.
+
+        Args:
+            sample: its name.
+            said: `model` and `repeat` of the answer, with `answer` ("right" or "wrong"), `criteria` (scores by number, 0 for
+                not stated), or `undo`; or `leave_out`; and a `reason`.
+        """
+        return self._client.call(operations.finished.correct, run=self.id, body={"sample": sample, **said})
+
+    def corrections(self) -> Iterator[dict[str, Any]]:
+        """Yield all that people corrected by hand, what was taken back, too, in the order in which they did."""
+        yield from self._client.entries(operations.finished.corrections, "corrections", run=self.id)
+
+    def export(self, format: str = "jsonl") -> bytes:
+        """Return its rows as `jsonl`, `csv` or `parquet`; another program's form is a ZIP archive of its files."""
+        return self._client.call(operations.results.export, run=self.id, format=format).data
+
+    def report(self, format: str = "html", **how: Any) -> bytes:
+        """Return its report as `html`, `md` or `terminal` (with `width` and `colour`); `samples` says how many it shows."""
+        return self._client.call(operations.results.report, run=self.id, format=format, **how).data
+
+    def cancel(self, *, at_once: bool = False) -> "ClientRun":
+        """Stop it once the calls in flight are committed, or at once."""
+        return self._became(self._client.call(operations.runs.cancel, run=self.id, at_once=at_once or None))
+
+    def resume(self, **limits: Any) -> "ClientRun":
+        """Go on with it, under other limits (None: without one) and prompts; limits on spending that are not named stay."""
+        return self._became(
+            self._client.connection.send("POST", f"{self._path}/resume", self._client.as_json("resume", limits))
+        )
+
+    def retry(self, kinds: Sequence[str] = (), **limits: Any) -> "ClientRun":
+        """Ask anew what failed, of all kinds or of some."""
+        body = self._client.as_json("resume", limits) | ({"kinds": list(kinds)} if kinds else {})
+        return self._became(self._client.connection.send("POST", f"{self._path}/retry", body))
+
+    def fork(self, **changes: Any) -> "ClientRun":
+        """Do it again with another `judge`, `models` (old to new), `prompts`, from a `node`; return the new run."""
+        body = self._client.as_json("fork", changes)
+        return ClientRun(self._client, self._client.connection.send("POST", f"{self._path}/fork", body))
+
+    def fork_preview(self, **changes: Any) -> dict[str, Any]:
+        """Return what a fork would be, ask and cost."""
+        return self._client.connection.send(
+            "POST", f"{self._path}/fork", self._client.as_json("fork", changes), dry_run=True
+        )
+
+    def call(self, name: str | None = None, tags: Sequence[str] | None = None) -> "ClientRun":
+        """Give it a name, tags in the place of those that it has, or both."""
+        body = {"name": name, "tags": None if tags is None else list(tags)}
+        given = {key: value for key, value in body.items() if value is not None}
+        return self._became(self._client.call(operations.runs.call_otherwise, run=self.id, body=given))
+
+    def delete(self, *, force: bool = False) -> dict[str, Any]:
+        """Delete it and return what went; with `force` also where other runs were made from it."""
+        return self._client.call(operations.runs.delete, run=self.id, force=force or None)
+
+    def _became(self, shown: Mapping[str, Any]) -> "ClientRun":
+        self.shown = {**self.shown, **shown}
+        return self
+
+
+def _at_rest(event: Event) -> bool:
+    """Whether an event says that the run is not at work any more."""
+    told = event.data["picture"] if event.kind == "snapshot" else {event.kind: event.data}
+    status = (told.get("status") or {}).get("status")
+    return bool(told.get("ended")) or (status is not None and status not in AT_WORK)
+
 
 CHANGES: Mapping[str, type[Invocation]] = {"fork": ForkRequest, "resume": RunRequest}
 
@@ -88,8 +272,8 @@ class Client:
 
     def runs(self, *, tags: Sequence[str] = (), **filters: Any) -> list[ClientRun]:
         """Return the runs, the newest first: those with all of some tags, of a `status`, of a `method`, that hold a text `q`."""
-        found = self.pages("/api/runs", "runs", tag=list(tags) or None, **filters)
-        return [ClientRun(self, one) for one in found]
+        listed = self.entries(operations.runs.list_of_runs, "runs", tag=list(tags) or None, **filters)
+        return [ClientRun(self, shown) for shown in listed]
 
     def find(self, run: str) -> ClientRun:
         """Return a run by its name, the beginning of its id, or `last`.
@@ -97,11 +281,11 @@ class Client:
         Raises:
             NotFound: there is none.
         """
-        return ClientRun(self, self.connection.get(f"/api/runs/{_word(run)}"))
+        return ClientRun(self, self.call(operations.runs.one_run, run=run))
 
     def diff(self, first: str, second: str, **how: Any) -> dict[str, Any]:
         """Return how two runs differ: the second minus the first; `models` (A,B), `top` and `seed` as on the command line."""
-        return self.connection.get("/api/diff", runs=f"{first},{second}", **how)
+        return self.call(operations.runs.diff, runs=f"{first},{second}", **how)
 
     def upload(self, path: str | Path) -> str:
         """Send a data file with its images, or a folder, unless it is there; return what names it in a request."""
@@ -117,40 +301,40 @@ class Client:
 
     def models(self, *, simulated: bool = False) -> list[dict[str, Any]]:
         """Return the configured models, and with `simulated` those that ship with the package."""
-        return self.connection.get("/api/models", simulated=simulated or None)["models"]
+        return self.call(operations.knowledge.models, simulated=simulated or None)["models"]
 
     def prompts(self) -> list[dict[str, Any]]:
         """Return the prompts that ship with the service."""
-        return self.connection.get("/api/prompts")["prompts"]
+        return self.call(operations.knowledge.prompts)["prompts"]
 
     def trees(self) -> list[dict[str, Any]]:
         """Return the capability trees."""
-        return list(self.pages("/api/trees", "trees"))
+        return list(self.entries(operations.trees.trees, "trees"))
 
     def tree(self, name: str, **how: Any) -> dict[str, Any]:
         """Return a tree: `version`, `run` and `model` (whose scores) and `depth` as on the command line."""
-        return self.connection.get(f"/api/trees/{_word(name)}", **how)
+        return self.call(operations.trees.one_tree, tree=name, **how)
 
     def passports(self) -> list[dict[str, Any]]:
         """Return the judges of which probes can make a passport."""
-        return self.connection.get("/api/passports")["judges"]
+        return self.call(operations.passports.passports)["judges"]
 
     def passport(self, judge: str, *, runs: Sequence[str] = (), seed: int = 0) -> dict[str, Any]:
         """Return what probes measured of a judge."""
-        return self.connection.get(f"/api/passports/{_word(judge)}", run=list(runs) or None, seed=seed)
+        return self.call(operations.passports.one_passport, judge=judge, run=list(runs) or None, seed=seed)
 
     def reviews(self) -> list[dict[str, Any]]:
         """Return the runs with anything that people decide on, those where something waits first."""
-        return list(self.pages("/api/reviews", "reviews"))
+        return list(self.entries(operations.reviews.reviews, "reviews"))
 
     def pending(self, run: str, *, second: bool = False) -> Iterator[dict[str, Any]]:
         """Yield the items of a run on which the token's holder can decide now."""
-        path = f"/api/reviews/{_word(run)}"
-        yield from self.pages(path, "items", due=True, second=second or None)
+        how = {"due": True, "second": second or None}
+        yield from self.entries(operations.reviews.one_review, "items", run=run, **how)
 
     def item(self, run: str, item: str) -> dict[str, Any]:
         """Return what a person is shown of an item, and the decisions on it that they may see."""
-        return self.connection.get(f"/api/reviews/{_word(run)}/{_word(item)}")
+        return self.call(operations.reviews.one_item, run=run, item=item)
 
     def decide(self, run: str, item: str, action: str, **decision: Any) -> dict[str, Any]:
         """Decide on an item as the token's holder: `text`, `delete`, `ratings`, `second`, `seen` as the action needs them.
@@ -158,16 +342,15 @@ class Client:
         Raises:
             InputError: somebody has decided before, or it cannot be decided so.
         """
-        body = {"action": action, **decision}
-        return self.connection.send("POST", f"/api/reviews/{_word(run)}/{_word(item)}", body)
+        return self.call(operations.reviews.decide, run=run, item=item, body={"action": action, **decision})
 
     def draft(self, run: str, item: str, text: str) -> dict[str, Any]:
         """Keep a text that is not decided on yet, and return what of a reply would not be understood; an empty one is none."""
-        return self.connection.send("PUT", f"/api/reviews/{_word(run)}/{_word(item)}/draft", {"text": text})
+        return self.call(operations.reviews.draft, run=run, item=item, body={"text": text})
 
     def agreement(self, run: str) -> dict[str, Any]:
         """Return how a run's items stand and how far people agree."""
-        return self.connection.get(f"/api/reviews/{_word(run)}/agreement")
+        return self.call(operations.reviews.agreement, run=run)
 
     def image(self, sha256: str) -> bytes:
         """Return an image of the home by the SHA-256 of its bytes."""
@@ -259,11 +442,3 @@ def _fault(model: type[Any], fault: Mapping[str, Any]) -> str:
         given = f", such as [{fault['input']!r}]" if isinstance(fault["input"], str) else ""
         return f"{where}: a list is wanted{given}"
     return f"{where}: {str(fault['msg']).removeprefix('Value error, ')}"
-
-
-def _word(run: str) -> str:
-    from urllib.parse import quote
-
-    if not run.strip() or run in (".", ".."):
-        raise NotFound(f"{run!r} is no name of a run")
-    return quote(run, safe="")

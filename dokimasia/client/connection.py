@@ -1,12 +1,13 @@
-"""Requests to a service: the token goes along and is never shown, errors come back as those of this package."""
+"""Requests to a service and its event streams: the token is never shown, and errors come back as those of this package."""
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import quote, urlsplit
 
 import httpx
+import orjson
 
 from dokimasia import __version__, errors
 from dokimasia.errors import ConfigError, DokimasiaError, InputError, NotFound, Unreachable
@@ -201,3 +202,80 @@ def _minor(version: str) -> list[str]:
 
 def _brief(problem: Exception) -> str:
     return " ".join(str(problem).split())[:200] or type(problem).__name__
+
+
+class Event(NamedTuple):
+    """One event of a run: what kind it is, its id in the stream, and what it says."""
+
+    kind: str
+    id: str
+    data: dict[str, Any]
+
+
+def events(
+    connection: Connection,
+    path: str,
+    *,
+    after: str = "",
+    patience: float = PATIENCE,
+    lost: Callable[[str], None] = lambda why: None,
+) -> Iterator[Event]:
+    """Yield the events of a stream until it ends by itself.
+
+    Args:
+        connection: to the service.
+        path: the stream's address there.
+        after: the id of the last event that is known already.
+        patience: seconds without the service after which it is given up.
+        lost: told each time that the stream breaks off.
+
+    Raises:
+        Unreachable: the service does not come back.
+        DokimasiaError: there is no such stream.
+    """
+    known, tries, since = after, 0, time.monotonic()
+    while True:
+        headers = {"accept": "text/event-stream", **({"last-event-id": known} if known else {})}
+        try:
+            with connection.stream(path, headers=headers) as reply:
+                tries = 0
+                for event in parsed(reply.iter_lines()):
+                    known, since = event.id or known, time.monotonic()
+                    yield event
+                return
+        except httpx.TransportError as problem:
+            if not tries:
+                since = time.monotonic()
+            tries += 1
+            gone = connection.gone(problem)
+            if time.monotonic() - since > patience:
+                raise gone from None
+            lost(str(gone))
+            time.sleep(pause(tries))
+
+
+def parsed(lines: Iterable[str]) -> Iterator[Event]:
+    """Yield events of lines as the standard has them; a comment, such as one that keeps the stream open, is none."""
+    kind, id, data = "", "", list[str]()
+    for line in lines:
+        if not line:
+            if data:
+                yield Event(kind or "message", id, _event_data("\n".join(data)))
+            kind, data = "", []
+            continue
+        name, _, value = line.partition(":")
+        value = value.removeprefix(" ")
+        if name == "event":
+            kind = value
+        elif name == "data":
+            data.append(value)
+        elif name == "id" and "\0" not in value:
+            id = value
+
+
+def _event_data(text: str) -> dict[str, Any]:
+    try:
+        found: Any = orjson.loads(text)
+    except orjson.JSONDecodeError:
+        return {"text": text}
+    return found if isinstance(found, dict) else {"value": found}

@@ -23,7 +23,7 @@ _LONGEST = 1024
 PAGE = 500
 
 
-class Part(NamedTuple):
+class UploadPart(NamedTuple):
     """A file of an upload: its name there, with slashes, and where it lies here."""
 
     name: str
@@ -51,20 +51,20 @@ def sent(connection: Connection, path: Path) -> str:
     return f"upload:{id}/{path.name}"
 
 
-def parts_of(path: Path) -> Iterator[Part]:
+def parts_of(path: Path) -> Iterator[UploadPart]:
     """Yield a file and the images of its own folder that it names, or all files of a folder, under the folder's name."""
     if path.is_dir():
         for inside in sorted(path.rglob("*")):
             if inside.is_file() and not any(part.startswith(".") for part in inside.relative_to(path).parts):
-                yield Part(f"{path.name}/{inside.relative_to(path).as_posix()}", inside)
+                yield UploadPart(f"{path.name}/{inside.relative_to(path).as_posix()}", inside)
         return
-    yield Part(path.name, path)
+    yield UploadPart(path.name, path)
     known = {path.name}
     for image in _images(path):
         name = image.relative_to(path.parent).as_posix()
         if name not in known:
             known.add(name)
-            yield Part(name, image)
+            yield UploadPart(name, image)
 
 
 def request_sent(connection: Connection, request: Invocation) -> dict[str, Any]:

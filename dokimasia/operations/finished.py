@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, Field
 
 from dokimasia.methods.evaluation.correcting import Wanted, correct_now
-from dokimasia.operations.operation import After, Context, Limit, Listed, Parameter, counted_page, operation
+from dokimasia.operations.operation import After, Limit, ListPage, OperationContext, Parameter, counted_page, operation
 from dokimasia.runs.deleting import resting_on
 from dokimasia.runs.ending import ENDED, SPENT, judge, waited_for
 from dokimasia.runs.registry import method_of
@@ -39,7 +39,7 @@ class CorrectionShown(BaseModel):
     number: int = Field(ge=1, description="counts what was said of the same thing")
 
 
-class CorrectionsShown(Listed):
+class CorrectionsShown(ListPage):
     """A page of all that people corrected in a run, in the order in which they did; of the same thing the last one counts."""
 
     corrections: list[CorrectionShown]
@@ -71,7 +71,7 @@ class RunSize(BaseModel):
 
 
 @operation("GET", "/runs/{run}/corrections", tag="results")
-def corrections(context: Context, run: str, limit: Limit = 50, after: After = None) -> CorrectionsShown:
+def corrections(context: OperationContext, run: str, limit: Limit = 50, after: After = None) -> CorrectionsShown:
     """List what people corrected by hand in a run, what was taken back, too."""
     every = correction_events(context.home, context.run(run).id)
     page, later = counted_page(every, limit=limit, after=after)
@@ -80,14 +80,14 @@ def corrections(context: Context, run: str, limit: Limit = 50, after: After = No
 
 
 @operation("POST", "/runs/{run}/corrections", tag="results", right="review", status=201)
-def correct(context: Context, run: str, body: Wanted) -> CorrectionShown:
+def correct(context: OperationContext, run: str, body: Wanted) -> CorrectionShown:
     """Correct an answer of a finished evaluation by hand, or leave a sample out; the judge's reply stays as it is."""
     kept = correct_now(context.home, context.run(run), body, who=context.person)
     return CorrectionShown.model_validate(kept.shown())
 
 
 @operation("GET", "/runs/{run}/resting", tag="runs")
-def resting(context: Context, run: str) -> RunSize:
+def resting(context: OperationContext, run: str) -> RunSize:
     """Say what would go if a run were deleted."""
     found = context.run(run)
     size = run_size(context.home, found.id)
@@ -97,7 +97,7 @@ def resting(context: Context, run: str) -> RunSize:
 
 @operation("GET", "/runs/{run}/end", tag="runs")
 def end(
-    context: Context,
+    context: OperationContext,
     run: str,
     max_failures: Annotated[str | None, Parameter(pattern=r"^([0-9]{1,9}|[0-9]{1,3}(\.[0-9]{1,6})?%)$")] = None,
     min_score: Annotated[float | None, Parameter(ge=-1e9, le=1e9)] = None,

@@ -6,7 +6,7 @@ from pydantic import BaseModel, Field
 
 from dokimasia.endpoints.models import chosen_models, list_models
 from dokimasia.errors import NotFound
-from dokimasia.operations.operation import Context, Parameter, operation
+from dokimasia.operations.operation import OperationContext, Parameter, operation
 from dokimasia.prompts import default_library
 from dokimasia.prompts.library import shipped_text
 
@@ -68,7 +68,7 @@ class Prompts(BaseModel):
 
 @operation("GET", "/models", tag=TAG)
 def models(
-    context: Context,
+    context: OperationContext,
     simulated: Annotated[bool, Parameter(description="Also the simulated models that ship with the package.")] = False,
 ) -> Models:
     """List the configured models with prices and what was measured; nothing of a key but whether it is set."""
@@ -77,13 +77,13 @@ def models(
 
 
 @operation("GET", "/prompts", tag=TAG)
-def prompts(context: Context) -> Prompts:
+def prompts(context: OperationContext) -> Prompts:
     """List the prompts that ship with the package."""
     return Prompts(prompts=[_prompt_shown(name) for name in default_library().names()])
 
 
 @operation("GET", "/prompts/{name}", tag=TAG)
-def one_prompt(context: Context, name: str) -> PromptText:
+def one_prompt(context: OperationContext, name: str) -> PromptText:
     """Show a prompt with its text."""
     names = default_library().names()
     if name not in names:

@@ -44,7 +44,7 @@ Limit = Annotated[int, LIMIT]
 After = Annotated[str | None, AFTER]
 
 
-class Refused(Exception):
+class RequestRefused(Exception):
     """A request that is refused for another reason than what it asks of a run, with the HTTP status of the refusal."""
 
     def __init__(self, status: int, detail: str, *, headers: Mapping[str, str] | None = None) -> None:
@@ -60,7 +60,7 @@ class Body(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class Listed(BaseModel):
+class ListPage(BaseModel):
     """Base of a page of a list: how many entries there are in all, and what `after` is for the next page (null: the last)."""
 
     total: int = Field(ge=0)
@@ -82,7 +82,7 @@ class FileReply:
 
 
 @dataclass(kw_only=True)
-class Context:
+class OperationContext:
     """What an operation works with: the home of this process, and who asks.
 
     Attributes:
@@ -144,7 +144,7 @@ class Operation:
     """How an operation is reached over HTTP.
 
     Attributes:
-        function: takes a `Context`, then its parameters: those in the path, a `body`, and those of the query.
+        function: takes a `OperationContext`, then its parameters: those in the path, a `body`, and those of the query.
         verb: the HTTP method.
         path: below `/api`.
         tag: under which the OpenAPI description lists it.

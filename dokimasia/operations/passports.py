@@ -6,7 +6,7 @@ from pydantic import BaseModel
 
 from dokimasia.methods.passports import passport_of
 from dokimasia.methods.passports.probed import judges_probed, material_of
-from dokimasia.operations.operation import Context, Parameter, operation
+from dokimasia.operations.operation import OperationContext, Parameter, operation
 
 
 class JudgeProbed(BaseModel):
@@ -23,7 +23,7 @@ class Passports(BaseModel):
 
 
 @operation("GET", "/passports", tag="passports")
-def passports(context: Context) -> Passports:
+def passports(context: OperationContext) -> Passports:
     """List the judges of which finished probes of the home can make a passport."""
     probed = judges_probed(context.home)
     return Passports(judges=[JudgeProbed(judge=judge, runs=runs) for judge, runs in probed.items()])
@@ -31,7 +31,7 @@ def passports(context: Context) -> Passports:
 
 @operation("GET", "/passports/{judge:path}", tag="passports")
 def one_passport(
-    context: Context,
+    context: OperationContext,
     judge: str,
     run: Annotated[
         list[str] | None, Parameter(max_length=50, description="Probes to make it from; by default all.")

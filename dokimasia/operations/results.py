@@ -9,12 +9,12 @@ from typing import Annotated, Any, Literal, cast, get_args
 from dokimasia.methods.checks import without_others
 from dokimasia.operations.operation import (
     After,
-    Context,
     FileReply,
     Limit,
-    Listed,
+    ListPage,
+    OperationContext,
     Parameter,
-    Refused,
+    RequestRefused,
     counted_page,
     operation,
 )
@@ -36,7 +36,7 @@ ZIP, ZIP_DATE = "application/zip", (1980, 1, 1, 0, 0, 0)
 HTML, MARKDOWN, PLAIN = "text/html", "text/markdown", "text/plain"
 
 
-class Items(Listed):
+class Items(ListPage):
     """A page of a run's items, each as the method of the run shows it."""
 
     items: list[dict[str, Any]]
@@ -44,7 +44,7 @@ class Items(Listed):
 
 @operation("GET", "/runs/{run}/items", tag="results")
 def items(
-    context: Context,
+    context: OperationContext,
     run: str,
     sample: Annotated[str | None, Parameter(max_length=4000, description="Only this sample's.")] = None,
     limit: Limit = 50,
@@ -61,7 +61,7 @@ def items(
 
 @operation("GET", "/runs/{run}/samples/{sample:path}", tag="results")
 def one_sample(
-    context: Context,
+    context: OperationContext,
     run: str,
     sample: str,
     raw: Annotated[bool, Parameter(description="Also every request and reply as it was sent.")] = False,
@@ -74,7 +74,7 @@ def one_sample(
 
 @operation("GET", "/runs/{run}/report", tag="results", slow=True, files=(HTML, MARKDOWN, PLAIN), file="the report")
 def report(
-    context: Context,
+    context: OperationContext,
     run: str,
     format: Literal["html", "md", "terminal"] = "html",
     samples: Annotated[int, Parameter(ge=0, le=10_000, description="Show so many samples, failures first.")] = SAMPLES,
@@ -103,7 +103,7 @@ def report(
     file="the rows, or for another form a ZIP of its files",
 )
 def export(
-    context: Context,
+    context: OperationContext,
     run: str,
     format: Annotated[
         str, Parameter(max_length=100, description="jsonl, csv, parquet, or a form of the method, such as vlmevalkit.")
@@ -119,7 +119,7 @@ def export(
     forms = method_of(found).forms
     if context.served and format not in forms:
         known = ", ".join((*get_args(Format), *forms))
-        raise Refused(422, f"format: run {found.id} is exported as one of {known}")
+        raise RequestRefused(422, f"format: run {found.id} is exported as one of {known}")
     return FileReply(zipped(form_of(context.home, found, format)), ZIP, f"{found.id}-{format}.zip")
 
 
@@ -138,14 +138,14 @@ def unzipped(data: bytes) -> dict[str, bytes]:
         return {name: archive.read(name) for name in archive.namelist()}
 
 
-def _for_person(context: Context, run: Run, view: Mapping[str, Any]) -> dict[str, Any]:
+def _for_person(context: OperationContext, run: Run, view: Mapping[str, Any]) -> dict[str, Any]:
     """Return a view of a run without what others decided where the one who asks has not decided yet."""
     if not context.person:
         return dict(view)
     return without_others(context.home, run, view, context.person)
 
 
-def _printed(context: Context, run: Run, *, width: int, colour: bool) -> str:
+def _printed(context: OperationContext, run: Run, *, width: int, colour: bool) -> str:
     """Return what a terminal of a width shows of a run."""
     from dokimasia.report.console import PrintableConsole
     from dokimasia.report.terminal import draw_run

@@ -31,12 +31,12 @@ from dokimasia.methods.people import asked_of, hand_out_here, queued, rating_tex
 from dokimasia.operations.operation import (
     After,
     Body,
-    Context,
     FileReply,
     Limit,
-    Listed,
+    ListPage,
+    OperationContext,
     Parameter,
-    Refused,
+    RequestRefused,
     operation,
     page_of,
 )
@@ -68,7 +68,7 @@ class ReviewShown(BaseModel):
     oldest: str
 
 
-class Reviews(Listed):
+class Reviews(ListPage):
     """A page of these runs, those where something waits first, by their oldest item."""
 
     reviews: list[ReviewShown]
@@ -88,7 +88,7 @@ class ItemListed(BaseModel):
     due: bool = Field(description="whether the one who asks can decide on it now")
 
 
-class ReviewItems(Listed):
+class ReviewItems(ListPage):
     """A page of a run's items, those that wait first."""
 
     run: str
@@ -166,7 +166,7 @@ class HandedOut(BaseModel):
 
 
 @operation("GET", "/reviews", tag=TAG)
-def reviews(context: Context, limit: Limit = 50, after: After = None) -> Reviews:
+def reviews(context: OperationContext, limit: Limit = 50, after: After = None) -> Reviews:
     """List the runs with anything that people decide on, those where something waits first."""
     every = review_queue(context.home)
     shown, later = page_of(every, lambda one: one.run.id, limit=limit, after=after)
@@ -188,7 +188,7 @@ def reviews(context: Context, limit: Limit = 50, after: After = None) -> Reviews
 
 @operation("GET", "/reviews/{run}", tag=TAG)
 def one_review(
-    context: Context,
+    context: OperationContext,
     run: str,
     second: Annotated[
         bool, Parameter(description="`due` are those on which others have decided, for a second opinion.")
@@ -219,7 +219,7 @@ def one_review(
 
 
 @operation("GET", "/reviews/{run}/agreement", tag=TAG)
-def agreement(context: Context, run: str) -> dict[str, Any]:
+def agreement(context: OperationContext, run: str) -> dict[str, Any]:
     """Return how items stand and how far people agree; `dokimasia check RUN --json` prints the same."""
     found = context.run(run)
     return standing_figures(context.home, found.id, all_standings(context.home, found.id))
@@ -233,7 +233,7 @@ def agreement(context: Context, run: str) -> dict[str, Any]:
     files=(JSON_LINES,),
     file="the ratings, a line each",
 )
-def ratings(context: Context, run: str) -> FileReply:
+def ratings(context: OperationContext, run: str) -> FileReply:
     """Return what people said of what was handed out to them, as `dokimasia annotate agreement` reads it."""
     found = context.run(run)
     name = f"ratings-{found.id}.jsonl"
@@ -249,7 +249,7 @@ def ratings(context: Context, run: str) -> FileReply:
     file="an archive of the file and of what lies beside it",
 )
 def files(
-    context: Context,
+    context: OperationContext,
     run: str,
     name: Annotated[
         str,
@@ -273,7 +273,7 @@ def files(
 
 
 @operation("POST", "/reviews/{run}/lines", tag=TAG, right="review", status=201)
-def take_in(context: Context, run: str, body: Lines) -> TakenIn:
+def take_in(context: OperationContext, run: str, body: Lines) -> TakenIn:
     """Take in the decisions of a file, all lines or none; the same again changes nothing."""
     found = context.run(run)
     taken = take_in_lines(context.home, found.id, body.lines, body.name, who=context.person, others=context.self_named)
@@ -281,18 +281,18 @@ def take_in(context: Context, run: str, body: Lines) -> TakenIn:
 
 
 @operation("POST", "/reviews/{run}/hand-out", tag=TAG, right="review", status=201)
-def hand_out(context: Context, run: str, body: HandOut) -> HandedOut:
+def hand_out(context: OperationContext, run: str, body: HandOut) -> HandedOut:
     """Hand responses, pairs or criteria of a run out to people, blind, to each in an order of their own."""
     found = context.run(run)
     if body.kind not in RATED:
-        raise Refused(UNPROCESSABLE, f"kind: {body.kind} is not handed out; {', '.join(RATED)} are")
+        raise RequestRefused(UNPROCESSABLE, f"kind: {body.kind} is not handed out; {', '.join(RATED)} are")
     new = hand_out_here(context.home, found, body.kind, annotators=body.annotators, per=body.per, seed=body.seed)
     return HandedOut(new=asyncio.run(new))
 
 
 @operation("GET", "/reviews/{run}/{item}", tag=TAG, replies=(GONE,))
 def one_item(
-    context: Context,
+    context: OperationContext,
     run: str,
     item: str,
 ) -> ItemShown:
@@ -304,7 +304,7 @@ def one_item(
 
 
 @operation("POST", "/reviews/{run}/{item}", tag=TAG, right="review", status=201, replies=(GONE,))
-def decide(context: Context, run: str, item: str, body: Decided) -> ItemShown:
+def decide(context: OperationContext, run: str, item: str, body: Decided) -> ItemShown:
     """Decide on an item; where somebody did so before, they are told of it and nothing is written over."""
     found = context.run(run)
     one = _found(context, found, item)
@@ -328,12 +328,12 @@ def decide(context: Context, run: str, item: str, body: Decided) -> ItemShown:
             keep_draft(context.home, item, context.person, text)
         again = 'send it with "second": true to keep it as a second opinion'
         headers = {"dokimasia-error": type(problem).__name__}
-        raise Refused(CONFLICT, f"{problem}: {again}", headers=headers) from None
+        raise RequestRefused(CONFLICT, f"{problem}: {again}", headers=headers) from None
     return _shown(context, _found(context, found, item), context.person)
 
 
 @operation("PUT", "/reviews/{run}/{item}/draft", tag=TAG, right="review", replies=(GONE,))
-def draft(context: Context, run: str, item: str, body: Draft) -> DraftKept:
+def draft(context: OperationContext, run: str, item: str, body: Draft) -> DraftKept:
     """Keep a text that is not decided on yet, and say what of a reply would not be understood; an empty one is none."""
     one = _found(context, context.run(run), item)
     if not body.text:
@@ -344,7 +344,7 @@ def draft(context: Context, run: str, item: str, body: Draft) -> DraftKept:
     return DraftKept(faults=faults)
 
 
-def _found(context: Context, run: Run, id: str) -> Standing:
+def _found(context: OperationContext, run: Run, id: str) -> Standing:
     """Return an item of a run.
 
     Raises:
@@ -352,11 +352,11 @@ def _found(context: Context, run: Run, id: str) -> Standing:
         NotFound: there is none.
     """
     if id in withdrawn_items(context.home, run.id):
-        raise Refused(GONE, f"question {id} was withdrawn: run {run.id} does not ask it any more")
+        raise RequestRefused(GONE, f"question {id} was withdrawn: run {run.id} does not ask it any more")
     return item_of(review_items(context.home, run), id, run.id)
 
 
-def _note_shown(context: Context, run: Run, id: str) -> None:
+def _note_shown(context: OperationContext, run: Run, id: str) -> None:
     """Keep when a question was first shown to its person."""
     if _found(context, run, id).item.kind == "question":
         asyncio.run(show_question(context.home, id))
@@ -370,7 +370,7 @@ def _seen(one: Standing, body: Decided, who: str) -> int | None:
     return len(one.decisions) if settled is None or settled.who == who else 0
 
 
-def _shown(context: Context, one: Standing, who: str) -> ItemShown:
+def _shown(context: OperationContext, one: Standing, who: str) -> ItemShown:
     rated = one.item.kind in RATED
     kept = draft_file(context.home.path, one.item.id, who)
     return ItemShown(

@@ -5,7 +5,17 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from dokimasia.operations.operation import After, Body, Context, Limit, Listed, Parameter, Refused, operation, page_of
+from dokimasia.operations.operation import (
+    After,
+    Body,
+    Limit,
+    ListPage,
+    OperationContext,
+    Parameter,
+    RequestRefused,
+    operation,
+    page_of,
+)
 from dokimasia.runs.deleting import resting_on
 from dokimasia.runs.estimate import Estimate
 from dokimasia.runs.reading.comparing import compare_runs
@@ -90,7 +100,7 @@ class RunShown(BaseModel):
     tags: list[str]
 
 
-class RunsListed(Listed):
+class RunsListed(ListPage):
     """A page of the list of runs, the newest first."""
 
     runs: list[RunShown]
@@ -137,7 +147,7 @@ class Renamed(Body):
 
 @operation("GET", "/runs", tag="runs")
 def list_of_runs(
-    context: Context,
+    context: OperationContext,
     tag: Annotated[list[str] | None, Parameter(description="Only runs with each of these tags.", max_length=50)] = None,
     status: RunStatus | None = None,
     method: Annotated[str | None, Parameter(max_length=200)] = None,
@@ -164,7 +174,7 @@ def list_of_runs(
 
 
 @operation("GET", "/runs/{run}", tag="runs")
-def one_run(context: Context, run: str) -> RunDetail:
+def one_run(context: OperationContext, run: str) -> RunDetail:
     """Show a run with its figures; RUN is its id, the beginning of it, its name, or `last`."""
     found = context.run(run)
     context.cache(found)
@@ -181,7 +191,7 @@ def one_run(context: Context, run: str) -> RunDetail:
 
 
 @operation("PATCH", "/runs/{run}", tag="runs", right="run")
-async def call_otherwise(context: Context, run: str, body: Renamed) -> RunShown:
+async def call_otherwise(context: OperationContext, run: str, body: Renamed) -> RunShown:
     """Give a run a name, which another run that has it loses, and tags in the place of those that it has."""
     found = context.run(run)
     if body.name is not None:
@@ -193,7 +203,7 @@ async def call_otherwise(context: Context, run: str, body: Renamed) -> RunShown:
 
 @operation("DELETE", "/runs/{run}", tag="runs", right="run")
 async def delete(
-    context: Context,
+    context: OperationContext,
     run: str,
     force: Annotated[bool, Parameter(description="Also where other runs were made from it.")] = False,
 ) -> Deleted:
@@ -206,21 +216,21 @@ async def delete(
     return size
 
 
-def _check_deletable(context: Context, run: Run, *, force: bool) -> None:
+def _check_deletable(context: OperationContext, run: Run, *, force: bool) -> None:
     """Refuse to delete a run that is at work, or without `force` one that others rest on."""
     if run.status in AT_WORK:
-        raise Refused(CONFLICT, f"run {run.id} is {run.status}: stop it first (POST /api/runs/{run.id}/cancel)")
+        raise RequestRefused(CONFLICT, f"run {run.id} is {run.status}: stop it first (POST /api/runs/{run.id}/cancel)")
     resting = resting_on(context.home, run.id)
     if resting and not force:
         ids = ", ".join(other.id for other in resting)
-        raise Refused(
+        raise RequestRefused(
             CONFLICT, f"what {ids} shows of run {run.id} goes with it: delete it all the same with ?force=true"
         )
 
 
 @operation("GET", "/diff", tag="runs", slow=True, local=("announce",))
 def diff(
-    context: Context,
+    context: OperationContext,
     runs: Annotated[
         str,
         Parameter(
@@ -256,7 +266,7 @@ def diff(
 
 @operation("POST", "/runs/{run}/cancel", tag="runs", right="run", replies=(503,))
 async def cancel(
-    context: Context,
+    context: OperationContext,
     run: str,
     at_once: Annotated[bool, Parameter(description="Give up the calls in flight, too.")] = False,
 ) -> RunShown:
@@ -264,12 +274,12 @@ async def cancel(
     return run_now(context, await context.cancel(context.run(run), at_once=at_once))
 
 
-def run_now(context: Context, run: Run) -> RunShown:
+def run_now(context: OperationContext, run: Run) -> RunShown:
     """Return a run as lists show it, with what it is called."""
     return RunShown.model_validate(described_now(context.home, run))
 
 
-def begun(context: Context, run: Run) -> RunBegun:
+def begun(context: OperationContext, run: Run) -> RunBegun:
     """Return a run with its estimate and links."""
     return RunBegun(
         **described_now(context.home, run),
@@ -279,7 +289,7 @@ def begun(context: Context, run: Run) -> RunBegun:
     )
 
 
-def spent_of(context: Context, run: Run) -> RunSpent:
+def spent_of(context: OperationContext, run: Run) -> RunSpent:
     """Return what a run has spent."""
     return RunSpent.model_validate(spent_by(context.home, run.id)._asdict())
 

@@ -18,7 +18,17 @@ from dokimasia.methods.tree.reading.trees import (
     list_of_versions,
     load_tree,
 )
-from dokimasia.operations.operation import After, Body, Context, FileReply, Limit, Listed, Parameter, operation, page_of
+from dokimasia.operations.operation import (
+    After,
+    Body,
+    FileReply,
+    Limit,
+    ListPage,
+    OperationContext,
+    Parameter,
+    operation,
+    page_of,
+)
 from dokimasia.storage.trees.versions import resolve_tree
 
 MEDIA_TYPES: dict[str, str] = {
@@ -34,7 +44,7 @@ Seed = Annotated[
 Tree = Annotated[str | None, Parameter(max_length=500, description="Another tree or version than the run's own.")]
 
 
-class Trees(Listed):
+class Trees(ListPage):
     """A page of the trees, the newest first."""
 
     trees: list[dict[str, Any]]
@@ -63,7 +73,7 @@ class Imported(Body):
 
 
 @operation("GET", "/trees", tag="trees")
-def trees(context: Context, limit: Limit = 50, after: After = None) -> Trees:
+def trees(context: OperationContext, limit: Limit = 50, after: After = None) -> Trees:
     """List the trees; `dokimasia tree list --json` prints the same."""
     every = list_of_trees(context.home)
     shown, later = page_of(every, lambda tree: tree["tree"], limit=limit, after=after)
@@ -71,7 +81,7 @@ def trees(context: Context, limit: Limit = 50, after: After = None) -> Trees:
 
 
 @operation("POST", "/trees", tag="trees", right="run", creates=True)
-def take_in(context: Context, body: Imported) -> dict[str, Any]:
+def take_in(context: OperationContext, body: Imported) -> dict[str, Any]:
     """Take in an edited tree from an upload as the newest version of a tree, or as a new one; what changed becomes edits."""
     with context.files() as path_of:
         return asyncio.run(import_tree(context.home, path_of(body.file, "file"), tree=body.tree, new=body.new))
@@ -79,7 +89,7 @@ def take_in(context: Context, body: Imported) -> dict[str, Any]:
 
 @operation("GET", "/trees/{tree}", tag="trees", slow=True)
 def one_tree(
-    context: Context,
+    context: OperationContext,
     tree: str,
     version: Annotated[
         str | None, Parameter(max_length=100, description="Its position, or the beginning of its id.")
@@ -96,14 +106,14 @@ def one_tree(
 
 
 @operation("GET", "/trees/{tree}/versions", tag="trees")
-def versions(context: Context, tree: str) -> dict[str, Any]:
+def versions(context: OperationContext, tree: str) -> dict[str, Any]:
     """List the versions of a tree in the order in which they came about; `dokimasia tree list TREE --json` prints the same."""
     return list_of_versions(context.home, tree)
 
 
 @operation("GET", "/trees/{tree}/diff", tag="trees")
 def diff(
-    context: Context,
+    context: OperationContext,
     tree: str,
     first: Annotated[str, Parameter(max_length=200, description="A version: its position, NAME@POSITION, or its id.")],
     second: Annotated[str, Parameter(max_length=200)],
@@ -116,7 +126,7 @@ def diff(
 
 @operation("GET", "/trees/{tree}/export", tag="trees", files=tuple(MEDIA_TYPES.values()), file="the tree")
 def export(
-    context: Context,
+    context: OperationContext,
     tree: str,
     version: Annotated[str | None, Parameter(max_length=100)] = None,
     format: Literal["yaml", "json", "csv", "graphml", "mermaid"] = "yaml",
@@ -129,14 +139,14 @@ def export(
 
 
 @operation("POST", "/trees/{tree}/edits", tag="trees", right="review", status=201)
-def edit(context: Context, tree: str, body: TreeEditSent) -> dict[str, Any]:
+def edit(context: OperationContext, tree: str, body: TreeEditSent) -> dict[str, Any]:
     """Change a tree and keep it as its newest version, with who did it and why."""
     change = TreeChange.model_validate(body.model_dump(exclude={"version"}))
     return asyncio.run(edit_tree(context.home, tree, change, version=body.version, who=context.person))
 
 
 @operation("POST", "/trees/{tree}/restore", tag="trees", right="review", status=201)
-def restore(context: Context, tree: str, body: Restored) -> dict[str, Any]:
+def restore(context: OperationContext, tree: str, body: Restored) -> dict[str, Any]:
     """Make an earlier version the newest again; what lies between stays in the history."""
     stored = load_tree(context.home, tree, version=body.version).stored
     return asyncio.run(
@@ -145,14 +155,14 @@ def restore(context: Context, tree: str, body: Restored) -> dict[str, Any]:
 
 
 @operation("DELETE", "/trees/{tree}", tag="trees", right="run", conflict=True)
-async def delete(context: Context, tree: str) -> dict[str, Any]:
+async def delete(context: OperationContext, tree: str) -> dict[str, Any]:
     """Delete a tree with its versions and the growths that made them."""
     return await delete_whole_tree(context.home, tree)
 
 
 @operation("GET", "/runs/{run}/weaknesses", tag="trees", slow=True)
 def weaknesses(
-    context: Context,
+    context: OperationContext,
     run: str,
     model: Annotated[str, Parameter(max_length=200, description="Whose scores (NAME#blind: without the image).")],
     tree: Tree = None,
@@ -181,7 +191,7 @@ def weaknesses(
 
 @operation("GET", "/runs/{run}/validity", tag="trees", slow=True, local=("against",))
 def validity(
-    context: Context,
+    context: OperationContext,
     run: str,
     model: Annotated[list[str] | None, Parameter(max_length=50, description="Pool only these models' scores.")] = None,
     tree: Tree = None,

@@ -21,7 +21,7 @@ from dokimasia.errors import ConfigError
 from dokimasia.service import pages
 from dokimasia.service.drawing import error_page, refusal_page
 from dokimasia.service.guard import Guard, loopback
-from dokimasia.service.metrics import Measured, Metrics
+from dokimasia.service.metrics import Metrics, RequestMeter
 from dokimasia.service.problems import PROBLEMS, handle_problems
 from dokimasia.service.response_cache import ResponseCache
 from dokimasia.service.routes import api_routers
@@ -43,7 +43,7 @@ def create_app(service: Service) -> FastAPI:
         redoc_url=None,
         responses=PROBLEMS,
         middleware=[
-            Middleware(Measured, metrics=metrics),
+            Middleware(RequestMeter, metrics=metrics),
             Middleware(
                 Guard,
                 error_page=refusal_page,

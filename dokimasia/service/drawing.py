@@ -13,12 +13,13 @@ from markupsafe import Markup, escape
 from starlette.routing import Match
 
 from dokimasia import __version__
-from dokimasia.operations.operation import Refused
+from dokimasia.operations.operation import RequestRefused
 from dokimasia.report.blocks import Block
 from dokimasia.report.drawing import Charts, draw_blocks
 from dokimasia.report.figures import several
 from dokimasia.report.page import embedded
-from dokimasia.service.state import Person, person_of, service_of
+from dokimasia.service.guard import Caller
+from dokimasia.service.state import person_of, service_of
 
 MENU = (
     ("/", "Runs"),
@@ -118,10 +119,10 @@ def refusal_page(request: Request, status: int, detail: str) -> HTMLResponse:
     return error_page(request, status, detail, person=None)
 
 
-def _known(request: Request) -> Person | None:
+def _known(request: Request) -> Caller | None:
     try:
         return person_of(request)
-    except Refused:
+    except RequestRefused:
         return None
 
 

@@ -36,7 +36,7 @@ ACCEPTED_AT_ONCE = 2
 """So many requests are read and checked at once: a large data file keeps a processor busy."""
 
 
-class Engine:
+class RunEngine:
     """Runs over one open home that the caller keeps; implements `dokimasia.service.state.Runner`.
 
     A request is accepted at once, or refused with the error that the command line would print and nothing kept; its run is
@@ -70,7 +70,7 @@ class Engine:
         self._accepting = asyncio.Semaphore(ACCEPTED_AT_ONCE)
         self.queue = Queue(settings, home, width=width, observers=observers, transports=self._transports, far=far)
 
-    async def __aenter__(self) -> "Engine":
+    async def __aenter__(self) -> "RunEngine":
         await self.start()
         return self
 

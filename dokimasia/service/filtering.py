@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, cast, get_args
 from urllib.parse import urlencode
 
 from dokimasia.domain.judgement import Answered, FailureKind
-from dokimasia.operations.operation import Refused
+from dokimasia.operations.operation import RequestRefused
 from dokimasia.runs.figures import shown_name
 from dokimasia.runs.method import Method
 from dokimasia.runs.reading.exporting import row_kind_of
@@ -35,7 +35,7 @@ ORDERS: Mapping[Order, str] = {
 }
 
 
-class Choice(NamedTuple):
+class FilterChoice(NamedTuple):
     """Something to choose from: its parameter, what it is called, and its values with what each is called."""
 
     name: str
@@ -55,7 +55,7 @@ class Filter(NamedTuple):
         return f"?{text}" if text else ""
 
 
-class Sorted(NamedTuple):
+class FilterableRun(NamedTuple):
     """By what the samples of a run can be filtered: what its rows say, and how other methods sort its samples."""
 
     method: Method[Any, Any]
@@ -65,10 +65,12 @@ class Sorted(NamedTuple):
     corrected: Mapping[str, frozenset[str]]
 
 
-def sorted_by(home: Home, run: Run) -> Sorted:
+def sorted_by(home: Home, run: Run) -> FilterableRun:
     """Return by what the samples of a run can be filtered; what was found is kept until any run, or any tree, changes."""
     method = method_of(run)
-    return Sorted(method, row_kind_of(method), facets_of(home, run), groupings_of(home, run), corrected_in(home, run))
+    return FilterableRun(
+        method, row_kind_of(method), facets_of(home, run), groupings_of(home, run), corrected_in(home, run)
+    )
 
 
 def corrected_in(home: Home, run: Run) -> Mapping[str, frozenset[str]]:
@@ -109,7 +111,7 @@ def _groupings(home: Home, run_id: str, changes: tuple[Any, ...]) -> Sequence[Gr
     return groupings(home, get_run(home, run_id))
 
 
-def filter_of(asked: Mapping[str, str], by: Sorted) -> Filter:
+def filter_of(asked: Mapping[str, str], by: FilterableRun) -> Filter:
     """Return what the parameters of an address ask for.
 
     Raises:
@@ -124,7 +126,7 @@ def filter_of(asked: Mapping[str, str], by: Sorted) -> Filter:
         fixed = {"failure": get_args(FailureKind), "corrected": tuple(CALLED), "answer": get_args(Answered)}
         known = dict(one.values) | dict.fromkeys(fixed.get(one.name, ()), "")
         if one.name in given and given[one.name] not in known:
-            raise Refused(
+            raise RequestRefused(
                 HTTPStatus.UNPROCESSABLE_ENTITY,
                 f"{one.label}: there is no {given[one.name]!r}; there are {', '.join(map(str, known)) or 'none'}",
             )
@@ -151,33 +153,33 @@ TEXTS = frozenset({"q", "answers", "low", "high"})
 """Parameters that are written and not chosen."""
 
 
-def choices(by: Sorted) -> list[Choice]:
+def choices(by: FilterableRun) -> list[FilterChoice]:
     """Return what there is to choose from; what leaves no choice is left out."""
     least = {"model": 2, "category": 2, "failure": 2, "order": 2 if by.method.scale and by.facets.models else 99}
     return [one for one in _every_choice(by) if len(one.values) >= least.get(one.name, 1)]
 
 
-def _every_choice(by: Sorted) -> list[Choice]:
+def _every_choice(by: FilterableRun) -> list[FilterChoice]:
     failures = [(ANY, "any failure"), *((one, one.replace("_", " ")) for one in by.facets.failures)]
     return [
-        Choice("model", "model", [(name, name) for name in (shown_name(*one) for one in by.facets.models)]),
-        Choice("answer", "final answer", [(one, one) for one in by.facets.verdicts]),
-        Choice("failure", "failure", failures),
+        FilterChoice("model", "model", [(name, name) for name in (shown_name(*one) for one in by.facets.models)]),
+        FilterChoice("answer", "final answer", [(one, one) for one in by.facets.verdicts]),
+        FilterChoice("failure", "failure", failures),
         *(
-            Choice(
+            FilterChoice(
                 f"{GROUP}{one.name}",
                 one.called,
                 [(id, f"{'– ' * group.depth}{group.title}") for id, group in one.groups.items()],
             )
             for one in by.groupings
         ),
-        Choice("corrected", "corrected by hand", [(one, CALLED[one]) for one in by.corrected]),
-        Choice("category", "category", [(one, one) for one in by.facets.categories]),
-        Choice("order", "order", list(ORDERS.items())),
+        FilterChoice("corrected", "corrected by hand", [(one, CALLED[one]) for one in by.corrected]),
+        FilterChoice("category", "category", [(one, one) for one in by.facets.categories]),
+        FilterChoice("order", "order", list(ORDERS.items())),
     ]
 
 
-def _among(given: Mapping[str, str], by: Sorted, model: str) -> frozenset[str] | None:
+def _among(given: Mapping[str, str], by: FilterableRun, model: str) -> frozenset[str] | None:
     """Return the samples that are in every group that is asked for, with a model those whose answer by it is."""
     chosen = [one.groups[given[name]] for one in by.groupings if (name := f"{GROUP}{one.name}") in given]
     each = [
@@ -197,5 +199,5 @@ def _number(given: Mapping[str, str], name: str, unit: float) -> float | None:
     except ValueError:
         value = math.nan
     if not math.isfinite(value):
-        raise Refused(HTTPStatus.UNPROCESSABLE_ENTITY, f"score ({name}): {text[:80]!r} is no number")
+        raise RequestRefused(HTTPStatus.UNPROCESSABLE_ENTITY, f"score ({name}): {text[:80]!r} is no number")
     return value / unit

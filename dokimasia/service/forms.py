@@ -42,7 +42,7 @@ _COMMAS = ", separated by commas"
 
 
 @dataclass(frozen=True, slots=True)
-class Control:
+class FormField:
     """A field of a form.
 
     Attributes:
@@ -88,15 +88,15 @@ class Control:
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class FieldGroup:
     """Fields that stand together; those that few people change are folded."""
 
     title: str
-    controls: tuple[Control, ...]
+    controls: tuple[FormField, ...]
     folded: bool = True
 
 
-def groups_of(method: Method[Any, Any]) -> list[Group]:
+def groups_of(method: Method[Any, Any]) -> list[FieldGroup]:
     """Return a method's form: what is needed and who is asked first, then what can be changed, then limits and names."""
     request: type[RunRequest] = method.request
     fields = {
@@ -116,17 +116,17 @@ def groups_of(method: Method[Any, Any]) -> list[Group]:
     later = [name for name in LATER if name in fields]
     rest = [name for name in fields if name not in {*first, *limits, *names, *later}]
     parts = (("", first), ("Options", rest), ("Name and tags", names), ("Limits", limits), ("Seed and prompts", later))
-    return [Group(title, tuple(controls[name] for name in part), bool(title)) for title, part in parts if part]
+    return [FieldGroup(title, tuple(controls[name] for name in part), bool(title)) for title, part in parts if part]
 
 
-def changes_of(request: type[Invocation], *, form: str, named: bool = False) -> list[Group]:
+def changes_of(request: type[Invocation], *, form: str, named: bool = False) -> list[FieldGroup]:
     """Return the form of what can be changed of a run that is there: its limits, prompts and, where `named`, its name."""
     fields = {name: field for name, field in request.model_fields.items() if given_over_http(name, field)}
     labels = [name for name, field in fields.items() if option_of(field).label and named]
     limits = [name for name in Invocation.model_fields if name in fields and not option_of(fields[name]).label]
     parts = (("Prompts", ["prompts"]), ("Limits", limits), ("Name and tags", labels))
     return [
-        Group(title, tuple(replace(_control(name, fields[name]), form=form) for name in part))
+        FieldGroup(title, tuple(replace(_control(name, fields[name]), form=form) for name in part))
         for title, part in parts
         if part
     ]
@@ -139,7 +139,7 @@ async def texts_of(request: Request) -> dict[str, list[str]]:
     return {name: some for name, some in texts.items() if some}
 
 
-def values_of(groups: Sequence[Group], form: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, ...]]:
+def values_of(groups: Sequence[FieldGroup], form: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, ...]]:
     """Return what was written into a form, by field; of several fields of one name those that are not empty."""
     return {
         one.name: tuple(text for text in form.get(one.name, ()) if text.strip() or one.kind != "several")
@@ -148,12 +148,12 @@ def values_of(groups: Sequence[Group], form: Mapping[str, Sequence[str]]) -> dic
     }
 
 
-def defaults_of(groups: Sequence[Group]) -> dict[str, tuple[str, ...]]:
+def defaults_of(groups: Sequence[FieldGroup]) -> dict[str, tuple[str, ...]]:
     """Return what stands in a form at first, by field."""
     return {one.name: one.default for group in groups for one in group.controls}
 
 
-def written(groups: Sequence[Group], request: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
+def written(groups: Sequence[FieldGroup], request: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
     """Return a request, as plain JSON, as it is written into a form."""
     return {
         one.name: _texts(one, request[one.name]) if request.get(one.name) is not None else ()
@@ -162,7 +162,7 @@ def written(groups: Sequence[Group], request: Mapping[str, Any]) -> dict[str, tu
     }
 
 
-def sent(groups: Sequence[Group], values: Mapping[str, Sequence[str]]) -> tuple[dict[str, Any], dict[str, str]]:
+def sent(groups: Sequence[FieldGroup], values: Mapping[str, Sequence[str]]) -> tuple[dict[str, Any], dict[str, str]]:
     """Return what was written as the request's JSON, and by field what is wrong with it; an empty field is left out."""
     asked: dict[str, Any] = {}
     faults: dict[str, str] = {}
@@ -181,7 +181,7 @@ def sent(groups: Sequence[Group], values: Mapping[str, Sequence[str]]) -> tuple[
 
 
 def split_faults(
-    groups: Sequence[Group], sentence: str, values: Mapping[str, Sequence[str]]
+    groups: Sequence[FieldGroup], sentence: str, values: Mapping[str, Sequence[str]]
 ) -> tuple[dict[str, str], str]:
     """Return what a sentence says of single fields, by name, and what it says of none; it may name several at once.
 
@@ -209,7 +209,7 @@ def split_faults(
     return by_field, "; ".join(rest)
 
 
-def _control(name: str, field: FieldInfo) -> Control:
+def _control(name: str, field: FieldInfo) -> FormField:
     how, kind = option_of(field), _kind(field)
     default = None if field.is_required() else field.get_default(call_default_factory=True)
     flag = (
@@ -217,7 +217,7 @@ def _control(name: str, field: FieldInfo) -> Control:
     )
     bounds = {at: getattr(one, at) for one in field.metadata for at in ("ge", "gt", "le", "lt") if hasattr(one, at)}
     shape = _shape(name, kind, how)
-    control = Control(
+    control = FormField(
         name=name,
         kind=shape,
         required=field.is_required(),
@@ -291,7 +291,7 @@ def _plain(value: Any) -> Any:
     return str(value) if isinstance(value, PurePath) else value
 
 
-def _texts(control: Control, value: Any) -> tuple[str, ...]:
+def _texts(control: FormField, value: Any) -> tuple[str, ...]:
     """Return a value of plain JSON as it is written into a field."""
     if control.kind == "box":
         return ("on",) if value else ()
@@ -312,7 +312,7 @@ def _lines(value: Mapping[str, Any]) -> Iterator[str]:
         yield f"{name}={','.join(map(str, inside))}"
 
 
-def _value(control: Control, given: Sequence[str]) -> Any:
+def _value(control: FormField, given: Sequence[str]) -> Any:
     """Return what was written into a field as plain JSON; None where nothing was.
 
     Raises:
@@ -333,7 +333,7 @@ def _value(control: Control, given: Sequence[str]) -> Any:
     return given[0]
 
 
-def _number(control: Control, text: str) -> int | float:
+def _number(control: FormField, text: str) -> int | float:
     try:
         number = int(text) if control.whole else float(text)
     except ValueError:
@@ -344,7 +344,7 @@ def _number(control: Control, text: str) -> int | float:
     return number
 
 
-def _object(control: Control, text: str) -> Any:
+def _object(control: FormField, text: str) -> Any:
     """Return what stands in lines of `NAME=VALUE,VALUE`, or in JSON, as plain JSON."""
     if text.startswith("{"):
         try:

@@ -21,7 +21,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from dokimasia import __version__
 from dokimasia.errors import ConfigError
 from dokimasia.log import logger
-from dokimasia.operations.operation import Refused, Right
+from dokimasia.operations.operation import RequestRefused, Right
 from dokimasia.service.problems import ErrorPage, refusal
 
 MANY_CLIENTS = 10_000
@@ -50,7 +50,7 @@ class Limits:
 
 
 @dataclass(slots=True)
-class Rates:
+class RateLimiter:
     """Counts what clients ask, each by a bucket that is filled at an even rate."""
 
     limits: Limits
@@ -78,7 +78,7 @@ SHORTEST = 16
 
 
 @dataclass(frozen=True, slots=True)
-class Person:
+class Caller:
     """Who asks: a name, what they may do, and whether they say who they are, so that they may speak for others, too."""
 
     name: str
@@ -87,7 +87,7 @@ class Person:
 
 
 @dataclass(frozen=True, slots=True)
-class Tokens:
+class AccessTokens:
     """The tokens that a service takes; none means that whoever reaches it may do everything.
 
     Attributes:
@@ -95,7 +95,7 @@ class Tokens:
         own: the SHA-256 of the token of this user's own commands on this machine, who may do everything and say for whom.
     """
 
-    known: Sequence[tuple[bytes, Person]] = field(default=(), repr=False)
+    known: Sequence[tuple[bytes, Caller]] = field(default=(), repr=False)
     own: bytes = field(default=b"", repr=False)
 
     @property
@@ -103,10 +103,10 @@ class Tokens:
         """Whether a request needs a token."""
         return bool(self.known)
 
-    def holder(self, token: str) -> Person | None:
+    def holder(self, token: str) -> Caller | None:
         """Return whose token it is, None where nobody's; every known token is compared, whatever the outcome."""
         given = _hash(token)
-        found: Person | None = None
+        found: Caller | None = None
         for known, person in self.known:
             if hmac.compare_digest(known, given):
                 found = person
@@ -116,9 +116,9 @@ class Tokens:
         """Whether a token is that of this user's own commands on this machine."""
         return hmac.compare_digest(self.own, _hash(token)) and bool(self.own)
 
-    def and_own(self, token: str) -> "Tokens":
+    def and_own(self, token: str) -> "AccessTokens":
         """Return these tokens and one for this user's own commands on this machine."""
-        return Tokens(self.known, _hash(token))
+        return AccessTokens(self.known, _hash(token))
 
 
 def sent_with(request: HTTPConnection) -> str:
@@ -127,7 +127,7 @@ def sent_with(request: HTTPConnection) -> str:
     return token.strip() if kind.lower() == "bearer" else request.cookies.get(COOKIE, "")
 
 
-def read_tokens(path: Path) -> Tokens:
+def read_tokens(path: Path) -> AccessTokens:
     """Read a file of tokens: on each line a name, scopes with commas between them, and the token; `#` begins a comment.
 
     Raises:
@@ -142,7 +142,7 @@ def read_tokens(path: Path) -> Tokens:
         ) from None
     if open_to:
         raise ConfigError(f"--token-file {path}: other users of this machine may read it; run chmod 600 {path}")
-    known: list[tuple[bytes, Person]] = []
+    known: list[tuple[bytes, Caller]] = []
     for number, line in enumerate(text.splitlines(), 1):
         words = line.partition("#")[0].split()
         if not words:
@@ -163,10 +163,10 @@ def read_tokens(path: Path) -> Tokens:
         if _hash(token) in {one for one, _ in known}:
             raise ConfigError(f"{where}: the same token stands above already")
         granted = frozenset[Right](scope for scope in SCOPES if scope == "read" or scope in scopes.split(","))
-        known.append((_hash(token), Person(name, granted)))
+        known.append((_hash(token), Caller(name, granted)))
     if not known:
         raise ConfigError(f"--token-file {path} holds no token")
-    return Tokens(tuple(known))
+    return AccessTokens(tuple(known))
 
 
 def _hash(token: str) -> bytes:
@@ -248,13 +248,13 @@ class Guard:
     app: ASGIApp
     error_page: ErrorPage
     hosts: Collection[str] = ()
-    tokens: Tokens = field(default_factory=Tokens)
+    tokens: AccessTokens = field(default_factory=AccessTokens)
     limits: Limits = field(default_factory=Limits)
-    rates: Rates = field(init=False)
+    rates: RateLimiter = field(init=False)
 
     def __post_init__(self) -> None:
         """Begin to count."""
-        self.rates = Rates(self.limits)
+        self.rates = RateLimiter(self.limits)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request, or refuse it before anything looks at it."""
@@ -283,7 +283,7 @@ class Guard:
         try:
             self._check(scope, headers)
             await self.app(scope, _Counted(receive, self._most(scope), self.limits.patience), sending)
-        except Refused as refused:
+        except RequestRefused as refused:
             if status:
                 raise
             await refusal(Request(scope), refused, self.error_page)(scope, receive, sending)
@@ -300,20 +300,20 @@ class Guard:
     def _check(self, scope: Scope, headers: Headers) -> None:
         host = host_of(headers.get("host", ""))
         if not (loopback(host) or host in self.hosts):
-            raise Refused(
+            raise RequestRefused(
                 HTTPStatus.MISDIRECTED_REQUEST,
                 f"this service is not {host or 'a host without a name'}: reach it by its own address, or start it with "
                 "--allow-host",
             )
         if from_elsewhere(headers, safe=scope["method"] in SAFE):
-            raise Refused(HTTPStatus.FORBIDDEN, "a page of another origin may not ask this service")
+            raise RequestRefused(HTTPStatus.FORBIDDEN, "a page of another origin may not ask this service")
         if "content-length" in headers and "transfer-encoding" in headers:
-            raise Refused(HTTPStatus.BAD_REQUEST, "the request says its length in two ways: send one of them")
+            raise RequestRefused(HTTPStatus.BAD_REQUEST, "the request says its length in two ways: send one of them")
         length = headers.get("content-length", "")
         if length.isdigit() and int(length) > self._most(scope):
             raise too_large(self._most(scope))
         if (wait := self.rates.wait(self._client(scope))) > 0:
-            raise Refused(
+            raise RequestRefused(
                 HTTPStatus.TOO_MANY_REQUESTS,
                 f"more than {self.limits.rate:g} requests a second: wait {wait:.2f} s",
                 headers={"retry-after": str(max(1, round(wait)))},
@@ -329,9 +329,9 @@ class Guard:
         return self.limits.upload if path.startswith(UPLOADS) else self.limits.body
 
 
-def too_large(most: int) -> Refused:
+def too_large(most: int) -> RequestRefused:
     """Return the refusal of a body that is too long."""
-    return Refused(
+    return RequestRefused(
         HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"the body is longer than {most:,} bytes, the most that is taken"
     )
 
@@ -350,7 +350,7 @@ class _Counted:
         try:
             message = await asyncio.wait_for(self.receive(), None if self.whole else self.patience)
         except TimeoutError:
-            raise Refused(
+            raise RequestRefused(
                 HTTPStatus.REQUEST_TIMEOUT,
                 f"nothing more of the body came for {self.patience:g} seconds",
                 headers={"connection": "close"},

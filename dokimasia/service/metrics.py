@@ -94,7 +94,7 @@ def _gauge(name: str, told: str, label: str = "", values: dict[str, int] | None 
 
 
 @dataclass(slots=True)
-class Measured:
+class RequestMeter:
     """Counts every request, the refused ones among them, with the route that answered it and how long that took."""
 
     app: ASGIApp

@@ -17,7 +17,7 @@ from starlette.routing import Match
 
 from dokimasia.errors import DecidedMeanwhile, DokimasiaError, HomeLocked, InputError, NotFound, Unreachable
 from dokimasia.log import Redactor, logger
-from dokimasia.operations.operation import Refused
+from dokimasia.operations.operation import RequestRefused
 
 MEDIA_TYPE = "application/problem+json"
 ERROR_HEADER = "dokimasia-error"
@@ -58,7 +58,7 @@ ErrorPage = Callable[[Request, int, str], Response]
 """Draws an error for a person: what was asked, the status, and the sentence."""
 
 
-def refusal(request: Request, refused: Refused, draw: ErrorPage) -> Response:
+def refusal(request: Request, refused: RequestRefused, draw: ErrorPage) -> Response:
     """Return what answers a request that was refused before a route saw it: a page for a browser, else a problem."""
     if not for_a_browser(request):
         id = getattr(request.state, "id", "")
@@ -104,13 +104,15 @@ def handle_problems(app: FastAPI, redact: Redactor, *, error_page: ErrorPage) ->
     async def ours(request: Request, error: DokimasiaError) -> Response:  # pyright: ignore[reportUnusedFunction]
         return told(request, status_of(error), str(error), {ERROR_HEADER: type(error).__name__})
 
-    @app.exception_handler(Refused)
-    async def refused(request: Request, error: Refused) -> Response:  # pyright: ignore[reportUnusedFunction]
+    @app.exception_handler(RequestRefused)
+    async def refused(request: Request, error: RequestRefused) -> Response:  # pyright: ignore[reportUnusedFunction]
         return told(request, error.status, error.detail, error.headers)
 
     @app.exception_handler(HTTPException)
     async def http(request: Request, error: HTTPException) -> Response:  # pyright: ignore[reportUnusedFunction]
-        if isinstance(cause := error.__cause__, Refused):  # a body that was refused while a form was read from it
+        if isinstance(
+            cause := error.__cause__, RequestRefused
+        ):  # a body that was refused while a form was read from it
             return await refused(request, cause)
         more, detail = error.headers, str(error.detail)
         if error.status_code == HTTPStatus.METHOD_NOT_ALLOWED:

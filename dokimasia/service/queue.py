@@ -33,7 +33,7 @@ EVERY = 1.0
 """Seconds between two notes of what a run has spent."""
 
 
-class Watch:
+class QueueObserver:
     """An observer that notes what a run in the queue spends, and tells another one all that it is told.
 
     What the other raises is logged and stops nothing.
@@ -112,7 +112,7 @@ PATIENCE = 10.0
 class _Entry:
     """A run in the queue, at work once it has a task."""
 
-    watch: Watch
+    watch: QueueObserver
     given: Any = None
     stop: Stop = field(default_factory=Stop)
     task: "asyncio.Task[None] | None" = None
@@ -313,7 +313,7 @@ class Queue:
         self._begin()
 
     def _enter(self, queued: Queued, run: Run, *, given: Any = None) -> None:
-        entry = self._entries[queued.id] = _Entry(Watch(self._home, queued, self._observers(run)), given)
+        entry = self._entries[queued.id] = _Entry(QueueObserver(self._home, queued, self._observers(run)), given)
         entry.watch.became("queued")
 
     async def _drop(self, run: str) -> None:

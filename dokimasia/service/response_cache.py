@@ -9,7 +9,7 @@ from typing import Any
 from fastapi import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from dokimasia.operations.operation import Refused
+from dokimasia.operations.operation import RequestRefused
 from dokimasia.service.state import Service, person_of
 from dokimasia.storage.content.recent import Recent
 from dokimasia.storage.runs import AT_WORK, Run
@@ -35,7 +35,7 @@ def keep(request: Request, *runs: Run) -> None:
 
 
 @dataclass(slots=True)
-class Answer:
+class CachedAnswer:
     """An answer as it was sent.
 
     Attributes:
@@ -77,7 +77,7 @@ class ResponseCache:
 
     app: ASGIApp
     service: Service = field(kw_only=True)
-    _known: Recent[Hashable, Answer] = field(default_factory=lambda: Recent(MOST))
+    _known: Recent[Hashable, CachedAnswer] = field(default_factory=lambda: Recent(MOST))
     _making: dict[Hashable, asyncio.Event] = field(default_factory=dict[Hashable, asyncio.Event])
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -94,7 +94,7 @@ class ResponseCache:
             await send({"type": "http.response.body", "body": known.body})
             return
         state: dict[str, Any] = scope.setdefault("state", {})
-        answer: Answer | None = None
+        answer: CachedAnswer | None = None
         (stands, additions), began = self._stands(), monotonic()
         making = asyncio.Event()
         if self._known.get(key) is not None:
@@ -104,7 +104,7 @@ class ResponseCache:
             nonlocal answer
             if message["type"] == "http.response.start" and message["status"] == 200 and "kept" in state:
                 rests_on = None if state["kept"] else additions
-                answer = Answer(list(message["headers"]), b"", scope.get("route"), stands, rests_on, began)
+                answer = CachedAnswer(list(message["headers"]), b"", scope.get("route"), stands, rests_on, began)
             elif message["type"] == "http.response.body" and answer is not None:
                 answer.body += message.get("body", b"")
                 if not message.get("more_body"):
@@ -127,7 +127,7 @@ class ResponseCache:
         changes, additions = self.service.home.stands or (0, 0)
         return (changes, self.service.cache.computed), additions
 
-    def _holding(self, key: Hashable) -> Answer | None:
+    def _holding(self, key: Hashable) -> CachedAnswer | None:
         """Return the answer that is to be given again."""
         known = self._known.get(key)
         return known if known is not None and known.holds(*self._stands()) else None
@@ -143,5 +143,5 @@ class ResponseCache:
             return None
         try:
             return scope["path"], scope["query_string"], person_of(Request(scope))
-        except Refused:
+        except RequestRefused:
             return None

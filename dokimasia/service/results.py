@@ -25,7 +25,7 @@ TWO_MODELS = "dokimasia diff RUN RUN --models A,B"
 """How a report names the comparison of two models of a run, for which the service has a page."""
 
 
-class Drawn(NamedTuple):
+class DrawnReport(NamedTuple):
     """A run's sections as HTML with what they are called in the menu, their charts, the heading, and who is simulated."""
 
     body: Markup
@@ -35,7 +35,7 @@ class Drawn(NamedTuple):
     simulated: tuple[str, ...]
 
 
-def results_of(service: Service, run: Run, *, wait: bool) -> Drawn | None:
+def results_of(service: Service, run: Run, *, wait: bool) -> DrawnReport | None:
     """Return the sections of a run; None where they take a moment, and without `wait` the page comes first."""
     key = ("results", *_stands(service, run))
     return service.cache.get(key, lambda: _drawn(service, run), seconds=None if wait else SOON)
@@ -62,14 +62,14 @@ def _state(service: Service) -> object:
     )
 
 
-def _drawn(service: Service, run: Run) -> Drawn:
+def _drawn(service: Service, run: Run) -> DrawnReport:
     data: ReportData = asyncio.run(report_data(service.home, run, samples=0, redact=service.redact))
     sections = [one for one in sections_of(data) if not _samples_alone(one)]
     charts = Charts()
     body = Markup("\n".join(draw_section(one, charts, browser=lambda note: "") for one in sections))
     body = body.replace(TWO_MODELS, Markup('<a href="/compare?runs={}">compare two models</a>').format(run.id))
     menu = tuple((one.id, one.menu or one.title) for one in sections)
-    return Drawn(body, menu, charts, heading(data), tuple(data.simulated))
+    return DrawnReport(body, menu, charts, heading(data), tuple(data.simulated))
 
 
 def _samples_alone(section: Section) -> bool:

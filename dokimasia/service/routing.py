@@ -16,9 +16,18 @@ from fastapi.routing import APIRoute
 from pydantic import BaseModel
 
 from dokimasia.errors import InputError, NotFound
-from dokimasia.operations.operation import AFTER, LIMIT, Context, FileReply, Operation, Parameter, Refused, operation_of
+from dokimasia.operations.operation import (
+    AFTER,
+    LIMIT,
+    FileReply,
+    Operation,
+    OperationContext,
+    Parameter,
+    RequestRefused,
+    operation_of,
+)
 from dokimasia.runs.requests import PLAIN
-from dokimasia.service.guard import Person
+from dokimasia.service.guard import Caller
 from dokimasia.service.problems import may_answer
 from dokimasia.service.request_parsing import checked, takes
 from dokimasia.service.response_cache import keep
@@ -39,7 +48,7 @@ NEVER_RUN = {"content-security-policy": "default-src 'none'; sandbox"}
 
 
 @dataclass(kw_only=True)
-class ServiceContext(Context):
+class ServiceContext(OperationContext):
     """What an operation works with in a service: its home and queue, and the request that asks for it."""
 
     served = True
@@ -79,13 +88,13 @@ class ServiceContext(Context):
         except NotFound:
             raise
         except InputError as needed:
-            raise Refused(HTTPStatus.CONFLICT, str(needed)) from None
+            raise RequestRefused(HTTPStatus.CONFLICT, str(needed)) from None
 
 
 def context_of(needs: Needs) -> Any:
     """Return the dependency of a route that works with a `ServiceContext`, and that whoever lacks a right may not ask."""
 
-    def context(request: Request, person: Annotated[Person, Depends(needs)]) -> ServiceContext:
+    def context(request: Request, person: Annotated[Caller, Depends(needs)]) -> ServiceContext:
         service = service_of(request)
         return ServiceContext(
             settings=service.settings,
@@ -208,7 +217,7 @@ def _conflicts(declared: Operation) -> Iterator[None]:
     except InputError as needed:
         if not declared.conflict:
             raise
-        raise Refused(HTTPStatus.CONFLICT, str(needed)) from None
+        raise RequestRefused(HTTPStatus.CONFLICT, str(needed)) from None
 
 
 def _file_response(file: FileReply) -> Response:
@@ -237,13 +246,15 @@ async def json_sent(request: Request, *, optional: bool = False) -> Any:
         return {}
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != JSON:
-        raise Refused(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, f"the body is {kind[:80] or 'of no type'}: send it as {JSON}")
+        raise RequestRefused(
+            HTTPStatus.UNSUPPORTED_MEDIA_TYPE, f"the body is {kind[:80] or 'of no type'}: send it as {JSON}"
+        )
     try:
         sent = orjson.loads(body)
     except orjson.JSONDecodeError as error:
-        raise Refused(HTTPStatus.UNPROCESSABLE_ENTITY, f"the body is no JSON: {error}") from None
+        raise RequestRefused(HTTPStatus.UNPROCESSABLE_ENTITY, f"the body is no JSON: {error}") from None
     if not all(-(2**63) <= number < 2**63 for number in _whole_numbers(sent)):
-        raise Refused(HTTPStatus.UNPROCESSABLE_ENTITY, "the body holds a whole number of more than 64 bits")
+        raise RequestRefused(HTTPStatus.UNPROCESSABLE_ENTITY, "the body holds a whole number of more than 64 bits")
     return sent
 
 

@@ -28,7 +28,7 @@ STOPPED = frozenset({"done", "failed", "interrupted"})
 TOTALS = ("sent", "answered", "cached", "failed_tries", "input_tokens", "output_tokens", "cost")
 
 
-class Rates:
+class SpeedHistory:
     """How fast a run went from its beginning on, at even distances: at most `POINTS` numbers, however long it goes on."""
 
     def __init__(self) -> None:
@@ -78,7 +78,7 @@ class RunObserver:
         self._speed = Speed()
         self._failing: dict[str, str] = {}
         self._steps: dict[str, dict[str, Counter[Step]]] = {}
-        self._rates = Rates()
+        self._rates = SpeedHistory()
 
     @property
     def steps(self) -> "RunObserver":
@@ -87,7 +87,7 @@ class RunObserver:
 
     def planned(self, run_id: str, estimate: Estimate) -> None:
         """The work begins."""
-        self._speed, self._rates = Speed(), Rates()
+        self._speed, self._rates = Speed(), SpeedHistory()
         models = {name: {"calls": one.calls, "cost": one.cost} for name, one in estimate.models.items()}
         told = {
             "samples": estimate.samples,

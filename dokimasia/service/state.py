@@ -14,11 +14,11 @@ from urllib.parse import unquote
 from fastapi import Depends, Request
 
 from dokimasia.log import Redactor
-from dokimasia.operations.operation import Refused, Right
+from dokimasia.operations.operation import RequestRefused, Right
 from dokimasia.runs.forking import ForkRequest
 from dokimasia.runs.requests import RunRequest
 from dokimasia.service.cache import FigureCache
-from dokimasia.service.guard import SCOPES, Limits, Person, Tokens, sent_with
+from dokimasia.service.guard import SCOPES, AccessTokens, Caller, Limits, sent_with
 from dokimasia.service.run_events import Events
 from dokimasia.settings import Settings
 from dokimasia.storage.home import Home
@@ -51,7 +51,7 @@ class ReadSemaphore:
             Refused: too many wait.
         """
         if self.taken >= WAITING:
-            raise Refused(
+            raise RequestRefused(
                 HTTPStatus.SERVICE_UNAVAILABLE,
                 f"{WAITING} readings that take long are under way or wait: come again later",
                 headers={"retry-after": "10"},
@@ -126,7 +126,7 @@ class Service:
     settings: Settings
     home: Home
     runner: Runner
-    tokens: Tokens = field(default_factory=Tokens)
+    tokens: AccessTokens = field(default_factory=AccessTokens)
     limits: Limits = field(default_factory=Limits)
     data_root: Path | None = None
     workers: int = 0
@@ -156,7 +156,7 @@ def service_of(request: Request) -> Service:
     return service
 
 
-def person_of(request: Request) -> Person:
+def person_of(request: Request) -> Caller:
     """Return who asks: the holder of the token in the header or the cookie; without tokens, whoever sits here.
 
     Raises:
@@ -164,13 +164,13 @@ def person_of(request: Request) -> Person:
     """
     service = service_of(request)
     if not service.tokens.needed:
-        return Person(_named(request), frozenset(SCOPES), self_named=True)
+        return Caller(_named(request), frozenset(SCOPES), self_named=True)
     given = sent_with(request)
     if given and service.tokens.is_own(given):
-        return Person(_named(request), frozenset(SCOPES), self_named=True)
+        return Caller(_named(request), frozenset(SCOPES), self_named=True)
     person = service.tokens.holder(given) if given else None
     if person is None:
-        raise Refused(
+        raise RequestRefused(
             HTTPStatus.UNAUTHORIZED,
             "this token is not known" if given else "a token is needed: send it as Authorization: Bearer TOKEN",
             headers={"www-authenticate": "Bearer"},
@@ -181,13 +181,13 @@ def person_of(request: Request) -> Person:
 class Needs:
     """A route's dependency: who asks, once it is sure that they may.
 
-    `Depends(Needs("run"))` gives the `Person`.
+    `Depends(Needs("run"))` gives the `Caller`.
     """
 
     def __init__(self, scope: Right) -> None:
         self.scope: Right = scope
 
-    def __call__(self, request: Request) -> Person:
+    def __call__(self, request: Request) -> Caller:
         """Return who asks.
 
         Raises:
@@ -196,14 +196,14 @@ class Needs:
         person = person_of(request)
         if self.scope not in person.scopes:
             lacks = f"the token of {person.name} lacks the scope {self.scope!r}: ask whoever runs this service for it"
-            raise Refused(HTTPStatus.FORBIDDEN, lacks)
+            raise RequestRefused(HTTPStatus.FORBIDDEN, lacks)
         return person
 
 
 TheService = Annotated[Service, Depends(service_of)]
-Reader = Annotated[Person, Depends(Needs("read"))]
-Starter = Annotated[Person, Depends(Needs("run"))]
-Reviewer = Annotated[Person, Depends(Needs("review"))]
+Reader = Annotated[Caller, Depends(Needs("read"))]
+Starter = Annotated[Caller, Depends(Needs("run"))]
+Reviewer = Annotated[Caller, Depends(Needs("review"))]
 
 
 async def _turn(service: TheService, person: Reader) -> AsyncIterator[None]:

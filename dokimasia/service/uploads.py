@@ -25,7 +25,7 @@ from dokimasia.datasets.formats import READERS
 from dokimasia.datasets.images import EXTENSIONS, MAX_BYTES, image_format, read_image
 from dokimasia.domain.identity import Value, digest
 from dokimasia.errors import InputError, NotFound
-from dokimasia.operations.operation import Refused
+from dokimasia.operations.operation import RequestRefused
 from dokimasia.plugins import found, prompt_folder
 from dokimasia.runs.requests import Option, prompt_folders, run_or_file
 from dokimasia.storage.home import Home
@@ -166,7 +166,9 @@ class Incoming:
         if self._total > self.caps.total:
             raise too_much(f"more than {self.caps.total:,} bytes in all")
         if self._total > self.room:
-            raise Refused(HTTPStatus.INSUFFICIENT_STORAGE, "the uploads of this home have no room left: delete some")
+            raise RequestRefused(
+                HTTPStatus.INSUFFICIENT_STORAGE, "the uploads of this home have no room left: delete some"
+            )
         if self._open is not None:
             self._open.write(data)
 
@@ -259,14 +261,14 @@ def _folder(name: str) -> str:
     return FILES if plain.lower() in ("", ABOUT, "taken") else plain
 
 
-def refused(why: str) -> Refused:
+def refused(why: str) -> RequestRefused:
     """Return the refusal of an upload for what it is."""
-    return Refused(HTTPStatus.UNPROCESSABLE_ENTITY, f"the upload cannot be taken: {why}. Nothing of it was kept")
+    return RequestRefused(HTTPStatus.UNPROCESSABLE_ENTITY, f"the upload cannot be taken: {why}. Nothing of it was kept")
 
 
-def too_much(what: str) -> Refused:
+def too_much(what: str) -> RequestRefused:
     """Return the refusal of an upload for its size."""
-    return Refused(
+    return RequestRefused(
         HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
         f"the upload has {what}, which is more than is taken. Nothing of it was kept",
     )
@@ -508,7 +510,7 @@ class Uploads:
         try:
             yield taking
         except OSError as error:
-            raise Refused(
+            raise RequestRefused(
                 HTTPStatus.INSUFFICIENT_STORAGE, f"the upload cannot be kept: {error.strerror or type(error).__name__}"
             ) from error
         finally:
@@ -520,7 +522,7 @@ LONGEST_PATH = 1_000
 """Characters of a path."""
 
 
-class Outside(InputError):
+class OutsidePath(InputError):
     """A path that may not be read; the sentence is the same whether anything is there or not."""
 
 
@@ -576,7 +578,7 @@ class RequestFiles:
         path = self._below_root(text)
         if path is None:
             below = "" if self.root is None else ", nor a path below the folder of --data-root"
-            raise Outside(
+            raise OutsidePath(
                 f"{where}: {text[:LONGEST_PATH]!r} is no upload (upload:NAME){below}: upload it with POST /api/uploads"
                 + (", or start the service with --data-root" if self.root is None else "")
             )

@@ -13,8 +13,8 @@ import pytest
 import dokimasia
 from dokimasia import Client, errors
 from dokimasia.client import Event
+from dokimasia.client.connection import parsed
 from dokimasia.client.files import parts_of
-from dokimasia.client.streams import parsed
 from dokimasia.errors import ConfigError, DataError, DokimasiaError, InputError, NotFound, Unreachable
 from dokimasia.service.app import create_app
 from dokimasia.service.state import Service

@@ -16,7 +16,7 @@ from dokimasia.cli.output import export_form
 from dokimasia.errors import ConfigError, InputError
 from dokimasia.runs.forking import ForkRequest
 from dokimasia.service.app import READERS
-from dokimasia.service.engine import Engine
+from dokimasia.service.engine import RunEngine
 from dokimasia.service.guard import Limits
 from dokimasia.service.state import AT_ONCE, WAITING
 from dokimasia.settings import load_settings
@@ -138,7 +138,7 @@ async def test_no_fork_leads_keys_to_an_address(small: Finished) -> None:
     address = "huggingface/http://127.0.0.1:9/x"
     with service_over(small.home) as service:
         runs = list_runs(service.home)
-        async with Engine(settings, service.home) as engine:
+        async with RunEngine(settings, service.home) as engine:
             for asked in (
                 ForkRequest(node="score", judge=address),
                 ForkRequest(node="answer", models={"sim/weak": address}),

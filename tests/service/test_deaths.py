@@ -16,7 +16,7 @@ from dokimasia.methods.evaluation import METHOD, EvaluationRequest
 from dokimasia.prompts import default_library
 from dokimasia.runs.keeping import keep_accepted
 from dokimasia.runs.session import Session
-from dokimasia.service.engine import Engine
+from dokimasia.service.engine import RunEngine
 from dokimasia.service.queue import DEATHS
 from dokimasia.settings import load_settings
 from dokimasia.simulation.serving.server import running_server
@@ -113,20 +113,20 @@ async def test_only_a_death_at_work_counts(data: Path, tmp_path: Path) -> None:
         run = await evaluation(home, data)
         await enqueue(home, Queued(id=run.id, deaths=1))
         for _ in range(DEATHS):
-            engine = Engine(settings, home, width=0)
+            engine = RunEngine(settings, home, width=0)
             await engine.start()
             assert engine.queue.queued == [run.id]
             await engine.close()
         assert [(one.at_work, one.deaths) for one in queue(home)] == [(False, 1)]
         await mark_at_work(home, run.id)
-        engine = Engine(settings, home, width=0)
+        engine = RunEngine(settings, home, width=0)
         await engine.start()
         assert [(one.at_work, one.deaths) for one in queue(home)] == [(False, 2)]
         await mark_at_work(home, run.id)
         await engine.close()
         assert [(one.at_work, one.deaths) for one in queue(home)] == [(False, 2)]
         await mark_at_work(home, run.id)
-        async with Engine(settings, home, width=0) as engine:
+        async with RunEngine(settings, home, width=0) as engine:
             assert (queue(home), engine.queue.queued) == ([], [])
             assert get_run(home, run.id).status == "interrupted"
 
@@ -135,7 +135,7 @@ async def test_a_run_that_waits_for_people_is_not_at_work(data: Path, tmp_path: 
     """A run whose person has not answered is marked as at rest, so that a death meanwhile is not its own."""
     settings = load_settings(home=tmp_path / "home", cwd=tmp_path, env={})
     with Home.open(tmp_path / "home", write=True) as home:
-        async with Engine(settings, home) as engine:
+        async with RunEngine(settings, home) as engine:
             request = EvaluationRequest(data=data, models=("human/ann",))
             run = await engine.submit("evaluate", request)
             assert (await engine.ended(run)).status == "waiting"

@@ -21,7 +21,7 @@ from dokimasia.runs.observer import Progress, Silent
 from dokimasia.runs.reading.export_formats import encode
 from dokimasia.runs.reading.exporting import export_rows
 from dokimasia.runs.services import Stop
-from dokimasia.service.engine import Engine
+from dokimasia.service.engine import RunEngine
 from dokimasia.settings import Settings, load_settings
 from dokimasia.simulation.serving.transport import SimTransport
 from dokimasia.simulation.world import write_world
@@ -81,11 +81,11 @@ class Gate:
 
 
 @asynccontextmanager
-async def engine_over(settings: Settings, way: Any = None, **more: Any) -> AsyncIterator[tuple[Engine, Home]]:
+async def engine_over(settings: Settings, way: Any = None, **more: Any) -> AsyncIterator[tuple[RunEngine, Home]]:
     """An engine at work over the home, by a transport of the test's own."""
     with Home.open(settings.home, write=True) as home:
         transports = {"sim": way or SimTransport()}
-        async with Engine(settings, home, transports=transports, **more) as engine:
+        async with RunEngine(settings, home, transports=transports, **more) as engine:
             yield engine, home
 
 
@@ -419,7 +419,7 @@ async def test_answers_can_be_taken_back_while_somebody_is_in_the_middle_of_answ
         assert all(get_question(home, one.item).used_at for one in ann)
 
 
-async def _begun(engine: Engine, run: str) -> None:
+async def _begun(engine: RunEngine, run: str) -> None:
     """Return when a run is in the queue."""
     while run not in engine.queue:  # noqa: ASYNC110
         await asyncio.sleep(0.01)

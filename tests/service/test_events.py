@@ -18,7 +18,7 @@ from dokimasia.methods.evaluation import EvaluationRequest
 from dokimasia.service import event_log as logs
 from dokimasia.service import run_events
 from dokimasia.service.app import serve
-from dokimasia.service.engine import Engine
+from dokimasia.service.engine import RunEngine
 from dokimasia.service.event_log import Log, blank, fold
 from dokimasia.service.guard import Limits
 from dokimasia.service.run_events import Events
@@ -156,12 +156,12 @@ class Held(SimTransport):
 
 
 @asynccontextmanager
-async def working(home: Path, transport: Any, *, port: int = 0) -> AsyncIterator[tuple[Service, Engine, str]]:
+async def working(home: Path, transport: Any, *, port: int = 0) -> AsyncIterator[tuple[Service, RunEngine, str]]:
     """A service with a queue of runs, at an address."""
     chosen = load_settings(home=home, cwd=home.parent, env={})
     with Home.open(home, write=True) as opened:
         events = Events(opened)
-        async with Engine(chosen, opened, observers=events.observing, transports={"sim": transport}) as engine:
+        async with RunEngine(chosen, opened, observers=events.observing, transports={"sim": transport}) as engine:
             service = Service(settings=chosen, home=opened, runner=engine, events=events)
             url: asyncio.Future[str] = asyncio.get_running_loop().create_future()
             stop = asyncio.Event()
@@ -290,7 +290,7 @@ async def test_a_waiting_run_that_is_cancelled_ends_its_streams_at_once(waiting:
     settings = load_settings(home=waiting.home, cwd=waiting.home.parent, env={})
     with Home.open(waiting.home, write=True) as home:
         events = Events(home)
-        async with Engine(settings, home, observers=events.observing) as engine:
+        async with RunEngine(settings, home, observers=events.observing) as engine:
             log = await events.log(get_run(home, run))
             assert not log.over
             assert (await engine.cancel(get_run(home, run))).status == "interrupted"

@@ -8,14 +8,14 @@ import pytest
 
 from dokimasia.errors import ConfigError
 from dokimasia.service.app import check_address
-from dokimasia.service.guard import Limits, Person, Tokens, read_tokens
+from dokimasia.service.guard import AccessTokens, Caller, Limits, read_tokens
 from tests.report.conftest import Finished
 from tests.service.conftest import asking, at_address, service_over
 
 TOKEN = "0123456789abcdef-reader"
 
 
-def tokens(folder: Path, lines: str = f"ana read {TOKEN}\n") -> Tokens:
+def tokens(folder: Path, lines: str = f"ana read {TOKEN}\n") -> AccessTokens:
     """The tokens of a file that holds these lines."""
     path = folder / "tokens"
     path.write_text(lines)
@@ -60,7 +60,7 @@ async def test_a_client_that_asks_too_often_is_told_when_to_come_again(small: Fi
 def test_a_file_of_tokens_is_read_and_its_faults_are_named_without_a_token(tmp_path: Path) -> None:
     """A token has a holder with scopes; a wrong line is named by its number, and the token is in no message."""
     held = tokens(tmp_path).holder(TOKEN)
-    assert held == Person("ana", frozenset({"read"}))
+    assert held == Caller("ana", frozenset({"read"}))
     assert tokens(tmp_path).holder(TOKEN + "x") is None
     for lines in (f"ana see {TOKEN}", f"ana read short\nx {TOKEN}", f"a read {TOKEN}\nb read {TOKEN}", "# none\n"):
         with pytest.raises(ConfigError, match="--token-file") as caught:

@@ -10,7 +10,7 @@ import dokimasia.graphs
 from dokimasia.graphs import drive
 from dokimasia.graphs.steps import END, START, Picture
 from dokimasia.graphs.watched import picture
-from dokimasia.service.pages.live import Layout, lay_out
+from dokimasia.service.pages.live import GraphLayout, lay_out
 
 GRAPHS: dict[str, Any] = {
     module.NAME: module
@@ -20,7 +20,7 @@ GRAPHS: dict[str, Any] = {
 }
 
 
-def laid(name: str) -> tuple[Picture, Layout]:
+def laid(name: str) -> tuple[Picture, GraphLayout]:
     """A graph of the package, laid out."""
     drawn = picture(drive.compiled(GRAPHS[name]))
     return drawn, lay_out(drawn.model_dump(mode="json"))

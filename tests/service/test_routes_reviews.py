@@ -8,7 +8,7 @@ from typing import Any
 import httpx
 import pytest
 
-from dokimasia.service.guard import Person, Tokens
+from dokimasia.service.guard import AccessTokens, Caller
 from dokimasia.service.guard import _hash as hashed  # pyright: ignore[reportPrivateUsage]
 from dokimasia.storage.decisions import standing
 from tests.service.test_routes_starting import world_zip
@@ -17,11 +17,11 @@ from tests.service.working import Working, working
 ANA, BEN = ({"authorization": f"Bearer {name}-0123456789abcdef"} for name in ("ana", "ben"))
 
 
-def people() -> Tokens:
+def people() -> AccessTokens:
     """Two people who may do everything."""
     every = frozenset({"read", "run", "review"})
-    return Tokens(
-        tuple((hashed(f"{name}-0123456789abcdef"), Person(name, every)) for name in ("ana", "ben"))  # type: ignore[arg-type]
+    return AccessTokens(
+        tuple((hashed(f"{name}-0123456789abcdef"), Caller(name, every)) for name in ("ana", "ben"))  # type: ignore[arg-type]
     )
 
 

@@ -11,7 +11,7 @@ from fastapi import FastAPI
 from fastapi.routing import APIRoute
 
 from dokimasia.service.app import create_app
-from dokimasia.service.guard import Person, Tokens
+from dokimasia.service.guard import AccessTokens, Caller
 from dokimasia.service.guard import _hash as hashed  # pyright: ignore[reportPrivateUsage]
 from dokimasia.service.state import Needs
 from tests.report.conftest import Finished
@@ -47,10 +47,10 @@ def is_open(method: str, path: str) -> bool:
     return ("GET" if method == "HEAD" else method, path) in OPEN or path.startswith("/static/")
 
 
-def tokens() -> Tokens:
+def tokens() -> AccessTokens:
     """A token for each scope, which may read besides."""
-    people = {scope: Person(scope, frozenset({"read", scope})) for scope in TOKENS}  # type: ignore[arg-type]
-    return Tokens(tuple((hashed(TOKENS[scope]), person) for scope, person in people.items()))
+    people = {scope: Caller(scope, frozenset({"read", scope})) for scope in TOKENS}  # type: ignore[arg-type]
+    return AccessTokens(tuple((hashed(TOKENS[scope]), person) for scope, person in people.items()))
 
 
 def routes(app: FastAPI) -> Iterator[tuple[str, str, APIRoute]]:

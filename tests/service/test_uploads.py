@@ -14,7 +14,7 @@ import httpx
 import pytest
 from PIL import Image
 
-from dokimasia.operations.operation import Refused
+from dokimasia.operations.operation import RequestRefused
 from dokimasia.service.guard import Limits
 from dokimasia.service.state import Service
 from dokimasia.service.uploads import Caps, Uploads, plain_name
@@ -121,7 +121,7 @@ async def test_an_upload_is_looked_through_with_every_fault_by_its_line(client: 
 )  # fmt: skip
 async def test_no_name_leads_out_of_an_upload(client: httpx.AsyncClient, service: Service, name: str) -> None:
     """A name that is none, is too long or leads elsewhere is refused, in a form and in an archive, and nothing is left."""
-    with pytest.raises(Refused, match="Nothing of it was kept"):
+    with pytest.raises(RequestRefused, match="Nothing of it was kept"):
         plain_name(name, Caps())
     if name.isprintable() and name:
         if "\\" not in name:  # which a form's reader takes for the path of an old browser, and leaves the last part of

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import httpx
 
-from dokimasia.service.engine import Engine
+from dokimasia.service.engine import RunEngine
 from dokimasia.service.state import Service
 from dokimasia.settings import load_settings
 from dokimasia.storage.home import Home
@@ -39,7 +39,7 @@ async def working(home: Path, *, client: dict[str, Any] | None = None, **more: A
     """A service over a home, made where there is none, whose queue works."""
     settings = load_settings(home=home, cwd=home.parent, env={})
     with Home.open(home, write=True) as opened:
-        async with Engine(settings, opened) as engine:
+        async with RunEngine(settings, opened) as engine:
             service = Service(settings=settings, home=opened, runner=engine, **more)
             async with asking(service, **(client or {})) as asked:
                 yield Working(service, asked)

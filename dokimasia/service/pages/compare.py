@@ -18,7 +18,7 @@ from dokimasia.domain.judgement import CheckpointScores
 from dokimasia.domain.judgement import Response as CandidateResponse
 from dokimasia.domain.sample import Sample
 from dokimasia.errors import InputError, NotFound
-from dokimasia.operations.operation import Refused
+from dokimasia.operations.operation import RequestRefused
 from dokimasia.report import figures
 from dokimasia.report.blocks import Cell, Column, Paragraph, Span, Table
 from dokimasia.report.comparison import comparison_blocks, difference_cells, interval_and_test
@@ -70,7 +70,7 @@ def kinds_of(models: tuple[str, str] | None) -> Mapping[str, str]:
     return {kind: " ".join(names.get(word, word) for word in text.split()) for kind, text in KINDS.items()}
 
 
-class Pair(NamedTuple):
+class ComparedPair(NamedTuple):
     """What is compared: a model of one run and a model of another, or of the same."""
 
     first: Run
@@ -135,7 +135,7 @@ def models_compared(home: Home, run: Run) -> list[str]:
     return found if len(found) > 1 else []
 
 
-def both_sides(home: Home, pair: Pair) -> tuple[Side, Side]:
+def both_sides(home: Home, pair: ComparedPair) -> tuple[Side, Side]:
     """Return the answers of both sides."""
     changes = state_of(home, pair.first, pair.second)
     one, other = (
@@ -144,7 +144,7 @@ def both_sides(home: Home, pair: Pair) -> tuple[Side, Side]:
     return one, other
 
 
-def listed(home: Home, pair: Pair, kind: str) -> list[Matched]:
+def listed(home: Home, pair: ComparedPair, kind: str) -> list[Matched]:
     """Return the samples that both sides have, of one of `KINDS`, the largest differences first."""
     found = [one for one in matched(*both_sides(home, pair)) if _is(one, kind)]
     return sorted(found, key=lambda one: (one.gap is None, -abs(one.gap or 0.0)))
@@ -162,7 +162,7 @@ def _is(one: Matched, kind: str) -> bool:
     return any(one.failures) if kind == "failed" else True
 
 
-def apart(home: Home, pair: Pair) -> list[tuple[str, list[dict[str, Any]]]]:
+def apart(home: Home, pair: ComparedPair) -> list[tuple[str, list[dict[str, Any]]]]:
     """Return where two sides differ by category and by what other methods sort the samples of the first run into."""
     return _apart(home, pair.first.id, pair.second.id, pair.models, state_of(home, pair.first, pair.second))
 
@@ -171,7 +171,7 @@ def apart(home: Home, pair: Pair) -> list[tuple[str, list[dict[str, Any]]]]:
 def _apart(
     home: Home, first: str, second: str, models: tuple[str, str], changes: Changes
 ) -> list[tuple[str, list[dict[str, Any]]]]:
-    pair = Pair(get_run(home, first), get_run(home, second), models)
+    pair = ComparedPair(get_run(home, first), get_run(home, second), models)
     sides, scale = both_sides(home, pair), method_of(pair.first).scale
     assert scale is not None
     unit = method_of(pair.first).shown
@@ -188,14 +188,14 @@ def _apart(
     return [one for one in found if one[1]]
 
 
-def criteria_listed(home: Home, pair: Pair) -> list[dict[str, Any]]:
+def criteria_listed(home: Home, pair: ComparedPair) -> list[dict[str, Any]]:
     """Return the criteria that set two sides apart most, each with its question."""
     found = criteria_apart(*both_sides(home, pair), top=TOP) if method_of(pair.first).rubrics is None else []
     sets = find_values(home, CriteriaSet, [one["criteria"] for one in found])
     return [{**one, "question": sets[one["criteria"]].criteria[one["number"] - 1].question} for one in found]
 
 
-class Said(NamedTuple):
+class SideAnswer(NamedTuple):
     """One side's answer: the model, its score, verdict, failure, and its words, those that the other lacks marked."""
 
     model: str
@@ -208,13 +208,13 @@ class Said(NamedTuple):
 class Both(NamedTuple):
     """Two answers to one sample, and the criteria with both scores where these are the same on both sides."""
 
-    first: Said
-    second: Said
+    first: SideAnswer
+    second: SideAnswer
     criteria: Sequence[tuple[Criterion, int, int]]
     repeat: int
 
 
-def answers_of(home: Home, pair: Pair, sample: str, other: str, redact: Redact) -> list[Both]:
+def answers_of(home: Home, pair: ComparedPair, sample: str, other: str, redact: Redact) -> list[Both]:
     """Return both sides' answers to a sample, repeat by repeat; nothing where the rows hold no answers."""
     ours, theirs = (
         {row.repeat: row for row in _rows(home, run, name, model)}
@@ -231,13 +231,15 @@ def _rows(home: Home, run: Run, sample: str, model: str) -> list[ResultRow]:
     return [row for row in rows if shown_name(row.model, row.arm) == model]
 
 
-def _both(home: Home, pair: Pair, rows: tuple[ResultRow | None, ResultRow | None], repeat: int, redact: Redact) -> Both:
+def _both(
+    home: Home, pair: ComparedPair, rows: tuple[ResultRow | None, ResultRow | None], repeat: int, redact: Redact
+) -> Both:
     texts = [redact(_text(home, row)) for row in rows]
     pieces: Sequence[Piece] = ()
     if all(texts) and sum(map(len, texts)) <= 2 * LONGEST:
         pieces = word_difference(*texts)
     sides = [
-        Said(
+        SideAnswer(
             model,
             None if row is None or row.score is None else row.score * method_of(pair.first).shown,
             (row and row.verdict) or "",
@@ -278,7 +280,7 @@ def _criteria(home: Home, one: ResultRow | None, other: ResultRow | None) -> Ite
         yield from zip(criteria, judged[ids[0]].scores, judged[ids[1]].scores, strict=True)
 
 
-def samples_shown(home: Home, pair: Pair, found: Sequence[Matched]) -> Mapping[str, Sample]:
+def samples_shown(home: Home, pair: ComparedPair, found: Sequence[Matched]) -> Mapping[str, Sample]:
     """Return the samples of a list by the name that the first run has for them."""
     return samples_of(home, pair.first.id, [one.first for one in found])
 
@@ -304,7 +306,7 @@ AT_ONCE = 20_000
 """Results of both runs together up to which a page is made at once; of more its parts are loaded one after the other."""
 
 
-class Asked(NamedTuple):
+class ComparisonQuery(NamedTuple):
     """What an address asks for: runs, and models where two are named."""
 
     runs: Sequence[Run]
@@ -316,7 +318,7 @@ class Asked(NamedTuple):
         return "?" + urlencode({name: value for name, value in given.items() if value not in ("", None)})
 
 
-def _asked(service: Service, runs: Sequence[str], models: str) -> Asked:
+def _asked(service: Service, runs: Sequence[str], models: str) -> ComparisonQuery:
     """Return the runs and the models that an address names.
 
     Raises:
@@ -326,11 +328,13 @@ def _asked(service: Service, runs: Sequence[str], models: str) -> Asked:
     names = [name.strip() for text in runs for name in text.split(",") if name.strip()]
     found = list({run.id: run for run in map(service.run, names)}.values())
     if len(found) > MOST:
-        raise Refused(HTTPStatus.UNPROCESSABLE_ENTITY, f"runs: {len(found)} are named, and {MOST} are shown at most")
+        raise RequestRefused(
+            HTTPStatus.UNPROCESSABLE_ENTITY, f"runs: {len(found)} are named, and {MOST} are shown at most"
+        )
     chosen = [name.strip() for name in models.split(",") if name.strip()]
     if len(chosen) not in (0, 2):
-        raise Refused(HTTPStatus.UNPROCESSABLE_ENTITY, "models takes two names: A,B")
-    return Asked(found, (chosen[0], chosen[1]) if chosen else None)
+        raise RequestRefused(HTTPStatus.UNPROCESSABLE_ENTITY, "models takes two names: A,B")
+    return ComparisonQuery(found, (chosen[0], chosen[1]) if chosen else None)
 
 
 Runs = Annotated[list[str], Query(default_factory=list)]
@@ -353,7 +357,9 @@ def compare(
     home, asked = service.home, _asked(service, runs, models or (f"{one},{other}" if one or other else ""))
     keep(request, *asked.runs)
     if show not in KINDS:
-        raise Refused(HTTPStatus.UNPROCESSABLE_ENTITY, f"show: there is no {show!r}; there are {', '.join(KINDS)}")
+        raise RequestRefused(
+            HTTPStatus.UNPROCESSABLE_ENTITY, f"show: there is no {show!r}; there are {', '.join(KINDS)}"
+        )
     shared: dict[str, Any] = {
         "asked": asked,
         "names": [called(home, run) for run in asked.runs],
@@ -402,8 +408,10 @@ def both(
     """Return both answers to a sample beside each other, the words that one of them lacks marked."""
     home, asked = service.home, _asked(service, runs, models)
     if not asked.runs or asked.models is None:
-        raise Refused(HTTPStatus.UNPROCESSABLE_ENTITY, "name one run or two with runs, and two models with models")
-    pair = Pair(asked.runs[0], asked.runs[-1], asked.models)
+        raise RequestRefused(
+            HTTPStatus.UNPROCESSABLE_ENTITY, "name one run or two with runs, and two models with models"
+        )
+    pair = ComparedPair(asked.runs[0], asked.runs[-1], asked.models)
     names = (sample, other or sample)
     values = [
         samples_of(home, run.id, [name]).get(name) for run, name in zip((pair.first, pair.second), names, strict=True)
@@ -446,7 +454,7 @@ def _choice(home: Home, first: Run, second: Run) -> list[list[str]]:
     return [ours, theirs] if ours and theirs and not set(ours) & set(theirs) else []
 
 
-def _parts(service: Service, asked: Asked, part: str, show: str, number: int) -> dict[str, Any]:
+def _parts(service: Service, asked: ComparisonQuery, part: str, show: str, number: int) -> dict[str, Any]:
     """Return what the page, or the part of it that is asked for, shows."""
     home, first, second = service.home, asked.runs[0], asked.runs[-1]
     theirs = models_of(home, second)
@@ -457,7 +465,7 @@ def _parts(service: Service, asked: Asked, part: str, show: str, number: int) ->
         values["figures"] = drawn(list(comparison_blocks(found, changed=found["scale"] is None)), Charts())
     if method_of(first).scale is None or not pairs:
         return values
-    pair = Pair(first, second, pairs[0])
+    pair = ComparedPair(first, second, pairs[0])
     values["pair"] = pair.models
     if part in ("all", "apart"):
         values["apart"] = [_shown_first(name, rows, pair) for name, rows in apart(home, pair)]
@@ -485,7 +493,7 @@ def _parts(service: Service, asked: Asked, part: str, show: str, number: int) ->
     return values
 
 
-def _shown_first(name: str, rows: Sequence[Mapping[str, Any]], pair: Pair) -> tuple[str, int, Markup, Markup]:
+def _shown_first(name: str, rows: Sequence[Mapping[str, Any]], pair: ComparedPair) -> tuple[str, int, Markup, Markup]:
     """Return a table of the first rows, and how many the table of the others has, empty where all have room."""
     first, rest = (rows, []) if len(rows) <= UNFOLDED else (rows[:SHOWN], rows[SHOWN:])
     tables = [drawn([_table(name, part, pair), *_noted(part)] if part else [], Charts()) for part in (first, rest)]
@@ -501,12 +509,12 @@ def _side(one: Any, at: int) -> str:
     return " ".join(parts) or one.failures[at].replace("_", " ") or "–"
 
 
-def _both_link(pair: Pair, sample: str, other: str) -> str:
-    asked = Asked([pair.first, pair.second] if pair.first.id != pair.second.id else [pair.first], pair.models)
+def _both_link(pair: ComparedPair, sample: str, other: str) -> str:
+    asked = ComparisonQuery([pair.first, pair.second] if pair.first.id != pair.second.id else [pair.first], pair.models)
     return f"/compare/sample{asked.query(sample=sample, other='' if other == sample else other)}"
 
 
-def _table(called: str, rows: Sequence[Mapping[str, Any]], pair: Pair) -> Table:
+def _table(called: str, rows: Sequence[Mapping[str, Any]], pair: ComparedPair) -> Table:
     """Return the parts of one kind, those with the largest differences on top where none lies within another."""
     percent = rows[0]["measure"] == "strict_accuracy"
     flat = not any(one["depth"] for one in rows)
@@ -554,7 +562,7 @@ def _figures(home: Home, run: str, changes: tuple[Any, ...]) -> dict[str, Any]:
     return method_of(found).figures(home, found)
 
 
-def _several(request: Request, service: Service, asked: Asked, shared: Mapping[str, Any]) -> Response:
+def _several(request: Request, service: Service, asked: ComparisonQuery, shared: Mapping[str, Any]) -> Response:
     """Return the headline figures of several runs side by side, with a link for every two of one kind."""
     home = service.home
     found = [_figures(home, run.id, state_of(home, run)) for run in asked.runs]
@@ -563,7 +571,7 @@ def _several(request: Request, service: Service, asked: Asked, shared: Mapping[s
     links = [
         (
             f"{shared['names'][one]} and {shared['names'][other]}",
-            Asked([asked.runs[one], asked.runs[other]], None).query(),
+            ComparisonQuery([asked.runs[one], asked.runs[other]], None).query(),
         )
         for one, other in combinations(range(len(asked.runs)), 2)
         if asked.runs[one].method == asked.runs[other].method and _comparable(asked.runs[one])

@@ -37,23 +37,23 @@ class Node(NamedTuple):
     ending: bool
 
 
-class Way(NamedTuple):
+class EdgePath(NamedTuple):
     """An edge as the path of an SVG; `perhaps` where a router decides."""
 
     path: str
     perhaps: bool
 
 
-class Layout(NamedTuple):
+class GraphLayout(NamedTuple):
     """A graph laid out, and the size that it takes."""
 
     width: float
     height: float
     nodes: tuple[Node, ...]
-    ways: tuple[Way, ...]
+    ways: tuple[EdgePath, ...]
 
 
-def lay_out(picture: Mapping[str, Any]) -> Layout:
+def lay_out(picture: Mapping[str, Any]) -> GraphLayout:
     """Lay a graph out, each node below all earlier ones that lead to it.
 
     What leads back to an earlier node goes round at the left, what passes over a layer at the right. Of the ways by which an
@@ -74,20 +74,20 @@ def lay_out(picture: Mapping[str, Any]) -> Layout:
         begin = left + (inner - len(row) * (WIDTH + ACROSS) + ACROSS) / 2
         for place, name in enumerate(row):
             nodes[name] = _node(name, begin + place * (WIDTH + ACROSS), depth * (HEIGHT + DOWN) + 4)
-    ways: list[Way] = []
+    ways: list[EdgePath] = []
     at_left = at_right = 0
     for source, target, perhaps in edges:
         a, b = nodes[source], nodes[target]
         if order[source] >= order[target]:
             at_left += 1
-            ways.append(Way(_round(a, b, left - SIDE * at_left), perhaps))
+            ways.append(EdgePath(_round(a, b, left - SIDE * at_left), perhaps))
         elif layer[target] - layer[source] > 1:
             at_right += 1
-            ways.append(Way(_round(a, b, left + inner + SIDE * at_right), perhaps))
+            ways.append(EdgePath(_round(a, b, left + inner + SIDE * at_right), perhaps))
         else:
-            ways.append(Way(_down(a, b), perhaps))
+            ways.append(EdgePath(_down(a, b), perhaps))
     height = (len(rows) - 1) * (HEIGHT + DOWN) + HEIGHT + 8
-    return Layout(left + inner + SIDE * (over + 1), height, tuple(nodes[name] for name in names), tuple(ways))
+    return GraphLayout(left + inner + SIDE * (over + 1), height, tuple(nodes[name] for name in names), tuple(ways))
 
 
 def _shown(edges: Sequence[tuple[str, str, bool]], order: Mapping[str, int]) -> list[tuple[str, str, bool]]:

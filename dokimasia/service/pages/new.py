@@ -22,7 +22,7 @@ from dokimasia.runs.preview import check_keys
 from dokimasia.runs.readers import bring_reader
 from dokimasia.runs.registry import method_named
 from dokimasia.service.drawing import page
-from dokimasia.service.forms import Group, defaults_of, groups_of, sent, split_faults, texts_of, values_of, written
+from dokimasia.service.forms import FieldGroup, defaults_of, groups_of, sent, split_faults, texts_of, values_of, written
 from dokimasia.service.request_parsing import read_asked
 from dokimasia.service.state import Reader, Service, Starter, TheService
 from dokimasia.service.suggestions import SIMULATED_SIGHT, offers_of
@@ -125,7 +125,7 @@ def _without(asked: Mapping[str, Any], faults: Mapping[str, str]) -> dict[str, A
 async def _wrong(
     service: Service,
     method: Method[Any, Any],
-    groups: list[Group],
+    groups: list[FieldGroup],
     asked: Mapping[str, Any],
     faults: Mapping[str, str],
     values: Mapping[str, Sequence[str]],
@@ -154,7 +154,7 @@ def _form(
     request: Request,
     service: Service,
     method: Method[Any, Any],
-    groups: list[Group],
+    groups: list[FieldGroup],
     values: Mapping[str, tuple[str, ...]],
     **shown: Any,
 ) -> Response:

@@ -49,7 +49,7 @@ _DO: dict[Kind, str] = {
 }
 
 
-class ItemListed(NamedTuple):
+class ItemInWords(NamedTuple):
     """An item in the list of a run: how it stands, what is asked in words, and its sample."""
 
     stands: Standing
@@ -57,7 +57,7 @@ class ItemListed(NamedTuple):
     sample: str
 
 
-class Shown(NamedTuple):
+class QuestionPart(NamedTuple):
     """A part of what a question shows: words, an image, or texts with a heading each."""
 
     text: str = ""
@@ -78,7 +78,7 @@ class Asks(NamedTuple):
     """
 
     images: tuple[str, ...]
-    material: tuple[Shown, ...]
+    material: tuple[QuestionPart, ...]
     instructions: str
     sent_back: tuple[str, ...]
     form: ReplyForm | None
@@ -123,16 +123,16 @@ def _open(home: Home, waiting: Waiting) -> list[OpenQuestion]:
     return open_questions(home, run=waiting.run.id) if "question" in waiting.kinds else []
 
 
-def items_in_words(home: Home, items: Sequence[Standing]) -> list[ItemListed]:
+def items_in_words(home: Home, items: Sequence[Standing]) -> list[ItemInWords]:
     """Return items as the list of a run shows them: what is asked in words, and of which sample."""
     of_sample = samples_asked(home, [one.item for one in items])
-    listed: list[ItemListed] = []
+    listed: list[ItemInWords] = []
     for one in items:
         if one.item.kind == "question":
             words = asked_in_words(get_question(home, one.item.id))
         else:
             words = _DO[one.item.kind].format(n="this", s="").replace("this ", "the ") + _begins(one.item)
-        listed.append(ItemListed(one, words, of_sample[one.item.id]))
+        listed.append(ItemInWords(one, words, of_sample[one.item.id]))
     return listed
 
 
@@ -170,15 +170,15 @@ def composed(home: Home, item: str, fields: Mapping[str, Sequence[str]]) -> Comp
     return Composed(form.compose(given), given, open_places, faults)
 
 
-def _material(message: Message | None) -> tuple[Shown, ...]:
-    found: list[Shown] = []
+def _material(message: Message | None) -> tuple[QuestionPart, ...]:
+    found: list[QuestionPart] = []
     for fenced, text in fenced_pieces(message.text) if message else ():
         rows = _rows(text) if fenced else ()
         if rows:
-            found.append(Shown(entries=rows))
+            found.append(QuestionPart(entries=rows))
         elif text.strip():
             found.append(
-                Shown(text=text.strip(), entries=(("", text.strip()),) if fenced else ())._replace(
+                QuestionPart(text=text.strip(), entries=(("", text.strip()),) if fenced else ())._replace(
                     text="" if fenced else text.strip()
                 )
             )

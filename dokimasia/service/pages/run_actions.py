@@ -14,7 +14,7 @@ from dokimasia.runs.forking import ForkRequest
 from dokimasia.runs.requests import LIMITS, Called
 from dokimasia.runs.retrying import retryable
 from dokimasia.service.drawing import page
-from dokimasia.service.forms import Group, changes_of, sent, texts_of, values_of
+from dokimasia.service.forms import FieldGroup, changes_of, sent, texts_of, values_of
 from dokimasia.service.request_parsing import Q, read_asked
 from dokimasia.service.routes.starting import GoneOn, changes_in
 from dokimasia.service.state import Service, Starter, TheService
@@ -101,7 +101,11 @@ async def delete(service: TheService, person: Starter, run: str) -> Response:
 
 
 async def _asked(
-    service: Service, model: type[Q], form: Mapping[str, list[str]], groups: list[Group], more: Mapping[str, Any] = {}
+    service: Service,
+    model: type[Q],
+    form: Mapping[str, list[str]],
+    groups: list[FieldGroup],
+    more: Mapping[str, Any] = {},
 ) -> Q:
     """Return what a form asks, checked as a request of a program is, its files resolved."""
     asked, faults = sent(groups, values_of(groups, form))

@@ -10,7 +10,7 @@ from fastapi import APIRouter, Path, Query, Request
 from fastapi.responses import Response
 
 from dokimasia.errors import InputError, NotFound, StorageError
-from dokimasia.operations.operation import Refused
+from dokimasia.operations.operation import RequestRefused
 from dokimasia.report.drawing import HEAT_STEPS
 from dokimasia.report.thumbnails import thumbnail
 from dokimasia.report.verdicts import NOT_STATED, spoken_scores
@@ -19,7 +19,7 @@ from dokimasia.runs.method import Method
 from dokimasia.runs.reading.inspection import calls_of_sample
 from dokimasia.runs.reading.reporting import redacted
 from dokimasia.service.drawing import page
-from dokimasia.service.filtering import BY_HAND, LEFT_OUT, Filter, Sorted, choices, filter_of, sorted_by
+from dokimasia.service.filtering import BY_HAND, LEFT_OUT, Filter, FilterableRun, choices, filter_of, sorted_by
 from dokimasia.service.problems import status_of
 from dokimasia.service.response_cache import keep
 from dokimasia.service.sample_view import draw_sample, view_of
@@ -109,7 +109,7 @@ FOREVER = {"cache-control": "private, max-age=31536000, immutable"}
 """What is named by its content never changes."""
 
 
-class Cell(NamedTuple):
+class SampleCell(NamedTuple):
     """What came of a sample's answers by one model: a text, how it is tinted (None: not), its tone, and what it means."""
 
     text: str
@@ -118,7 +118,7 @@ class Cell(NamedTuple):
     about: str = ""
 
 
-class Row(NamedTuple):
+class SampleRow(NamedTuple):
     """A sample of the list."""
 
     place: int
@@ -129,7 +129,7 @@ class Row(NamedTuple):
     category: str
     image: str
     images: int
-    cells: Sequence[Cell]
+    cells: Sequence[SampleCell]
     failures: Sequence[str]
 
 
@@ -241,7 +241,7 @@ def small_copy(service: TheService, person: Reader, sha256: Annotated[str, Path(
     try:
         return Response(_thumbnail(service.home, sha256), media_type="image/webp", headers=FOREVER)
     except (StorageError, ValueError) as error:
-        raise Refused(HTTPStatus.NOT_FOUND, f"image {sha256} cannot be shown: {error}") from error
+        raise RequestRefused(HTTPStatus.NOT_FOUND, f"image {sha256} cannot be shown: {error}") from error
 
 
 @lru_cache(maxsize=1024)
@@ -264,7 +264,9 @@ def called(home: Home, run: Run) -> str:
     return labels(home).get(run.id, Label()).name or f"{run.method} {run.data_name} ({run.id[:8]})"
 
 
-def _table(service: Service, run: Run, by: Sorted, asked: Filter, found: Found) -> tuple[Sequence[str], Sequence[Row]]:
+def _table(
+    service: Service, run: Run, by: FilterableRun, asked: Filter, found: Found
+) -> tuple[Sequence[str], Sequence[SampleRow]]:
     """Return the models, or what stands in their place, and a row for each sample that was found."""
     ids = [id for _, id in found.samples]
     values, results = samples_of(service.home, run.id, ids), rows_of(service.home, run.id, ids)
@@ -274,12 +276,12 @@ def _table(service: Service, run: Run, by: Sorted, asked: Filter, found: Found) 
     columns = [name for name in (shown_name(*one) for one in by.facets.models) if chosen in (None, name)]
     if "" in there or not columns:
         columns.append("")
-    rows: list[Row] = []
+    rows: list[SampleRow] = []
     for place, id in found.samples:
         sample, own = values[id], of_kind[id]
         question = " ".join(service.redact(sample.prompt).split())
         rows.append(
-            Row(
+            SampleRow(
                 place=place,
                 id=service.redact(id),
                 link=link(run, id, asked),
@@ -303,10 +305,10 @@ def _by_model(rows: Sequence[ResultRow], kind: str) -> dict[str, list[ResultRow]
     return found
 
 
-def _cell(rows: Sequence[ResultRow], method: Method[Any, Any]) -> Cell:
+def _cell(rows: Sequence[ResultRow], method: Method[Any, Any]) -> SampleCell:
     """Return what came of a model's answers to a sample: their mean score, how many are right, or how many there are."""
     if not rows:
-        return Cell("–", tone="muted", about="nothing yet")
+        return SampleCell("–", tone="muted", about="nothing yet")
     failed = sorted({row.failure.replace("_", " ") for row in rows if row.failure})
     scores = [row.score for row in rows if row.score is not None]
     decided = [row.verdict for row in rows if row.verdict in ("right", "wrong")]
@@ -317,10 +319,10 @@ def _cell(rows: Sequence[ResultRow], method: Method[Any, Any]) -> Cell:
         mean = sum(scores) / len(scores)
         heat = round(HEAT_STEPS * (mean - lowest) / (highest - lowest))
         digits = 2 if (highest - lowest) * method.shown <= 10 else 1
-        return Cell(f"{mean * method.shown:.{digits}f} {right}".strip(), heat, about=about)
+        return SampleCell(f"{mean * method.shown:.{digits}f} {right}".strip(), heat, about=about)
     if right:
-        return Cell(right, tone="good" if right == "✓" else "bad" if right == "✗" else "", about=about)
+        return SampleCell(right, tone="good" if right == "✓" else "bad" if right == "✗" else "", about=about)
     if len(failed) == len(rows) or all(row.failure for row in rows):
-        return Cell(", ".join(failed), tone="bad", about=about)
+        return SampleCell(", ".join(failed), tone="bad", about=about)
     made = sum(not row.failure for row in rows)
-    return Cell(f"{made:,} made" if made > 1 or not method.scale else "made", about=about)
+    return SampleCell(f"{made:,} made" if made > 1 or not method.scale else "made", about=about)

@@ -10,7 +10,7 @@ from pydantic import BaseModel, Field
 from dokimasia import __version__
 from dokimasia.datasets.images import image_format
 from dokimasia.errors import InputError
-from dokimasia.operations.operation import Listed, Refused
+from dokimasia.operations.operation import ListPage, RequestRefused
 from dokimasia.service.filtering import filter_of, sorted_by
 from dokimasia.service.response_cache import keep
 from dokimasia.service.routing import NEVER_RUN, After, Limit, json_router
@@ -67,9 +67,11 @@ async def run_events(
     """
     events = service.events
     if events.draining:
-        raise Refused(HTTPStatus.SERVICE_UNAVAILABLE, "the service is about to end", headers={"retry-after": "5"})
+        raise RequestRefused(
+            HTTPStatus.SERVICE_UNAVAILABLE, "the service is about to end", headers={"retry-after": "5"}
+        )
     if events.streams >= service.limits.streams:
-        raise Refused(
+        raise RequestRefused(
             HTTPStatus.SERVICE_UNAVAILABLE,
             f"{service.limits.streams:,} event streams are open, and no more are taken: close one, or come again later",
             headers={"retry-after": "10"},
@@ -114,7 +116,7 @@ def image(
     """Return an image that lies in the home."""
     blobs = service.home.blobs
     if not blobs.file(sha256).is_file():
-        raise Refused(HTTPStatus.NOT_FOUND, f"the home has no image {sha256}")
+        raise RequestRefused(HTTPStatus.NOT_FOUND, f"the home has no image {sha256}")
     tag = f'"{sha256}"'
     headers = {**NEVER_RUN, "cache-control": "private, max-age=31536000, immutable", "etag": tag}
     if tag in {one.strip().removeprefix("W/") for one in request.headers.get("if-none-match", "").split(",")}:
@@ -132,7 +134,7 @@ class SampleShown(BaseModel):
     waiting: int
 
 
-class Samples(Listed):
+class Samples(ListPage):
     """A page of a run's samples, in the order that was asked for."""
 
     samples: list[SampleShown]

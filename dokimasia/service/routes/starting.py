@@ -13,7 +13,7 @@ from starlette.concurrency import run_in_threadpool
 from dokimasia.domain.judgement import FailureKind
 from dokimasia.errors import ConfigError, InputError, Interrupted, NotFound
 from dokimasia.operations import runs
-from dokimasia.operations.operation import Refused
+from dokimasia.operations.operation import RequestRefused
 from dokimasia.operations.runs import RunBegun, begun
 from dokimasia.runs.catalogue import OWN, plugin_methods
 from dokimasia.runs.forking import ForkRequest
@@ -231,7 +231,7 @@ async def retry(context: Starting, request: Request, run: str) -> RunBegun:
         asked = await _asked(Retried, request, places, optional=True)
         found = context.run(run)
         if found.status in AT_WORK:
-            raise Refused(HTTPStatus.CONFLICT, f"run {found.id} is {found.status}: ask anew when it has ended")
+            raise RequestRefused(HTTPStatus.CONFLICT, f"run {found.id} is {found.status}: ask anew when it has ended")
         kinds = asked.kinds or RETRYABLE
         return begun(context, await context.service.runner.resume(found, changes=changes_in(asked), retry=kinds))
 
@@ -265,7 +265,7 @@ async def _asked(model: type[Q], request: Request, places: RequestFiles, *, opti
 
 def _at_rest(run: Run, asked: GoneOn) -> Run:
     if run.status in AT_WORK and asked.model_fields_set:
-        raise Refused(
+        raise RequestRefused(
             HTTPStatus.CONFLICT,
             f"run {run.id} is {run.status}: its limits can be changed when it has ended, or is stopped",
         )
@@ -284,7 +284,7 @@ def _files_named(context: Starting) -> Iterator[RequestFiles]:
     try:
         yield places
     except Interrupted as problem:
-        raise Refused(HTTPStatus.SERVICE_UNAVAILABLE, str(problem)) from None
+        raise RequestRefused(HTTPStatus.SERVICE_UNAVAILABLE, str(problem)) from None
     except InputError as problem:
         problem.args = (places.shortened(str(problem)),)
         raise

@@ -14,7 +14,7 @@ from starlette.concurrency import run_in_threadpool
 
 from dokimasia.datasets import Problem, check, format_of, open_dataset, plain_report
 from dokimasia.errors import InputError
-from dokimasia.operations.operation import Listed, Refused, page_of
+from dokimasia.operations.operation import ListPage, RequestRefused, page_of
 from dokimasia.runs.readers import bring_reader
 from dokimasia.service.problems import may_answer
 from dokimasia.service.routing import After, Limit, json_router
@@ -78,7 +78,7 @@ class UploadShown(BaseModel):
     called: str = Field(description="the same as a person reads it: by its name and the beginning of its id")
 
 
-class UploadsListed(Listed):
+class UploadsListed(ListPage):
     """A page of the uploads, the newest first."""
 
     uploads: list[UploadShown]
@@ -156,7 +156,7 @@ def delete(
     found = kept.get(id)
     using = [run.id for run in list_runs(service.home) if run.status != "done" and _uses(run.options, found.id)]
     if using and not force:
-        raise Refused(
+        raise RequestRefused(
             HTTPStatus.CONFLICT,
             f"the run {', '.join(using)} is not finished and was given it: delete it all the same with ?force=true",
         )
@@ -186,7 +186,7 @@ class _Receiving:
         kind, options = parse_options_header(request.headers.get("content-type", ""))
         boundary = options.get(b"boundary", b"")
         if kind != MULTIPART.encode() or not boundary:
-            raise Refused(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, f"an upload is sent as {MULTIPART} with a boundary")
+            raise RequestRefused(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, f"an upload is sent as {MULTIPART} with a boundary")
         try:
             parser = MultipartParser(boundary, self._callbacks())
             async for chunk in request.stream():

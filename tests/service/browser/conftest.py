@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from dokimasia.service.app import serve
-from dokimasia.service.engine import Engine
+from dokimasia.service.engine import RunEngine
 from dokimasia.service.run_events import Events
 from dokimasia.service.state import Service
 from dokimasia.settings import load_settings
@@ -44,7 +44,7 @@ def working(home: Path, *, transports: Any = None, **more: Any) -> Iterator[Site
     async def work() -> None:
         with Home.open(home, write=True) as opened:
             events = Events(opened)
-            async with Engine(settings, opened, observers=events.observing, transports=transports) as engine:
+            async with RunEngine(settings, opened, observers=events.observing, transports=transports) as engine:
                 service = Service(settings=settings, home=opened, runner=engine, events=events, **more)
                 await serve(service, ready=told, stop=stop)
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from dokimasia.service.engine import Engine
+from dokimasia.service.engine import RunEngine
 from tests.processes import PATIENCE
 from tests.report.chromium import wait_for
 from tests.service.browser.looking import VIEWS, Site, assert_accessible, assert_fits
@@ -20,7 +20,7 @@ from tests.service.test_events import Held, request, working
 class Working:
     """A service with one run at work, from a thread of its own; its models answer when they may."""
 
-    def __init__(self, site: Site, run: str, loop: asyncio.AbstractEventLoop, held: Held, engine: Engine) -> None:
+    def __init__(self, site: Site, run: str, loop: asyncio.AbstractEventLoop, held: Held, engine: RunEngine) -> None:
         self.site = site
         self.run = run
         self._loop = loop
