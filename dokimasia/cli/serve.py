@@ -65,10 +65,10 @@ def command(
     from dokimasia.service.app import check_address
     from dokimasia.service.guard import AccessTokens, read_tokens
 
-    far = Invocation(workers=workers, engine=engine, address=address)
+    remote_workers = Invocation(workers=workers, engine=engine, address=address)
     tokens = AccessTokens() if token_file is None else read_tokens(token_file)
     check_address(host, tokens=tokens.needed)
-    asyncio.run(_served(settings, host, port, tokens, data_root, hosts, width, far))
+    asyncio.run(_served(settings, host, port, tokens, data_root, hosts, width, remote_workers))
 
 
 async def _served(
@@ -79,7 +79,7 @@ async def _served(
     data_root: Path | None,
     hosts: tuple[str, ...],
     width: int,
-    far: "Invocation",
+    remote_workers: "Invocation",
 ) -> None:
     from dokimasia.log import Redactor
     from dokimasia.service.app import serve
@@ -92,18 +92,18 @@ async def _served(
 
     assert isinstance(tokens, AccessTokens)
     own = secrets.token_urlsafe(32)
-    stopping, hurrying = _signals(far.far_workers)
+    stopping, hurrying = _signals(remote_workers.far_workers)
     with Home.open(settings.home, write=True) as home, ExitStack() as kept:
         redact = Redactor((*settings.secrets, own))
         events = Events(home, redact)
-        engine = RunEngine(settings, home, width=width, observers=events.observing, far=far)
+        engine = RunEngine(settings, home, width=width, observers=events.observing, remote_workers=remote_workers)
         service = Service(
             settings=settings,
             home=home,
             runner=engine,
             tokens=tokens.and_own(own),
             data_root=data_root,
-            workers=far.far_workers,
+            workers=remote_workers.far_workers,
             hosts=_names(host, hosts),
             redact=redact,
             events=events,

@@ -37,7 +37,7 @@ ACCEPTED_AT_ONCE = 2
 
 
 class RunEngine:
-    """Runs over one open home that the caller keeps; implements `dokimasia.service.state.Runner`.
+    """Runs over one open home that the caller keeps; every method raises the errors that the command line would print.
 
     A request is accepted at once, or refused with the error that the command line would print and nothing kept; its run is
     carried out when it is its turn (`dokimasia.service.queue.Queue`). Use it in one event loop, as an asynchronous context
@@ -52,7 +52,7 @@ class RunEngine:
         width: int = WIDTH,
         observers: Callable[[Run], Observer] = lambda run: Silent(),
         transports: Mapping[str, Transport] | None = None,
-        far: Invocation | None = None,
+        remote_workers: Invocation | None = None,
     ) -> None:
         """Make an engine, which does nothing before `start`.
 
@@ -62,13 +62,15 @@ class RunEngine:
             width: so many runs are at work at once.
             observers: makes what watches a run, each time that it is put into the queue.
             transports: ways to a model that replace the package's own; the caller closes them.
-            far: by its `workers`, `engine` and `address`, which processes walk the graphs of each run; by default this one.
+            remote_workers: by `workers`, `engine` and `address`, which processes walk the graphs of runs; by default this one.
         """
         self._settings = settings
         self._home = home
         self._transports = dict(transports or {})
         self._accepting = asyncio.Semaphore(ACCEPTED_AT_ONCE)
-        self.queue = Queue(settings, home, width=width, observers=observers, transports=self._transports, far=far)
+        self.queue = Queue(
+            settings, home, width=width, observers=observers, transports=self._transports, remote_workers=remote_workers
+        )
 
     async def __aenter__(self) -> "RunEngine":
         await self.start()

@@ -134,10 +134,10 @@ class Queue:
         width: int,
         observers: Callable[[Run], Observer],
         transports: Mapping[str, Transport],
-        far: Invocation | None = None,
+        remote_workers: Invocation | None = None,
     ) -> None:
         self._settings = settings
-        self._far = far or Invocation()
+        self._remote_workers = remote_workers or Invocation()
         self._home = home
         self._width = width
         self._observers = observers
@@ -155,7 +155,7 @@ class Queue:
     @property
     def _where(self) -> dict[str, Any]:
         """Where graphs are walked, which whoever started this process has said, and no request."""
-        return self._far.model_dump(include={"workers", "engine", "address"})
+        return self._remote_workers.model_dump(include={"workers", "engine", "address"})
 
     @property
     def at_work(self) -> list[str]:
@@ -174,9 +174,9 @@ class Queue:
         died: it is interrupted. One that was at work in `DEATHS` deaths of the service is set aside as interrupted, so that
         a run which brings the service down does not do so for ever.
         """
-        if self._far.far_workers:
+        if self._remote_workers.far_workers:
             engine = importlib.import_module("dokimasia.distribution.engine")
-            await self._stack.enter_async_context(engine.cluster(self._far.address))  # one for all runs
+            await self._stack.enter_async_context(engine.cluster(self._remote_workers.address))  # one for all runs
         await self._stack.enter_async_context(sharing(self._home))
         runs = {run.id: run for run in list_runs(self._home)}
         await mark_at_rest(self._home, [one.id for one in queue(self._home) if one.at_work], died=True)

@@ -2,22 +2,21 @@
 
 import asyncio
 import getpass
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from functools import cache
 from http import HTTPStatus
 from pathlib import Path
-from typing import Annotated, Any, Protocol
+from typing import Annotated
 from urllib.parse import unquote
 
 from fastapi import Depends, Request
 
 from dokimasia.log import Redactor
 from dokimasia.operations.operation import RequestRefused, Right
-from dokimasia.runs.forking import ForkRequest
-from dokimasia.runs.requests import RunRequest
 from dokimasia.service.cache import FigureCache
+from dokimasia.service.engine import RunEngine
 from dokimasia.service.guard import SCOPES, AccessTokens, Caller, Limits, sent_with
 from dokimasia.service.run_events import Events
 from dokimasia.settings import Settings
@@ -72,38 +71,6 @@ LONGEST_NAME = 100
 """Characters of the name under which a decision is kept."""
 
 
-class Runner(Protocol):
-    """The queue of runs over the one open home; every method raises the errors that the command line would print."""
-
-    async def submit(self, method: str, request: RunRequest, *, given: Any = None) -> Run:
-        """Accept a run and put it into the queue; one that is there already is returned as it stands."""
-        ...
-
-    async def preview(self, method: str, request: RunRequest) -> dict[str, Any]:
-        """Return a run's id, its estimate and its prompts; nothing is kept or sent."""
-        ...
-
-    async def resume(self, run: Run, *, changes: Mapping[str, Any] | None = None, retry: Sequence[str] = ()) -> Run:
-        """Put a run that is not finished into the queue; with kinds of failure in `retry`, also one that is."""
-        ...
-
-    async def fork(self, run: Run, request: ForkRequest) -> Run:
-        """Put a run into the queue that does another again with changes."""
-        ...
-
-    async def preview_fork(self, run: Run, request: ForkRequest) -> dict[str, Any]:
-        """Return what a fork would be, take over, ask and cost; nothing is kept or sent."""
-        ...
-
-    async def cancel(self, run: Run, *, at_once: bool = False) -> Run:
-        """Stop a run once the calls in flight are committed, or at once; it does not go on by itself."""
-        ...
-
-    async def delete(self, run: Run) -> Run:
-        """Delete a run that is not at work."""
-        ...
-
-
 @dataclass(frozen=True, kw_only=True)
 class Service:
     """A service over one home.
@@ -125,7 +92,7 @@ class Service:
 
     settings: Settings
     home: Home
-    runner: Runner
+    runner: RunEngine
     tokens: AccessTokens = field(default_factory=AccessTokens)
     limits: Limits = field(default_factory=Limits)
     data_root: Path | None = None

@@ -54,7 +54,7 @@ class Told(Silent):
 async def serving(settings: Settings, far: Invocation = TWO, **more: Any) -> AsyncIterator[tuple[RunEngine, Home]]:
     """The engine of a service over a home."""
     with Home.open(settings.home, write=True) as home:
-        async with RunEngine(settings, home, far=far, **more) as engine:
+        async with RunEngine(settings, home, remote_workers=far, **more) as engine:
             yield engine, home
 
 
@@ -94,7 +94,7 @@ async def test_who_follows_a_run_is_told_of_its_workers(world: Path, prepared: P
     settings = prepared(EVALUATE)
     with Home.open(settings.home, write=True) as home:
         events = Events(home)
-        async with RunEngine(settings, home, far=TWO, observers=events.observing) as engine:
+        async with RunEngine(settings, home, remote_workers=TWO, observers=events.observing) as engine:
             run = await engine.submit(METHOD.name, EVALUATE.request(world, ""))
             await engine.ended(run)
             log = await events.log(run)
