@@ -74,9 +74,9 @@ def command(
 def _named(benchmarks: tuple[str, ...]) -> dict[str, Path]:
     """Return the files of other benchmarks by their names."""
     found: dict[str, Path] = {}
-    for one in benchmarks:
-        name, equals, path = one.partition("=")
+    for benchmark in benchmarks:
+        name, equals, path = benchmark.partition("=")
         if not (name and equals and path) or name in found:
-            raise click.BadParameter(f"{one!r}: write NAME=FILE, each name once", param_hint="--benchmark")
+            raise click.BadParameter(f"{benchmark!r}: write NAME=FILE, each name once", param_hint="--benchmark")
         found[name] = Path(path)
     return found

@@ -219,7 +219,7 @@ def _said(decision: Decision | None) -> int:
 
 def _pictures(backend: "Backend", screen: "CheckScreen", folder: Path) -> Pictures:
     """Put an item's images into a folder, under names that programs for pictures know, and return them."""
-    named = [(str(one["name"]), str(one["sha256"])) for one in screen.shown["images"]]
+    named = [(str(image["name"]), str(image["sha256"])) for image in screen.shown["images"]]
     if screen.item.kind == "question":
         parts = [part for message in screen.shown["messages"] for part in message["parts"]]
         seen = [str(part["image"]) for part in parts if "image" in part]

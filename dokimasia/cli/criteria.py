@@ -75,7 +75,7 @@ def coverage(settings: "Settings", run: str, as_json: bool) -> None:
         samples = asyncio.run(coverage_of(home, found))
     share = covered_share(samples)
     if as_json:
-        plain = [one.model_dump(mode="json") | {"share": one.share} for one in samples]
+        plain = [sample.model_dump(mode="json") | {"share": sample.share} for sample in samples]
         print_json({"run": found.id, "share": share, "samples": plain})
         return
     out = console()
@@ -85,7 +85,7 @@ def coverage(settings: "Settings", run: str, as_json: bool) -> None:
     out.print(
         f"[bold]run {found.id}[/bold] · criteria touch {share:.0%} of the sentences of the references of {len(samples)} samples"
     )
-    missed = [one for one in samples if one.uncovered]
+    missed = [sample for sample in samples if sample.uncovered]
     if not missed:
         return
     table = grid()

@@ -94,7 +94,7 @@ def _count(number: int, what: str) -> str:
 def _categories(report: "DataReport") -> str:
     if not report.categories:
         return "none"
-    largest = sorted(report.categories.items(), key=lambda one: (-one[1], one[0]))
+    largest = sorted(report.categories.items(), key=lambda item: (-item[1], item[0]))
     shown = ", ".join(f"{category} {count:,}" for category, count in largest[:12])
     return f"{len(largest)} ({shown}{', …' if len(largest) > 12 else ''})"
 

@@ -229,10 +229,10 @@ def _word_blocks(summary: Mapping[str, Any], planted: float) -> "Iterator[Block]
             f"{totals['sentences']} still are. Figures and comparisons are printed by the program.",
         )
     )
-    sentences = [one for report in summary["reports"] for one in report["sentences"]]
-    for one in [one for one in sentences if not one["faults"]][:1]:
+    sentences = [sentence for report in summary["reports"] for sentence in report["sentences"]]
+    for one in [sentence for sentence in sentences if not sentence["faults"]][:1]:
         yield Paragraph((Span("verified", "good"), f"  {one['text']}"))
-    for one in [one for one in sentences if one["faults"]][:1]:
+    for one in [sentence for sentence in sentences if sentence["faults"]][:1]:
         reason = one["faults"][0]["reason"][:SIGNS]
         yield Paragraph((Span("unverified", "bad"), f"  {one['text']} ", Span(f"({reason})", "muted")))
 
@@ -263,7 +263,7 @@ def probe_step(settings: "Settings", seed: int, *, as_json: bool) -> dict[str, A
     )
     result = run_to_end(partial(probe, request), settings, method="probe")
     found = result.summary["tasks"]["image-to-text"]
-    expected: dict[Evaluator, dict[str, float]] = {one: _expected(found, one) for one in EVALUATORS}
+    expected: dict[Evaluator, dict[str, float]] = {evaluator: _expected(found, evaluator) for evaluator in EVALUATORS}
     truth = {PROBED_JUDGE: expected}
     if not as_json:
         print_blocks(

@@ -142,9 +142,9 @@ def _check_together(*, write: bool, fingerprint: bool) -> None:
         raise click.UsageError("--write and --fingerprint are two things: ask for one")
     context = click.get_current_context()
     given = {
-        one.name: one.opts[0]
-        for one in context.command.params
-        if one.name and context.get_parameter_source(one.name) is click.core.ParameterSource.COMMANDLINE
+        param.name: param.opts[0]
+        for param in context.command.params
+        if param.name and context.get_parameter_source(param.name) is click.core.ParameterSource.COMMANDLINE
     }
     asked = "--write" if write else "--fingerprint" if fingerprint else "--why" if "why" in given else ""
     for name, option in given.items():

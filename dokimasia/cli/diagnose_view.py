@@ -65,13 +65,13 @@ def assets_named(assets: Sequence["Asset"], named: Sequence[str]) -> list["Asset
         return list(assets)
     found: dict[str, Asset] = {}
     for name in named:
-        own = [one for one in assets if name.strip() in (one.id, one.family)]
+        own = [asset for asset in assets if name.strip() in (asset.id, asset.family)]
         if not own:
-            known = list(dict.fromkeys(name for one in assets for name in (one.family, one.id)))
+            known = list(dict.fromkeys(name for asset in assets for name in (asset.family, asset.id)))
             near = difflib.get_close_matches(name.strip(), known, n=3)
             raise NotFound(
                 f"there is no table {name!r}; "
-                + (f"near: {', '.join(near)}" if near else f"there are {', '.join(one.id for one in assets)}")
+                + (f"near: {', '.join(near)}" if near else f"there are {', '.join(asset.id for asset in assets)}")
             )
         found |= {one.id: one for one in own}
     return list(found.values())

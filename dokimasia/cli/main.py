@@ -101,7 +101,7 @@ def with_service(command: click.Command, parent: click.Context, name: str, argum
         words.append(arguments[at - 1])
     if not given or (isinstance(command, click.Group) and not command.invoke_without_command):
         return list(arguments)
-    taken = {one for option in command.params for one in option.opts}
+    taken = {opt for option in command.params for opt in option.opts}
     if not {option for option, _ in given} <= taken:
         refuse_remote(f"dokimasia {' '.join(words)}")
     return [*arguments[:at], *(word for option in given for word in option), *arguments[at:]]

@@ -45,7 +45,7 @@ def command(backend: Backend, names: tuple[str, ...], check: bool, simulated: bo
             )
         checked = asyncio.run(check_models(specs, settings=backend.settings))
         _print_checked(checked, as_json=as_json)
-        if not all(one.reachable for one in checked):
+        if not all(result.reachable for result in checked):
             raise click.exceptions.Exit(1)
         return
     listed = backend.models(names, simulated=simulated)
@@ -62,9 +62,9 @@ def command(backend: Backend, names: tuple[str, ...], check: bool, simulated: bo
 
 
 def _print_listed(listed: list[dict[str, Any]]) -> None:
-    simulated = [one for one in listed if "about" in one]
+    simulated = [model for model in listed if "about" in model]
     if len(simulated) < len(listed):
-        _print_reached([one for one in listed if "about" not in one])
+        _print_reached([model for model in listed if "about" not in model])
     if simulated:
         table = grid("simulated model", "what is planted in it")
         for one in simulated:
@@ -79,9 +79,11 @@ def _print_reached(listed: list[dict[str, Any]]) -> None:
         table.add_column(name, overflow="fold")
     table.add_column("$/M in, out", no_wrap=True)
     table.add_column("capabilities", no_wrap=True)
-    for one in listed:
-        way = one["transport"] or "[red]none[/red]"
-        table.add_row(_named(one), way, _key(one["key"]), _limits(one), _price(one["price"]), _capabilities(one))
+    for model in listed:
+        way = model["transport"] or "[red]none[/red]"
+        table.add_row(
+            _named(model), way, _key(model["key"]), _limits(model), _price(model["price"]), _capabilities(model)
+        )
     out = console()
     out.print(table)
     for one in listed:
@@ -97,9 +99,9 @@ def _print_checked(checked: "list[Checked]", *, as_json: bool) -> None:
     table = grid(
         "model", "by", "reached", "sees image", "JSON schema", "tools", "edits images", "usage", "ends", "latency"
     )
-    for one in checked:
-        reached = MARKS["yes" if one.reachable else "no"]
-        table.add_row(f"[bold]{_plain(one.name)}[/bold]", one.transport or "–", reached, *_measured(one))
+    for result in checked:
+        reached = MARKS["yes" if result.reachable else "no"]
+        table.add_row(f"[bold]{_plain(result.name)}[/bold]", result.transport or "–", reached, *_measured(result))
     out.print(table)
     for one in checked:
         if one.person:
@@ -132,9 +134,9 @@ def _measured(one: "Checked") -> list[str]:
 def _paid(checked: "list[Checked]") -> str:
     from dokimasia.report.figures import cost_text, several
 
-    costs = [one.cost for one in checked]
+    costs = [result.cost for result in checked]
     known = sum(cost or 0.0 for cost in costs)
-    calls = several(sum(one.calls for one in checked), "paid call")
+    calls = several(sum(result.calls for result in checked), "paid call")
     return (
         f"{calls}, cost {cost_text(None if None in costs else known, known)}; they stand in the ledger as `probe`. "
         "Profiles are kept for each model and endpoint."

@@ -111,7 +111,7 @@ def correct_command(
     """
     from dokimasia.methods.correction import CORRECTED, correct
 
-    with reading(settings, run, lambda one: one.method in CORRECTED) as (home, found):
+    with reading(settings, run, lambda run: run.method in CORRECTED) as (home, found):
         figures = correct(home, found, passport=passport, human=human, mix=mix)
     if as_json:
         print_json(figures)
@@ -145,11 +145,11 @@ def _drawn(figures: Mapping[str, Any]) -> "Iterator[Table | str]":
             f"{several(human['labels'], 'label')} on {several(human['samples'], 'sample')} by "
             f"{several(human['people'], 'person', 'people')}{drawn}"
         )
-    for one in figures["measures"].values():
-        yield _rates(one, figures)
-        if one["pairs"]:
-            yield _pairs(one, figures)
-        yield from (f"[dim]{escape(line)}[/dim]" for line in _refusals(one, figures["warnings"]))
+    for measure in figures["measures"].values():
+        yield _rates(measure, figures)
+        if measure["pairs"]:
+            yield _pairs(measure, figures)
+        yield from (f"[dim]{escape(line)}[/dim]" for line in _refusals(measure, figures["warnings"]))
     for line in figures["warnings"]:
         yield f"[yellow]warning: {escape(line)}[/yellow]"
 
@@ -195,9 +195,9 @@ def _pairs(measure: Mapping[str, Any], figures: Mapping[str, Any]) -> "Table":
     ways |= {"by_passport": "by passport"} if figures["passport"] is not None else {}
     ways |= {"by_labels": "by labels"} if figures["human"] is not None else {}
     table = grid("second less first, in points", "n", *ways.values())
-    for one in measure["pairs"]:
-        cells = [_percent(one[way], "difference", signed=True) for way in ways]
-        table.add_row(f"{escape(one['second'])} less {escape(one['first'])}", str(one["n"]), *cells)
+    for pair in measure["pairs"]:
+        cells = [_percent(pair[way], "difference", signed=True) for way in ways]
+        table.add_row(f"{escape(pair['second'])} less {escape(pair['first'])}", str(pair["n"]), *cells)
     return table
 
 

@@ -28,8 +28,8 @@ def command(context: click.Context, as_json: bool) -> None:
         )
         return
     table = grid("prompt", "version", "gives", "source")
-    for one in prompts:
-        table.add_row(one.name, str(one.version), escape(one.output), escape(one.source))
+    for prompt in prompts:
+        table.add_row(prompt.name, str(prompt.version), escape(prompt.output), escape(prompt.source))
     console().print(table)
 
 

@@ -149,8 +149,8 @@ class RemoteBackend:
             NotFound: the service has no model of a name.
         """
         listed = [
-            {name: value for name, value in one.items() if (name, value) != ("about", None)}
-            for one in self.client.models(simulated=simulated or bool(names))
+            {name: value for name, value in model.items() if (name, value) != ("about", None)}
+            for model in self.client.models(simulated=simulated or bool(names))
         ]
         found = {one["name"]: one for one in listed}
         unknown = [name for name in names if name not in found]
@@ -401,7 +401,7 @@ def _print(text: str, *, colour: bool) -> None:
     """Print what a service drew: nothing of it but colours controls the terminal."""
     pieces = _COLOURS.split(text) if colour else [text]
     out = unguarded(sys.stdout)
-    out.write("".join(one if colour and _COLOURS.fullmatch(one) else printable(one) for one in pieces))
+    out.write("".join(piece if colour and _COLOURS.fullmatch(piece) else printable(piece) for piece in pieces))
     out.flush()
 
 

@@ -142,13 +142,13 @@ def _kind(field: FieldInfo) -> Any:
     """Return a field's type without None."""
     kind = field.annotation
     if get_origin(kind) in (Union, types.UnionType):
-        kind = next(one for one in get_args(kind) if one is not types.NoneType)
+        kind = next(arg for arg in get_args(kind) if arg is not types.NoneType)
     return kind
 
 
 def _click_type(kind: Any, field: FieldInfo, how: Option) -> Any:
     if get_origin(kind) is Literal:
-        return click.Choice([str(one) for one in get_args(kind)])
+        return click.Choice([str(arg) for arg in get_args(kind)])
     if kind is Path:
         return click.Path(exists=how.exists, dir_okay=not how.file, path_type=Path)
     bounds = {

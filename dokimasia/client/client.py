@@ -65,9 +65,9 @@ class ClientRun:
     def refresh(self) -> "ClientRun":
         """Ask how the run stands now, and return it."""
         found = self._client.call(operations.runs.list_of_runs, q=self.id, limit=PAGE)
-        for one in found["runs"]:
-            if one["id"] == self.id:
-                self.shown = dict(one)
+        for run in found["runs"]:
+            if run["id"] == self.id:
+                self.shown = dict(run)
                 return self
         self.detail()  # which says that there is none
         return self
@@ -397,7 +397,7 @@ class Client:
         try:
             return self.connection.send("POST", f"/api/runs/{method}", body, **query)
         except InputError as problem:
-            away = [str(one) for one in paths_of(request) if not one.exists() and repr(str(one)) in str(problem)]
+            away = [str(path) for path in paths_of(request) if not path.exists() and repr(str(path)) in str(problem)]
             if not away:
                 raise
             raise type(problem)(
@@ -411,7 +411,7 @@ class Client:
         checked = _made(CHANGES[what], values)
         body = checked.model_dump(mode="json", include=set(values))
         if prompts:
-            body["prompts"] = [named(self.connection, Path(one).absolute()) for one in prompts]
+            body["prompts"] = [named(self.connection, Path(prompt).absolute()) for prompt in prompts]
         return body
 
 

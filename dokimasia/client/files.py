@@ -128,7 +128,7 @@ def _is_there(connection: Connection, id: str) -> bool:
     after: str | None = None
     while True:
         page = connection.get("/api/uploads", limit=PAGE, after=after)
-        if any(one["id"] == id for one in page["uploads"]):
+        if any(upload["id"] == id for upload in page["uploads"]):
             return True
         after = page["next"]
         if after is None:

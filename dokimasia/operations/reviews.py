@@ -169,19 +169,19 @@ class HandedOut(BaseModel):
 def reviews(context: OperationContext, limit: Limit = 50, after: After = None) -> Reviews:
     """List the runs with anything that people decide on, those where something waits first."""
     every = review_queue(context.home)
-    shown, later = page_of(every, lambda one: one.run.id, limit=limit, after=after)
+    shown, later = page_of(every, lambda review: review.run.id, limit=limit, after=after)
     found = [
         ReviewShown(
-            run=one.run.id,
-            title=method_of(one.run).title,
-            waiting=one.waiting,
-            decided=one.decided,
-            kinds=dict(one.kinds),
-            people=dict(one.people),
-            yours=one.of(context.person),
-            oldest=one.oldest,
+            run=review.run.id,
+            title=method_of(review.run).title,
+            waiting=review.waiting,
+            decided=review.decided,
+            kinds=dict(review.kinds),
+            people=dict(review.people),
+            yours=review.of(context.person),
+            oldest=review.oldest,
         )
-        for one in shown
+        for review in shown
     ]
     return Reviews(total=len(every), next=later, reviews=found)
 
@@ -199,21 +199,23 @@ def one_review(
 ) -> ReviewItems:
     """List a run's items, those that wait first."""
     found = context.run(run)
-    every = [one for one in review_items(context.home, found) if not due or is_due(one, context.person, second=second)]
-    every.sort(key=lambda one: one.state != "waiting")
-    shown, later = page_of(every, lambda one: one.item.id, limit=limit, after=after)
-    of_sample = samples_asked(context.home, [one.item for one in shown])
+    every = [
+        item for item in review_items(context.home, found) if not due or is_due(item, context.person, second=second)
+    ]
+    every.sort(key=lambda standing: standing.state != "waiting")
+    shown, later = page_of(every, lambda standing: standing.item.id, limit=limit, after=after)
+    of_sample = samples_asked(context.home, [standing.item for standing in shown])
     items = [
         ItemListed(
-            item=one.item.id,
-            kind=one.item.kind,
-            sample=of_sample[one.item.id],
-            person=one.item.person,
-            state=one.state_for(context.person),
-            decided=len(one.decisions),
-            due=is_due(one, context.person, second=second),
+            item=standing.item.id,
+            kind=standing.item.kind,
+            sample=of_sample[standing.item.id],
+            person=standing.item.person,
+            state=standing.state_for(context.person),
+            decided=len(standing.decisions),
+            due=is_due(standing, context.person, second=second),
         )
-        for one in shown
+        for standing in shown
     ]
     return ReviewItems(total=len(every), next=later, run=found.id, person=context.person, items=items)
 

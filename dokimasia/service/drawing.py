@@ -106,7 +106,7 @@ def _page_above(request: Request) -> str:
 
     def is_page(path: str) -> bool:
         scope = {**request.scope, "path": path, "method": "GET"}
-        return any(one.matches(scope)[0] is Match.FULL for one in request.app.routes)
+        return any(route.matches(scope)[0] is Match.FULL for route in request.app.routes)
 
     parts = request.url.path.rstrip("/").split("/")
     route = str(getattr(request.scope.get("route"), "path", request.url.path))

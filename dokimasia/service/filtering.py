@@ -76,7 +76,7 @@ def sorted_by(home: Home, run: Run) -> FilterableRun:
 def corrected_in(home: Home, run: Run) -> Mapping[str, frozenset[str]]:
     """Return the samples of a run that people corrected an answer to, and those that they left out; nothing without any."""
     stands = corrections_of(home, run.id)
-    answered = frozenset(one.sample for one in stands.answers.values())
+    answered = frozenset(answer.sample for answer in stands.answers.values())
     found = {BY_HAND: answered | frozenset(stands.left_out), LEFT_OUT: frozenset(stands.left_out)}
     return {name: samples for name, samples in found.items() if samples}
 
@@ -160,28 +160,28 @@ def choices(by: FilterableRun) -> list[FilterChoice]:
 
 
 def _every_choice(by: FilterableRun) -> list[FilterChoice]:
-    failures = [(ANY, "any failure"), *((one, one.replace("_", " ")) for one in by.facets.failures)]
+    failures = [(ANY, "any failure"), *((failure, failure.replace("_", " ")) for failure in by.facets.failures)]
     return [
-        FilterChoice("model", "model", [(name, name) for name in (shown_name(*one) for one in by.facets.models)]),
-        FilterChoice("answer", "final answer", [(one, one) for one in by.facets.verdicts]),
+        FilterChoice("model", "model", [(name, name) for name in (shown_name(*model) for model in by.facets.models)]),
+        FilterChoice("answer", "final answer", [(verdict, verdict) for verdict in by.facets.verdicts]),
         FilterChoice("failure", "failure", failures),
         *(
             FilterChoice(
-                f"{GROUP}{one.name}",
-                one.called,
-                [(id, f"{'– ' * group.depth}{group.title}") for id, group in one.groups.items()],
+                f"{GROUP}{grouping.name}",
+                grouping.called,
+                [(id, f"{'– ' * group.depth}{group.title}") for id, group in grouping.groups.items()],
             )
-            for one in by.groupings
+            for grouping in by.groupings
         ),
         FilterChoice("corrected", "corrected by hand", [(one, CALLED[one]) for one in by.corrected]),
-        FilterChoice("category", "category", [(one, one) for one in by.facets.categories]),
+        FilterChoice("category", "category", [(category, category) for category in by.facets.categories]),
         FilterChoice("order", "order", list(ORDERS.items())),
     ]
 
 
 def _among(given: Mapping[str, str], by: FilterableRun, model: str) -> frozenset[str] | None:
     """Return the samples that are in every group that is asked for, with a model those whose answer by it is."""
-    chosen = [one.groups[given[name]] for one in by.groupings if (name := f"{GROUP}{one.name}") in given]
+    chosen = [grouping.groups[given[name]] for grouping in by.groupings if (name := f"{GROUP}{grouping.name}") in given]
     each = [
         frozenset(sample for sample, whose in group.members if not model or whose in ("", model)) for group in chosen
     ]

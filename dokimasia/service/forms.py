@@ -142,23 +142,23 @@ async def texts_of(request: Request) -> dict[str, list[str]]:
 def values_of(groups: Sequence[FieldGroup], form: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, ...]]:
     """Return what was written into a form, by field; of several fields of one name those that are not empty."""
     return {
-        one.name: tuple(text for text in form.get(one.name, ()) if text.strip() or one.kind != "several")
+        control.name: tuple(text for text in form.get(control.name, ()) if text.strip() or control.kind != "several")
         for group in groups
-        for one in group.controls
+        for control in group.controls
     }
 
 
 def defaults_of(groups: Sequence[FieldGroup]) -> dict[str, tuple[str, ...]]:
     """Return what stands in a form at first, by field."""
-    return {one.name: one.default for group in groups for one in group.controls}
+    return {control.name: control.default for group in groups for control in group.controls}
 
 
 def written(groups: Sequence[FieldGroup], request: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
     """Return a request, as plain JSON, as it is written into a form."""
     return {
-        one.name: _texts(one, request[one.name]) if request.get(one.name) is not None else ()
+        control.name: _texts(control, request[control.name]) if request.get(control.name) is not None else ()
         for group in groups
-        for one in group.controls
+        for control in group.controls
     }
 
 
@@ -188,7 +188,7 @@ def split_faults(
     A field is named as requests do (`limit: ...`), as the command line does (`--limit ...`), or by what was written into it
     (`there is no model 'x'`), where one field alone holds it.
     """
-    known = {one.name: one for group in groups for one in group.controls}
+    known = {control.name: control for group in groups for control in group.controls}
     names = "|".join(sorted(map(re.escape, known), key=len, reverse=True))
     by_field: dict[str, str] = {}
     parts = re.split(rf"(?:^|; )(?=(?:{names})(?:\.[^:; ]+)*: )", sentence)
@@ -251,7 +251,7 @@ def _kind(field: FieldInfo) -> Any:
     """Return a field's type without None and without what only annotates it."""
     kind: Any = field.annotation
     if get_origin(kind) in (Union, types.UnionType):
-        kind = next(one for one in get_args(kind) if one is not types.NoneType)
+        kind = next(arg for arg in get_args(kind) if arg is not types.NoneType)
     return kind.__origin__ if hasattr(kind, "__metadata__") else kind
 
 
@@ -325,7 +325,7 @@ def _value(control: FormField, given: Sequence[str]) -> Any:
     if control.kind == "several":
         return list(given)
     if control.kind == "list":
-        return [one.strip() for one in ",".join(given).split(",") if one.strip()]
+        return [part.strip() for part in ",".join(given).split(",") if part.strip()]
     if control.kind == "object":
         return _object(control, given[0])
     if control.kind == "number":

@@ -173,7 +173,7 @@ def _fault(fault: Mapping[str, Any]) -> str:
 def may_answer(*statuses: int) -> dict[int | str, dict[str, Any]]:
     """Return how the OpenAPI description says that a route may answer with these errors."""
     content = {MEDIA_TYPE: {"schema": Problem.model_json_schema()}}
-    return {int(one): {"description": HTTPStatus(one).phrase, "content": content} for one in statuses}
+    return {int(status): {"description": HTTPStatus(status).phrase, "content": content} for status in statuses}
 
 
 PROBLEMS = may_answer(400, 401, 403, 404, 408, 409, 413, 415, 421, 422, 429, 503)

@@ -60,7 +60,7 @@ def decided(kind: Any) -> bool:
         (True, False, False)
     """
     kind, _ = _bare(kind, PLAIN)
-    inside = [one for one in get_args(kind) if one is not Ellipsis]
+    inside = [arg for arg in get_args(kind) if arg is not Ellipsis]
     if get_origin(kind) is Literal or kind is types.NoneType:
         return True
     if _is_union(kind):
@@ -73,7 +73,7 @@ def decided(kind: Any) -> bool:
         return False
     if issubclass(kind, BaseModel):
         fields = kind.model_fields.values()
-        return all(decided(one.annotation) and isinstance(one.validation_alias, str | None) for one in fields)
+        return all(decided(field.annotation) and isinstance(field.validation_alias, str | None) for field in fields)
     return issubclass(kind, (PurePath, *_PLAIN))
 
 
@@ -82,7 +82,7 @@ def holds_path(kind: Any) -> bool:
     kind, _ = _bare(kind, PLAIN)
     if isinstance(kind, type) and get_origin(kind) is None:
         if issubclass(kind, BaseModel):
-            return any(holds_path(one.annotation) for one in kind.model_fields.values())
+            return any(holds_path(field.annotation) for field in kind.model_fields.values())
         return issubclass(kind, PurePath)
     return get_origin(kind) is not Literal and any(map(holds_path, get_args(kind)))
 
@@ -181,7 +181,7 @@ def _given(name: str, field: FieldInfo, value: Any, put: Put) -> Any:
 def _exact(kind: Any, value: Any) -> bool:
     """Whether no number or truth value in plain JSON stands where another type is wanted, which would be taken for it."""
     kind, _ = _bare(kind, PLAIN)
-    inside = [one for one in get_args(kind) if one is not Ellipsis]
+    inside = [arg for arg in get_args(kind) if arg is not Ellipsis]
     if _is_union(kind):
         return any(_exact(one, value) for one in inside)
     if isinstance(value, list):
@@ -268,10 +268,10 @@ def check_models(asked: Invocation) -> None:
     """Refuse a model that is named by an address: whoever may ask must not lead requests, and keys with them, elsewhere."""
     for name, field in type(asked).model_fields.items():
         if option_of(field).models or name in ("judge", "models"):
-            for one in _texts_in(getattr(asked, name)):
-                if "://" in one:
+            for text in _texts_in(getattr(asked, name)):
+                if "://" in text:
                     raise InputError(
-                        f"{name}: {one[:200]!r} is no name of a model: an address is configured in dokimasia.toml (api_base)"
+                        f"{name}: {text[:200]!r} is no name of a model: an address is configured in dokimasia.toml (api_base)"
                     )
 
 
@@ -281,7 +281,7 @@ def _texts_in(value: Any) -> Iterator[str]:
     elif isinstance(value, Mapping):
         yield from (one for pair in cast("Mapping[str, str]", value).items() for one in pair)
     elif isinstance(value, tuple):
-        yield from (one for each in cast("tuple[Any, ...]", value) for one in _texts_in(each))
+        yield from (text for each in cast("tuple[Any, ...]", value) for text in _texts_in(each))
 
 
 def _bare(kind: Any, how: Option) -> tuple[Any, Option]:
@@ -289,7 +289,7 @@ def _bare(kind: Any, how: Option) -> tuple[Any, Option]:
     while True:
         if get_origin(kind) is Annotated:
             kind, *notes = get_args(kind)
-            how = next((one for one in notes if isinstance(one, Option)), how)
+            how = next((note for note in notes if isinstance(note, Option)), how)
         elif hasattr(kind, "__supertype__"):
             kind = kind.__supertype__
         elif type(kind).__name__ == "TypeAliasType":

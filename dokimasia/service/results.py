@@ -64,11 +64,11 @@ def _state(service: Service) -> object:
 
 def _drawn(service: Service, run: Run) -> DrawnReport:
     data: ReportData = asyncio.run(report_data(service.home, run, samples=0, redact=service.redact))
-    sections = [one for one in sections_of(data) if not _samples_alone(one)]
+    sections = [section for section in sections_of(data) if not _samples_alone(section)]
     charts = Charts()
-    body = Markup("\n".join(draw_section(one, charts, browser=lambda note: "") for one in sections))
+    body = Markup("\n".join(draw_section(section, charts, browser=lambda note: "") for section in sections))
     body = body.replace(TWO_MODELS, Markup('<a href="/compare?runs={}">compare two models</a>').format(run.id))
-    menu = tuple((one.id, one.menu or one.title) for one in sections)
+    menu = tuple((section.id, section.menu or section.title) for section in sections)
     return DrawnReport(body, menu, charts, heading(data), tuple(data.simulated))
 
 

@@ -34,7 +34,7 @@ def offers_of(service: Service) -> Mapping[str, list[tuple[str, str]]]:
         "runs": runs,
         "files": files,
         "runs-and-files": [*files, *runs],
-        "trees": [(one.name, one.source) for one in list_trees(service.home)],
+        "trees": [(tree.name, tree.source) for tree in list_trees(service.home)],
         "graphs": [(name, "") for name in found("graphs")],
     }
 
@@ -54,8 +54,8 @@ def _runs(service: Service) -> Iterator[tuple[str, str]]:
 
 
 def _uploads(service: Service) -> Iterator[tuple[str, str]]:
-    for one in RequestFiles(service.home, service.data_root).uploads.all()[:MOST]:
-        yield one.called, f"{len(one.files)} files" if len(one.files) > 1 else "upload"
+    for upload in RequestFiles(service.home, service.data_root).uploads.all()[:MOST]:
+        yield upload.called, f"{len(upload.files)} files" if len(upload.files) > 1 else "upload"
 
 
 def _below(root: Path | None) -> Iterator[tuple[str, str]]:

@@ -101,12 +101,12 @@ class Upload(Value):
     @property
     def sets(self) -> list[str]:
         """The files of it that can be read as data sets."""
-        return [one.name for one in self.files if PurePosixPath(one.name).suffix.lower() in READERS]
+        return [file.name for file in self.files if PurePosixPath(file.name).suffix.lower() in READERS]
 
     @property
     def bytes(self) -> int:
         """The size of all files."""
-        return sum(one.bytes for one in self.files)
+        return sum(file.bytes for file in self.files)
 
 
 @dataclass(slots=True)
@@ -196,7 +196,7 @@ class Incoming:
             raise refused("no file came with it")
         kept = tuple(self._checked(one) for one in sorted(self._names.values()))
         first = kept[0].name
-        id = digest("upload", [[one.name, one.sha256] for one in kept])[:32]
+        id = digest("upload", [[file.name, file.sha256] for file in kept])[:32]
         target = self.part.parent / id
         if (target / ABOUT).is_file():
             return Upload.model_validate_json((target / ABOUT).read_bytes()), False
@@ -206,7 +206,7 @@ class Incoming:
         name = name[:200] or (upload.sets[0] if len(upload.sets) == 1 else first + more)
         alone = len(kept) == 1 and not _has_image_ending(first) and not first.endswith(PROMPT)
         data = first if alone else upload.sets[0] if len(upload.sets) == 1 else ""
-        folder = _folder(name) if not upload.sets and any(_has_image_ending(one.name) for one in kept) else FILES
+        folder = _folder(name) if not upload.sets and any(_has_image_ending(file.name) for file in kept) else FILES
         upload = upload.model_copy(update={"name": name, "data": data, "folder": folder})
         (self.part / FILES).rename(self.part / folder)
         (self.part / ABOUT).write_bytes(upload.model_dump_json().encode())
@@ -432,7 +432,7 @@ class Uploads:
             raise InputError(
                 f"{where}: the upload {upload.name!r} holds {len(upload.sets)} data files: name one of {shown}"
             )
-        known = {one.name for one in upload.files}
+        known = {file.name for file in upload.files}
         if not wanted or (wanted not in known and any(name.startswith(f"{wanted}/") for name in known)):
             return files / wanted
         if wanted not in known:
@@ -616,7 +616,7 @@ class RequestFiles:
         path, home = _resolved(root / given), _resolved(self.home.path)
         if not _within(path, root) or _within(path, home) or _within(home, path):
             return None
-        if os.path.isdir(path) and any(not _within(one, root) for one in _links_of(path)):
+        if os.path.isdir(path) and any(not _within(link, root) for link in _links_of(path)):
             return None
         return path
 

@@ -14,6 +14,8 @@ from anyio.to_thread import current_default_thread_limiter
 
 from dokimasia.cli.output import export_form
 from dokimasia.errors import ConfigError, InputError
+from dokimasia.operations.operation import FileReply
+from dokimasia.operations.results import zipped
 from dokimasia.runs.forking import ForkRequest
 from dokimasia.service.app import READERS
 from dokimasia.service.engine import RunEngine
@@ -215,12 +217,14 @@ async def test_a_cookie_that_came_over_https_goes_over_https_alone(small: Finish
 @pytest.mark.parametrize("name", ["../taken.tsv", "/tmp/taken.tsv", "a/../../taken.tsv"])  # never written
 def test_a_service_elsewhere_names_no_file_outside_of_the_folder_that_was_named(tmp_path: Path, name: str) -> None:
     """Files of a form are written below the folder of -o, whatever the service calls them, and else none of them."""
-    files = {"fine.tsv": b"1", name: b"2"}
-    place: Any = SimpleNamespace(
-        find=lambda run: SimpleNamespace(id=run, status="done"), form=lambda run, form: files, named="the home of X"
+    archive = FileReply(zipped({"fine.tsv": b"1", name: b"2"}), "application/zip")
+    backend: Any = SimpleNamespace(
+        find=lambda run: SimpleNamespace(id=run, status="done"),
+        call=lambda operation, **arguments: archive,
+        named="the home of X",
     )
     with pytest.raises(InputError, match="leads out of"):
-        export_form(place, "last", "vlmevalkit", tmp_path / "out", None)
+        export_form(backend, "last", "vlmevalkit", tmp_path / "out", None)
     assert [one for one in tmp_path.rglob("*") if one.is_file()] == []
 
 
@@ -253,7 +257,7 @@ async def test_readings_that_take_long_leave_threads_for_the_others(
             quick = await asyncio.wait_for(client.get("/api/runs"), PATIENCE)
             go_on.set()
             replies = await asyncio.gather(*waiting)
-            assert service.turns.taken == 0
+            assert service.read_semaphore.taken == 0
     assert (stranger.status_code, quick.status_code) == (401, 200)
     assert sorted(one.status_code for one in replies) == [200] * WAITING + [503] * 5
     assert most == AT_ONCE

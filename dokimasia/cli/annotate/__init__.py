@@ -57,7 +57,7 @@ def correct(backend: Backend, run: str, sample: str, who: str | None, as_json: b
     if as_json:
         print_json(kept)
         return
-    changes = ", ".join(f"{one['what']}: {one['from']} → {one['to']}" for one in kept["changes"])
+    changes = ", ".join(f"{change['what']}: {change['from']} → {change['to']}" for change in kept["changes"])
     done = "what was corrected is taken back" if kept["undo"] else changes or "left out of all figures"
     model = f" · {correction['model']}" if correction["model"] else ""
     console().print(f"{sample}{model}: {done}", markup=False)
@@ -195,7 +195,7 @@ def _only(subjects: "list[Subject]", asked: dict[str, Any]) -> "list[Subject]":
     if asked["only"] is None:
         return subjects
     wanted = things_of(asked["only"])
-    found = [one for one in subjects if one.unit in wanted]
+    found = [subject for subject in subjects if subject.unit in wanted]
     if not found:
         raise DataError(f"{asked['only']}: nothing that it names is among what can be shown")
     return found

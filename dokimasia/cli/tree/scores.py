@@ -78,8 +78,8 @@ def _print_validity(found: Mapping[str, Any]) -> None:
         ("leave_image_out", "leaving out all criteria of the same image"),
     ):
         out.print(_table(found["taxonomies"], kind, title))
-    for one in found["taxonomies"]:
-        out.print(f"[dim]{escape(one['name'])}: {escape(one['about'])}[/dim]")
+    for taxonomy in found["taxonomies"]:
+        out.print(f"[dim]{escape(taxonomy['name'])}: {escape(taxonomy['about'])}[/dim]")
     for reason in dict.fromkeys(_reasons(found["taxonomies"])):
         out.print(escape(reason))
     out.print(
@@ -92,10 +92,10 @@ def _print_validity(found: Mapping[str, Any]) -> None:
 
 def _reasons(rows: list[Mapping[str, Any]]) -> Iterator[str]:
     """Yield for each grouping without a p-value why there is none."""
-    for one in rows:
-        null = one["leave_image_out"]["null"]
+    for row in rows:
+        null = row["leave_image_out"]["null"]
         if null is not None and null["reason"]:
-            yield f"{one['name']}: {null['reason']}"
+            yield f"{row['name']}: {null['reason']}"
 
 
 def _of(found: Mapping[str, Any]) -> str:
@@ -109,18 +109,18 @@ def _table(rows: list[Mapping[str, Any]], kind: str, title: str) -> "Table":
     table.add_column("taxonomy", overflow="fold")
     for name in ("leaves", "pairs", "MAE_G", "MAE_I", "Δ", "null 99 %", "p", "halves", "above"):
         table.add_column(name, justify="right", no_wrap=True)
-    for one in rows:
-        figures, null, stable = one[kind], one[kind]["null"], one[kind]["stability"]
-        name = escape(one["name"])
+    for row in rows:
+        figures, null, stable = row[kind], row[kind]["null"], row[kind]["stability"]
+        name = escape(row["name"])
         if figures["delta"] is None:
-            table.add_row(name, str(one["leaves"]), str(figures["n"]), *["–"] * 7)
+            table.add_row(name, str(row["leaves"]), str(figures["n"]), *["–"] * 7)
             continue
         p_value = None if null is None else null["p_value"]
         sure = p_value is not None and p_value <= 0.05
         style = "bold green" if sure and figures["delta"] > 0 else "bold"
         table.add_row(
             name,
-            str(one["leaves"]),
+            str(row["leaves"]),
             f"{figures['n']:,}",
             f"{figures['mae_global']:.2f}",
             f"{figures['mae_intra']:.2f}",
@@ -209,10 +209,10 @@ def _print_node(row: Mapping[str, Any], out: Any, colour: str, *, fdr: bool) -> 
         )
     else:
         out.print(f"  solves {row['solved']} of {row['n']}: {row['share']:.0%} ({row['low']:.0%}–{row['high']:.0%})")
-    for one in row["examples"]:
-        text = " ".join(redact(one["text"]).split())
+    for example in row["examples"]:
+        text = " ".join(redact(example["text"]).split())
         out.print(
-            f"    [dim]{one['score']:.0f}  {escape(one['sample'])}: {escape(text)}[/dim]",
+            f"    [dim]{example['score']:.0f}  {escape(example['sample'])}: {escape(text)}[/dim]",
             overflow="ellipsis",
             no_wrap=True,
         )

@@ -52,10 +52,10 @@ def _table_of_versions(history: Mapping[str, Any]) -> "Table":
     table = plain_table()
     for name in ("version", "id", "made by", "capabilities", "criteria", "edits"):
         table.add_column(name, justify="right" if name in {"version", "capabilities", "criteria"} else "left")
-    for one in history["versions"]:
-        name, who = f"{history['tree']}@{one['position']}", f"{one['phase']} · {one['by']}"
-        numbers = str(one["capabilities"]), f"{one['criteria']:,}"
-        table.add_row(name, one["id"][:SHORT], escape(who), *numbers, counted(one["edits"]) or "–")
+    for version in history["versions"]:
+        name, who = f"{history['tree']}@{version['position']}", f"{version['phase']} · {version['by']}"
+        numbers = str(version["capabilities"]), f"{version['criteria']:,}"
+        table.add_row(name, version["id"][:SHORT], escape(who), *numbers, counted(version["edits"]) or "–")
     return table
 
 
@@ -63,11 +63,11 @@ def _table_of_trees(trees: Sequence[Mapping[str, Any]]) -> "Table":
     table = plain_table()
     for name in ("tree", "grown from", "versions", "last", "capabilities", "criteria", "began"):
         table.add_column(name, justify="right" if name in {"versions", "capabilities", "criteria"} else "left")
-    for one in trees:
-        numbers = str(one["capabilities"]), f"{one['criteria']:,}"
-        began = one["created_at"][:16].replace("T", " ")
-        source = escape(one["source"]) or "a file"
-        table.add_row(escape(one["tree"]), source, str(one["versions"]), one["phase"] or "–", *numbers, began)
+    for tree in trees:
+        numbers = str(tree["capabilities"]), f"{tree['criteria']:,}"
+        began = tree["created_at"][:16].replace("T", " ")
+        source = escape(tree["source"]) or "a file"
+        table.add_row(escape(tree["tree"]), source, str(tree["versions"]), tree["phase"] or "–", *numbers, began)
     return table
 
 
@@ -236,10 +236,9 @@ def _print_agreement(found: Mapping[str, Any]) -> None:
     )
     if found["disagreements"]:
         out.print("[bold]where they differ most[/bold]")
-        for one in found["disagreements"]:
-            out.print(
-                escape(f"{one['n']:>4}  {one['first'] or '(none)'} → {one['second'] or '(none)'}  ({one['example']})")
-            )
+        for pair in found["disagreements"]:
+            leaves = f"{pair['first'] or '(none)'} → {pair['second'] or '(none)'}"
+            out.print(escape(f"{pair['n']:>4}  {leaves}  ({pair['example']})"))
 
 
 @click.command("restore")

@@ -126,7 +126,7 @@ _READING = Lock()
 
 def models_of(home: Home, run: Run) -> list[str]:
     """Return the models of a run by their shown names, in alphabetical order."""
-    return [shown_name(*one) for one in facets_of(home, run).models]
+    return [shown_name(*model) for model in facets_of(home, run).models]
 
 
 def models_compared(home: Home, run: Run) -> list[str]:
@@ -147,7 +147,7 @@ def both_sides(home: Home, pair: ComparedPair) -> tuple[Side, Side]:
 def listed(home: Home, pair: ComparedPair, kind: str) -> list[Matched]:
     """Return the samples that both sides have, of one of `KINDS`, the largest differences first."""
     found = [one for one in matched(*both_sides(home, pair)) if _is(one, kind)]
-    return sorted(found, key=lambda one: (one.gap is None, -abs(one.gap or 0.0)))
+    return sorted(found, key=lambda sample: (sample.gap is None, -abs(sample.gap or 0.0)))
 
 
 def _is(one: Matched, kind: str) -> bool:
@@ -175,7 +175,7 @@ def _apart(
     sides, scale = both_sides(home, pair), method_of(pair.first).scale
     assert scale is not None
     unit = method_of(pair.first).shown
-    categories = parts_of((one.id, one.category or "") for one in load_samples(home, first))
+    categories = parts_of((sample.id, sample.category or "") for sample in load_samples(home, first))
     ways = [("category", categories)] if len(categories) > 1 else []
     for way in groupings_of(home, pair.first):
         parts = [
@@ -185,14 +185,17 @@ def _apart(
         ways.append((way.called, parts))
     bounds = (scale[0] * unit, scale[1] * unit)
     found = [(called, compare_parts(*sides, parts, seed=pair.first.seed, scale=bounds)) for called, parts in ways]
-    return [one for one in found if one[1]]
+    return [way for way in found if way[1]]
 
 
 def criteria_listed(home: Home, pair: ComparedPair) -> list[dict[str, Any]]:
     """Return the criteria that set two sides apart most, each with its question."""
     found = criteria_apart(*both_sides(home, pair), top=TOP) if method_of(pair.first).rubrics is None else []
-    sets = find_values(home, CriteriaSet, [one["criteria"] for one in found])
-    return [{**one, "question": sets[one["criteria"]].criteria[one["number"] - 1].question} for one in found]
+    sets = find_values(home, CriteriaSet, [criterion["criteria"] for criterion in found])
+    return [
+        {**criterion, "question": sets[criterion["criteria"]].criteria[criterion["number"] - 1].question}
+        for criterion in found
+    ]
 
 
 class SideAnswer(NamedTuple):
@@ -282,7 +285,7 @@ def _criteria(home: Home, one: ResultRow | None, other: ResultRow | None) -> Ite
 
 def samples_shown(home: Home, pair: ComparedPair, found: Sequence[Matched]) -> Mapping[str, Sample]:
     """Return the samples of a list by the name that the first run has for them."""
-    return samples_of(home, pair.first.id, [one.first for one in found])
+    return samples_of(home, pair.first.id, [sample.first for sample in found])
 
 
 router = APIRouter()
@@ -517,8 +520,8 @@ def _both_link(pair: ComparedPair, sample: str, other: str) -> str:
 def _table(called: str, rows: Sequence[Mapping[str, Any]], pair: ComparedPair) -> Table:
     """Return the parts of one kind, those with the largest differences on top where none lies within another."""
     percent = rows[0]["measure"] == "strict_accuracy"
-    flat = not any(one["depth"] for one in rows)
-    ordered = sorted(rows, key=lambda one: -abs(one["difference"]["mean"])) if flat else rows
+    flat = not any(row["depth"] for row in rows)
+    ordered = sorted(rows, key=lambda row: -abs(row["difference"]["mean"])) if flat else rows
     columns = [
         Column(called, numeric=False),
         Column("paired", meaning="samples with a value on both sides, of those that both have"),
@@ -581,7 +584,7 @@ def _several(request: Request, service: Service, asked: ComparisonQuery, shared:
         "compare_several.html",
         **shared,
         titles=[method_of(run).title for run in asked.runs],
-        judges=[service.redact(str(one.get("judge") or "")) for one in found],
+        judges=[service.redact(str(summary.get("judge") or "")) for summary in found],
         table=drawn([table], Charts()) if table.rows else None,
         links=links,
     )

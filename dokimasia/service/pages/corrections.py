@@ -65,7 +65,7 @@ def read_unsaved(text: str) -> tuple[Unsaved, ...]:
 
 def keep_unsaved(home: Home, run: Run, sample: str, who: str, forms: Iterable[Unsaved]) -> None:
     """Keep what is not saved of a sample's corrections in the place of what was kept before."""
-    left = tuple(one for one in forms if one.said)
+    left = tuple(form for form in forms if form.said)
     if left:
         keep_draft(home, _item(run, sample), who, _ALL.dump_json(left).decode())
     else:
@@ -76,7 +76,7 @@ def saved(home: Home, run: Run, sample: str, who: str, model: str, repeat: int) 
     """Forget what was not saved of one answer, or without a model of the sample, once it is."""
     forms = unsaved(home, run, sample, who)
     if forms:
-        keep_unsaved(home, run, sample, who, (one for one in forms if (one.model, one.repeat) != (model, repeat)))
+        keep_unsaved(home, run, sample, who, (form for form in forms if (form.model, form.repeat) != (model, repeat)))
 
 
 def _item(run: Run, sample: str) -> str:
@@ -128,7 +128,7 @@ def correct(
 def drafts(service: TheService, person: Reviewer, run_id: str, sample: str) -> Response:
     """Return what a person has not saved yet of their corrections of a sample, a form each."""
     forms = unsaved(service.home, service.run(run_id), sample, person.name)
-    return JSONResponse({"forms": [one.model_dump(mode="json") for one in forms]})
+    return JSONResponse({"forms": [form.model_dump(mode="json") for form in forms]})
 
 
 @router.post("/runs/{run_id}/corrections/draft")

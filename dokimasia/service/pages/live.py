@@ -61,7 +61,7 @@ def lay_out(picture: Mapping[str, Any]) -> GraphLayout:
     """
     names: list[str] = list(picture["nodes"])
     order = {name: place for place, name in enumerate(names)}
-    edges = _shown([(one["source"], one["target"], bool(one["taken_if"])) for one in picture["edges"]], order)
+    edges = _shown([(edge["source"], edge["target"], bool(edge["taken_if"])) for edge in picture["edges"]], order)
     down = [(source, target) for source, target, _ in edges if order[source] < order[target]]
     layer = _layers(names, down)
     rows = _ordered(names, down, layer)

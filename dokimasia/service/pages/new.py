@@ -59,7 +59,7 @@ def choose(request: Request, service: TheService, person: Reader) -> Response:
         with suppress(ConfigError):
             about = (method_named(name).request.__doc__ or name).strip().splitlines()[0]
         methods.append({"name": name, "help": about, "verb": name, "used": used[name]})
-    methods.sort(key=lambda one: -one["used"])
+    methods.sort(key=lambda method: -method["used"])
     return page(request, "new.html", methods=methods)
 
 
@@ -173,7 +173,9 @@ def _form(
         offers=offers_of(service),
         data_root=service.data_root is not None,
         images=IMAGES,
-        sight=SIMULATED_SIGHT if any(one.offers == "models" for group in groups for one in group.controls) else "",
+        sight=SIMULATED_SIGHT
+        if any(control.offers == "models" for group in groups for control in group.controls)
+        else "",
         **known,
     )
 
@@ -232,8 +234,10 @@ def _look(asked: Mapping[str, Any], places: RequestFiles) -> dict[str, Any]:
 def _told(problems: Sequence[Problem]) -> list[str]:
     """Return what is wrong with data, what is wrong with several lines alike said once."""
     alike: dict[str, list[Problem]] = {}
-    for one in problems:
-        alike.setdefault(str(one.message).partition(": ")[2] if one.line else str(one.message), []).append(one)
+    for problem in problems:
+        alike.setdefault(str(problem.message).partition(": ")[2] if problem.line else str(problem.message), []).append(
+            problem
+        )
     return [
         str(first.message) + (f" The same is wrong with {_lines([one.line for one in more])}." if more else "")
         for first, *more in alike.values()
@@ -258,7 +262,7 @@ def _unasked(count: int, others: list[str]) -> str:
 def _estimate(shown: Mapping[str, Any], service: Service) -> dict[str, Any]:
     """Return what a run would ask and cost, put into words."""
     models: Mapping[str, Any] = shown["models"]
-    known = sum(one["cost"] or 0.0 for one in models.values())
+    known = sum(model["cost"] or 0.0 for model in models.values())
     missing = ""
     try:
         check_keys(service.settings, shown)

@@ -46,7 +46,7 @@ def card(request: Request, service: TheService, person: Reader, name: Name, run:
         name=name,
         passport=found,
         fault="",
-        rates=[_rate(found, one) for one in found.errors if one.level == "all"],
+        rates=[_rate(found, error) for error in found.errors if error.level == "all"],
         blind=_blind(found),
     )
 
@@ -106,7 +106,7 @@ def _shown(request: Request, found: Passport, *, source: str, download: str) -> 
 
 def _made(service: Service, judge: str, runs: Sequence[str]) -> Passport:
     """Return the passport of a judge, worked out once for the probes that there are."""
-    state = tuple((one.id, one.updated_at) for one in probes_of_home(service.home))
+    state = tuple((probe.id, probe.updated_at) for probe in probes_of_home(service.home))
     key = ("passport", judge, tuple(runs), state)
     return service.cache.get(key, lambda: passport_of(material_of(service.home, judge, runs)))
 
@@ -114,10 +114,10 @@ def _made(service: Service, judge: str, runs: Sequence[str]) -> Passport:
 def _blind(found: Passport) -> list[tuple[str, str]]:
     """Return the kinds of error that a judge surely misses too often, or more often than others, and asked by what."""
     kinds: dict[str, list[str]] = {}
-    for one in found.errors:
-        if one.level != "all" and (one.blind_spot or is_blind(one, BLIND_BELOW)):
-            title = error_groups(one.task).get(one.name, one.name).replace("_", " ")
-            kinds.setdefault(title, []).append(f"{one.evaluator} {_share(one.detection)}")
+    for error in found.errors:
+        if error.level != "all" and (error.blind_spot or is_blind(error, BLIND_BELOW)):
+            title = error_groups(error.task).get(error.name, error.name).replace("_", " ")
+            kinds.setdefault(title, []).append(f"{error.evaluator} {_share(error.detection)}")
     return [(kind, "; ".join(ways)) for kind, ways in kinds.items()]
 
 

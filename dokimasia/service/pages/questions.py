@@ -88,13 +88,13 @@ class Asks(NamedTuple):
 def asks_of(question: Question) -> Asks:
     """Return a question as its page shows it."""
     messages = question.call.messages
-    instructions = "\n\n".join(one.text for one in messages if one.role == "system")
-    first = next((one for one in messages if one.role == "user"), None)
+    instructions = "\n\n".join(message.text for message in messages if message.role == "system")
+    first = next((message for message in messages if message.role == "user"), None)
     material = _material(first)
     count = max((len(one.entries) for one in material), default=0)
     after = messages[messages.index(first) + 1 :] if first else ()
     return Asks(
-        images=tuple(ref.sha256 for one in messages for ref in one.images),
+        images=tuple(ref.sha256 for message in messages for ref in message.images),
         material=material,
         instructions=instructions,
         sent_back=tuple(one.text for one in after),
@@ -125,14 +125,14 @@ def _open(home: Home, waiting: Waiting) -> list[OpenQuestion]:
 
 def items_in_words(home: Home, items: Sequence[Standing]) -> list[ItemInWords]:
     """Return items as the list of a run shows them: what is asked in words, and of which sample."""
-    of_sample = samples_asked(home, [one.item for one in items])
+    of_sample = samples_asked(home, [standing.item for standing in items])
     listed: list[ItemInWords] = []
-    for one in items:
-        if one.item.kind == "question":
-            words = asked_in_words(get_question(home, one.item.id))
+    for standing in items:
+        if standing.item.kind == "question":
+            words = asked_in_words(get_question(home, standing.item.id))
         else:
-            words = _DO[one.item.kind].format(n="this", s="").replace("this ", "the ") + _begins(one.item)
-        listed.append(ItemInWords(one, words, of_sample[one.item.id]))
+            words = _DO[standing.item.kind].format(n="this", s="").replace("this ", "the ") + _begins(standing.item)
+        listed.append(ItemInWords(standing, words, of_sample[standing.item.id]))
     return listed
 
 

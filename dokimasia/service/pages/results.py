@@ -106,11 +106,11 @@ def standing(service: Service, run: Run) -> dict[str, Any]:
         "compared": models_compared(service.home, run),
         "origin": origin,
         "resting": [(one, known.get(one.id, Label())) for one in resting_on(service.home, run.id)],
-        "trees": [one.name for one in list_trees(service.home) if run.id in (one.run_id, one.source)],
+        "trees": [tree.name for tree in list_trees(service.home) if run.id in (tree.run_id, tree.source)],
         "steps": list(next_steps(run)),
         "limits": describe_limits(service.home, run),
         "lifts": [(name, LIMITED[name]) for name, most in limits_of(run).items() if most is not None],
-        "waits": sum(one.items for one in check_counts(service.home) if one.run == run.id and one.waiting),
+        "waits": sum(count.items for count in check_counts(service.home) if count.run == run.id and count.waiting),
         "exports": (*EXPORTS, *method.forms),
     }
 

@@ -245,7 +245,7 @@ def counts(items: Sequence[Standing], who: str) -> list[dict[str, Any]]:
     """Return by kind how many items stand how for a person, waiting ones first."""
     order = list(dict.fromkeys(["waiting", *STATES.values(), "decided"]))
     found: list[dict[str, Any]] = []
-    for kind in dict.fromkeys(one.item.kind for one in items):
+    for kind in dict.fromkeys(item.item.kind for item in items):
         states = Counter(one.state_for(who) for one in items if one.item.kind == kind)
         shown = [(state, states[state]) for state in order if states[state]]
         found.append({"kind": kind, "n": states.total(), "states": shown})
@@ -541,7 +541,7 @@ def _found(service: Service, run: Run, id: str, items: Sequence[Standing] = ()) 
 
 def _overview(request: Request, service: Service, run: Run, who: str, *, number: int = 1, fault: str = "") -> Response:
     items = review_items(service.home, run)
-    mine = [one for one in items if one.item.person in (None, who)]
+    mine = [item for item in items if item.item.person in (None, who)]
     first, again = next_due(items, who), next_due(items, who, second=True)
     waiting = [one for one in items if one.state == "waiting"]
     last = last_decision(items, who)

@@ -34,7 +34,7 @@ async def call(
 ) -> Response:
     """Give a run a name, and tags in the place of those that it has."""
     found = service.run(run)
-    wanted = [_called("tags", one.strip()) for one in tags.split(",") if one.strip()]
+    wanted = [_called("tags", part.strip()) for part in tags.split(",") if part.strip()]
     await name_run(service.home, found.id, _called("name", name.strip()) if name.strip() else None, ())
     await set_tags(service.home, found.id, wanted)
     return _to(found)

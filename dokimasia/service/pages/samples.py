@@ -39,14 +39,14 @@ def correcting(
     """Return the values of a sample's page on corrections; without answers where nothing of the run is corrected so."""
     if run.method != "evaluate" or "answers" not in view:
         return {"answers": [], "history": [], "seen_left_out": 0, "left_out": None, "marks": []}
-    every = [one for one in correction_events(service.home, run.id) if one.sample == sample_id]
+    every = [event for event in correction_events(service.home, run.id) if event.sample == sample_id]
     seen = {item: sum(one.item == item for one in every) for item in {one.item for one in every}}
     told: Mapping[str, Any] = redacted(view, service.redact)
     criteria = ((told["replay"] or {}).get("criteria") or {"criteria": []})["criteria"]
     items = [row.item for row in rows if row.kind == "score"]
     answers = [_answer(one, criteria, seen.get(item, 0)) for one, item in zip(told["answers"], items, strict=True)]
     named = {item: f"{one['model']}" for item, one in zip(items, answers, strict=True)}
-    standing = [one for one in answers if one["corrected"] and one["corrected"]["stands"]]
+    standing = [answer for answer in answers if answer["corrected"] and answer["corrected"]["stands"]]
     return {
         "answers": answers,
         "history": redacted(
@@ -62,7 +62,7 @@ def _answer(answer: Mapping[str, Any], criteria: Sequence[Mapping[str, Any]], se
     """Return an answer with what the judge said of each criterion, what counts, and what can be chosen."""
     spoken = spoken_scores(answer) if answer["judgement"] and answer["score"] is not None else []
     corrected: Mapping[str, Any] | None = answer.get("corrected")
-    changes = {one["what"]: one["from"] for one in (corrected or {"changes": ()})["changes"]}
+    changes = {change["what"]: change["from"] for change in (corrected or {"changes": ()})["changes"]}
     asked = bool((answer["judgement"] or {}).get("stated"))
     points = [
         {
@@ -273,7 +273,7 @@ def _table(
     of_kind = {id: _by_model(results.get(id, ()), by.kind) for id in ids}
     there = {name for each in of_kind.values() for name in each}
     chosen = asked.given.get("model")
-    columns = [name for name in (shown_name(*one) for one in by.facets.models) if chosen in (None, name)]
+    columns = [name for name in (shown_name(*model) for model in by.facets.models) if chosen in (None, name)]
     if "" in there or not columns:
         columns.append("")
     rows: list[SampleRow] = []

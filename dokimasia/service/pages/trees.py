@@ -218,7 +218,7 @@ def past_of(home: Home, node: str, history: Sequence[Mapping[str, Any]]) -> Past
         if own is not None:
             named = own.node + named.removeprefix(own.into or "")
             former.append(named)
-    return Past(edits, [one for one in dict.fromkeys(former) if one != node])
+    return Past(edits, [id for id in dict.fromkeys(former) if id != node])
 
 
 router = APIRouter()
@@ -377,7 +377,7 @@ def _node(
     home: Home, loaded: LoadedTree, id: str, nodes: Sequence[Mapping[str, Any]], history: Sequence[Mapping[str, Any]]
 ) -> dict[str, Any]:
     """Return what the panel of a node says: what it holds, how it came about, and where it can go."""
-    row = next(one for one in nodes if one["id"] == id)
+    row = next(node for node in nodes if node["id"] == id)
     below = sorted(
         key
         for one in in_order(loaded.tree)
@@ -385,8 +385,8 @@ def _node(
         for key in loaded.tree.nodes[one]["members"]
     )
     layer = row["layer"]
-    others = [one for one in nodes if one["id"] != id]
-    past = past_of(home, id, [one for one in history if one["position"] <= loaded.stored.position])
+    others = [node for node in nodes if node["id"] != id]
+    past = past_of(home, id, [version for version in history if version["position"] <= loaded.stored.position])
     return {
         **row,
         "layer_name": LAYERS[layer],
@@ -442,7 +442,7 @@ def _both(older: LoadedTree, newer: LoadedTree, found: Mapping[str, Any]) -> lis
 
 def _moves(found: Mapping[str, Any]) -> list[tuple[int, str, str]]:
     counts = Counter((old or "(none)", new or "(none)") for old, new in found["moved"].values())
-    return [(count, old, new) for (old, new), count in sorted(counts.items(), key=lambda one: (-one[1], one[0]))]
+    return [(count, old, new) for (old, new), count in sorted(counts.items(), key=lambda item: (-item[1], item[0]))]
 
 
 def _path(tree: str, **query: str) -> str:

@@ -119,7 +119,7 @@ def image(
         raise RequestRefused(HTTPStatus.NOT_FOUND, f"the home has no image {sha256}")
     tag = f'"{sha256}"'
     headers = {**NEVER_RUN, "cache-control": "private, max-age=31536000, immutable", "etag": tag}
-    if tag in {one.strip().removeprefix("W/") for one in request.headers.get("if-none-match", "").split(",")}:
+    if tag in {part.strip().removeprefix("W/") for part in request.headers.get("if-none-match", "").split(",")}:
         return Response(status_code=HTTPStatus.NOT_MODIFIED, headers=headers)
     data = blobs.get(sha256)
     return Response(data, media_type=TYPES[image_format(data) or "PNG"], headers=headers)

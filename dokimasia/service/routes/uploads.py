@@ -269,7 +269,7 @@ def _kept(taking: Incoming, name: str, by: str) -> tuple[Upload, bool]:
         unpack(taking, files[0])
     elif any(map(is_archive, files)):
         raise refused("a ZIP archive comes alone")
-    tops = {one.relative_to(taking.part).parts[1] for one in taking.files}
+    tops = {file.relative_to(taking.part).parts[1] for file in taking.files}
     return taking.keep(name=name or (tops.pop() if len(tops) == 1 else ""), by=by)
 
 
