@@ -10,7 +10,6 @@ from dokimasia.cli.backend import Backend, with_backend
 from dokimasia.cli.drawing import print_blocks
 from dokimasia.cli.shared import FILE, json_option, print_json, say
 from dokimasia.report.figures import several
-from dokimasia.storage.naming import LAST
 
 if TYPE_CHECKING:
     from dokimasia.storage.runs import Run
@@ -207,6 +206,7 @@ def diff(
     beside FIRST; `diff last last` compares the two newest of a kind, the older one first.
     """
     from dokimasia import operations
+    from dokimasia.storage.naming import LAST
 
     def announce(*runs: "Run") -> None:
         for text, run in zip((first, second), runs, strict=True):

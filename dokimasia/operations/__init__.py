@@ -1,6 +1,6 @@
 """Operations on a home: each is one typed function, from which its route, its call by a client and its local call are made.
 
-The modules are loaded when they are first used, so that importing this costs nothing.
+The modules are loaded when they are first used, and so is what few of their operations need, so that commands begin at once.
 """
 
 import importlib

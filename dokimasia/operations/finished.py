@@ -6,7 +6,6 @@ from pydantic import BaseModel, Field
 
 from dokimasia.methods.evaluation.correcting import Wanted, correct_now
 from dokimasia.operations.operation import After, Limit, ListPage, OperationContext, Parameter, counted_page, operation
-from dokimasia.runs.deleting import resting_on
 from dokimasia.runs.ending import ENDED, SPENT, judge, waited_for
 from dokimasia.runs.registry import method_of
 from dokimasia.runs.requests import Invocation
@@ -89,6 +88,8 @@ def correct(context: OperationContext, run: str, body: Wanted) -> CorrectionShow
 @operation("GET", "/runs/{run}/resting", tag="runs")
 def resting(context: OperationContext, run: str) -> RunSize:
     """Say what would go if a run were deleted."""
+    from dokimasia.runs.deleting import resting_on
+
     found = context.run(run)
     size = run_size(context.home, found.id)
     runs = [Resting(id=other.id, command=other.command) for other in resting_on(context.home, found.id)]

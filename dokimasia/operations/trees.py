@@ -7,7 +7,6 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from dokimasia.methods.tree.deleting import delete_whole_tree
 from dokimasia.methods.tree.reading.editing import TreeChange, edit_tree
 from dokimasia.methods.tree.reading.figures import tree_figures, validity_of, weaknesses_of
 from dokimasia.methods.tree.reading.files import export_tree, import_tree, restore_version
@@ -157,6 +156,8 @@ def restore(context: OperationContext, tree: str, body: Restored) -> dict[str, A
 @operation("DELETE", "/trees/{tree}", tag="trees", right="run", conflict=True)
 async def delete(context: OperationContext, tree: str) -> dict[str, Any]:
     """Delete a tree with its versions and the growths that made them."""
+    from dokimasia.methods.tree.deleting import delete_whole_tree
+
     return await delete_whole_tree(context.home, tree)
 
 
