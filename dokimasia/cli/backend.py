@@ -1,6 +1,5 @@
 """The backend of a command: the home of this process, or a service; chosen by the options of the verb."""
 
-import functools
 import shlex
 from collections.abc import Callable
 from dataclasses import replace
@@ -10,7 +9,7 @@ from urllib.parse import urlsplit
 
 import click
 
-from dokimasia.cli.shared import FILE, redacting, remember_target_flags, shared
+from dokimasia.cli.shared import FILE, prepared, redacting, remember_target_flags, shared
 from dokimasia.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -28,44 +27,37 @@ Backend: TypeAlias = "LocalBackend | RemoteBackend"
 def with_backend(function: Callable[..., R]) -> Callable[..., R]:
     """Add the options of `common` and those that name a service to a verb, which receives its `backend`."""
 
-    @shared
-    @click.option("--server", metavar="URL", help="Have the service at this address do it (DOKIMASIA_SERVER).")
-    @click.option("--server-token-file", type=FILE, help="The service's token, in a file (or DOKIMASIA_SERVER_TOKEN).")
-    @functools.wraps(function)
-    def wrapped(
-        *arguments: Any,
-        settings: "Settings",
-        server: str | None,
-        server_token_file: Path | None,
-        given: bool,
-        **options: Any,
-    ) -> R:
+    def choose_backend(options: dict[str, Any]) -> None:
+        settings, given = options.pop("settings"), options.pop("given")
+        server, token_file = options.pop("server"), options.pop("server_token_file")
         if given and server:
             raise click.UsageError("--home and --server are two places: name one")
-        settings = replace(settings, server="") if given else server_settings(settings, server or "", server_token_file)
+        settings = replace(settings, server="") if given else server_settings(settings, server or "", token_file)
         where = f" --server {settings.server}" if settings.server else ""
-        if where and server_token_file:
-            where += f" --server-token-file {shlex.quote(str(server_token_file))}"
+        if where and token_file:
+            where += f" --server-token-file {shlex.quote(str(token_file))}"
         if server:
             remember_target_flags(where)
         if settings.server:
             redacting(settings)
-        return function(*arguments, backend=backend_of(settings, where=where), **options)
+        options["backend"] = backend_of(settings, where=where)
 
-    return wrapped
+    url_help = "Have the service at this address do it (DOKIMASIA_SERVER)."
+    file_help = "The service's token, in a file (or DOKIMASIA_SERVER_TOKEN)."
+    verb = prepared(function, choose_backend)
+    verb = click.option("--server-token-file", type=FILE, help=file_help)(verb)
+    return shared(click.option("--server", metavar="URL", help=url_help)(verb))
 
 
 def detachable(function: Callable[..., R]) -> Callable[..., R]:
     """Add --detach to a verb that has a backend and begins a run."""
 
-    @click.option("--detach", is_flag=True, help="With a service: print the run's id, and leave the run to it.")
-    @functools.wraps(function)
-    def wrapped(*arguments: Any, detach: bool, backend: Any, **options: Any) -> R:
-        if detach:
-            backend.detach()
-        return function(*arguments, backend=backend, **options)
+    def detach(options: dict[str, Any]) -> None:
+        if options.pop("detach"):
+            options["backend"].detach()
 
-    return wrapped
+    help = "With a service: print the run's id, and leave the run to it."
+    return click.option("--detach", is_flag=True, help=help)(prepared(function, detach))
 
 
 def backend_of(settings: "Settings", *, where: str = "") -> Backend:

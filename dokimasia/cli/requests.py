@@ -1,6 +1,5 @@
 """Options of the command line made from a request: its fields say name, help, type, range and default."""
 
-import functools
 import types
 from collections.abc import Callable
 from pathlib import Path
@@ -10,6 +9,7 @@ import click
 from pydantic import ValidationError
 from pydantic.fields import FieldInfo
 
+from dokimasia.cli.shared import prepared
 from dokimasia.runs.requests import NOBODY, Invocation, Option, RunRequest, fields_in_order, option_of
 
 P = ParamSpec("P")
@@ -36,16 +36,14 @@ def request_options(
     fields = [(name, field) for name, field in fields if not option_of(field).hidden]
 
     def decorate(function: Callable[..., R]) -> Callable[..., R]:
-        @functools.wraps(function)
-        def wrapped(*arguments: Any, **options: Any) -> R:
-            asked = {name: options.pop(name) for name, _ in fields}
-            return function(*arguments, asked=asked, **options)
+        def collect(options: dict[str, Any]) -> None:
+            options["asked"] = {name: options.pop(name) for name, _ in fields}
 
-        made: Callable[..., R] = wrapped
+        verb = prepared(function, collect)
         for name, field in reversed(fields):
             required = field.is_required() and name not in optional
-            made = parameter(name, field, required=required, lifted=name in lifted)(made)
-        return made
+            verb = parameter(name, field, required=required, lifted=name in lifted)(verb)
+        return verb
 
     return decorate
 

@@ -96,6 +96,27 @@ def crash_report(problem: BaseException) -> str:
     return redact(f"internal error: {type(problem).__name__}: {text} (run again with -v for the log; please report it)")
 
 
+def prepared(function: Callable[..., R], step: Callable[[dict[str, Any]], None]) -> Callable[..., R]:
+    """Return a verb whose options a step changes before they reach it; all steps of a verb are taken in one frame.
+
+    Steps that are added later come first.
+    """
+    steps: list[Callable[[dict[str, Any]], None]] | None = getattr(function, "steps", None)
+    if steps is not None:
+        steps.insert(0, step)
+        return function
+    steps = [step]
+
+    @functools.wraps(function)
+    def wrapped(*arguments: Any, **options: Any) -> R:
+        for prepare in steps:
+            prepare(options)
+        return function(*arguments, **options)
+
+    wrapped.steps = steps  # pyright: ignore[reportAttributeAccessIssue]
+    return wrapped
+
+
 def common(function: Callable[..., R]) -> Callable[..., R]:
     """Add --home, --config, -v and --log-file to a verb, which receives them as one `settings`.
 
@@ -103,26 +124,17 @@ def common(function: Callable[..., R]) -> Callable[..., R]:
     service, too, uses `with_backend` in its place.
     """
 
-    @shared
-    @click.option("--server", hidden=True)
-    @functools.wraps(function)
-    def wrapped(*arguments: Any, settings: "Settings", server: str | None, given: bool, **options: Any) -> R:
-        if server or (settings.server and not given):
+    def refuse_service(options: dict[str, Any]) -> None:
+        server, given = options.pop("server"), options.pop("given")
+        if server or (options["settings"].server and not given):
             refuse_remote(click.get_current_context().command_path)
-        return function(*arguments, settings=settings, **options)
 
-    return wrapped
+    return shared(click.option("--server", hidden=True)(prepared(function, refuse_service)))
 
 
 def configured(function: Callable[..., R]) -> Callable[..., R]:
     """Add the options of `common` to a verb for which it makes no difference whether there is a service."""
-
-    @shared
-    @functools.wraps(function)
-    def wrapped(*arguments: Any, settings: "Settings", given: bool, **options: Any) -> R:
-        return function(*arguments, settings=settings, **options)
-
-    return wrapped
+    return shared(prepared(function, lambda options: options.pop("given")))
 
 
 def refuse_remote(what: str) -> None:
@@ -140,24 +152,27 @@ def refuse_remote(what: str) -> None:
 def shared(function: Callable[..., R]) -> Callable[..., R]:
     """Add the options that all verbs share; `given` says whether a home was named on the command line."""
 
-    @click.option(
-        "--home",
-        type=click.Path(file_okay=False),
-        callback=lambda context, parameter, value: Path(value) if value else None,
-        help="Where runs and the ledger are kept.",
-    )
-    @click.option("--config", type=FILE, help="Configuration (default: ./dokimasia.toml).")
-    @click.option("-v", "--verbose", count=True, help="Log what happens (-vv: everything).")
-    @click.option("--log-file", type=FILE, help="Log to this file, as JSON lines.")
-    @functools.wraps(function)
-    def wrapped(
-        *arguments: Any, home: Path | None, config: Path | None, verbose: int, log_file: Path | None, **options: Any
-    ) -> R:
-        settings = _settings(home, config, verbose, log_file)
+    def read_settings(options: dict[str, Any]) -> None:
+        home, config = options.pop("home"), options.pop("config")
+        settings = _settings(home, config, options.pop("verbose"), options.pop("log_file"))
         remember_target_flags(home_options(settings) if home or config else "")
-        return function(*arguments, settings=settings, given=home is not None, **options)
+        options |= {"settings": settings, "given": home is not None}
 
-    return wrapped
+    for option in reversed(
+        (
+            click.option(
+                "--home",
+                type=click.Path(file_okay=False),
+                callback=lambda context, parameter, value: Path(value) if value else None,
+                help="Where runs and the ledger are kept.",
+            ),
+            click.option("--config", type=FILE, help="Configuration (default: ./dokimasia.toml)."),
+            click.option("-v", "--verbose", count=True, help="Log what happens (-vv: everything)."),
+            click.option("--log-file", type=FILE, help="Log to this file, as JSON lines."),
+        )
+    ):
+        function = option(function)
+    return prepared(function, read_settings)
 
 
 def shown_path(path: Path) -> str:
