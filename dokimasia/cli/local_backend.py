@@ -30,7 +30,7 @@ from dokimasia.storage.runs import Run, get_run, now
 
 if TYPE_CHECKING:
     from dokimasia.cli.remote_backend import RemoteBackend
-    from dokimasia.methods.checks.filled import Imported
+    from dokimasia.methods.checks.filled import ImportResult
 
 WHOLE = 2**31
 """Entries of a list that is read at once."""
@@ -280,7 +280,7 @@ class LocalBackend:
         with Home.open(self.settings.home, write=False) as home:
             return check_files(home, every, name, who=who, others=others)
 
-    def take_in_checks(self, run: str, file: Path, *, who: str) -> "Imported":
+    def take_in_checks(self, run: str, file: Path, *, who: str) -> "ImportResult":
         """Take in the decisions of a file."""
         from dokimasia.methods.checks.filled import import_checks
 

@@ -32,7 +32,7 @@ from dokimasia.storage.naming import LAST, Usable
 from dokimasia.storage.runs import Run, now
 
 if TYPE_CHECKING:
-    from dokimasia.methods.checks.filled import Imported
+    from dokimasia.methods.checks.filled import ImportResult
 
 _COLOURS = re.compile(r"(\x1b\[[0-9;]*m)")
 _PROGRESS = ("items", "done", "restored", "failures", "waiting_items", "unpaid_items")
@@ -242,14 +242,14 @@ class RemoteBackend:
         files = operations.results.unzipped(reply.data)
         return {file: files[file] for file in sorted(files, key=lambda file: file != name)}
 
-    def take_in_checks(self, run: str, file: Path, *, who: str) -> "Imported":
+    def take_in_checks(self, run: str, file: Path, *, who: str) -> "ImportResult":
         """Have the service take in what a file decides; what it only shows is not sent."""
-        from dokimasia.methods.checks.filled import Imported, read_checks
+        from dokimasia.methods.checks.filled import ImportResult, read_checks
 
         lines = [line.model_dump(mode="json", exclude_defaults=True) for line in read_checks(file)]
         body = {"name": str(file), "lines": lines}
         taken = self.call(operations.reviews.take_in, who=who, run=self._checked(run), body=body)
-        return Imported(taken["decided"], taken["known"], 0, taken["empty"])
+        return ImportResult(taken["decided"], taken["known"], 0, taken["empty"])
 
     def _keep_draft(self, item: CheckItem, text: str, who: str) -> None:
         self.call(operations.reviews.draft, who=who, run=item.run, item=item.id, body={"text": text})

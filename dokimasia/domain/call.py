@@ -228,7 +228,7 @@ class ImageEditReply(Value):
 ModelReply = Annotated[ChatReply | EmbeddingReply | ImageEditReply, Field(discriminator="kind")]
 
 
-class Answer(Value):
+class CallResult(Value):
     """What the gateway gives for a call: its ledger key, the reply, its cost in US dollars (None: unknown), and whether
     the ledger already had it (then nothing was sent and nothing paid)."""
 

@@ -64,7 +64,7 @@ class AnswerAtoms(Value):
         return f"{self.model}/{self.sample_id}/{self.repeat}"
 
 
-class Drawn(Value):
+class ModeSplit(Value):
     """What is read: answers whose failed atoms modes are made from, and others, by whose atoms they are counted.
 
     `failed` and `met` say, by model, how many failed and met atoms the counting half has, drawn or not.

@@ -17,7 +17,7 @@ class Aid(Value):
     reader: str = ""
 
 
-class Question(Value):
+class PendingQuestion(Value):
     """A call that waits for a person in a run, or waited.
 
     Attributes:

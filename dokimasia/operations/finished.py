@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, Field
 
-from dokimasia.methods.evaluation.correcting import Wanted, correct_now
+from dokimasia.methods.evaluation.correcting import CorrectionTarget, correct_now
 from dokimasia.operations.operation import After, Limit, ListPage, OperationContext, Parameter, counted_page, operation
 from dokimasia.runs.ending import ENDED, SPENT, judge, waited_for
 from dokimasia.runs.registry import method_of
@@ -79,7 +79,7 @@ def corrections(context: OperationContext, run: str, limit: Limit = 50, after: A
 
 
 @operation("POST", "/runs/{run}/corrections", tag="results", right="review", status=201)
-def correct(context: OperationContext, run: str, body: Wanted) -> CorrectionShown:
+def correct(context: OperationContext, run: str, body: CorrectionTarget) -> CorrectionShown:
     """Correct an answer of a finished evaluation by hand, or leave a sample out; the judge's reply stays as it is."""
     kept = correct_now(context.home, context.run(run), body, who=context.person)
     return CorrectionShown.model_validate(kept.shown())

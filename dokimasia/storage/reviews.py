@@ -22,7 +22,7 @@ class GoldenRow(NamedTuple):
     caption: GoldenCaption
 
 
-class Made(NamedTuple):
+class ReviewedValue(NamedTuple):
     """What is known of a value that a run made: its content id, the sample's name, value id and cluster."""
 
     id: str
@@ -42,7 +42,7 @@ def golden_captions(home: Home, run_id: str) -> list[GoldenRow]:
     return [GoldenRow(*made, caption) for made, caption in made_values(home, run_id, GoldenCaption)]
 
 
-def made_values(home: Home, run_id: str, type_: type[V], *, id: str | None = None) -> list[tuple[Made, V]]:
+def made_values(home: Home, run_id: str, type_: type[V], *, id: str | None = None) -> list[tuple[ReviewedValue, V]]:
     """Return all values of a type that a run's results name, or the one of an id, by sample and in the order of their making.
 
     Raises:
@@ -57,7 +57,7 @@ def made_values(home: Home, run_id: str, type_: type[V], *, id: str | None = Non
         "WHERE r.run_id = ? AND o.type = ? AND (? IS NULL OR o.id = ?) ORDER BY s.position, r.item, v.key",
         (run_id, type_.__name__, id, id),
     )
-    return [(Made(*(row[name] for name in Made._fields)), _read(home, type_, row)) for row in rows]
+    return [(ReviewedValue(*(row[name] for name in ReviewedValue._fields)), _read(home, type_, row)) for row in rows]
 
 
 def _read(home: Home, type_: type[V], row: dict[str, str]) -> V:

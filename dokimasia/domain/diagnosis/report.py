@@ -29,7 +29,7 @@ class WrittenSentence(Value):
     heading: bool = False
 
 
-class Written(Value):
+class ParsedReport(Value):
     """A reply read as a report: its sentences, how many words it had, and whether it was cut."""
 
     sentences: tuple[WrittenSentence, ...]
@@ -37,7 +37,7 @@ class Written(Value):
     cut: bool = False
 
 
-class Place(Value):
+class FigureReference(Value):
     """A place that was printed: as it was written, where its text stands in the sentence, and the row that it leads to.
 
     `row` is `ASSET:ROW`, of a comparison the row of its test; empty where a table as a whole was quoted.
@@ -49,7 +49,7 @@ class Place(Value):
     row: str = ""
 
 
-class Fault(Value):
+class SentenceFault(Value):
     """One thing for which a sentence is unverified."""
 
     kind: FaultKind
@@ -60,8 +60,8 @@ class Sentence(WrittenSentence):
     """A sentence with its places printed; a place that cannot be printed stands in `text` as it was written."""
 
     text: str
-    places: tuple[Place, ...] = ()
-    faults: tuple[Fault, ...] = ()
+    places: tuple[FigureReference, ...] = ()
+    faults: tuple[SentenceFault, ...] = ()
 
     @property
     def verified(self) -> bool:
@@ -95,12 +95,12 @@ class Report(Value):
         return tuple(one for one in self.sentences if not one.verified)
 
 
-class Draft(Value):
+class ReportDraft(Value):
     """A report as a judge wrote it: the reply as it stands, what was read in it, and the reply's call."""
 
     subject: str
     text: str
-    written: Written
+    written: ParsedReport
     provenance: Provenance
 
 

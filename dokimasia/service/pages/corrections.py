@@ -10,7 +10,7 @@ from pydantic import Field, TypeAdapter, ValidationError
 from dokimasia.domain.identity import Value, digest
 from dokimasia.errors import DecidedMeanwhile, InputError, NotFound
 from dokimasia.methods.checks import keep_draft
-from dokimasia.methods.evaluation.correcting import Wanted, check_correctable, correct_now
+from dokimasia.methods.evaluation.correcting import CorrectionTarget, check_correctable, correct_now
 from dokimasia.service.filtering import filter_of, sorted_by
 from dokimasia.service.pages.samples import link, one_sample
 from dokimasia.service.state import Reviewer, TheService
@@ -148,9 +148,9 @@ def draft(
     return JSONResponse({"kept": True})
 
 
-def _wanted(said: dict[str, Any]) -> Wanted:
+def _wanted(said: dict[str, Any]) -> CorrectionTarget:
     try:
-        return Wanted.model_validate(said)
+        return CorrectionTarget.model_validate(said)
     except ValidationError as error:
         found = (
             f"{'.'.join(map(str, one['loc']))}: {one['msg']}".removeprefix(": ").removeprefix("Value error, ")

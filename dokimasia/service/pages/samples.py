@@ -28,7 +28,7 @@ from dokimasia.storage.excerpts import rows_of, samples_of
 from dokimasia.storage.home import Home
 from dokimasia.storage.naming import Label, labels
 from dokimasia.storage.people.corrections import correction_events
-from dokimasia.storage.reading.browsing import Found, find_samples, sample_around
+from dokimasia.storage.reading.browsing import SamplePage, find_samples, sample_around
 from dokimasia.storage.results import ResultRow
 from dokimasia.storage.runs import Run
 
@@ -265,7 +265,7 @@ def called(home: Home, run: Run) -> str:
 
 
 def _table(
-    service: Service, run: Run, by: FilterableRun, asked: Filter, found: Found
+    service: Service, run: Run, by: FilterableRun, asked: Filter, found: SamplePage
 ) -> tuple[Sequence[str], Sequence[SampleRow]]:
     """Return the models, or what stands in their place, and a row for each sample that was found."""
     ids = [id for _, id in found.samples]
