@@ -1,6 +1,6 @@
 """Failure modes: the atoms that are read, what was noted of them, the modes that notes become, and where atoms were put."""
 
-from typing import Literal
+from typing import ClassVar, Literal
 
 from pydantic import Field
 
@@ -69,6 +69,8 @@ class ModeSplit(Value):
 
     `failed` and `met` say, by model, how many failed and met atoms the counting half has, drawn or not.
     """
+
+    stored_as: ClassVar[str] = "Drawn"
 
     making: tuple[AnswerAtoms, ...]
     counting: tuple[AnswerAtoms, ...]

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from itertools import pairwise
-from typing import NamedTuple, Self
+from typing import ClassVar, NamedTuple, Self
 
 from pydantic import Field, model_validator
 
@@ -29,6 +29,8 @@ class PerturbationTarget(NamedTuple):
 
 class TextChange(Value):
     """Words of a text, which stand in it once, and the words that are put in their place."""
+
+    stored_as: ClassVar[str] = "Change"
 
     original: str = Field(min_length=1)
     new: str = Field(min_length=1)

@@ -1,6 +1,6 @@
 """What an endpoint was measured to do with a model, as opposed to what a configuration says of it."""
 
-from typing import Literal
+from typing import ClassVar, Literal
 
 from pydantic import Field
 
@@ -13,6 +13,8 @@ class CapabilityFinding(Value):
 
     `unknown` means that the request brought nothing to tell by: it failed in passing, was refused or cut off.
     """
+
+    stored_as: ClassVar[str] = "Finding"
 
     verdict: Literal["yes", "no", "unknown"]
     note: str = Field(default="", max_length=500)

@@ -1,6 +1,6 @@
 """Self-correction's products: what an arm was told, what came of each round, and the row that figures are made from."""
 
-from typing import Annotated, Literal, get_args
+from typing import Annotated, ClassVar, Literal, get_args
 
 from pydantic import Field
 
@@ -60,6 +60,8 @@ class FoundLeak(Value):
 class HintWording(Value):
     """One wording of a peer's hint on a point: the text, what it was found to give away, and the call that wrote it."""
 
+    stored_as: ClassVar[str] = "Wording"
+
     text: str
     leaks: tuple[FoundLeak, ...] = ()
     call: str = ""
@@ -72,6 +74,8 @@ class FeedbackPoint(Value):
     those of the hint, in order: one that leaks is rewritten once, and left out where it leaks again; `answer` is the id of
     the peer's own answer. `unjudged` counts the looks at the feedback in which the judge gave no verdict that could be read.
     """
+
+    stored_as: ClassVar[str] = "Point"
 
     atom: AtomNumber
     question: str
@@ -122,6 +126,8 @@ class PointSelection(Value):
 
     `unjudged` says that the judge looked at their questions and gave no verdict that could be read.
     """
+
+    stored_as: ClassVar[str] = "Selection"
 
     shown: tuple[AtomNumber, ...] = ()
     withheld: tuple[AtomNumber, ...] = ()

@@ -5,7 +5,7 @@ order, how it ranked, rewrote and voted, and whose draft each sentence of the go
 """
 
 from collections import Counter
-from typing import Literal
+from typing import ClassVar, Literal
 
 from pydantic import Field
 
@@ -44,6 +44,8 @@ class CandidateComparison(Value):
 
     That is a better text, or the number of the candidate that it keeps as it is, which is the first of its ranking.
     """
+
+    stored_as: ClassVar[str] = "Comparison"
 
     critiques: tuple[str, ...]
     ranking: tuple[int, ...]

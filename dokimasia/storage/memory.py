@@ -44,7 +44,7 @@ class MemoryStore:
         """
         value = self._values.get(id)
         if type(value) is not type_:
-            raise StorageError(f"the store has no {type_.__name__} {id}.")
+            raise StorageError(f"the store has no {type_.stored_name()} {id}.")
         return cast("V", value)
 
 

@@ -49,13 +49,13 @@ def made_values(home: Home, run_id: str, type_: type[V], *, id: str | None = Non
         StorageError: a row is damaged.
     """
     if shelf_of(type_).table != "objects":
-        raise ValueError(f"{type_.__name__} has a table of its own")
+        raise ValueError(f"{type_.stored_name()} has a table of its own")
     rows = home.rows(
         "SELECT o.id, s.sample_id, s.sample, s.cluster, o.body FROM results r "
         "JOIN run_samples s ON s.run_id = r.run_id AND s.sample_id = r.sample_id "
         "JOIN json_each(r.value_ids) v JOIN objects o ON o.id = v.value "
         "WHERE r.run_id = ? AND o.type = ? AND (? IS NULL OR o.id = ?) ORDER BY s.position, r.item, v.key",
-        (run_id, type_.__name__, id, id),
+        (run_id, type_.stored_name(), id, id),
     )
     return [(ReviewedValue(*(row[name] for name in ReviewedValue._fields)), _read(home, type_, row)) for row in rows]
 
@@ -65,6 +65,6 @@ def _read(home: Home, type_: type[V], row: dict[str, str]) -> V:
         return read_value(type_, row)
     except ValueError as error:
         raise StorageError(
-            f"{home.database}, table objects, id {row['id']}: the row does not read as a {type_.__name__} "
+            f"{home.database}, table objects, id {row['id']}: the row does not read as a {type_.stored_name()} "
             f"({in_brief(error)}). Delete the row and run the same command with --fresh: the ledger makes it again."
         ) from error

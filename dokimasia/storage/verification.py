@@ -157,7 +157,7 @@ def _fault_of_value(row: dict[str, Any], type_: type[Value] | None) -> str:
     """Say what is wrong with the row of a value, if anything; a row without a table for its type names it itself."""
     lifted = lifted_of(type_, row) if type_ else {}
     fields = orjson.loads(row["body"]) | lifted
-    if digest(type_.__name__ if type_ else row["type"], fields) != row["id"]:
+    if digest(type_.stored_name() if type_ else row["type"], fields) != row["id"]:
         return "it no longer has the id that it is kept under"
     expected = row_of(type_.model_validate(fields)) if type_ else {}
     changed = [column for column, value in expected.items() if (row | lifted)[column] != value]

@@ -1,6 +1,6 @@
 """A diagnosis in words: sentences with places that the program prints figures into, and reports on models and across them."""
 
-from typing import Literal
+from typing import ClassVar, Literal
 
 from pydantic import Field
 
@@ -32,6 +32,8 @@ class WrittenSentence(Value):
 class ParsedReport(Value):
     """A reply read as a report: its sentences, how many words it had, and whether it was cut."""
 
+    stored_as: ClassVar[str] = "Written"
+
     sentences: tuple[WrittenSentence, ...]
     words: int = Field(ge=0)
     cut: bool = False
@@ -43,6 +45,8 @@ class FigureReference(Value):
     `row` is `ASSET:ROW`, of a comparison the row of its test; empty where a table as a whole was quoted.
     """
 
+    stored_as: ClassVar[str] = "Place"
+
     written: str
     start: int = Field(ge=0)
     end: int = Field(ge=0)
@@ -51,6 +55,8 @@ class FigureReference(Value):
 
 class SentenceFault(Value):
     """One thing for which a sentence is unverified."""
+
+    stored_as: ClassVar[str] = "Fault"
 
     kind: FaultKind
     reason: str = Field(max_length=500)
@@ -97,6 +103,8 @@ class Report(Value):
 
 class ReportDraft(Value):
     """A report as a judge wrote it: the reply as it stands, what was read in it, and the reply's call."""
+
+    stored_as: ClassVar[str] = "Draft"
 
     subject: str
     text: str
