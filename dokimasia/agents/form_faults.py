@@ -70,11 +70,7 @@ def _of_choice(form: ReplyForm, place: FormField, given: Given, *, rewrite: bool
 
 def _needed(form: ReplyForm, aid: Aid, place: FormField) -> bool:
     """Whether a reply cannot be used without a place, all others being filled in."""
-    others = {
-        field.name: _ordinary(field)
-        for field in form.places
-        if field.name != place.name and not field.otherwise
-    }
+    others = {field.name: _ordinary(field) for field in form.places if field.name != place.name and not field.otherwise}
     return faults_of(aid, form.compose(others)) != ""
 
 

@@ -5,7 +5,6 @@ from typing import Any, TypeVar
 
 import orjson
 
-from dokimasia import __version__
 from dokimasia.domain.identity import Value, value_id
 from dokimasia.errors import InputError, NotFound
 from dokimasia.runs.figures import limits_of
@@ -26,6 +25,7 @@ from dokimasia.storage.runs import (
     place_samples,
     run_samples,
 )
+from dokimasia.version import __version__
 
 Q = TypeVar("Q", bound=RunRequest)
 P = TypeVar("P", bound=RunPlan)
