@@ -4,7 +4,8 @@ from pydantic import Field
 
 from dokimasia.domain.call import Weights
 from dokimasia.domain.identity import Value
-from dokimasia.runs.shapes import Bounds, Count, Counts, Coverage, DataFigures, Failures, Interval, Judge, Used
+from dokimasia.report.fields import Bounds, Count, Counts, Coverage, Failures, Interval, Used
+from dokimasia.runs.figure_models import DataFigures, Judge
 
 
 class RubricRate(Interval):
