@@ -16,6 +16,9 @@ from dokimasia.domain.judgement import FailureKind
 from dokimasia.report.blocks import Cell
 
 M = TypeVar("M", bound=BaseModel)
+RunFigures = BaseModel | Mapping[str, Any]
+"""A run's figures as their model, or as plain JSON."""
+
 Writer = Callable[[Any, str], Cell]
 """Writes a field's value, with the JSON pointer of the value or "", as a cell."""
 
@@ -149,7 +152,7 @@ class ScoredCounts(Protocol):
         ...
 
 
-def as_json(figures: BaseModel | Mapping[str, Any]) -> dict[str, Any]:
+def as_json(figures: RunFigures) -> dict[str, Any]:
     """Return figures as plain JSON; fields that have nothing but their default to say are left out."""
     if isinstance(figures, BaseModel):
         return figures.model_dump(mode="json", by_alias=True, exclude_defaults=True)

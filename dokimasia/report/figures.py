@@ -57,9 +57,7 @@ def score(value: float | None, place: str = "", *, tone: Tone = "strong", tinted
     return Span(f"{value:.2f}", tone, place, value, heat)
 
 
-def interval(
-    measured: Limited | Figures | None, place: str = "", *, signed: bool = False, digits: int = 2
-) -> Cell:
+def interval(measured: Limited | Figures | None, place: str = "", *, signed: bool = False, digits: int = 2) -> Cell:
     """The two ends of an interval or of bounds (`low`, `high`), or why there are none."""
     if measured is None:
         return NOTHING
@@ -171,12 +169,12 @@ def used(results: Used | Figures) -> str:
     return f"{several(_typed(Used, results).calls, 'call')}, cost {cost_of(results).text}"
 
 
-def p_value(value: float | None) -> Span:
+def p_value(value: float | None, place: str = "") -> Span:
     """A p-value; a small one by its bound."""
     if value is None:
         return NOTHING
     text = "< 0.001" if value < 0.001 else f"{value:.3f}"
-    return Span(text, "strong" if value <= SURE else "", "", value)
+    return Span(text, "strong" if value <= SURE else "", place, value)
 
 
 def scored_of(counts: ScoredCounts | Figures, place: str) -> Cell:

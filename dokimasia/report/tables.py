@@ -1,11 +1,11 @@
 """Tables declared by the fields that they show: titles, explanations, digits and JSON pointers come from the fields.
 
-    table(
-        DuelModel,
-        rows_of(figures.models, "models", order=ranked),
-        [name_column("model"), column("reward"), column("win_rate"), column("verdicts", "failed", only="page")],
-        "Models against the baseline",
-    )
+table(
+    DuelModel,
+    rows_of(figures.models, "models", order=ranked),
+    [name_column("model"), column("reward"), column("win_rate"), column("verdicts", "failed", only="page")],
+    "Models against the baseline",
+)
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -28,6 +28,7 @@ class FieldColumn:
     numeric: bool | None = None
     only: Place | None = None
     write: Writer | None = None
+    linked: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,6 +52,7 @@ def column(
     numeric: bool | None = None,
     only: Place | None = None,
     write: Writer | None = None,
+    linked: bool = True,
 ) -> FieldColumn:
     """Declare a column by its field: `column("reward")`, or `column("by_domain", "maps", "overall", title="maps")`.
 
@@ -61,8 +63,9 @@ def column(
         numeric: whether the values are set as numbers.
         only: where alone it is drawn.
         write: writes the value with its JSON pointer.
+        linked: whether the cells name the JSON pointers of their values.
     """
-    return FieldColumn(path=path, title=title, meaning=meaning, numeric=numeric, only=only, write=write)
+    return FieldColumn(path=path, title=title, meaning=meaning, numeric=numeric, only=only, write=write, linked=linked)
 
 
 def computed(
@@ -172,6 +175,7 @@ def _cell_writer(model: type[M], declared: FieldColumn) -> Callable[[Row[M]], Ce
     write = declared.write or (display and display.write)
 
     def cell_of(row: Row[M]) -> Cell:
-        return _written(*row.find(*declared.path), write)
+        value, pointer = row.find(*declared.path)
+        return _written(value, pointer if declared.linked else "", write)
 
     return cell_of
