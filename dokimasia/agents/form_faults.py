@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 
 from dokimasia.agents.readers import faults_of
-from dokimasia.agents.reply_form import Given, Place, ReplyForm, spoken_name
+from dokimasia.agents.reply_form import FormField, Given, ReplyForm, spoken_name
 from dokimasia.domain.question import Aid
 
 _SAID: Mapping[str, str] = {
@@ -48,7 +48,7 @@ def faults_in_words(form: ReplyForm, aid: Aid, given: Given) -> str:
     return _TAG.sub(lambda tag: f"“{spoken_name(tag[1])}”", faults_of(aid, form.compose(given)))
 
 
-def _of_order(place: Place, filled: list[str]) -> dict[str, str]:
+def _of_order(place: FormField, filled: list[str]) -> dict[str, str]:
     name = place.label.lower()
     if not filled:
         return {place.name: f"choose a {name}"}
@@ -58,7 +58,7 @@ def _of_order(place: Place, filled: list[str]) -> dict[str, str]:
     return {place.name: f"the {name} has no place for {', '.join(missing)} yet"} if missing else {}
 
 
-def _of_choice(form: ReplyForm, place: Place, given: Given, *, rewrite: bool) -> dict[str, str]:
+def _of_choice(form: ReplyForm, place: FormField, given: Given, *, rewrite: bool) -> dict[str, str]:
     """Return what is missing where the first of an order is kept or something better written."""
     other = next((one for one in form.places if one.otherwise), None)
     if other is None:
@@ -68,13 +68,13 @@ def _of_choice(form: ReplyForm, place: Place, given: Given, *, rewrite: bool) ->
     return {other.name: "write something here"} if rewrite else {place.name: "choose one of the two"}
 
 
-def _needed(form: ReplyForm, aid: Aid, place: Place) -> bool:
+def _needed(form: ReplyForm, aid: Aid, place: FormField) -> bool:
     """Whether a reply cannot be used without a place, all others being filled in."""
     others = {one.name: _ordinary(one) for one in form.places if one.name != place.name and not one.otherwise}
     return faults_of(aid, form.compose(others)) != ""
 
 
-def _ordinary(place: Place) -> list[str]:
+def _ordinary(place: FormField) -> list[str]:
     """Return what fills a place in, to try the others with."""
     if place.kind == "order":
         return [value for value, _ in place.options]

@@ -21,7 +21,7 @@ from dokimasia.prompts import lines_text
 NO_MODES = "none yet"
 
 
-class Shown(NamedTuple):
+class AnswerPoints(NamedTuple):
     """The points of one answer as a reader sees them, in their order; `silent` are the places (from 1) that it passes over."""
 
     sample: Sample
@@ -46,7 +46,7 @@ class Shown(NamedTuple):
         )
 
 
-def note_failures(shown: Shown) -> Ask[Notes]:
+def note_failures(shown: AnswerPoints) -> Ask[Notes]:
     """A reader notes in its own words what went wrong with each of some failed points of an answer (open coding)."""
     read = partial(parse_notes, expected=len(shown.points), answer=shown.answer, silent=shown.silent)
     return Ask(
@@ -84,7 +84,7 @@ def merge_modes(modes: Sequence[Mode], examples: Sequence[Sequence[str]]) -> Ask
     )
 
 
-def assign_modes(shown: Shown, modes: Sequence[Mode], *, repeat: int = 0) -> Ask[Assignments]:
+def assign_modes(shown: AnswerPoints, modes: Sequence[Mode], *, repeat: int = 0) -> Ask[Assignments]:
     """A coder says of each point of an answer which mode is seen in it, or that none is (structured coding)."""
     read = partial(
         parse_assignments,

@@ -24,7 +24,7 @@ SHOWN_EXAMPLE = 160
 """Characters of an example that are shown; criteria, their ground truths and the samples' questions are shown whole."""
 
 
-class Row(NamedTuple):
+class MergeRow(NamedTuple):
     """A capability, or a parent of some, as a merger sees it.
 
     Attributes:
@@ -53,7 +53,7 @@ class Proposed:
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class GroupingReply:
     """What a reply says of a list: its groups and vague ones by number from 1, and what of it was not taken up."""
 
     merges: Merges
@@ -91,7 +91,7 @@ def propose_capabilities(
     )
 
 
-def judge_merges(rows: Sequence[Row]) -> Ask[Judged]:
+def judge_merges(rows: Sequence[MergeRow]) -> Ask[GroupingReply]:
     """A judge says which capabilities, or parents of some, are one and the same, and which are vague."""
     return Ask(
         "tree_merge",
@@ -136,7 +136,7 @@ def criteria_lines(criteria: Sequence[TreeCriterion]) -> str:
     return lines_text(rows)
 
 
-def capability_lines(rows: Iterable[Row]) -> str:
+def capability_lines(rows: Iterable[MergeRow]) -> str:
     """Return capabilities as a JSON array, an object a line, numbered from 1: `n`, and the fields of `Row` that say something."""
     shown: list[dict[str, object]] = []
     for number, one in enumerate(rows, start=1):
@@ -194,8 +194,8 @@ def _wrong(proposal: Proposal, known: Collection[str]) -> str | None:
     return None
 
 
-def _read_merges(text: str, expected: int, *, strict: bool) -> Judged:
-    return Judged(*_read(partial(parse_merges, text, expected), strict=strict))
+def _read_merges(text: str, expected: int, *, strict: bool) -> GroupingReply:
+    return GroupingReply(*_read(partial(parse_merges, text, expected), strict=strict))
 
 
 def _read_mapping(text: str, expected: int, paths: Sequence[str], *, strict: bool) -> Mapped:

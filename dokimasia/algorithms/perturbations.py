@@ -4,12 +4,12 @@ import re
 from bisect import bisect_right
 from collections.abc import Sequence
 
-from dokimasia.domain.perturbation import Change, spans
+from dokimasia.domain.perturbation import TextChange, spans
 
 _BETWEEN_SENTENCES = re.compile(r"(?<=[.!?])\s+|\n+")
 
 
-def together(text: str, errors: Sequence[Sequence[Change]], most: int) -> list[list[int]]:
+def together(text: str, errors: Sequence[Sequence[TextChange]], most: int) -> list[list[int]]:
     """Return groups of errors, by place, such that no two of a group change the same sentence of the text.
 
     Parameters

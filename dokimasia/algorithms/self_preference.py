@@ -194,7 +194,7 @@ def _vanity(rates: Floats) -> Floats:
     raise ValueError("the rates fit no vanity")
 
 
-class PlaceRate(NamedTuple):
+class PositionRate(NamedTuple):
     """How often the candidate shown at a place was chosen: a share, 0 to 1, beside what chance alone would give."""
 
     place: int
@@ -206,7 +206,7 @@ class PlaceRate(NamedTuple):
 
 def place_rates(
     chosen: Sequence[int], sizes: Sequence[int], *, clusters: Sequence[Hashable] | None = None
-) -> list[PlaceRate]:
+) -> list[PositionRate]:
     """Return, for each place from 1 on, how often what was shown there was chosen.
 
     Parameters
@@ -236,13 +236,13 @@ def place_rates(
     """
     if any(not 1 <= place <= size for place, size in zip(chosen, sizes, strict=True)):
         raise ValueError("a chosen place is not among those shown")
-    rates: list[PlaceRate] = []
+    rates: list[PositionRate] = []
     for place in range(1, max(sizes, default=0) + 1):
         at = [index for index, size in enumerate(sizes) if size >= place]
         hits = [chosen[index] == place for index in at]
         groups = None if clusters is None else [clusters[index] for index in at]
         expected = sum(1 / sizes[index] for index in at) / len(at)
-        rates.append(PlaceRate(place, sum(hits) / len(at), expected, rate_interval(hits, clusters=groups), len(at)))
+        rates.append(PositionRate(place, sum(hits) / len(at), expected, rate_interval(hits, clusters=groups), len(at)))
     return rates
 
 

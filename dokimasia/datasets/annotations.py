@@ -8,7 +8,7 @@ from typing import Any
 
 from dokimasia.datasets.lines import Problem, place
 from dokimasia.datasets.tables import read_records
-from dokimasia.domain.annotation import MEASURES, SCALES, Annotation, Unit, kind_of
+from dokimasia.domain.annotation import MEASURES, SCALES, Annotation, AnnotationUnit, kind_of
 from dokimasia.errors import DataError
 
 MOST_NAMED = 20
@@ -18,7 +18,7 @@ _WHOLE = re.compile(r"[0-9]{1,6}", re.ASCII)
 
 
 def read_annotations(
-    path: Path, *, known: Callable[[Unit], str | None] | None = None, filled: bool = False
+    path: Path, *, known: Callable[[AnnotationUnit], str | None] | None = None, filled: bool = False
 ) -> list[Annotation]:
     """Return the ratings of a file, in order.
 
@@ -39,8 +39,8 @@ def read_annotations(
     """
     found: list[Annotation] = []
     problems: list[str] = []
-    seen: dict[tuple[Unit, str], int] = {}
-    decided: dict[Unit, int] = {}
+    seen: dict[tuple[AnnotationUnit, str], int] = {}
+    decided: dict[AnnotationUnit, int] = {}
     for row in read_records(path):
         if isinstance(row, Problem):
             problems.append(row.message)
@@ -85,11 +85,11 @@ def _annotation(fields: dict[str, Any], line: int) -> Annotation:
         raise ValueError("there is a baseline and no model that is compared with it")
     if baseline and model == baseline:
         raise ValueError(f"{model} is compared with itself")
-    kind = kind_of(Unit("", "", model, baseline, criterion))
+    kind = kind_of(AnnotationUnit("", "", model, baseline, criterion))
     measure = _text(fields, "measure")
     if not measure and len(MEASURES[kind]) > 1:
         raise ValueError(f"the field 'measure' is missing: of a criterion it is {' or '.join(MEASURES[kind])}")
-    unit = Unit(_text(fields, "id", needed=True), measure or MEASURES[kind][0], model, baseline, criterion)
+    unit = AnnotationUnit(_text(fields, "id", needed=True), measure or MEASURES[kind][0], model, baseline, criterion)
     adjudicates = fields.get("adjudicates") or False
     if adjudicates not in (True, False, "true", "false", "1", "0"):
         raise ValueError(f"the field 'adjudicates' is {str(adjudicates)[:40]!r}, neither true nor false")

@@ -10,7 +10,7 @@ from dokimasia.domain.ports import Transport
 from dokimasia.errors import ConfigError
 from dokimasia.gateway.allowance import Listener
 from dokimasia.gateway.breaker import Breaker
-from dokimasia.gateway.carried import Carried
+from dokimasia.gateway.carried import RemoteCall
 from dokimasia.gateway.direct.requests import NATIVE_PREFIXES, OLLAMA_PREFIXES
 from dokimasia.gateway.image_edits import OPENAI_HOSTS
 from dokimasia.gateway.limiter import AdaptiveLimiter, Slot
@@ -42,7 +42,7 @@ class Route:
         """Told the headers of what comes back."""
         return self.pacing.heard
 
-    async def admit(self, tokens: int, call: Carried | None = None) -> Slot:
+    async def admit(self, tokens: int, call: RemoteCall | None = None) -> Slot:
         """Wait for the model's pace and then for a place, which the caller gives back.
 
         In this order, who waits for the pace holds no place that other models at the endpoint could use. One request of

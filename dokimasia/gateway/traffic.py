@@ -7,10 +7,10 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from dokimasia.domain.call import Answer, ModelCall, ModelSpec
+from dokimasia.domain.call import CallResult, ModelCall, ModelSpec
 from dokimasia.errors import CallFailed, Interrupted
 from dokimasia.gateway.breaker import Breaker
-from dokimasia.gateway.carried import Carried
+from dokimasia.gateway.carried import RemoteCall
 from dokimasia.gateway.limiter import AdaptiveLimiter, Clock, Sleep
 from dokimasia.gateway.pace import Pacing
 
@@ -42,11 +42,11 @@ class Flight:
     route: "Route | None" = None
     refused: str = ""
     left: bool = False
-    task: "asyncio.Task[Answer | CallFailed | Interrupted]" = field(init=False)
-    _landings: "list[asyncio.Future[Answer | CallFailed | Interrupted]]" = field(default_factory=list)
+    task: "asyncio.Task[CallResult | CallFailed | Interrupted]" = field(init=False)
+    _landings: "list[asyncio.Future[CallResult | CallFailed | Interrupted]]" = field(default_factory=list)
     _recalling: "asyncio.Task[None] | None" = None
 
-    async def landing(self) -> Answer | CallFailed | Interrupted:
+    async def landing(self) -> CallResult | CallFailed | Interrupted:
         """Return what came of the call, once its task has ended; whoever is cancelled meanwhile leaves the task at work.
 
         As `asyncio.shield`, at half its price: it is awaited by every call.
@@ -61,9 +61,9 @@ class Flight:
         return self.carried is not None and self.carried.perhaps_begun
 
     @property
-    def carried(self) -> Carried | None:
+    def carried(self) -> RemoteCall | None:
         """The call, where another process has it."""
-        return self.call if isinstance(self.call, Carried) else None
+        return self.call if isinstance(self.call, RemoteCall) else None
 
     def drop(self, forget: "Callable[[Flight], None]") -> None:
         """End an idle flight for which nobody waits any more; one that may be sent ahead, once that is taken back."""
@@ -73,7 +73,7 @@ class Flight:
         elif self._recalling is None or self._recalling.done():
             self._recalling = asyncio.create_task(self._recalled(self.carried, forget))
 
-    async def _recalled(self, carried: Carried, forget: "Callable[[Flight], None]") -> None:
+    async def _recalled(self, carried: RemoteCall, forget: "Callable[[Flight], None]") -> None:
         await carried.recall()
         if self.idle and not self.ahead and not self.waiters:
             self.drop(forget)

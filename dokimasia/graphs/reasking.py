@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import TypeVar, cast
 
-from dokimasia.agents import Asked
+from dokimasia.agents import AskResult
 from dokimasia.domain.judgement import OPEN_KINDS, Failed, FailureKind
 from dokimasia.errors import CallFailed, Interrupted
 
@@ -67,7 +67,7 @@ async def each(items: Iterable[T], do: Callable[[T], Awaitable[T]], wanted: Call
     return listed
 
 
-def within_budget(asked: Asked[T]) -> Asked[T]:
+def within_budget(asked: AskResult[T]) -> AskResult[T]:
     """Return what came of asking, unless it is open: then the step stays open, too, so that a resume does it whole.
 
     Raises:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from itertools import islice
 
-from dokimasia.domain.review import Ballot, Comparison
+from dokimasia.domain.review import Ballot, CandidateComparison
 from dokimasia.errors import UnparsableReply
 from dokimasia.parsing.own import own
 from dokimasia.parsing.remarks import remarks
@@ -61,7 +61,7 @@ def parse_ballot(text: str, n: int) -> Ballot:
     return Ballot(critiques=critiques, best=best, equal=others, rationale=rationale)
 
 
-def parse_peer_review(text: str, n: int, shown: Sequence[str] = (), *, may_keep: bool = True) -> Comparison:
+def parse_peer_review(text: str, n: int, shown: Sequence[str] = (), *, may_keep: bool = True) -> CandidateComparison:
     """Return a reviewer's critiques, its ranking of all n candidates, the best first, and what it keeps or writes.
 
     The form is `<ranking>2, 1, 3</ranking>` and either `<rewrite>...</rewrite>` or, to keep the candidate that comes first
@@ -95,7 +95,7 @@ def parse_peer_review(text: str, n: int, shown: Sequence[str] = (), *, may_keep:
         faults += _off_the_image(rewrite, keep, shown)
     if faults or critiques is None or ranking is None:
         raise UnparsableReply("; ".join(faults))
-    return Comparison(critiques=critiques, ranking=ranking, rewrite=rewrite or "", keep=keep or None)
+    return CandidateComparison(critiques=critiques, ranking=ranking, rewrite=rewrite or "", keep=keep or None)
 
 
 def parse_description(text: str) -> str:

@@ -22,7 +22,7 @@ WAY = "@"
 """What stands in a shown name between a model's name and the way in which it is asked."""
 
 
-class Outside:
+class OutsideIdentity:
     """Marks a field of a plan that is no part of the run's identity."""
 
 
@@ -142,7 +142,7 @@ def identity(plan: Value) -> dict[str, Any]:
     """Return what of a plan is hashed: models by what they are asked and how they are sampled, never how they are reached."""
     found: dict[str, Any] = {}
     for name, field in type(plan).model_fields.items():
-        if any(one is Outside or isinstance(one, Outside) for one in field.metadata):
+        if any(one is OutsideIdentity or isinstance(one, OutsideIdentity) for one in field.metadata):
             continue
         value = _identified(getattr(plan, name))
         if any(one is AnyOrder or isinstance(one, AnyOrder) for one in field.metadata):

@@ -335,14 +335,14 @@ class SqliteRunStore:
             return cast("V", recent)
         table = shelf_of(type_).table
         row = await self._rows.get(type_, id)
-        if row is None or row.get("type", type_.__name__) != type_.__name__:
-            raise StorageError(f"{self._rows.place} has no {type_.__name__} {id}{self._for_run}.")
+        if row is None or row.get("type", type_.stored_name()) != type_.stored_name():
+            raise StorageError(f"{self._rows.place} has no {type_.stored_name()} {id}{self._for_run}.")
         try:
             value = read_value(type_, row)
         except ValueError as error:
             raise StorageError(
                 f"{self._rows.place}, table {table}, id {id}{self._for_run}: the row does not read as a "
-                f"{type_.__name__} ({in_brief(error)}). Delete the row and resume: the run makes it again from the ledger."
+                f"{type_.stored_name()} ({in_brief(error)}). Delete the row and resume: the run makes it again from the ledger."
             ) from error
         self._remember(id, value)
         return value

@@ -11,7 +11,7 @@ from dokimasia.domain.blindspots import Detection, Evaluator, Task, by_axes, par
 Scope = Literal["all", "group", "dimension"]
 
 
-class Kept(NamedTuple):
+class ControlRates(NamedTuple):
     """What a judge made of changes that take nothing from an answer, and of the unchanged answer; each a share, 0 to 1.
 
     Attributes
@@ -83,7 +83,7 @@ class FailureRate(NamedTuple):
     named: ItemShare
     unnoticed: ItemShare
     spot: SpotTest | None = None
-    kept: Kept | None = None
+    kept: ControlRates | None = None
 
 
 def failure_rates(items: Iterable[Detection], *, seed: int = 0) -> tuple[FailureRate, ...]:
@@ -191,11 +191,11 @@ def _rows(judge: str, task: Task, evaluator: Evaluator, own: Sequence[Detection]
     ]
 
 
-def _kept(own: Sequence[Detection]) -> Kept:
+def _kept(own: Sequence[Detection]) -> ControlRates:
     neutral = [one for one in own if one.case == "neutral"]
     retests = [one for one in own if one.case == "retest"]
     harmless = [one for one in (*neutral, *retests) if one.named is not None]
-    return Kept(
+    return ControlRates(
         equal=_share(neutral, lambda one: one.equal),
         preferred=_share(neutral, lambda one: one.worse),
         flickers=_share(retests, lambda one: None if one.equal is None else 1 - one.equal),

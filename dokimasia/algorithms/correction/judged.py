@@ -4,7 +4,7 @@ from collections.abc import Callable, Hashable, Sequence
 from math import hypot
 from typing import NamedTuple
 
-from dokimasia.algorithms.correction.values import Corrected, Decision, Measured
+from dokimasia.algorithms.correction.values import Corrected, DecidedLabel, ShareEstimate
 from dokimasia.algorithms.statistics.contrasts import contrast_interval
 from dokimasia.algorithms.statistics.intervals import bootstrap_interval
 from dokimasia.algorithms.statistics.shares import Interval, rate_interval
@@ -31,10 +31,10 @@ class _Sum(NamedTuple):
 
 
 def corrected_rate(
-    decisions: Sequence[Decision],
+    decisions: Sequence[DecidedLabel],
     *,
-    sensitivity: Measured,
-    specificity: Measured,
+    sensitivity: ShareEstimate,
+    specificity: ShareEstimate,
     clusters: Sequence[Hashable] | None = None,
     seed: int,
 ) -> Corrected:
@@ -106,11 +106,11 @@ def corrected_rate(
 
 
 def corrected_difference(
-    first: Sequence[Decision],
-    second: Sequence[Decision],
+    first: Sequence[DecidedLabel],
+    second: Sequence[DecidedLabel],
     *,
-    sensitivity: Measured,
-    specificity: Measured,
+    sensitivity: ShareEstimate,
+    specificity: ShareEstimate,
     clusters: Sequence[Hashable] | None = None,
     seed: int,
 ) -> Corrected:
@@ -180,21 +180,21 @@ def corrected_difference(
     return Corrected(rate, Interval(min(rate, low), max(rate, high), solved.interval.reason))
 
 
-def _left_open(first: Sequence[Decision], second: Sequence[Decision]) -> tuple[list[float], list[float]]:
+def _left_open(first: Sequence[DecidedLabel], second: Sequence[DecidedLabel]) -> tuple[list[float], list[float]]:
     """Return the least and the most that each sample can add to the difference, by what rules decided of its answers."""
     least = [float((b.right and not b.by_judge) - (a.right or a.by_judge)) for a, b in zip(first, second, strict=True)]
     most = [float((b.right or b.by_judge) - (a.right and not a.by_judge)) for a, b in zip(first, second, strict=True)]
     return least, most
 
 
-def apart(sensitivity: Measured, specificity: Measured) -> Measured:
+def apart(sensitivity: ShareEstimate, specificity: ShareEstimate) -> ShareEstimate:
     """Return sensitivity + specificity - 1, 0 for a judge that decides the same of right and wrong answers."""
     alarms = specificity.less
     interval = contrast_interval(sensitivity.share, sensitivity.interval, alarms.share, alarms.interval)
-    return Measured(sensitivity.share - alarms.share, interval)
+    return ShareEstimate(sensitivity.share - alarms.share, interval)
 
 
-def _refused(sensitivity: Measured, specificity: Measured) -> str:
+def _refused(sensitivity: ShareEstimate, specificity: ShareEstimate) -> str:
     for name, one in (("sensitivity", sensitivity), ("specificity", specificity)):
         if one.interval.reason:
             return f"the {name} has no interval: {one.interval.reason}"
@@ -209,7 +209,7 @@ def _refused(sensitivity: Measured, specificity: Measured) -> str:
     return ""
 
 
-def _values(decisions: Sequence[Decision], sensitivity: Measured, specificity: Measured) -> list[float]:
+def _values(decisions: Sequence[DecidedLabel], sensitivity: ShareEstimate, specificity: ShareEstimate) -> list[float]:
     """Return what each answer adds to the total: its mean over sensitivity + specificity - 1 is the corrected rate."""
     told = sensitivity.share - specificity.less.share  # in this order never above the sensitivity by rounding
     return [sensitivity.share - (not one.right) if one.by_judge else told if one.right else 0.0 for one in decisions]
@@ -217,8 +217,8 @@ def _values(decisions: Sequence[Decision], sensitivity: Measured, specificity: M
 
 def _solved(
     found: _Sum,
-    sensitivity: Measured,
-    specificity: Measured,
+    sensitivity: ShareEstimate,
+    specificity: ShareEstimate,
     ends: tuple[float, float],
     *,
     within: tuple[float, float],

@@ -5,12 +5,12 @@ from typing import Literal
 from pydantic import Field
 
 from dokimasia.domain.identity import Value
-from dokimasia.methods.duel import DuelPlaces, Judged
+from dokimasia.methods.duel import DuelPlaces, VerdictFigures
 from dokimasia.report.fields import Count, Failures, Fraction, Interval, NoInterval, Used
 from dokimasia.runs.figure_models import DataFigures, Judge
 
 
-class ArenaModel(Judged):
+class ArenaModel(VerdictFigures):
     """One model's figures over all whom it met; intervals clustered by cases that share an image."""
 
     rating: Interval | None = Field(
@@ -34,7 +34,7 @@ class ArenaGroup(Value):
     tie_rate: float | None = Field(description="percent of ties between two models of equal strength")
 
 
-class ArenaPair(Judged):
+class ArenaPair(VerdictFigures):
     """Two models, the better one first: the verdicts on it, and how far they are rated apart."""
 
     first: str

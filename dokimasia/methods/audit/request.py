@@ -15,12 +15,12 @@ from dokimasia.domain.review import DESCRIBE_REQUEST
 from dokimasia.domain.rubric import RubricSet
 from dokimasia.domain.sample import Sample
 from dokimasia.errors import ConfigError, DataError, NotFound
-from dokimasia.methods.passports import BLIND_BELOW, HELP, Passports, Way, chosen_judge, held
+from dokimasia.methods.passports import BLIND_BELOW, HELP, JudgeUse, Passports, chosen_judge, held
 from dokimasia.methods.rubrics import read_sets, sets_id, sets_of_run
 from dokimasia.report.figures import several
 from dokimasia.runs.estimate import INSTRUCTION_TOKENS, Asking, Estimate, added_up, size_of
 from dokimasia.runs.method import Accepted
-from dokimasia.runs.plans import AnswersPlan, JudgedPlan, Outside, prompts_used
+from dokimasia.runs.plans import AnswersPlan, JudgedPlan, OutsideIdentity, prompts_used
 from dokimasia.runs.requests import MOST_REPEATS, SHARED_HELP, DataRequest, Models, Option, run_or_file
 from dokimasia.runs.responses import (
     ResponsesFiles,
@@ -35,7 +35,7 @@ from dokimasia.storage.lookup import find_values
 from dokimasia.storage.naming import of_method, resolve_run
 from dokimasia.storage.runs import Run
 
-WAY = Way("judging by gated rubrics", ("gated",), "rubric_assessment")
+WAY = JudgeUse("judging by gated rubrics", ("gated",), "rubric_assessment")
 
 DESCRIPTION_TOKENS, RUBRIC_TOKENS, RESULT_TOKENS = 900, 350, 160
 
@@ -73,7 +73,7 @@ class AuditPlan(AnswersPlan, JudgedPlan):
     KIND: ClassVar[str] = "audit"
 
     rubrics: str
-    sets: Annotated[dict[str, str], Outside]
+    sets: Annotated[dict[str, str], OutsideIdentity]
 
     @property
     def models(self) -> dict[str, ModelSpec]:

@@ -8,7 +8,7 @@ from dokimasia.report.fields import Count, Coverage, Failures, Interval, Share, 
 from dokimasia.runs.figure_models import DataFigures, Judge
 
 
-class Kept(Value):
+class KeptSamples(Value):
     """What was kept of rated samples, and their ratings, 1 to 10; intervals clustered by image."""
 
     kept: Share = Field(description="of the rated samples")
@@ -16,14 +16,14 @@ class Kept(Value):
     informativeness: Interval | None = Field(description="mean rating, 1 to 10; null without a rated sample")
 
 
-class DomainKept(Kept):
+class DomainKept(KeptSamples):
     """The same of one domain."""
 
     title: str = Field(description="what the domain is called")
     given: Count = Field(description="samples whose domain the data gave")
 
 
-class FilterFigures(Kept, Used, DataFigures):
+class FilterFigures(KeptSamples, Used, DataFigures):
     """The figures of a run of the density filter."""
 
     judge: Judge

@@ -7,7 +7,7 @@ from dokimasia.report.fields import Bounds, Count, Coverage, Failures, Interval,
 from dokimasia.runs.figure_models import Heading, Judge, OpenItems, Seed
 
 
-class Rated(Value):
+class CriteriaRating(Value):
     """How good criteria are, 1 to 3; intervals clustered by image."""
 
     n: Count = Field(description="criteria that were drawn")
@@ -19,13 +19,13 @@ class Rated(Value):
     necessity_bounds: Bounds | None = Field(description="of that mean, if the failed ones were rated 1, or 3")
 
 
-class RatedGroup(Rated):
+class RatedGroup(CriteriaRating):
     """The same of one category, or one place of a tree."""
 
     of: Count = Field(description="criteria that the group has")
 
 
-class QualityFigures(Rated, Used, Heading):
+class QualityFigures(CriteriaRating, Used, Heading):
     """The figures of a rating of criteria; over all, each criterion that was drawn counts alike."""
 
     seed: Seed

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 from typing import Any, cast
 
-from dokimasia.domain.perturbation import Change, Rewritten, changed
+from dokimasia.domain.perturbation import Rewritten, TextChange, changed
 from dokimasia.errors import UnparsableReply
 from dokimasia.parsing.json_finder import find_json
 from dokimasia.parsing.perturbation import parse_changes
@@ -186,7 +186,7 @@ def _description(row: dict[str, Any], gold: str) -> str:
     return said
 
 
-def _not_too_much(gold: str, changes: Sequence[Change]) -> None:
+def _not_too_much(gold: str, changes: Sequence[TextChange]) -> None:
     if _words(changed(gold, changes)) == _words(gold):
         raise UnparsableReply(f"{NOTHING}: the changed answer has the same words as the old one")
     removed = added = 0

@@ -178,7 +178,7 @@ def get_version(home: Home, id: str) -> TreeVersion:
         NotFound: there is none.
         StorageError: its row is damaged.
     """
-    rows = home.rows("SELECT * FROM objects WHERE id = ? AND type = ?", (id, TreeVersion.__name__))
+    rows = home.rows("SELECT * FROM objects WHERE id = ? AND type = ?", (id, TreeVersion.stored_name()))
     if not rows:
         raise NotFound(f"{home.path} has no version {id} of a tree.")
     try:
