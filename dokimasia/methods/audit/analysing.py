@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from dokimasia.datasets.ratings import read_ratings
+from dokimasia.datasets.annotations import read_ratings
 from dokimasia.errors import ConfigError
 from dokimasia.methods.audit import METHOD
 from dokimasia.methods.audit.accepting import WAY
