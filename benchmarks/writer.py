@@ -20,7 +20,7 @@ from benchmarks.command import BenchmarkFailed, Options, run_benchmark, say, scr
 from benchmarks.figures import Figure, Report
 from dokimasia.distribution.serving import CarriedLedger
 from dokimasia.domain.call import ChatReply, ModelCall, ModelRef, Usage
-from dokimasia.gateway.carried import Carried
+from dokimasia.gateway.carried import RemoteCall
 from dokimasia.storage.content.folding import Folded
 from dokimasia.storage.content.packing import packed
 from dokimasia.storage.home import Home
@@ -76,7 +76,7 @@ def _reply() -> ChatReply:
 
 def _call(key: str, request: Folded) -> ModelCall:
     ref = ModelRef(name="m", model="openai/m", endpoint="stub")
-    return cast("ModelCall", Carried("chat", ref, key, Usage(), folded=request))
+    return cast("ModelCall", RemoteCall("chat", ref, key, Usage(), folded=request))
 
 
 class _Keeping:

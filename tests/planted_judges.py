@@ -6,7 +6,7 @@ from pathlib import Path
 from dokimasia.domain.blindspots import Detection, Evaluator
 from dokimasia.domain.call import Sampling
 from dokimasia.domain.passport import Passport, PassportData, PassportDates, PassportModel
-from dokimasia.methods.passports import Material, passport_of, write_passport
+from dokimasia.methods.passports import PassportMaterial, passport_of, write_passport
 from tests.methods.detections import drawn
 
 GROUPS: Mapping[str, Sequence[str]] = {
@@ -78,7 +78,7 @@ def planted_passport(
         runs=("0123456789abcdef",),
     )
     days = PassportDates(first="2026-01-02", last="2026-01-03")
-    return passport_of(Material(judge or judge_of(), prompts or {}, (data,), found, dates=days, seed=seed))
+    return passport_of(PassportMaterial(judge or judge_of(), prompts or {}, (data,), found, dates=days, seed=seed))
 
 
 def kept_passport(path: Path, passport: Passport) -> Path:

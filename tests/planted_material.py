@@ -3,12 +3,12 @@
 from collections.abc import Mapping
 
 from dokimasia.algorithms.taxonomy import add_all, assign, new_tree
-from dokimasia.methods.diagnosis.measured import Answered, Material
-from dokimasia.methods.tree.reading.view import Measured
+from dokimasia.methods.diagnosis.measured import Answered, DiagnosisMaterial
+from dokimasia.methods.tree.reading.view import MeasuredRun
 from dokimasia.simulation.tree.world import planted_criteria, planted_scores
 
 
-def world(seed: int, weak: Mapping[str, Mapping[str, float]], *, n: int = 400) -> Material:
+def world(seed: int, weak: Mapping[str, Mapping[str, float]], *, n: int = 400) -> DiagnosisMaterial:
     """Models of the made-up world, each with its planted weaknesses, on a perfectly mapped tree."""
     criteria = list(planted_criteria(n, seed, themes=True, width=1))
     planted = {one.id: one.capability for one in criteria}
@@ -26,5 +26,5 @@ def world(seed: int, weak: Mapping[str, Mapping[str, float]], *, n: int = 400) -
             Answered(id, id, name, 0, 1 + sum(values) / len(values) / 25, None) for id, values in by_sample.items()
         ]
     tree = assign(add_all(new_tree(), sorted(set(planted.values()))), planted)
-    measured = Measured(scores=scores, sample_of=sample_of)
-    return Material(tree, "tree", measured, tuple(scores), answers, seed=seed)
+    measured = MeasuredRun(scores=scores, sample_of=sample_of)
+    return DiagnosisMaterial(tree, "tree", measured, tuple(scores), answers, seed=seed)

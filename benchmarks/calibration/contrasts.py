@@ -14,10 +14,10 @@ from dokimasia.algorithms.taxonomy import add_all, assign, new_tree
 from dokimasia.domain.failure_modes import AnswerAtoms, Coding
 from dokimasia.domain.judgement import Provenance
 from dokimasia.methods.diagnosis.leaves import contrasts
-from dokimasia.methods.diagnosis.measured import Material
+from dokimasia.methods.diagnosis.measured import DiagnosisMaterial
 from dokimasia.methods.modes.coded import CodedAtom
 from dokimasia.methods.modes.counting import contrasts as mode_contrasts
-from dokimasia.methods.tree import Measured
+from dokimasia.methods.tree import MeasuredRun
 
 LEAVES, IMAGES, SAMPLES, CRITERIA = 6, 48, 2, 3
 """Leaves of the tree; images, samples of each, criteria of each sample."""
@@ -100,7 +100,9 @@ def _modes() -> list[str]:
     return [f"mode {at}" for at in range(MODES)]
 
 
-def _material(generator: np.random.Generator, models: int, below: float, *, seed: int, worse: float = 0.0) -> Material:
+def _material(
+    generator: np.random.Generator, models: int, below: float, *, seed: int, worse: float = 0.0
+) -> DiagnosisMaterial:
     """Return scores of equal models on images that are hard or easy as a whole, under a tree; some criteria failed."""
     names = _names(models)
     scores: dict[str, dict[str, float]] = {name: {} for name in names}
@@ -125,10 +127,10 @@ def _material(generator: np.random.Generator, models: int, below: float, *, seed
                         failures[name][key] = "unparsable"
                     else:
                         scores[name][key] = float(value[at])
-    return Material(
+    return DiagnosisMaterial(
         tree=assign(add_all(new_tree("AB"), PATHS), leaf_of),
         grouping="tree",
-        measured=Measured(scores=scores, failures=failures, sample_of=sample_of, cluster_of=image_of),
+        measured=MeasuredRun(scores=scores, failures=failures, sample_of=sample_of, cluster_of=image_of),
         models=names,
         seed=seed,
     )

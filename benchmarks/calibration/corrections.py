@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from benchmarks.calibration.trials import Seed, Trial, trial
 from dokimasia.algorithms.correction import (
     Corrected,
-    Decision,
-    Measured,
+    DecidedLabel,
+    ShareEstimate,
     corrected_difference,
     corrected_rate,
     mixed_sensitivity,
@@ -83,16 +83,16 @@ def _judged(
     return Judged(place.tolist(), true, generator.random(len(place)) < says_right)
 
 
-def _passport(generator: Generator, n: int, *, images: int = 0) -> dict[str, Measured]:
+def _passport(generator: Generator, n: int, *, images: int = 0) -> dict[str, ShareEstimate]:
     """Return sensitivity and specificity, each measured on so many items, alone or shared out over images."""
-    found: dict[str, Measured] = {}
+    found: dict[str, ShareEstimate] = {}
     for name, share in (("sensitivity", SENSITIVITY), ("specificity", SPECIFICITY)):
         if not images:
-            found[name] = Measured.of(int(generator.binomial(n, share)), n)
+            found[name] = ShareEstimate.of(int(generator.binomial(n, share)), n)
             continue
         place = np.repeat(np.arange(images), n // images)
         hits = generator.random(len(place)) < _per_image(generator, share, images)[place]
-        found[name] = Measured(float(hits.mean()), rate_interval(hits.tolist(), clusters=place.tolist()))
+        found[name] = ShareEstimate(float(hits.mean()), rate_interval(hits.tolist(), clusters=place.tolist()))
     return found
 
 
@@ -102,11 +102,11 @@ def _of(found: Corrected, planted: float) -> Trial:
     return trial(found.interval, planted)
 
 
-def _decisions(world: Judged, ruled: Bools | None = None) -> list[Decision]:
+def _decisions(world: Judged, ruled: Bools | None = None) -> list[DecidedLabel]:
     """Return what was decided: by rules, which do not err, where they could say."""
     by_rule = np.zeros(len(world.said), dtype=bool) if ruled is None else ruled
     sides = zip(world.right.tolist(), world.said.tolist(), by_rule.tolist(), strict=True)
-    return [Decision(right if rule else said, not rule) for right, said, rule in sides]
+    return [DecidedLabel(right if rule else said, not rule) for right, said, rule in sides]
 
 
 def _by_passport(generator: Generator, seed: int) -> Mapping[str, Trial]:
@@ -135,12 +135,12 @@ def _by_passport(generator: Generator, seed: int) -> Mapping[str, Trial]:
     return intervals
 
 
-def _measured_kinds(generator: Generator, n: int = 40) -> dict[str, Measured]:
-    return {name: Measured.of(int(generator.binomial(n, share)), n) for name, share in KINDS.items()}
+def _measured_kinds(generator: Generator, n: int = 40) -> dict[str, ShareEstimate]:
+    return {name: ShareEstimate.of(int(generator.binomial(n, share)), n) for name, share in KINDS.items()}
 
 
 def _by_kind(generator: Generator, seed: int) -> Mapping[str, Trial]:
-    by_kind, specificity = _measured_kinds(generator), Measured.of(int(generator.binomial(200, SPECIFICITY)), 200)
+    by_kind, specificity = _measured_kinds(generator), ShareEstimate.of(int(generator.binomial(200, SPECIFICITY)), 200)
     sensitivity = sum(share * KINDS[name] for name, share in OTHER.items())
     world = _world(generator, 0.7, (sensitivity, SPECIFICITY), 300)
     drawn = generator.multinomial(SEEN, list(OTHER.values()))
@@ -221,10 +221,10 @@ def _warned(generator: Generator, seed: int) -> Mapping[str, float]:
         wrong, right = ~world.right[: 2 * LABELS], world.right[: 2 * LABELS]
         said = world.said[: 2 * LABELS]
         here = [
-            Measured(float(agreed.mean()), rate_interval(agreed.tolist(), level=SURE))
+            ShareEstimate(float(agreed.mean()), rate_interval(agreed.tolist(), level=SURE))
             for agreed in (~said[wrong], said[right])
         ]
-        specificity = Measured.of(int(generator.binomial(200, SPECIFICITY)), 200)
+        specificity = ShareEstimate.of(int(generator.binomial(200, SPECIFICITY)), 200)
         off = unlike(here[0], passport) or unlike(here[1], specificity)
         found[f"rates of the judge on {2 * LABELS} labels, mix {name}{'' if mix is not OWN else ', any rate'}"] = (
             0.0 if off else 1.0

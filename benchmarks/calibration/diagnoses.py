@@ -7,9 +7,9 @@ from benchmarks.calibration.trials import Seed, Trial
 from dokimasia.algorithms.taxonomy import add_all, assign, new_tree
 from dokimasia.domain.diagnosis.tables import Asset, Figure
 from dokimasia.methods.diagnosis.leaves import contrasts, leaf_tables, verdicts_of
-from dokimasia.methods.diagnosis.measured import Answered, Material
+from dokimasia.methods.diagnosis.measured import Answered, DiagnosisMaterial
 from dokimasia.methods.diagnosis.samples import pairs
-from dokimasia.methods.tree.reading.view import Measured
+from dokimasia.methods.tree.reading.view import MeasuredRun
 from dokimasia.simulation.tree.world import planted_criteria, planted_scores
 
 CRITERIA, WIDTH, PERMUTATIONS, FEW = 300, 1, 4_000, 10
@@ -27,11 +27,11 @@ def diagnosis(seed: int) -> Seed:
     weak = {"weak": planted_scores(criteria, 4 * seed + 3, base=BASE, weak={WEAK_BRANCH: WEAK})}
     even = {name: planted_scores(criteria, 4 * seed + at, base=BASE) for at, name in enumerate(MODELS)}
 
-    def material(scores: Mapping[str, Mapping[str, float]]) -> Material:
-        return Material(
+    def material(scores: Mapping[str, Mapping[str, float]]) -> DiagnosisMaterial:
+        return DiagnosisMaterial(
             tree=tree,
             grouping="tree",
-            measured=Measured(scores=scores, sample_of=sample_of),
+            measured=MeasuredRun(scores=scores, sample_of=sample_of),
             models=tuple(scores),
             answers=answers(scores, sample_of),
             seed=seed,

@@ -20,9 +20,9 @@ from benchmarks.calibration.trials import Seed, Trial, trial
 from dokimasia.algorithms.scoring import weighted_score
 from dokimasia.algorithms.statistics import bootstrap_interval, difference_interval
 from dokimasia.algorithms.statistics.paired import sign_flip_test
-from dokimasia.methods.evaluation.scores import Row, collect, summarise
+from dokimasia.methods.evaluation.scores import AnswerRow, collect, summarise
 from dokimasia.runs.reading.differences import compare
-from dokimasia.runs.reading.sides import Answer, Place, Side
+from dokimasia.runs.reading.sides import ComparedAnswer, ComparisonSide, SampleRef
 from dokimasia.simulation.profiles import JudgeProfile
 from dokimasia.simulation.scene import Question, Scene
 from dokimasia.simulation.truths.evaluation import expected_blind_mean
@@ -44,7 +44,7 @@ def evaluation(seed: int) -> Seed:
     One of them answers three times, and some of the judge's replies are of no use.
     """
     pairs = list(world(seed))
-    rows: list[Row] = []
+    rows: list[AnswerRow] = []
     for who in CANDIDATES:
         rng = Random(f"evaluation {who.name} {seed}")
         fogged = fogged_images(rng, who, pairs)
@@ -151,9 +151,9 @@ def _score(question: Question, scores: tuple[int, ...]) -> float:
     return weighted_score(scores, [step.weight for step in question.steps])
 
 
-def _rows(pairs: Pairs, judged: Scores, model: str, repeat: int = 0) -> list[Row]:
+def _rows(pairs: Pairs, judged: Scores, model: str, repeat: int = 0) -> list[AnswerRow]:
     return [
-        Row(
+        AnswerRow(
             sample_id=question.id,
             cluster=scene.id,
             category=question.kind,
@@ -166,21 +166,21 @@ def _rows(pairs: Pairs, judged: Scores, model: str, repeat: int = 0) -> list[Row
     ]
 
 
-def _side(who: Candidate, pairs: Pairs, name: str) -> Side:
+def _side(who: Candidate, pairs: Pairs, name: str) -> ComparisonSide:
     rng = Random(name)
     return _as_side(pairs, _judged(rng, who, JUDGE, pairs, fogged_images(rng, who, pairs)), name)
 
 
-def _as_side(pairs: Pairs, judged: Scores, name: str) -> Side:
+def _as_side(pairs: Pairs, judged: Scores, name: str) -> ComparisonSide:
     answers = [_answer(question, scores, name) for (_, question), scores in zip(pairs, judged, strict=True)]
-    return Side.of([Place(question.id, question.id, scene.id) for scene, question in pairs], answers)
+    return ComparisonSide.of([SampleRef(question.id, question.id, scene.id) for scene, question in pairs], answers)
 
 
-def _answer(question: Question, scores: tuple[int, ...] | None, name: str) -> Answer:
+def _answer(question: Question, scores: tuple[int, ...] | None, name: str) -> ComparedAnswer:
     known: dict[str, Any] = {"response": f"{name} {question.id}", "criteria": question.id}
     if scores is None:
-        return Answer(question.id, 0, None, "unparsable", **known)
-    return Answer(question.id, 0, _score(question, scores), None, **known, criteria_scores=scores)
+        return ComparedAnswer(question.id, 0, None, "unparsable", **known)
+    return ComparedAnswer(question.id, 0, _score(question, scores), None, **known, criteria_scores=scores)
 
 
 def _mean(values: list[float]) -> float:

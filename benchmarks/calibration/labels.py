@@ -7,7 +7,7 @@ import numpy as np
 from benchmarks.calibration.trials import Seed, Trial, trial
 from dokimasia.domain.blindspots import LABELS, Label, Perturbed
 from dokimasia.methods.checks import label_figures
-from dokimasia.methods.checks.labels import Labelled
+from dokimasia.methods.checks.labels import LabelledPerturbation
 from dokimasia.simulation.people import PEOPLE, Person, label_chances
 from dokimasia.simulation.truths.people import expected_labelling
 
@@ -43,7 +43,7 @@ def labels(seed: int) -> Seed:
 
 def _world(seed: int, images: int) -> dict[str, Trial]:
     generator = np.random.default_rng([seed, images])
-    items: list[Labelled] = []
+    items: list[LabelledPerturbation] = []
     for image in range(images):
         true = generator.choice(len(LABELS), len(DIMENSIONS), p=list(SHARES.values()))
         if generator.random() < ALIKE:
@@ -55,7 +55,7 @@ def _world(seed: int, images: int) -> dict[str, Trial]:
                 given = LABELS[generator.choice(len(LABELS), p=chances)]
                 if person is PERSONS[0] or generator.random() >= MISSING:
                     said[person.name] = given
-            items.append(Labelled(_item(image, dimension), f"{image}", said[PERSONS[0].name], said))
+            items.append(LabelledPerturbation(_item(image, dimension), f"{image}", said[PERSONS[0].name], said))
     found, truth = label_figures(items), truths()
     agreement = found["agreement"]
     return {

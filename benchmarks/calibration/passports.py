@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from benchmarks.calibration.trials import Seed, Trial, trial
 from dokimasia.domain.blindspots import NEUTRAL, Detection, Evaluator
 from dokimasia.domain.passport import MeasuredDifference, MeasuredShare, PassportModel
-from dokimasia.methods.passports import Material, passport_of
+from dokimasia.methods.passports import PassportMaterial, passport_of
 
 WAYS: tuple[Evaluator, ...] = ("single-vanilla", "single-rubric", "single-axes", "reference", "right-or-wrong")
 DIMENSIONS = {"a": "VG", "b": "VG", "c": "VR", "d": "VR"}
@@ -36,8 +36,8 @@ def passports(seed: int) -> Seed:
     of_own = {f"{image}-{name}": (image + at) % 2 == 0 for image in range(IMAGES) for at, name in enumerate(DIMENSIONS)}
     preferring = list(_drawn(generator, of_own))
     judge = PassportModel(name="judge", model="judge", endpoint="default", version=None)
-    plain = passport_of(Material(judge, {}, (), found, seed=seed))
-    own = passport_of(Material(judge, {}, (), preferring, own=of_own, seed=seed))
+    plain = passport_of(PassportMaterial(judge, {}, (), found, seed=seed))
+    own = passport_of(PassportMaterial(judge, {}, (), preferring, own=of_own, seed=seed))
     detected, alarms = _rate(DETECTED), _rate(ALARMS)
     whole = plain.rates("image-to-text", "single-axes")
     group = plain.rates("image-to-text", "single-axes", level="group", name="VR")

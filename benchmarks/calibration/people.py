@@ -5,7 +5,7 @@ from functools import cache
 import numpy as np
 
 from benchmarks.calibration.trials import Seed, Trial, trial
-from dokimasia.domain.annotation import Annotation, Unit
+from dokimasia.domain.annotation import Annotation, AnnotationUnit
 from dokimasia.methods.people.agreement import agreement_figures
 from dokimasia.methods.people.rated import put_together
 from dokimasia.simulation.people import PEOPLE, Person, chances
@@ -47,13 +47,13 @@ def _world(seed: int, cases: int, models: int) -> dict[str, Trial]:
     """Return the intervals of one world, and of alpha also with a fifth of the annotations missing."""
     generator = np.random.default_rng(seed)
     annotations: list[Annotation] = []
-    judged: dict[Unit, float] = {}
+    judged: dict[AnnotationUnit, float] = {}
     for case in range(cases):
         drawn = generator.choice(len(SHARES), models, p=SHARES)
         if generator.random() < ALIKE:
             drawn[:] = drawn[0]
         for model, true in enumerate(drawn):
-            unit = Unit(f"case {case}", "verdict", f"model {model}", "baseline")
+            unit = AnnotationUnit(f"case {case}", "verdict", f"model {model}", "baseline")
             for person in PEOPLE:
                 value = generator.choice(len(SHARES), p=chances(person, LOW, HIGH)[true]) + LOW
                 annotations.append(Annotation(unit, person.name, float(value), cluster=f"{case}"))

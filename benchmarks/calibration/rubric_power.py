@@ -3,14 +3,14 @@
 import numpy as np
 
 from benchmarks.calibration.trials import Seed, Trial, trial
-from dokimasia.domain.perturbation import Change
+from dokimasia.domain.perturbation import TextChange
 from dokimasia.domain.rubric import MEASURED_ERRORS, STREAMS, Rubric, RubricSet, Tried
 from dokimasia.methods.rubrics.power import power_figures
 
 IMAGES = 40
 GATE, FINE, RESPONSES = 4, 4, 3
 DIMENSIONS = ("count", "position", "text", "state")
-CHANGES = (Change(original="a", new="b"),)
+CHANGES = (TextChange(original="a", new="b"),)
 
 
 def rubric_power(seed: int) -> Seed:

@@ -17,9 +17,9 @@ from benchmarks.calibration.planted_speech import (
 )
 from benchmarks.calibration.trials import Seed, Trial, trial
 from dokimasia.algorithms.scoring import spoken_to, weighted_score
-from dokimasia.methods.evaluation.scores import Row, collect, summarise
+from dokimasia.methods.evaluation.scores import AnswerRow, collect, summarise
 from dokimasia.runs.reading.differences import compare
-from dokimasia.runs.reading.sides import Answer, Place, Side
+from dokimasia.runs.reading.sides import ComparedAnswer, ComparisonSide, SampleRef
 
 JUDGE = judge("sim/judge-noisy")
 FAILURE = "unparsable"
@@ -56,7 +56,7 @@ REPEATS = {"talkative": 3}
 def speaking(seed: int) -> Seed:
     """What an evaluation prints of a talkative model, which answers three times, and of two that say little."""
     pairs = list(world(seed))
-    rows: list[Row] = []
+    rows: list[AnswerRow] = []
     for name, speaker in SPEAKERS.items():
         rng = Random(f"speaking {name} {seed}")
         fogged = fogged_images(rng, speaker.who, pairs)
@@ -143,11 +143,11 @@ def equal_skill(seed: int) -> Seed:
     return Seed(intervals, p_values)
 
 
-def _rows(pairs: Pairs, said: Sequence[Said], model: str, repeat: int) -> list[Row]:
-    rows: list[Row] = []
+def _rows(pairs: Pairs, said: Sequence[Said], model: str, repeat: int) -> list[AnswerRow]:
+    rows: list[AnswerRow] = []
     for (scene, question), one in zip(pairs, said, strict=True):
         weights = [step.weight for step in question.steps]
-        row = Row(question.id, scene.id, question.kind, model, repeat, None, FAILURE, referenced=True)
+        row = AnswerRow(question.id, scene.id, question.kind, model, repeat, None, FAILURE, referenced=True)
         row = row._replace(verdict={True: "right", False: "wrong", None: "unknown"}[one.right], length=one.length)
         if one.scores is not None:
             share, score = spoken_to(one.scores, one.stated, weights)
@@ -158,14 +158,14 @@ def _rows(pairs: Pairs, said: Sequence[Said], model: str, repeat: int) -> list[R
     return rows
 
 
-def _side(speaker: Speaker, pairs: Pairs, name: str, *, deaf: float = 0.0) -> Side:
+def _side(speaker: Speaker, pairs: Pairs, name: str, *, deaf: float = 0.0) -> ComparisonSide:
     rng = Random(name)
     said = answers(rng, speaker, JUDGE, pairs, fogged_images(rng, speaker.who, pairs), deaf=deaf)
     rows = _rows(pairs, said, name, 0)
-    return Side.of(
-        [Place(question.id, question.id, scene.id) for scene, question in pairs],
+    return ComparisonSide.of(
+        [SampleRef(question.id, question.id, scene.id) for scene, question in pairs],
         [
-            Answer(
+            ComparedAnswer(
                 question.id,
                 0,
                 row.score,

@@ -10,9 +10,9 @@ from benchmarks.calibration.planted_speech import chance_of_right
 from benchmarks.calibration.trials import Seed, Trial, tested, trial
 from dokimasia.algorithms.statistics import rate_interval
 from dokimasia.domain.judgement import Correctness
-from dokimasia.methods.evaluation.scores import Row, collect, summarise
+from dokimasia.methods.evaluation.scores import AnswerRow, collect, summarise
 from dokimasia.runs.reading.differences import compare
-from dokimasia.runs.reading.sides import Answer, Place, Side
+from dokimasia.runs.reading.sides import ComparedAnswer, ComparisonSide, SampleRef
 
 FAILED = 0.05
 """The share of questions to which there is no answer, whatever it would have been."""
@@ -72,21 +72,21 @@ def _answers(who: Candidate, pairs: Pairs, name: str) -> list[Correctness]:
     return found
 
 
-def _rows(pairs: Pairs, drawn: Mapping[str, Sequence[Correctness]]) -> list[Row]:
+def _rows(pairs: Pairs, drawn: Mapping[str, Sequence[Correctness]]) -> list[AnswerRow]:
     failures = {"undecided": "undecided", "failed": "api_error"}
     verdicts = {"right": "right", "wrong": "wrong", "undecided": "unknown"}
     return [
-        Row(question.id, scene.id, question.kind, model, 0, None, failures.get(one), True, verdicts.get(one))
+        AnswerRow(question.id, scene.id, question.kind, model, 0, None, failures.get(one), True, verdicts.get(one))
         for model, answers in drawn.items()
         for (scene, question), one in zip(pairs, answers, strict=True)
     ]
 
 
-def _side(pairs: Pairs, answers: Sequence[Correctness]) -> Side:
-    return Side.of(
-        [Place(question.id, question.id, scene.id) for scene, question in pairs],
+def _side(pairs: Pairs, answers: Sequence[Correctness]) -> ComparisonSide:
+    return ComparisonSide.of(
+        [SampleRef(question.id, question.id, scene.id) for scene, question in pairs],
         [
-            Answer(question.id, 0, None, None, correctness=one)
+            ComparedAnswer(question.id, 0, None, None, correctness=one)
             for (_, question), one in zip(pairs, answers, strict=True)
         ],
         scored=False,

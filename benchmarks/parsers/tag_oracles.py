@@ -5,7 +5,7 @@ from typing import Any
 
 from benchmarks.parsers.oracles import Refuted, said
 from dokimasia.domain.density import DOMAINS, Density
-from dokimasia.domain.review import Ballot, Comparison
+from dokimasia.domain.review import Ballot, CandidateComparison
 from dokimasia.domain.rubric import RubricAssessment
 
 SHOWN = 3
@@ -49,7 +49,7 @@ def check_ballot(text: str, ballot: Ballot) -> None:
     _check_written(text, (*ballot.critiques, ballot.rationale), ballot.critiques)
 
 
-def check_review(text: str, review: Comparison) -> None:
+def check_review(text: str, review: CandidateComparison) -> None:
     """The ranking names every candidate once, what was written stands in the text, and either it or the best one stays."""
     _require(sorted(review.ranking) == list(range(1, SHOWN + 1)), "the ranking is none")
     _require(bool(review.rewrite) is (review.keep is None), "there is not one of rewrite and kept candidate")

@@ -9,7 +9,7 @@ from dokimasia.agents.calling import failure, look_and_reply
 from dokimasia.agents.looking import Looking
 from dokimasia.agents.readers import aid_of
 from dokimasia.agents.schemas import Structured, takes_schema
-from dokimasia.domain.call import Answer, ChatReply, ModelSpec
+from dokimasia.domain.call import CallResult, ChatReply, ModelSpec
 from dokimasia.domain.judgement import Failed, FailureKind, Provenance, Rejected
 from dokimasia.domain.look import Look
 from dokimasia.domain.ports import Gateway
@@ -66,7 +66,7 @@ class Ask(Generic[T]):
 
 
 @dataclass(frozen=True, slots=True)
-class Asked(Generic[T]):
+class AskResult(Generic[T]):
     """What came of asking: a value with its provenance, or a failure; never both.
 
     `rejected` is set when the last reply was complete but unusable, `sent_back` when it answers a reply that was sent
@@ -101,7 +101,7 @@ class Asked(Generic[T]):
             raise ValueError("this ask brought a value, not a failure")
         return self.failed
 
-    def then(self, later: "Asked[T]", *, sent_back: Rejected | None = None) -> "Asked[T]":
+    def then(self, later: "AskResult[T]", *, sent_back: Rejected | None = None) -> "AskResult[T]":
         """Return what came of asking once more, perhaps by sending a reply back, with the calls and looks of both."""
         return replace(
             later,
@@ -121,7 +121,7 @@ async def ask(
     rejected: Rejected | None = None,
     library: PromptLibrary | None = None,
     looking: Looking | None = None,
-) -> Asked[T]:
+) -> AskResult[T]:
     """Ask what a role asks, and send a reply that cannot be used back once, with all that is wrong with it named.
 
     Args:
@@ -138,7 +138,7 @@ async def ask(
         The value, or the last failure: `refused`, `truncated`, `unparsable`, or the kind of a call without an answer.
         A budget that is used up, or a person who has not answered yet, ends it at once.
     """
-    done: Asked[T] | None = None
+    done: AskResult[T] | None = None
     for attempt in attempts:
         drawn = what if attempt == 0 else replace(what, repeat=draw(what.repeat, attempt))
         asking = partial(ask_once, drawn, gateway=gateway, model=model, library=library, looking=looking)
@@ -161,7 +161,7 @@ async def ask_once(
     rejected: Rejected | None = None,
     library: PromptLibrary | None = None,
     looking: Looking | None = None,
-) -> Asked[T]:
+) -> AskResult[T]:
     """Ask what a role asks one time, as `ask` does; with `rejected` the request quotes it and names what is wrong."""
     looking = looking if what.images and what.tools and not model.ref.person else None
     rendered = render(what.prompt, what.inputs, images=what.images, count=what.count, library=library)
@@ -192,16 +192,16 @@ async def ask_once(
 def _read(
     what: Ask[T],
     parse: Callable[[str], T] | None,
-    answer: Answer | Failed,
+    answer: CallResult | Failed,
     rendered: Rendered,
     model: ModelSpec,
     shown: tuple[str, ...],
-) -> Asked[T]:
+) -> AskResult[T]:
     if isinstance(answer, Failed):
-        return Asked(None, answer, None)
+        return AskResult(None, answer, None)
     call, reply = answer.key, answer.reply
     if not isinstance(reply, ChatReply):
-        return Asked(None, failure("api_error", "the endpoint answered a chat with another kind of reply"), call)
+        return AskResult(None, failure("api_error", "the endpoint answered a chat with another kind of reply"), call)
     provenance = Provenance(
         call=call,
         model=model.ref.name,
@@ -212,11 +212,11 @@ def _read(
     )
     if what.take is not None:
         taken = what.take(reply, provenance)
-        return Asked(None, taken, call) if isinstance(taken, Failed) else Asked(taken, None, call, provenance)
+        return AskResult(None, taken, call) if isinstance(taken, Failed) else AskResult(taken, None, call, provenance)
     if parse is None:
         raise ValueError(f"what is asked by the prompt {what.prompt} says neither how to parse nor to take the reply")
     if reply.refusal is not None or reply.finish_reason == "content_filter":
-        return Asked(
+        return AskResult(
             None,
             failure("refused", f"{model.ref.name} refused: {reply.refusal or 'the provider filtered its reply'}"),
             call,
@@ -224,13 +224,13 @@ def _read(
     try:
         if reply.tool_calls and not reply.text.strip():
             raise UnparsableReply("it asks for tools instead of giving the reply that it was asked for")
-        return Asked(parse(reply.text), None, call, provenance)
+        return AskResult(parse(reply.text), None, call, provenance)
     except UnparsableReply as problem:
         if reply.finish_reason == "length":
-            return Asked(None, failure("truncated", f"cut at the token limit: {problem.reason}"), call)
+            return AskResult(None, failure("truncated", f"cut at the token limit: {problem.reason}"), call)
         kind: FailureKind = "refused" if looks_like_refusal(reply.text) else "unparsable"
         who = f"{model.ref.name} refused: " if kind == "refused" else ""
-        return Asked(
+        return AskResult(
             None,
             failure(kind, f"{who}{problem.reason}"),
             call,

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pydantic import JsonValue
 
 from dokimasia.agents.looking import MAX_CALLS, Looking, as_shown, take_looks
-from dokimasia.domain.call import Answer, Chat, ChatReply, Embedding, EmbeddingReply, ModelCall, ModelSpec
+from dokimasia.domain.call import CallResult, Chat, ChatReply, Embedding, EmbeddingReply, ModelCall, ModelSpec
 from dokimasia.domain.judgement import Failed, FailureKind
 from dokimasia.domain.look import Look
 from dokimasia.domain.ports import Gateway
@@ -40,7 +40,7 @@ async def look_and_reply(
     output_schema: dict[str, JsonValue] | None,
     looking: Looking | None,
     aid: Aid | None = None,
-) -> tuple[Answer | Failed, tuple[str, ...], tuple[Look, ...]]:
+) -> tuple[CallResult | Failed, tuple[str, ...], tuple[Look, ...]]:
     """Ask, and carry out what the model asks of its tools, until it replies.
 
     `aid` goes along to a person who is asked.
@@ -77,7 +77,7 @@ async def look_and_reply(
         refused = len(asking.tool_calls[:MAX_CALLS]) > left
 
 
-async def _answer(gateway: Gateway, call: ModelCall, label: str, aid: Aid | None = None) -> Answer | Failed:
+async def _answer(gateway: Gateway, call: ModelCall, label: str, aid: Aid | None = None) -> CallResult | Failed:
     """Return a call's answer; a call without one comes back as the failure that it is."""
     try:
         return await (gateway.ask(call, label=label) if aid is None else gateway.ask(call, label=label, aid=aid))
@@ -85,7 +85,7 @@ async def _answer(gateway: Gateway, call: ModelCall, label: str, aid: Aid | None
         return failure(failed.kind, failed.reason)
 
 
-def _asking_to_look(answer: Answer | Failed) -> ChatReply | None:
+def _asking_to_look(answer: CallResult | Failed) -> ChatReply | None:
     """Return the reply if it asks for tools, and is not refused or filtered."""
     reply = None if isinstance(answer, Failed) else answer.reply
     if not isinstance(reply, ChatReply) or not reply.tool_calls:

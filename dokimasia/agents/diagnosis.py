@@ -5,7 +5,7 @@ from functools import partial
 from typing import NamedTuple
 
 from dokimasia.agents.asking import Ask
-from dokimasia.domain.diagnosis.report import Written
+from dokimasia.domain.diagnosis.report import ParsedReport
 from dokimasia.errors import UnparsableReply
 from dokimasia.parsing.matching import parse_match
 from dokimasia.parsing.reports import parse_picks, parse_report
@@ -24,7 +24,7 @@ class Picks(NamedTuple):
 class Drafted(NamedTuple):
     """A report as it was read, and the reply as it stands, so that it can be sent back."""
 
-    written: Written
+    written: ParsedReport
     text: str
 
 

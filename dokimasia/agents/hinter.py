@@ -6,7 +6,7 @@ from functools import partial
 from dokimasia.agents.asking import Ask
 from dokimasia.agents.evaluation import question_inputs
 from dokimasia.agents.refiner import EARLIER_LIMIT, points_text, verdict_text
-from dokimasia.domain.refinement import Feedback, FoundLeak, Point
+from dokimasia.domain.refinement import Feedback, FeedbackPoint, FoundLeak
 from dokimasia.domain.sample import Sample
 from dokimasia.parsing.hints import hints_form, parse_hints, parse_leaks
 from dokimasia.prompts import lines_text
@@ -16,7 +16,7 @@ OWN_ANSWER_LIMIT = 20_000
 
 
 def give_hints(
-    sample: Sample, points: Sequence[Point], own_answer: str, *, feedback: Feedback, earlier: str | None = None
+    sample: Sample, points: Sequence[FeedbackPoint], own_answer: str, *, feedback: Feedback, earlier: str | None = None
 ) -> Ask[Sequence[str]]:
     """A peer that solved atoms writes a hint on each, all in one reply, empty where it has none to give.
 
@@ -28,7 +28,7 @@ def give_hints(
 
 
 def rewrite_hints(
-    sample: Sample, points: Sequence[Point], own_answer: str, *, feedback: Feedback, earlier: str | None = None
+    sample: Sample, points: Sequence[FeedbackPoint], own_answer: str, *, feedback: Feedback, earlier: str | None = None
 ) -> Ask[Sequence[str]]:
     """The peer words hints that give something away anew; it is shown which words of them do, and why."""
     hints = [point.wordings[-1] for point in points]
@@ -58,7 +58,7 @@ def judge_leaks(sample: Sample, text: str, secrets: Sequence[str]) -> Ask[Sequen
 
 
 def _inputs(
-    sample: Sample, points: Sequence[Point], own_answer: str, feedback: Feedback, earlier: str | None
+    sample: Sample, points: Sequence[FeedbackPoint], own_answer: str, feedback: Feedback, earlier: str | None
 ) -> dict[str, str]:
     bare = [point.model_copy(update={"hint": ""}) for point in points]
     told = verdict_text(feedback.model_copy(update={"points": tuple(bare)}))

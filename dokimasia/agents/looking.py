@@ -40,29 +40,29 @@ class Looking:
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class ShownImage:
     """An image that a model has been shown, and which part of which of the first images it shows."""
 
     image: ImageRef
     region: Region
 
 
-def as_shown(messages: Sequence[Message]) -> tuple[Shown, ...]:
+def as_shown(messages: Sequence[Message]) -> tuple[ShownImage, ...]:
     """Return the images of a prompt, in the order in which they are counted."""
     images = (image for message in messages for image in message.images)
-    return tuple(Shown(image, Region(image=image.sha256, box=WHOLE)) for image in images)
+    return tuple(ShownImage(image, Region(image=image.sha256, box=WHOLE)) for image in images)
 
 
 async def take_looks(
     messages: Sequence[Message],
     reply: ChatReply,
-    images: tuple[Shown, ...],
+    images: tuple[ShownImage, ...],
     looking: Looking,
     *,
     left: int,
     call: str,
     prompt: str,
-) -> tuple[tuple[Message, ...], tuple[Shown, ...], tuple[Look, ...]]:
+) -> tuple[tuple[Message, ...], tuple[ShownImage, ...], tuple[Look, ...]]:
     """Take the looks that a reply asks for, as many as are left; the model is told of the others that they were not.
 
     Whatever is wrong with a call, the model is told, and the work goes on.
@@ -95,7 +95,7 @@ async def take_looks(
         if look.made is not None and part is not None:
             made.append((len(shown), look.made))
             text += f" It follows as image {len(shown)}."
-            shown.append(Shown(look.made, part))
+            shown.append(ShownImage(look.made, part))
         if len(looks) == left:
             text += " That was the last look: give your reply now."
         told.append((_repeated(asked), text))
@@ -103,7 +103,7 @@ async def take_looks(
 
 
 async def _look(
-    asked: ToolCall, shown: Sequence[Shown], looking: Looking, call: str, prompt: str
+    asked: ToolCall, shown: Sequence[ShownImage], looking: Looking, call: str, prompt: str
 ) -> tuple[Look, str, Region | None]:
     """Return the look, what the model is told of it, and the part that its image shows, where it made one."""
     regions: tuple[Region, ...] = ()
@@ -132,7 +132,7 @@ async def _look(
     return look, text, part
 
 
-def _perform(request: Request, shown: Sequence[Shown], blobs: BlobStore) -> tuple[ToolResult, ImageRef | None]:
+def _perform(request: Request, shown: Sequence[ShownImage], blobs: BlobStore) -> tuple[ToolResult, ImageRef | None]:
     data = {number: blobs.get(shown[number].image.sha256) for number, _ in request.regions}
     result = perform(request, data)
     if result.image is None:
@@ -150,7 +150,7 @@ def _told(result: ToolResult) -> str:
     return f"{result.text}\n{fence('text', result.quoted, mark)}"
 
 
-def _traced(shown: Shown, box: Box) -> Region:
+def _traced(shown: ShownImage, box: Box) -> Region:
     return Region(image=shown.region.image, box=within(shown.region.box, box))
 
 

@@ -6,7 +6,7 @@ from functools import partial
 from dokimasia.agents.asking import Ask
 from dokimasia.agents.evaluation import question_inputs
 from dokimasia.domain.blindspots import NEUTRAL, ErrorDimension
-from dokimasia.domain.perturbation import Change, Dimension, Rewritten, Target
+from dokimasia.domain.perturbation import Dimension, PerturbationTarget, Rewritten, TextChange
 from dokimasia.domain.sample import ImageRef, Sample
 from dokimasia.parsing.blindspots.perturbed import (
     parse_change_check,
@@ -31,8 +31,8 @@ __all__ = [
 
 
 def plant_errors(
-    text: str, targets: Sequence[Target], *, images: Sequence[ImageRef] = (), repeat: int = 0
-) -> Ask[Sequence[tuple[Change, ...]]]:
+    text: str, targets: Sequence[PerturbationTarget], *, images: Sequence[ImageRef] = (), repeat: int = 0
+) -> Ask[Sequence[tuple[TextChange, ...]]]:
     """A model plants each of the named errors in a text, by itself, and says what it changed; nothing for one it cannot.
 
     It is shown the text, the dimensions and what each error is to concern, and the image where it is given.

@@ -6,7 +6,7 @@ from dokimasia.agents.asking import Ask
 from dokimasia.agents.candidate import respond
 from dokimasia.agents.evaluation import question_inputs
 from dokimasia.domain.judgement import Response
-from dokimasia.domain.refinement import ARMS, Answered, Arm, Feedback, Point
+from dokimasia.domain.refinement import ARMS, Answered, Arm, Feedback, FeedbackPoint
 from dokimasia.domain.sample import Sample
 from dokimasia.prompts import lines_text
 
@@ -42,7 +42,7 @@ def arm_draw(repeat: int, round: int, arm: Arm) -> int:
     return later_draw(repeat, round, ARMS.index(arm))
 
 
-def points_text(points: Sequence[Point]) -> str:
+def points_text(points: Sequence[FeedbackPoint]) -> str:
     """Return the points as a model is shown them: a JSON array, an object a line, numbered from 1.
 
     An object holds the atom's question, what the earlier answer did about it where that is known, and, in the arm `peer`,

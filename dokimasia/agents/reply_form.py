@@ -20,7 +20,7 @@ Kind = Literal["text", "words", "choice", "several", "order", "first", "string",
 order, and text, a list and a truth of a JSON object."""
 
 
-class Place(NamedTuple):
+class FormField(NamedTuple):
     """A place of a form.
 
     Attributes:
@@ -40,7 +40,7 @@ class Place(NamedTuple):
     otherwise: bool = False
 
 
-class Piece(NamedTuple):
+class FormPiece(NamedTuple):
     """Words of a form around the places of one line or element; it is left out where its places are all empty."""
 
     words: tuple[str, ...]
@@ -50,12 +50,12 @@ class Piece(NamedTuple):
 class ReplyForm(NamedTuple):
     """A form that can be filled in place by place."""
 
-    pieces: tuple[Piece, ...]
-    places: tuple[Place, ...]
+    pieces: tuple[FormPiece, ...]
+    places: tuple[FormField, ...]
 
     def compose(self, given: Given) -> str:
         """Return the reply with what was given in its places; a line or an element without any is left out."""
-        filled = {one.name: _filled(one, given, self.places) for one in self.places}
+        filled = {field.name: _filled(field, given, self.places) for field in self.places}
         kept: list[str] = []
         for piece in self.pieces:
             if piece.places and not any(filled[name] for name in piece.places):
@@ -79,7 +79,7 @@ class ReplyForm(NamedTuple):
         found = re.fullmatch(pattern, text, re.DOTALL)
         if found is None:
             return None
-        given = {one.name: _unfilled(one, found[f"p{one.name}"] or "") for one in self.places}
+        given = {field.name: _unfilled(field, found[f"p{field.name}"] or "") for field in self.places}
         return given if self.compose(given) == text else None
 
 
@@ -117,21 +117,23 @@ def form_of(aid: Aid, instructions: str, count: int = 0) -> ReplyForm | None:
     if made is None:
         return None
     pieces, places = made
-    counted = [int(number) for one in places for number in re.findall(r"^\w+ (\d+)", one.label)]
-    places = [_known(one, max([count, *counted])) for one in places]
-    open_places = [one for one in places if one.kind == "words" and not one.options]
-    for hint in dict.fromkeys(one.hint for one in open_places):
+    counted = [int(number) for field in places for number in re.findall(r"^\w+ (\d+)", field.label)]
+    places = [_known(field, max([count, *counted])) for field in places]
+    open_places = [field for field in places if field.kind == "words" and not field.options]
+    for hint in dict.fromkeys(field.hint for field in open_places):
         options = _options(hint, instructions, aid, ReplyForm(tuple(pieces), tuple(places)))
         places = [
-            one._replace(kind="choice", options=options) if options and one.hint == hint and one in open_places else one
-            for one in places
+            field._replace(kind="choice", options=options)
+            if options and field.hint == hint and field in open_places
+            else field
+            for field in places
         ]
     return ReplyForm(tuple(pieces), tuple(places))
 
 
-def _of_elements(form: str) -> tuple[list[Piece], list[Place]] | None:
+def _of_elements(form: str) -> tuple[list[FormPiece], list[FormField]] | None:
     """Read a form of tags: every innermost element is a place, named by its tag or parent."""
-    pieces, places, inside, at = list[Piece](), list[Place](), list[str](), 0
+    pieces, places, inside, at = list[FormPiece](), list[FormField](), list[str](), 0
     for found in _LEAF.finditer(form):
         if form[at : found.start()].strip():
             return None
@@ -144,25 +146,25 @@ def _of_elements(form: str) -> tuple[list[Piece], list[Place]] | None:
             long = "\n" in found[0]
             gap = "\n" if long else ""
             after = bool(places) and hint.startswith("else ")
-            if (label == tag and any(one.label == spoken_name(tag) for one in places)) or ", on " in hint:
+            if (label == tag and any(field.label == spoken_name(tag) for field in places)) or ", on " in hint:
                 label = hint.rpartition(", on ")[2]
-            places.append(Place(name, spoken_name(label), hint, _written(tag, hint, long=long), otherwise=after))
-            pieces.append(Piece((f"<{tag}>{gap}", f"{gap}</{tag}>"), (name,)))
+            places.append(FormField(name, spoken_name(label), hint, _written(tag, hint, long=long), otherwise=after))
+            pieces.append(FormPiece((f"<{tag}>{gap}", f"{gap}</{tag}>"), (name,)))
         else:
             inside.append(opened) if opened else inside.pop() if inside else None
-            pieces.append(Piece((found[0],)))
+            pieces.append(FormPiece((found[0],)))
     return None if form[at:].strip() or inside or not places else (pieces, places)
 
 
-def _of_lines(lines: Sequence[str], introduction: str) -> tuple[list[Piece], list[Place]] | None:
+def _of_lines(lines: Sequence[str], introduction: str) -> tuple[list[FormPiece], list[FormField]] | None:
     """Read a form of lines that begin differently; lines that differ only in what is in brackets are one choice."""
-    pieces, places = list[Piece](), list[Place]()
+    pieces, places = list[FormPiece](), list[FormField]()
     if re.search(r"sentence|few words|[Jj]ustify|Go through", introduction):
-        places.append(Place("0", "Reasons", "in a few sentences; may stay empty", "text"))
-        pieces.append(Piece(("", ""), ("0",)))
+        places.append(FormField("0", "Reasons", "in a few sentences; may stay empty", "text"))
+        pieces.append(FormPiece(("", ""), ("0",)))
     elif found := re.fullmatch(r"<([^<>]+)>", lines[0]):
-        places.append(Place("0", "Reasons", found[1], "text"))
-        pieces.append(Piece(("", ""), ("0",)))
+        places.append(FormField("0", "Reasons", found[1], "text"))
+        pieces.append(FormPiece(("", ""), ("0",)))
         lines = lines[1:]
     chosen: dict[str, list[str]] = {}
     for line in lines:
@@ -177,7 +179,7 @@ def _of_lines(lines: Sequence[str], introduction: str) -> tuple[list[Piece], lis
         begun.append(before if several else re.split(r"[|:]", line)[0].strip())
         words, names, at = list[str](), list[str](), 0
         for found in _PLACE.finditer(line):
-            hint = next(one for one in found.groups() if one)
+            hint = next(group for group in found.groups() if group)
             start, end = next(found.span(n) for n in range(1, 6) if found[n])
             if found[3] or found[4]:
                 start, end = found.span()
@@ -189,21 +191,21 @@ def _of_lines(lines: Sequence[str], introduction: str) -> tuple[list[Piece], lis
             options = chosen[before] if several else ()
             if names and begun[-1].isdigit():
                 label = f"{begun[-1]}: {label}"
-            place = Place(name, spoken_name(label), hint, "choice" if options else "words")
-            places.append(place._replace(options=tuple((one, "") for one in options)))
+            place = FormField(name, spoken_name(label), hint, "choice" if options else "words")
+            places.append(place._replace(options=tuple((option, "") for option in options)))
             words.append(line[at:start])
             names.append(name)
             at = end
-        pieces.append(Piece((*words, line[at:]), tuple(names)))
+        pieces.append(FormPiece((*words, line[at:]), tuple(names)))
     odd = len(set(begun)) < len(begun) or any(line.startswith(("- ", "mode ", "new ")) for line in lines)
     return (
         None
-        if odd or not any(one.name != "0" or not one.hint.endswith("empty") for one in places)
+        if odd or not any(field.name != "0" or not field.hint.endswith("empty") for field in places)
         else (pieces, places)
     )
 
 
-def _of_object(lines: Sequence[str]) -> tuple[list[Piece], list[Place]] | None:
+def _of_object(lines: Sequence[str]) -> tuple[list[FormPiece], list[FormField]] | None:
     """Read the form of one JSON object on a line whose fields are all places."""
     line = lines[0]
     found = list(_FIELD.finditer(line))
@@ -214,13 +216,13 @@ def _of_object(lines: Sequence[str]) -> tuple[list[Piece], list[Place]] | None:
         return None
     truths = (("true", ""), ("false", ""))
     places = [
-        Place(str(n), spoken_name(one[1]), one[4], "truth", truths)
+        FormField(str(n), spoken_name(one[1]), one[4], "truth", truths)
         if one[4]
-        else Place(str(n), spoken_name(one[1]), one[2] or one[3], "string" if one[2] else "list")
+        else FormField(str(n), spoken_name(one[1]), one[2] or one[3], "string" if one[2] else "list")
         for n, one in enumerate(found)
     ]
     words = [f'{gap}"{one[1]}": ' for gap, one in zip(gaps, found, strict=True)]
-    return [Piece((*words, "}"), tuple(one.name for one in places))], places
+    return [FormPiece((*words, "}"), tuple(field.name for field in places))], places
 
 
 def _written(tag: str, hint: str, *, long: bool) -> Kind:
@@ -229,7 +231,7 @@ def _written(tag: str, hint: str, *, long: bool) -> Kind:
     return "text" if long or re.search(r"sentence|what |strengths|why |steps|decides", hint) else "words"
 
 
-def _known(place: Place, count: int) -> Place:
+def _known(place: FormField, count: int) -> FormField:
     """Return a place with what its hint alone says that can be chosen."""
     numbers = tuple((str(number), "") for number in range(1, count + 1))
     hint = place.hint.lower().replace("_", " ")
@@ -266,8 +268,8 @@ def _options(hint: str, instructions: str, aid: Aid, form: ReplyForm) -> tuple[t
         offered |= dict.fromkeys(re.split(r", | or ", found[1]), "")
     if not aid.reader:
         return tuple((value, meant.get(value, "")) for value in offered)
-    rest = {one.name: [_ordinary(one)] for one in form.places if one.hint != hint}
-    same = [one.name for one in form.places if one.hint == hint]
+    rest = {field.name: [_ordinary(field)] for field in form.places if field.hint != hint}
+    same = [field.name for field in form.places if field.hint == hint]
 
     def taken(value: str) -> bool:
         return not faults_of(aid, form.compose({**rest, **{name: [value] for name in same}}))
@@ -279,15 +281,15 @@ def _options(hint: str, instructions: str, aid: Aid, form: ReplyForm) -> tuple[t
     return tuple(found) if 1 < len(found) <= MOST_OPTIONS else ()
 
 
-def _ordinary(place: Place) -> str:
+def _ordinary(place: FormField) -> str:
     """Return something that a place takes, to try the others with."""
     return place.options[0][0] if place.options else "1" if "number" in place.hint.lower() else "words of one's own"
 
 
-def _filled(place: Place, given: Given, places: Sequence[Place]) -> str:
+def _filled(place: FormField, given: Given, places: Sequence[FormField]) -> str:
     values = [one.strip() for one in given.get(place.name, ()) if one.strip()]
     if place.kind == "first":
-        first = next((one for one in places if one.kind == "order"), None)
+        first = next((field for field in places if field.kind == "order"), None)
         order = [one.strip() for one in given.get(first.name, ()) if one.strip()] if first and values else []
         return order[0] if order else values[0] if values and values[0].isdigit() else ""
     if place.kind == "order":
@@ -302,7 +304,7 @@ def _filled(place: Place, given: Given, places: Sequence[Place]) -> str:
     return value if place.kind == "text" else " ".join(value.split())
 
 
-def _unfilled(place: Place, value: str) -> list[str]:
+def _unfilled(place: FormField, value: str) -> list[str]:
     if place.kind in {"order", "several"}:
         return [] if value == "none" else [one.strip() for one in value.split(_between(place).strip()) if one.strip()]
     if place.kind in {"list", "string"}:
@@ -314,7 +316,7 @@ def _unfilled(place: Place, value: str) -> list[str]:
     return [value] if value else []
 
 
-def _between(place: Place) -> str:
+def _between(place: FormField) -> str:
     """Return what stands between the members of an order."""
     return " > " if "sign >" in place.hint else ", "
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from dokimasia.agents.asking import Ask
-from dokimasia.domain.review import DESCRIBE_REQUEST, Ballot, Comparison
+from dokimasia.domain.review import DESCRIBE_REQUEST, Ballot, CandidateComparison
 from dokimasia.domain.sample import Sample
 from dokimasia.parsing.votes import parse_ballot, parse_peer_review
 from dokimasia.prompts import lines_text
@@ -17,7 +17,7 @@ def candidates_text(texts: Sequence[str]) -> str:
 
 def review_candidates(
     sample: Sample, texts: Sequence[str], *, request: str = DESCRIBE_REQUEST, published: bool = False
-) -> Ask[Comparison]:
+) -> Ask[CandidateComparison]:
     """A member criticises and ranks candidates, shown in this order beside the image, and keeps one or writes a better.
 
     As published it always writes.

@@ -24,7 +24,7 @@ SHOWN_EXAMPLE = 160
 """Characters of an example that are shown; criteria, their ground truths and the samples' questions are shown whole."""
 
 
-class Row(NamedTuple):
+class MergeRow(NamedTuple):
     """A capability, or a parent of some, as a merger sees it.
 
     Attributes:
@@ -53,7 +53,7 @@ class Proposed:
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class GroupingReply:
     """What a reply says of a list: its groups and vague ones by number from 1, and what of it was not taken up."""
 
     merges: Merges
@@ -91,7 +91,7 @@ def propose_capabilities(
     )
 
 
-def judge_merges(rows: Sequence[Row]) -> Ask[Judged]:
+def judge_merges(rows: Sequence[MergeRow]) -> Ask[GroupingReply]:
     """A judge says which capabilities, or parents of some, are one and the same, and which are vague."""
     return Ask(
         "tree_merge",
@@ -126,17 +126,17 @@ def criteria_lines(criteria: Sequence[TreeCriterion]) -> str:
     """
     rows: list[dict[str, object]] = []
     before = ""
-    for number, one in enumerate(criteria, start=1):
-        row: dict[str, object] = {"n": number, "criterion": one.text}
-        if one.ground_truth:
-            row["ground_truth"] = one.ground_truth
-        if one.question != before:
-            row["question"] = before = one.question
+    for number, criterion in enumerate(criteria, start=1):
+        row: dict[str, object] = {"n": number, "criterion": criterion.text}
+        if criterion.ground_truth:
+            row["ground_truth"] = criterion.ground_truth
+        if criterion.question != before:
+            row["question"] = before = criterion.question
         rows.append(row)
     return lines_text(rows)
 
 
-def capability_lines(rows: Iterable[Row]) -> str:
+def capability_lines(rows: Iterable[MergeRow]) -> str:
     """Return capabilities as a JSON array, an object a line, numbered from 1: `n`, and the fields of `Row` that say something."""
     shown: list[dict[str, object]] = []
     for number, one in enumerate(rows, start=1):
@@ -172,11 +172,11 @@ def read_proposed(
             parents.setdefault(proposal.path.key, proposal)
     known |= set(parents)
     kept: list[str | Proposal | None] = []
-    for place in places:
-        wrong = _wrong(place, known) if isinstance(place, Proposal) else None
+    for position in places:
+        wrong = _wrong(position, known) if isinstance(position, Proposal) else None
         if wrong:
             problems[wrong] = None
-        kept.append(None if wrong else place)
+        kept.append(None if wrong else position)
     if strict and problems:
         raise UnparsableReply("; ".join(list(problems)[:NAMED]))
     return Proposed(tuple(kept), tuple(parents.values()), tuple(problems))
@@ -194,8 +194,8 @@ def _wrong(proposal: Proposal, known: Collection[str]) -> str | None:
     return None
 
 
-def _read_merges(text: str, expected: int, *, strict: bool) -> Judged:
-    return Judged(*_read(partial(parse_merges, text, expected), strict=strict))
+def _read_merges(text: str, expected: int, *, strict: bool) -> GroupingReply:
+    return GroupingReply(*_read(partial(parse_merges, text, expected), strict=strict))
 
 
 def _read_mapping(text: str, expected: int, paths: Sequence[str], *, strict: bool) -> Mapped:

@@ -4,12 +4,12 @@ import re
 from bisect import bisect_right
 from collections.abc import Sequence
 
-from dokimasia.domain.perturbation import Change, spans
+from dokimasia.domain.perturbation import TextChange, spans
 
 _BETWEEN_SENTENCES = re.compile(r"(?<=[.!?])\s+|\n+")
 
 
-def together(text: str, errors: Sequence[Sequence[Change]], most: int) -> list[list[int]]:
+def together(text: str, errors: Sequence[Sequence[TextChange]], most: int) -> list[list[int]]:
     """Return groups of errors, by place, such that no two of a group change the same sentence of the text.
 
     Parameters
@@ -45,7 +45,7 @@ def together(text: str, errors: Sequence[Sequence[Change]], most: int) -> list[l
         }
         if not touched:
             continue
-        fitting = next((one for one in groups if not one[1] & touched), None)
+        fitting = next((group for group in groups if not group[1] & touched), None)
         if fitting is None and len(groups) < most:
             fitting = (list[int](), set[int]())
             groups.append(fitting)

@@ -10,7 +10,7 @@ from dokimasia.domain.rubric import ErrorKind, Rubric, polarity_of
 Rule = Literal["form", "polarity", "gate", "atomicity", "duplicate", "contradiction"]
 
 
-class Problem(NamedTuple):
+class RubricProblem(NamedTuple):
     """A rule that a rubric breaks: its place in the set, from 0, the rule, and what is wrong, for the judge to mend."""
 
     place: int
@@ -72,7 +72,7 @@ _FAMILIES: tuple[frozenset[str], ...] = (
 )
 
 
-def rubric_problems(rubrics: Sequence[Rubric], *, silent_gate: bool = True) -> list[Problem]:
+def rubric_problems(rubrics: Sequence[Rubric], *, silent_gate: bool = True) -> list[RubricProblem]:
     """Return what is wrong with a set of rubrics, by place; empty for a set that keeps the rules.
 
     A duplicate and a contradiction are laid to the later of the two rubrics, unless only the earlier one lacks evidence.
@@ -102,10 +102,12 @@ def rubric_problems(rubrics: Sequence[Rubric], *, silent_gate: bool = True) -> l
     >>> rubric_problems([must("say that the car is red and that it is raining")])[0].text
     'it asks for more than one thing'
     """
-    problems = [Problem(place, rule, text) for place, rubric in enumerate(rubrics) for rule, text in _alone(rubric)]
+    problems = [
+        RubricProblem(place, rule, text) for place, rubric in enumerate(rubrics) for rule, text in _alone(rubric)
+    ]
     if not silent_gate:
         problems += [
-            Problem(
+            RubricProblem(
                 place, "gate", "it is must-right and forbids, so that silence passes it: demand what is right instead"
             )
             for place, rubric in enumerate(rubrics)
@@ -120,7 +122,7 @@ def rubric_problems(rubrics: Sequence[Rubric], *, silent_gate: bool = True) -> l
                 continue
             blamed, other = (first, second) if later.evidence and not earlier.evidence else (second, first)
             verb = "says the same as" if rule == "duplicate" else "contradicts"
-            problems.append(Problem(blamed, rule, f"it {verb} rubric {other + 1}"))
+            problems.append(RubricProblem(blamed, rule, f"it {verb} rubric {other + 1}"))
     return sorted(problems)
 
 

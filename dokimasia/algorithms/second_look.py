@@ -23,7 +23,7 @@ _TOLD: dict[Defect, str] = {
 }
 
 
-class Fault(NamedTuple):
+class CriteriaFault(NamedTuple):
     """Something wrong with a set: what, with which criterion (from 1; None: with none of them), and why."""
 
     defect: Defect
@@ -37,7 +37,7 @@ class Fault(NamedTuple):
         return _TOLD[self.defect].format(number=self.number, why=why, reason=self.reason)
 
 
-def faults_found(criteria: Sequence[Criterion], check: CriteriaCheck, *, most: int = COUNT[1]) -> list[Fault]:
+def faults_found(criteria: Sequence[Criterion], check: CriteriaCheck, *, most: int = COUNT[1]) -> list[CriteriaFault]:
     """Return what a second look found to be wrong with a set.
 
     Parameters
@@ -62,25 +62,25 @@ def faults_found(criteria: Sequence[Criterion], check: CriteriaCheck, *, most: i
     >>> faults_found([shape], check)[0].told
     'the answer does not rest on criterion 1 (only its text counts): leave it out'
     """
-    found: list[Fault] = []
+    found: list[CriteriaFault] = []
     for number, (criterion, said) in enumerate(zip(criteria, check.criteria, strict=True), start=1):
         if not said.needed and not criterion.final:
-            found.append(Fault("unnecessary", number, said.reason))
+            found.append(CriteriaFault("unnecessary", number, said.reason))
             continue
-        found += [Fault("compound", number, said.reason)] if not said.single else []
-        found += [Fault("suggestive", number, said.reason)] if not said.open else []
+        found += [CriteriaFault("compound", number, said.reason)] if not said.single else []
+        found += [CriteriaFault("suggestive", number, said.reason)] if not said.open else []
     if check.missing and len(criteria) < most:
-        found.append(Fault("missing", None, check.missing))
+        found.append(CriteriaFault("missing", None, check.missing))
     return found
 
 
-def to_send_back(faults: Iterable[Fault]) -> bool:
+def to_send_back(faults: Iterable[CriteriaFault]) -> bool:
     """Return whether the judge is to mend a set: what is merely not needed can be left out without it."""
     return any(fault.defect != "unnecessary" for fault in faults)
 
 
 def without_faulty(
-    criteria: Sequence[Criterion], faults: Iterable[Fault], *, question: str, answer: str, least: int = COUNT[0]
+    criteria: Sequence[Criterion], faults: Iterable[CriteriaFault], *, question: str, answer: str, least: int = COUNT[0]
 ) -> tuple[tuple[Criterion, ...], tuple[CriterionFault, ...]]:
     """Return a set without its faulty criteria, weights rescaled to sum to ten, and what became of each fault.
 
@@ -112,13 +112,15 @@ def without_faulty(
     """
     known = list(faults)
     wrong = {fault.number for fault in known if fault.number is not None}
-    last = [number for number, one in enumerate(criteria, start=1) if one.final]
+    last = [number for number, criterion in enumerate(criteria, start=1) if criterion.final]
     spare = sorted(wrong.difference(last), key=lambda number: (criteria[number - 1].weight, -number))
     beside = 0 if last else 1  # where all goes, the final answer alone takes its place
     dropped = set(spare[: max(0, len(criteria) + beside - least)])
     kept = [
-        one.model_copy(update={"question": question}) if one.final and number in wrong and question.strip() else one
-        for number, one in enumerate(criteria, start=1)
+        criterion.model_copy(update={"question": question})
+        if criterion.final and number in wrong and question.strip()
+        else criterion
+        for number, criterion in enumerate(criteria, start=1)
         if number not in dropped
     ]
     if not kept:
@@ -133,7 +135,10 @@ def without_faulty(
 
 
 def sent_back(
-    criteria: Sequence[Criterion], faults: Iterable[Fault], mended: Sequence[Criterion], later: Iterable[Fault]
+    criteria: Sequence[Criterion],
+    faults: Iterable[CriteriaFault],
+    mended: Sequence[Criterion],
+    later: Iterable[CriteriaFault],
 ) -> tuple[CriterionFault, ...]:
     """Return faults as they are kept once a set was sent back with them, from what came and what is wrong with that.
 
@@ -151,7 +156,7 @@ def sent_back(
     return tuple(told)
 
 
-def _recorded(fault: Fault, question: str, became: Became) -> CriterionFault:
+def _recorded(fault: CriteriaFault, question: str, became: Became) -> CriterionFault:
     return CriterionFault(question=question, defect=fault.defect, reason=fault.reason, became=became)
 
 
@@ -172,12 +177,12 @@ def accepted(
     count : tuple of int
         The least and the greatest number of criteria.
     """
-    last = max((number for number, one in enumerate(criteria) if one.final), default=-1)
-    single = [one.model_copy(update={"final": number == last}) for number, one in enumerate(criteria)]
+    last = max((number for number, criterion in enumerate(criteria) if criterion.final), default=-1)
+    single = [criterion.model_copy(update={"final": number == last}) for number, criterion in enumerate(criteria)]
     broken = check_criteria(single, question, count=count)
-    faults = [Fault("rule", one.number, one.text) for one in broken if one.number is not None]
+    faults = [CriteriaFault("rule", one.number, one.text) for one in broken if one.number is not None]
     kept, told = without_faulty(single, faults, question=question, answer=answer, least=count[0])
     if check_criteria(kept, question, count=count):
         return None
-    rescaled = sum(one.weight for one in criteria) != WEIGHT_TOTAL
+    rescaled = sum(criterion.weight for criterion in criteria) != WEIGHT_TOTAL
     return CriteriaSet(criteria=kept, repaired=rescaled, faults=told)

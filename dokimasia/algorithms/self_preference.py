@@ -77,13 +77,13 @@ def self_preference(rounds: Sequence[Round], voter: str | None = None, *, seed: 
     own: list[float] = []
     others: list[float] = []
     clusters: list[Hashable] = []
-    for one in rounds:
-        for name in one.choices if voter is None else [voter]:
-            counted = _counted(one, name)
+    for round in rounds:
+        for name in round.choices if voter is None else [voter]:
+            counted = _counted(round, name)
             if counted is not None:
                 own.append(counted[0])
                 others.append(counted[1])
-                clusters.append(one.cluster)
+                clusters.append(round.cluster)
     if not own:
         return SelfPreference(None, None, None, None, 0)
     n = len(own)
@@ -138,7 +138,7 @@ def own_votes(rounds: Sequence[Round], voters: Sequence[str], *, level: float = 
     >>> {voter: abs(round(one.share, 6)) for voter, one in own_votes(fair, "ABC").items()}
     {'A': 0.0, 'B': 0.0, 'C': 0.0}
     """
-    usable = [one for one in rounds if _one_text_each(one, voters)]
+    usable = [round for round in rounds if _one_text_each(round, voters)]
     n = len(usable)
     if n == 0 or len(voters) < 3:
         return {voter: OwnVotes(None, None, n) for voter in voters}
@@ -194,7 +194,7 @@ def _vanity(rates: Floats) -> Floats:
     raise ValueError("the rates fit no vanity")
 
 
-class PlaceRate(NamedTuple):
+class PositionRate(NamedTuple):
     """How often the candidate shown at a place was chosen: a share, 0 to 1, beside what chance alone would give."""
 
     place: int
@@ -206,7 +206,7 @@ class PlaceRate(NamedTuple):
 
 def place_rates(
     chosen: Sequence[int], sizes: Sequence[int], *, clusters: Sequence[Hashable] | None = None
-) -> list[PlaceRate]:
+) -> list[PositionRate]:
     """Return, for each place from 1 on, how often what was shown there was chosen.
 
     Parameters
@@ -236,13 +236,13 @@ def place_rates(
     """
     if any(not 1 <= place <= size for place, size in zip(chosen, sizes, strict=True)):
         raise ValueError("a chosen place is not among those shown")
-    rates: list[PlaceRate] = []
+    rates: list[PositionRate] = []
     for place in range(1, max(sizes, default=0) + 1):
         at = [index for index, size in enumerate(sizes) if size >= place]
         hits = [chosen[index] == place for index in at]
         groups = None if clusters is None else [clusters[index] for index in at]
         expected = sum(1 / sizes[index] for index in at) / len(at)
-        rates.append(PlaceRate(place, sum(hits) / len(at), expected, rate_interval(hits, clusters=groups), len(at)))
+        rates.append(PositionRate(place, sum(hits) / len(at), expected, rate_interval(hits, clusters=groups), len(at)))
     return rates
 
 

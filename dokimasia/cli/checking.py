@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from rich.markup import escape
 
-from dokimasia.algorithms.text.word_difference import Piece
+from dokimasia.algorithms.text.word_difference import DifferencePiece
 from dokimasia.cli.shared import console
 from dokimasia.datasets.images import image_format
 from dokimasia.domain.decision import Action, CheckItem, Decision, Kind, sentences_of, without_sentences
@@ -112,7 +112,7 @@ def _show_perturbation(shown: Mapping[str, Any]) -> None:
     rows: list[tuple[str, Cell]] = [
         ("asked", shown["prompt"]),
         ("gold", shown["gold"]),
-        ("changed", difference([Piece(*one) for one in shown["difference"]])),
+        ("changed", difference([DifferencePiece(*one) for one in shown["difference"]])),
         ("edit", shown["instruction"]),
         ("said to be", shown["description"]),
         ("checker", shown["doubt"]),

@@ -11,7 +11,7 @@ from dokimasia.cli.shared import console, grid, json_option, print_json
 if TYPE_CHECKING:
     from dokimasia.cli.places import Place
     from dokimasia.domain.call import Capability
-    from dokimasia.endpoints.probing import Checked
+    from dokimasia.endpoints.probing import ModelCheck
 
 SOURCES = {"configuration": "configured", "list": "LiteLLM list", "simulated": "simulated", "person": "a person"}
 _ASKED: "tuple[Capability, ...]" = ("vision", "json_schema", "tools", "image_edit")
@@ -90,7 +90,7 @@ def _print_reached(listed: list[dict[str, Any]]) -> None:
             out.print(f"[red]{_plain(one['problem'])}[/red]")
 
 
-def _print_checked(checked: "list[Checked]", *, as_json: bool) -> None:
+def _print_checked(checked: "list[ModelCheck]", *, as_json: bool) -> None:
     if as_json:
         print_json([one.model_dump(mode="json") for one in checked])
         return
@@ -117,7 +117,7 @@ def _print_checked(checked: "list[Checked]", *, as_json: bool) -> None:
     out.print(_paid(checked), style="dim")
 
 
-def _measured(one: "Checked") -> list[str]:
+def _measured(one: "ModelCheck") -> list[str]:
     profile = one.profile
     if profile is None:
         return ["–"] * 7
@@ -130,7 +130,7 @@ def _measured(one: "Checked") -> list[str]:
     ]
 
 
-def _paid(checked: "list[Checked]") -> str:
+def _paid(checked: "list[ModelCheck]") -> str:
     from dokimasia.report.figures import cost_text, several
 
     costs = [one.cost for one in checked]

@@ -23,7 +23,7 @@ from dokimasia.datasets.lines import (
     row_error,
 )
 from dokimasia.datasets.tables import read_records
-from dokimasia.domain.annotation import MEASURES, SCALES, Annotation, Unit, kind_of
+from dokimasia.domain.annotation import MEASURES, SCALES, Annotation, AnnotationUnit, kind_of
 from dokimasia.errors import DataError
 
 UNNAMED = ""
@@ -95,7 +95,7 @@ class AnnotationRow(RowModel):
     @field_validator("measure", mode="plain")
     @classmethod
     def _measure(cls, value: Any, info: ValidationInfo) -> str:
-        unit = Unit("", "", **info.data)
+        unit = AnnotationUnit("", "", **info.data)
         if unit.baseline and not unit.model:
             raise row_error("there is a baseline and no model that is compared with it")
         if unit.baseline and unit.model == unit.baseline:
@@ -123,13 +123,13 @@ class AnnotationRow(RowModel):
         return number
 
     @property
-    def unit(self) -> Unit:
+    def unit(self) -> AnnotationUnit:
         """What is rated."""
-        return Unit(self.id, self.measure, self.model, self.baseline, self.criterion)
+        return AnnotationUnit(self.id, self.measure, self.model, self.baseline, self.criterion)
 
 
 def read_annotations(
-    path: Path, *, known: Callable[[Unit], str | None] | None = None, filled: bool = False
+    path: Path, *, known: Callable[[AnnotationUnit], str | None] | None = None, filled: bool = False
 ) -> list[Annotation]:
     """Return the ratings of a file, in order.
 
@@ -150,8 +150,8 @@ def read_annotations(
     """
     annotations: list[Annotation] = []
     problems = FileProblems(path)
-    first_lines: dict[tuple[Unit, str], int] = {}
-    adjudications: dict[Unit, int] = {}
+    first_lines: dict[tuple[AnnotationUnit, str], int] = {}
+    adjudications: dict[AnnotationUnit, int] = {}
     for row in problems.readable(read_records(path)):
         if filled and row.fields.get("annotator") is None and row.fields.get("value") is None:
             continue

@@ -5,15 +5,15 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
-from dokimasia.distribution.line import Line
+from dokimasia.distribution.line import Channel
 from dokimasia.distribution.ports import FarBlobs, images_of
-from dokimasia.domain.call import Answer, Chat, ModelCall, ModelReply, ModelSpec, call_key
+from dokimasia.domain.call import CallResult, Chat, ModelCall, ModelReply, ModelSpec, call_key
 from dokimasia.domain.ports import Transport
 from dokimasia.domain.question import Aid
 from dokimasia.domain.sample import ImageRef
 from dokimasia.errors import CallFailed, ToolFailure, TransportError
 from dokimasia.gateway.allowance import Listener
-from dokimasia.gateway.carried import Sent
+from dokimasia.gateway.carried import RemoteReply
 from dokimasia.gateway.images import with_reduced_images
 from dokimasia.gateway.pricing import estimate_usage
 from dokimasia.gateway.routes import chosen_transport_name
@@ -24,7 +24,7 @@ from dokimasia.storage.content.packing import packed
 
 
 @dataclass(frozen=True)
-class Way:
+class RemoteModelAccess:
     """The way to a model from here."""
 
     spec: ModelSpec
@@ -54,7 +54,7 @@ class FarGateway:
 
     def __init__(
         self,
-        line: Line,
+        line: Channel,
         blobs: FarBlobs,
         *,
         specs: Mapping[str, ModelSpec],
@@ -72,13 +72,13 @@ class FarGateway:
         self._api_keys = api_keys
         self._clean = clean
         self._trusted = trusted
-        self._ways: dict[str, Way] = {}
+        self._ways: dict[str, RemoteModelAccess] = {}
         self._own: dict[str, _Own] = {}
         self._ahead: defaultdict[Lane, dict[str, None]] = defaultdict(dict)
-        self._sending: dict[str, asyncio.Task[Sent]] = {}
+        self._sending: dict[str, asyncio.Task[RemoteReply]] = {}
         self._texts = KnownTexts()
 
-    async def ask(self, call: ModelCall, *, label: str = "", aid: Aid | None = None) -> Answer:
+    async def ask(self, call: ModelCall, *, label: str = "", aid: Aid | None = None) -> CallResult:
         """Return the call's answer, as `ModelGateway.ask` does at the driver."""
         name = call.model.name
         spec = self._specs.get(name)
@@ -96,13 +96,13 @@ class FarGateway:
             elif reply is None:
                 reply = own.reply
                 self._texts.keep(own.texts)
-            return Answer.model_construct(key=key, reply=reply, cost=cost, cached=cached)
+            return CallResult.model_construct(key=key, reply=reply, cost=cost, cached=cached)
         finally:
             own.askers -= 1
             if not own.askers:
                 del self._own[key]
 
-    async def send(self, key: str) -> Sent:
+    async def send(self, key: str) -> RemoteReply:
         """Send a call that is asked here once, and return what came of it; what came back is kept for who asks.
 
         Where it was sent ahead, it is not sent again.
@@ -111,7 +111,7 @@ class FarGateway:
         own = self._own.get(key)
         if key not in self._sending:
             if own is None:
-                return Sent(TransportError("unknown", "nobody asks for it there any more", retryable=True), ())
+                return RemoteReply(TransportError("unknown", "nobody asks for it there any more", retryable=True), ())
             self._begin(key, own)
         try:
             return await self._sending[key]
@@ -145,21 +145,23 @@ class FarGateway:
                 return key
         return ""
 
-    async def _sent(self, own: _Own) -> Sent:
+    async def _sent(self, own: _Own) -> RemoteReply:
         call, headers = own.call, list[Mapping[str, str]]()
         await self._blobs.fetch(images_of(call))
         if not self._trusted():
-            return Sent(TransportError("unknown", "its worker was out of the driver's reach", retryable=True), ())
+            return RemoteReply(
+                TransportError("unknown", "its worker was out of the driver's reach", retryable=True), ()
+            )
         way = replace(self._way(call.model.name), heard=lambda said: headers.append(dict(said)))
         outcome = await send_once(call, way, blobs=self._blobs, clean=self._clean)
         following = "" if isinstance(outcome, TransportError) else self._begin_next(call)
         await self._blobs.settle()
         if isinstance(outcome, TransportError):
-            return Sent(outcome, headers)
+            return RemoteReply(outcome, headers)
         request = folded(call)
         own.reply, own.texts = outcome, tuple(request.texts)
         new = {name: packed(text) for name, text in self._texts.new(request.texts).items()}
-        return Sent(outcome, headers, Folded(request.request, new), following)
+        return RemoteReply(outcome, headers, Folded(request.request, new), following)
 
     async def aclose(self) -> None:
         """Give up what is sent, and close every transport."""
@@ -182,9 +184,9 @@ class FarGateway:
     def _lane(self, call: ModelCall) -> Lane:
         return lane_of(self._specs[call.model.name], self._api_keys.get(call.model.name))
 
-    def _way(self, name: str) -> Way:
+    def _way(self, name: str) -> RemoteModelAccess:
         if name not in self._ways:
             spec = self._specs[name]
             transport = self._transports[chosen_transport_name(spec, self._transports)]
-            self._ways[name] = Way(spec, transport, self._api_keys.get(name), lambda _: None)
+            self._ways[name] = RemoteModelAccess(spec, transport, self._api_keys.get(name), lambda _: None)
         return self._ways[name]

@@ -8,17 +8,17 @@ from types import ModuleType
 from typing import Any
 
 from dokimasia.distribution.cluster import Cluster, cluster
-from dokimasia.distribution.line import MOST, Line, LineLost, Word
+from dokimasia.distribution.line import MOST, Channel, LineLost, Word
 from dokimasia.distribution.losses import WorkerDied
 from dokimasia.distribution.orders import Orders, Walking
 from dokimasia.distribution.sealing import key_pair, seal
 from dokimasia.distribution.serving import Desk, Ports
 from dokimasia.domain.options import GraphOptions
 from dokimasia.errors import ConfigError, DokimasiaError, TransportError
-from dokimasia.gateway.carried import Carried, Sent
+from dokimasia.gateway.carried import RemoteCall, RemoteReply
 from dokimasia.gateway.limiter import Turn
 from dokimasia.graphs.context import Context
-from dokimasia.graphs.walking import Engine, Walk
+from dokimasia.graphs.walking import Executor, GraphRun
 from dokimasia.log import logger
 
 DEATHS = 3
@@ -41,50 +41,50 @@ class Post:
 
     def __init__(self, actor: Any, desk: Desk) -> None:
         self.actor = actor
-        self.line = Line(lambda name, holds: desk.serve(self, name, holds))
+        self.line = Channel(lambda name, holds: desk.serve(self, name, holds))
         self._told: dict[bytes, int] = {}
-        self._ahead: dict[str, Carried] = {}
+        self._ahead: dict[str, RemoteCall] = {}
 
     @property
     def lost(self) -> bool:
         """Whether the worker is gone."""
         return self.line.lost
 
-    async def send(self, key: str) -> Sent:
+    async def send(self, key: str) -> RemoteReply:
         """Have a call sent that the worker has, or take what came of it where it was sent ahead.
 
         For every call in flight at a worker that is lost one may have been begun ahead, of which nothing was heard any more.
         """
         lost = TransportError("unknown", LOST, retryable=True)
         if self.lost:
-            return Sent(lost, ())
+            return RemoteReply(lost, ())
         try:
             return await self.line.ask("send", key)
         except LineLost:
-            return Sent(lost, (), next=next(iter(self._ahead), ""))
+            return RemoteReply(lost, (), next=next(iter(self._ahead), ""))
 
-    def allow(self, call: Carried, turn: Turn) -> None:
+    def allow(self, call: RemoteCall, turn: Turn) -> None:
         """Allow the worker to send a call ahead until it is its turn."""
         self._ahead[call.key] = call
         turn.add_done_callback(lambda _: self._ahead.pop(call.key, None))
         self.line.tell("ahead", call.key)
 
-    def ahead(self, key: str) -> Carried | None:
+    def ahead(self, key: str) -> RemoteCall | None:
         """Return a call that the worker has begun ahead and that still waits for its turn here."""
         return self._ahead.pop(key, None)
 
-    def forbid(self, call: Carried) -> None:
+    def forbid(self, call: RemoteCall) -> None:
         """Tell the worker that a call is not to be sent ahead."""
         self.line.tell("recall", call.key)
 
-    async def recall(self, call: Carried) -> bool:
+    async def recall(self, call: RemoteCall) -> bool:
         """Tell the worker so, and return whether it had not begun."""
         try:
             return await self.line.ask("recall", call.key)
         except LineLost:
             return call.key in self._ahead
 
-    async def walk(self, walk: Walk) -> dict[str, Any]:
+    async def walk(self, walk: GraphRun) -> dict[str, Any]:
         """Have an item walked.
 
         Raises:
@@ -118,7 +118,7 @@ class Workers:
         cluster: Cluster,
         orders: Orders,
         ports: Ports,
-        here: Engine,
+        here: Executor,
         count: int,
         keys: Mapping[str, str] | None,
         waiting: Waiting,
@@ -145,7 +145,7 @@ class Workers:
         """How many workers there are."""
         return self._count
 
-    async def walk(self, walk: Walk) -> dict[str, Any]:
+    async def walk(self, walk: GraphRun) -> dict[str, Any]:
         """Return the final state of a walk; where its worker dies, another walks it.
 
         Raises:
@@ -330,7 +330,7 @@ async def engine_of(
     *,
     orders: Orders,
     ports: Ports,
-    here: Engine,
+    here: Executor,
     keys: Mapping[str, str] | None,
     waiting: Waiting,
 ) -> AsyncIterator[Workers]:

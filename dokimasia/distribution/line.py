@@ -30,7 +30,7 @@ class LineLost(Exception):
     """The other side is gone, and with it what it was asked."""
 
 
-class Line:
+class Channel:
     """One end of a line. Both sides may ask; what is said waits to be taken, and what came is given.
 
     Use it in one event loop.

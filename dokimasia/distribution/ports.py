@@ -5,12 +5,12 @@ import threading
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from dokimasia.distribution.line import Line
+from dokimasia.distribution.line import Channel
 from dokimasia.domain.call import Chat, ImageEdit, ModelCall
 from dokimasia.domain.identity import Value
 from dokimasia.domain.sample import ImageRef
 from dokimasia.errors import StorageError
-from dokimasia.graphs.steps import Picture, Step
+from dokimasia.graphs.steps import GraphOutline, Step
 from dokimasia.storage.content.recent import Recent
 from dokimasia.storage.values import as_stored
 
@@ -23,7 +23,7 @@ class FarRows:
 
     place = "the driver's home"
 
-    def __init__(self, line: Line) -> None:
+    def __init__(self, line: Channel) -> None:
         self._line = line
 
     async def put(self, type_: type[Value], row: Mapping[str, Any]) -> None:
@@ -38,10 +38,10 @@ class FarRows:
 class FarSteps:
     """Tells the driver the steps of graphs."""
 
-    def __init__(self, line: Line) -> None:
+    def __init__(self, line: Channel) -> None:
         self._line = line
 
-    def drawn(self, picture: Picture) -> None:
+    def drawn(self, picture: GraphOutline) -> None:
         """Tell that a graph is about to be walked for the first time."""
         self._line.tell("drawn", picture)
 
@@ -56,7 +56,7 @@ class FarBlobs:
     The event loop asks by `fetch` before it reads; other threads may read what was not fetched, and wait for it.
     """
 
-    def __init__(self, line: Line) -> None:
+    def __init__(self, line: Channel) -> None:
         self._line = line
         self._loop = asyncio.get_running_loop()
         self._thread = threading.get_ident()

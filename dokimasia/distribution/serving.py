@@ -7,13 +7,13 @@ from typing import Any, cast
 from weakref import WeakValueDictionary
 
 from dokimasia.distribution.cluster import Cluster
-from dokimasia.domain.call import Answer, ModelCall, ModelSpec, Usage
+from dokimasia.domain.call import CallResult, ModelCall, ModelSpec, Usage
 from dokimasia.domain.ports import BlobStore, Reducer
 from dokimasia.domain.question import Aid
 from dokimasia.domain.sample import ImageRef
-from dokimasia.gateway.carried import Bearer, Carried
+from dokimasia.gateway.carried import RemoteCall, RemoteCaller
 from dokimasia.gateway.gateway import ModelGateway
-from dokimasia.graphs.steps import Picture, Step, Steps
+from dokimasia.graphs.steps import GraphOutline, Step, Steps
 from dokimasia.storage.checkpoints import KEPT_ELSEWHERE, Saver
 from dokimasia.storage.content.folding import Folded
 from dokimasia.storage.ledger import SqliteLedger
@@ -25,7 +25,7 @@ class CarriedLedger(SqliteLedger):
 
     def folded(self, call: ModelCall) -> Folded:
         """Return a call's request as it is kept."""
-        return call.folded if isinstance(call, Carried) else super().folded(call)
+        return call.folded if isinstance(call, RemoteCall) else super().folded(call)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ class Desk:
     def __init__(self, ports: Ports, cluster: Cluster) -> None:
         self._ports = ports
         self._cluster = cluster
-        self._carried: WeakValueDictionary[str, Carried] = WeakValueDictionary()  # what a flight holds stays
+        self._carried: WeakValueDictionary[str, RemoteCall] = WeakValueDictionary()  # what a flight holds stays
         self._served: dict[str, Callable[..., Awaitable[Any]]] = {
             "whole": self._whole,
             "get": ports.rows.get,
@@ -60,19 +60,19 @@ class Desk:
             "stepped": self._stepped,
         }
 
-    async def serve(self, bearer: Bearer, name: str, holds: tuple[Any, ...]) -> Any:
+    async def serve(self, bearer: RemoteCaller, name: str, holds: tuple[Any, ...]) -> Any:
         """Answer what a worker asks."""
         if name == "carried":
             return await self._ask(bearer, *holds)
         return await self._served[name](*holds)
 
     async def _ask(
-        self, bearer: Bearer, kind: Any, name: str, key: str, forecast: Usage, label: str
+        self, bearer: RemoteCaller, kind: Any, name: str, key: str, forecast: Usage, label: str
     ) -> tuple[float | None, bool, Any]:
         """Return cost, whether it was cached, and the reply, None where it is what this worker was sent."""
         call = self._carried.get(key)
         if call is None:
-            call = self._carried[key] = Carried(kind, self._ports.specs[name].ref, key, forecast)
+            call = self._carried[key] = RemoteCall(kind, self._ports.specs[name].ref, key, forecast)
         call.bearers.append(bearer)
         try:
             answer = await self._ports.gateway.ask(cast("ModelCall", call), label=label)
@@ -81,7 +81,7 @@ class Desk:
         finally:
             call.bearers.remove(bearer)
 
-    async def _whole(self, call: ModelCall, label: str, aid: Aid | None) -> Answer:
+    async def _whole(self, call: ModelCall, label: str, aid: Aid | None) -> CallResult:
         return await self._ports.gateway.ask(call, label=label, aid=aid)
 
     async def _saver(self, method: str, *arguments: Any) -> Any:
@@ -95,7 +95,7 @@ class Desk:
     async def _keep_image(self, data: bytes, ref: ImageRef) -> None:
         await asyncio.to_thread(self._ports.blobs.put_image, data, ref)
 
-    async def _drawn(self, picture: Picture) -> None:
+    async def _drawn(self, picture: GraphOutline) -> None:
         if self._ports.steps is not None:
             self._ports.steps.drawn(picture)
 

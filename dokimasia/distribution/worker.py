@@ -9,7 +9,7 @@ from contextlib import ExitStack
 from typing import Any
 
 from dokimasia.distribution.asking import FarGateway
-from dokimasia.distribution.line import Line, Word
+from dokimasia.distribution.line import Channel, Word
 from dokimasia.distribution.losses import WorkerDied
 from dokimasia.distribution.orders import Hello, Orders, Walking, version
 from dokimasia.distribution.ports import FarBlobs, FarRows, FarSteps
@@ -19,7 +19,7 @@ from dokimasia.gateway.direct import transport
 from dokimasia.gateway.envelope import redactor
 from dokimasia.graphs.collecting import seldom_collecting
 from dokimasia.graphs.context import Context
-from dokimasia.graphs.walking import Here, Walk
+from dokimasia.graphs.walking import GraphRun, LocalExecutor
 from dokimasia.log import Redactor, configure
 from dokimasia.settings import worker_keys
 from dokimasia.storage.checkpoints import FarSaver
@@ -99,7 +99,7 @@ class _Run:
         self._heard = time.monotonic()
         self.given = 0
         self.taken: tuple[int, list[Word]] = (0, [])
-        self.line = Line(self._serve)
+        self.line = Channel(self._serve)
         self._orders = orders
         self._blobs = FarBlobs(self.line)
         self._store = SqliteRunStore(FarRows(self.line))
@@ -117,7 +117,7 @@ class _Run:
         saver = FarSaver(lambda method, *arguments: self.line.ask("saver", method, *arguments))
         self._stack = ExitStack()
         self._stack.enter_context(seldom_collecting())
-        self._here = Here(saver, FarSteps(self.line) if orders.watched else None)
+        self._here = LocalExecutor(saver, FarSteps(self.line) if orders.watched else None)
 
     async def end(self) -> None:
         """End with it."""
@@ -168,4 +168,4 @@ class _Run:
             attempt=told.attempt,
             refused=refused,
         )
-        return await self._here.walk(Walk(graph, told.inputs, told.item, context, told.thread)), refused
+        return await self._here.walk(GraphRun(graph, told.inputs, told.item, context, told.thread)), refused

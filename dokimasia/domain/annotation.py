@@ -27,7 +27,7 @@ SCALES: dict[str, tuple[int, int]] = {
 (Creation-MMBench, 3.3), accuracy and necessity are ATOM's (appendix C)."""
 
 
-class Unit(NamedTuple):
+class AnnotationUnit(NamedTuple):
     """A thing that is rated on one measure.
 
     `id` is the sample's name; `model` whose response it is, and `baseline` the model that it is compared with; `criterion`
@@ -41,7 +41,7 @@ class Unit(NamedTuple):
     criterion: int = 0
 
     @property
-    def thing(self) -> "Unit":
+    def thing(self) -> "AnnotationUnit":
         """The thing itself, whatever is asked of it."""
         return self._replace(measure="")
 
@@ -52,15 +52,15 @@ class Unit(NamedTuple):
         return f"{self.id!r}{of}{against}, {self.measure}"
 
 
-def kind_of(unit: Unit) -> Kind:
+def kind_of(unit: AnnotationUnit) -> Kind:
     """Return what kind of thing a unit is."""
     return "criterion" if unit.criterion else "pair" if unit.baseline else "response"
 
 
-class Pair(NamedTuple):
+class ResponsePair(NamedTuple):
     """Two responses to one sample, the model's and the baseline's, and what a judge was told to go by."""
 
-    unit: Unit
+    unit: AnnotationUnit
     response: str
     baseline_response: str
     criteria: str = ""
@@ -74,7 +74,7 @@ class Annotation(NamedTuple):
     `response_sha256` is that of the response's text in UTF-8, empty where it is not known which response was rated.
     """
 
-    unit: Unit
+    unit: AnnotationUnit
     annotator: str
     value: float
     adjudicates: bool = False

@@ -1,6 +1,6 @@
 """What is asked of a model and what comes back, in one form for every transport."""
 
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Any, ClassVar, Literal, get_args
 
 from pydantic import Field, JsonValue, model_validator
 
@@ -228,9 +228,11 @@ class ImageEditReply(Value):
 ModelReply = Annotated[ChatReply | EmbeddingReply | ImageEditReply, Field(discriminator="kind")]
 
 
-class Answer(Value):
+class CallResult(Value):
     """What the gateway gives for a call: its ledger key, the reply, its cost in US dollars (None: unknown), and whether
     the ledger already had it (then nothing was sent and nothing paid)."""
+
+    stored_as: ClassVar[str] = "Answer"
 
     key: str
     reply: ModelReply

@@ -1,6 +1,6 @@
 """Failure modes: the atoms that are read, what was noted of them, the modes that notes become, and where atoms were put."""
 
-from typing import Literal
+from typing import ClassVar, Literal
 
 from pydantic import Field
 
@@ -64,11 +64,13 @@ class AnswerAtoms(Value):
         return f"{self.model}/{self.sample_id}/{self.repeat}"
 
 
-class Drawn(Value):
+class ModeSplit(Value):
     """What is read: answers whose failed atoms modes are made from, and others, by whose atoms they are counted.
 
     `failed` and `met` say, by model, how many failed and met atoms the counting half has, drawn or not.
     """
+
+    stored_as: ClassVar[str] = "Drawn"
 
     making: tuple[AnswerAtoms, ...]
     counting: tuple[AnswerAtoms, ...]
@@ -136,7 +138,7 @@ class NoteBook(Value):
     @property
     def loose(self) -> tuple[int, ...]:
         """The places of the notes that stand under no mode."""
-        under = {place for one in self.modes for place in one.notes}
+        under = {note for mode in self.modes for note in mode.notes}
         return tuple(place for place in range(len(self.notes)) if place not in under)
 
 

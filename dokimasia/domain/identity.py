@@ -1,7 +1,7 @@
 """Content identity: the one way in which values become hashes, so that equal content has equal ids everywhere."""
 
 import hashlib
-from typing import Any
+from typing import Any, ClassVar
 
 import orjson
 from pydantic import BaseModel, ConfigDict
@@ -14,6 +14,14 @@ class Value(BaseModel):
     """Base of every domain type: frozen, closed to unknown fields, equal by content."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", ser_json_inf_nan="constants")
+
+    stored_as: ClassVar[str] = ""
+    """The name that values are stored under where it differs from the class's: a renamed class keeps reading old homes."""
+
+    @classmethod
+    def stored_name(cls) -> str:
+        """Return the name that enters the ids of this type's values and stands beside them in storage."""
+        return cls.__dict__.get("stored_as") or cls.__name__
 
 
 def canonical_json(value: Any) -> bytes:
@@ -35,7 +43,7 @@ def digest(tag: str, value: Any) -> str:
 
 def value_id(value: Value) -> str:
     """Return the content id of a domain value: its type's name and all of its fields."""
-    return digest(type(value).__name__, value.model_dump(mode="json"))
+    return digest(value.stored_name(), value.model_dump(mode="json"))
 
 
 def unit_interval(*parts: str | int) -> float:

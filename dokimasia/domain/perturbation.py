@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from itertools import pairwise
-from typing import NamedTuple, Self
+from typing import ClassVar, NamedTuple, Self
 
 from pydantic import Field, model_validator
 
@@ -20,15 +20,17 @@ class Dimension(Value):
     wrong: str = Field(min_length=1)
 
 
-class Target(NamedTuple):
+class PerturbationTarget(NamedTuple):
     """An error to plant: its dimension, and a statement whose point it is to concern (empty: any point of the text)."""
 
     dimension: Dimension
     about: str = ""
 
 
-class Change(Value):
+class TextChange(Value):
     """Words of a text, which stand in it once, and the words that are put in their place."""
+
+    stored_as: ClassVar[str] = "Change"
 
     original: str = Field(min_length=1)
     new: str = Field(min_length=1)
@@ -41,10 +43,10 @@ class Perturbation(Value):
     """
 
     dimension: str
-    changes: tuple[Change, ...] = Field(min_length=1)
+    changes: tuple[TextChange, ...] = Field(min_length=1)
 
 
-def spans(text: str, changes: Iterable[Change]) -> list[tuple[int, int]]:
+def spans(text: str, changes: Iterable[TextChange]) -> list[tuple[int, int]]:
     """Return where in a text its changes begin and end, in the order of the changes.
 
     Raises:
@@ -62,7 +64,7 @@ def spans(text: str, changes: Iterable[Change]) -> list[tuple[int, int]]:
     return found
 
 
-def changed(text: str, changes: Iterable[Change]) -> str:
+def changed(text: str, changes: Iterable[TextChange]) -> str:
     """Return a text with its changes made, and otherwise as it was.
 
     Raises:

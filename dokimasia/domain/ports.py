@@ -2,7 +2,7 @@
 
 from typing import Protocol, TypeVar
 
-from dokimasia.domain.call import Answer, Chat, ModelCall, ModelReply, ModelSpec
+from dokimasia.domain.call import CallResult, Chat, ModelCall, ModelReply, ModelSpec
 from dokimasia.domain.identity import Value
 from dokimasia.domain.question import Aid
 from dokimasia.domain.sample import ImageRef
@@ -70,7 +70,7 @@ class Transport(Protocol):
 class Ledger(Protocol):
     """Completed calls by key: what is in it was paid for once and is never asked again."""
 
-    async def get(self, key: str) -> Answer | None:
+    async def get(self, key: str) -> CallResult | None:
         """Return the committed answer (with `cached=True`), or None."""
         ...
 
@@ -100,7 +100,7 @@ class Ledger(Protocol):
 class People(Protocol):
     """Where questions to people are kept until they are answered."""
 
-    async def ask(self, key: str, call: Chat, *, label: str, aid: Aid) -> Answer | None:
+    async def ask(self, key: str, call: Chat, *, label: str, aid: Aid) -> CallResult | None:
         """Return what the person has answered, once it is in the ledger; without an answer keep the question, durably,
         and return None."""
         ...
@@ -109,7 +109,7 @@ class People(Protocol):
 class Gateway(Protocol):
     """The one way to a model."""
 
-    async def ask(self, call: ModelCall, *, label: str = "", aid: Aid | None = None) -> Answer:
+    async def ask(self, call: ModelCall, *, label: str = "", aid: Aid | None = None) -> CallResult:
         """Return the call's answer, from the ledger where it has one; `label` says who asks (an agent's name).
 
         `aid` goes along with a call to a person, and with no other.

@@ -1,6 +1,6 @@
 """What an endpoint was measured to do with a model, as opposed to what a configuration says of it."""
 
-from typing import Literal
+from typing import ClassVar, Literal
 
 from pydantic import Field
 
@@ -8,11 +8,13 @@ from dokimasia.domain.call import Capability, ModelRef
 from dokimasia.domain.identity import Value
 
 
-class Finding(Value):
+class CapabilityFinding(Value):
     """Whether a model has a capability at an endpoint, and what was seen, in a few words.
 
     `unknown` means that the request brought nothing to tell by: it failed in passing, was refused or cut off.
     """
+
+    stored_as: ClassVar[str] = "Finding"
 
     verdict: Literal["yes", "no", "unknown"]
     note: str = Field(default="", max_length=500)
@@ -31,17 +33,17 @@ class EndpointProfile(Value):
     endpoint: str
     name: str
     transport: str
-    vision: Finding
-    json_schema: Finding
-    tools: Finding
-    image_edit: Finding | None = None
+    vision: CapabilityFinding
+    json_schema: CapabilityFinding
+    tools: CapabilityFinding
+    image_edit: CapabilityFinding | None = None
     usage: bool
     finish_reasons: tuple[str, ...] = ()
     latency: float | None = Field(default=None, ge=0)
     checked_at: str
 
     @property
-    def findings(self) -> dict[Capability, Finding]:
+    def findings(self) -> dict[Capability, CapabilityFinding]:
         """The findings by capability."""
         if self.image_edit is not None:
             return {"image_edit": self.image_edit}

@@ -1,5 +1,7 @@
 """A question to a person: what helps to answer it, and how it stands once it is kept."""
 
+from typing import ClassVar
+
 from dokimasia.domain.call import Chat
 from dokimasia.domain.identity import Value
 
@@ -17,7 +19,7 @@ class Aid(Value):
     reader: str = ""
 
 
-class Question(Value):
+class PendingQuestion(Value):
     """A call that waits for a person in a run, or waited.
 
     Attributes:
@@ -35,6 +37,8 @@ class Question(Value):
         withdrawn_at: when the run was found not to ask it any more; empty while it does.
         reply: what the person has answered; None while nothing is.
     """
+
+    stored_as: ClassVar[str] = "Question"
 
     item: str
     run: str

@@ -1,6 +1,6 @@
 """Self-correction's products: what an arm was told, what came of each round, and the row that figures are made from."""
 
-from typing import Annotated, Literal, get_args
+from typing import Annotated, ClassVar, Literal, get_args
 
 from pydantic import Field
 
@@ -57,21 +57,25 @@ class FoundLeak(Value):
         return HOW_IT_LEAKS.get(self.form, "it gives away what is to be found out")
 
 
-class Wording(Value):
+class HintWording(Value):
     """One wording of a peer's hint on a point: the text, what it was found to give away, and the call that wrote it."""
+
+    stored_as: ClassVar[str] = "Wording"
 
     text: str
     leaks: tuple[FoundLeak, ...] = ()
     call: str = ""
 
 
-class Point(Value):
+class FeedbackPoint(Value):
     """One failed atom in a feedback: its question, and in the arm `peer` the hint and who gave it.
 
     `stated` says whether the earlier answer spoke of it at all, None where the judgement does not say. `wordings` are
     those of the hint, in order: one that leaks is rewritten once, and left out where it leaks again; `answer` is the id of
     the peer's own answer. `unjudged` counts the looks at the feedback in which the judge gave no verdict that could be read.
     """
+
+    stored_as: ClassVar[str] = "Point"
 
     atom: AtomNumber
     question: str
@@ -82,7 +86,7 @@ class Point(Value):
     fallback: Fallback = ""
     asked: int = Field(default=0, ge=0, description="hints asked of a peer, rewritings included")
     unjudged: int = Field(default=0, ge=0)
-    wordings: tuple[Wording, ...] = ()
+    wordings: tuple[HintWording, ...] = ()
 
     @property
     def leaks(self) -> tuple[FoundLeak, ...]:
@@ -106,7 +110,7 @@ class Feedback(Value):
     arm: Arm
     round: int = Field(ge=1)
     answered: Answered = "wrong"
-    points: tuple[Point, ...] = ()
+    points: tuple[FeedbackPoint, ...] = ()
 
 
 class UnusedAtom(Value):
@@ -117,11 +121,13 @@ class UnusedAtom(Value):
     leaks: tuple[FoundLeak, ...] = ()
 
 
-class Selection(Value):
+class PointSelection(Value):
     """Which failed atoms of an answer a feedback may name (`shown`), and which are kept from it by chance or for a reason.
 
     `unjudged` says that the judge looked at their questions and gave no verdict that could be read.
     """
+
+    stored_as: ClassVar[str] = "Selection"
 
     shown: tuple[AtomNumber, ...] = ()
     withheld: tuple[AtomNumber, ...] = ()
@@ -200,7 +206,7 @@ class RefinementRow(Value):
     withheld: tuple[AtomNumber, ...]
     unused: tuple[UnusedAtom, ...]
     told: tuple[AtomNumber, ...]
-    points: tuple[Point, ...]
+    points: tuple[FeedbackPoint, ...]
     flags: tuple[str, ...]
     criteria_id: str
     response_id: str | None
@@ -231,7 +237,7 @@ class Refined(Value):
     answered_before: Answered
     before: tuple[float, ...]
     after: tuple[float, ...]
-    selection: Selection
+    selection: PointSelection
     feedback: tuple[Feedback, ...]
     steps: tuple[RefinementStep, ...]
     stopped: Stopped

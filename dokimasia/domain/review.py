@@ -5,7 +5,7 @@ order, how it ranked, rewrote and voted, and whose draft each sentence of the go
 """
 
 from collections import Counter
-from typing import Literal
+from typing import ClassVar, Literal
 
 from pydantic import Field
 
@@ -39,11 +39,13 @@ NOT_HEARD: tuple[FailureKind, ...] = ("api_error", *OPEN_KINDS)
 """Failures to which asking again may bring a reply: the review waits for it, and goes on without any other reply."""
 
 
-class Comparison(Value):
+class CandidateComparison(Value):
     """What a reviewer says of candidates numbered from 1: a critique of each, all of them best first, and what follows.
 
     That is a better text, or the number of the candidate that it keeps as it is, which is the first of its ranking.
     """
+
+    stored_as: ClassVar[str] = "Comparison"
 
     critiques: tuple[str, ...]
     ranking: tuple[int, ...]

@@ -9,7 +9,7 @@ from dokimasia.domain.density import Domain
 from dokimasia.domain.identity import Value
 from dokimasia.domain.judgement import FailureKind, Provenance
 from dokimasia.domain.options import GraphOptions
-from dokimasia.domain.perturbation import Change
+from dokimasia.domain.perturbation import TextChange
 
 Stream = Literal["must_right", "easy_wrong"]
 """`must_right`: a fact that gates the score · `easy_wrong`: a point at which models were seen to fail (section 3.3.2)."""
@@ -87,7 +87,7 @@ class Tried(Value):
 
     what: Literal["golden", "planted", "response"]
     name: str = ""
-    changes: tuple[Change, ...] = ()
+    changes: tuple[TextChange, ...] = ()
     passes: tuple[bool | None, ...] = ()
     failure: FailureKind | None = None
 

@@ -13,7 +13,7 @@ from pydantic import JsonValue
 
 from dokimasia.domain.call import Capability, Chat, ChatReply, ImageEdit, ImageEditReply, ModelSpec, ToolSpec
 from dokimasia.domain.identity import unit_interval
-from dokimasia.domain.profile import Finding
+from dokimasia.domain.profile import CapabilityFinding
 from dokimasia.domain.sample import ImageRef
 from dokimasia.errors import UnparsableReply
 from dokimasia.parsing.json_finder import find_json
@@ -44,16 +44,16 @@ _TOOL = "keep_number"
 
 
 @dataclass(frozen=True)
-class Probe:
+class EndpointProbe:
     """One request: which capability it tests, the call, and what reads its reply; `image` are the bytes it shows."""
 
     capability: Capability
     call: Chat | ImageEdit
-    read: Callable[[Any], Finding]
+    read: Callable[[Any], CapabilityFinding]
     image: tuple[ImageRef, bytes] | None = None
 
 
-def probes(spec: ModelSpec, code: str) -> tuple[Probe, ...]:
+def probes(spec: ModelSpec, code: str) -> tuple[EndpointProbe, ...]:
     """Return the requests to a model: an image, an output schema, a tool; to an image model an image to be edited.
 
     Args:
@@ -94,7 +94,7 @@ def draw_bands(colours: tuple[str, ...], width: int = WIDTH) -> tuple[ImageRef, 
     return ImageRef(sha256=sha256, media_type="image/png", width=width, height=height), data
 
 
-def _image_probe(spec: ModelSpec, code: str) -> Probe:
+def _image_probe(spec: ModelSpec, code: str) -> EndpointProbe:
     expected = bands(code)
     image = draw_bands(expected, spec.max_image_side or WIDTH)
     task = (
@@ -102,16 +102,16 @@ def _image_probe(spec: ModelSpec, code: str) -> Probe:
         f"The colours are among these: {', '.join(sorted(COLOURS))}."
     )
 
-    def read(reply: ChatReply) -> Finding:
+    def read(reply: ChatReply) -> CapabilityFinding:
         named = tuple(word.lower() for word in _COLOUR.findall(_text(reply)))
         if named[:BANDS] == expected:
-            return Finding(verdict="yes", note=f"named the bands {', '.join(expected)}")
+            return CapabilityFinding(verdict="yes", note=f"named the bands {', '.join(expected)}")
         return _failed(reply, f"the bands were {', '.join(expected)}; it said {_quoted(reply)}")
 
-    return Probe("vision", _call(spec, task, code, image[0]), read, image)
+    return EndpointProbe("vision", _call(spec, task, code, image[0]), read, image)
 
 
-def _edit_probe(spec: ModelSpec, code: str) -> Probe:
+def _edit_probe(spec: ModelSpec, code: str) -> EndpointProbe:
     colours = bands(code)
     image = draw_bands(colours, spec.max_image_side or EDITED_WIDTH)
     wanted = next(name for name in COLOURS if name not in colours)
@@ -122,15 +122,17 @@ def _edit_probe(spec: ModelSpec, code: str) -> Probe:
         extra=spec.sampling.extra,
     )
 
-    def read(reply: ImageEditReply) -> Finding:
+    def read(reply: ImageEditReply) -> CapabilityFinding:
         if reply.image is None:
-            return Finding(verdict="unknown", note=f"the edit was refused: {short(reply.refusal or '', 80)}")
-        return Finding(verdict="yes", note=f"sent back an image of {reply.image.width} x {reply.image.height} pixels")
+            return CapabilityFinding(verdict="unknown", note=f"the edit was refused: {short(reply.refusal or '', 80)}")
+        return CapabilityFinding(
+            verdict="yes", note=f"sent back an image of {reply.image.width} x {reply.image.height} pixels"
+        )
 
-    return Probe("image_edit", call, read, image)
+    return EndpointProbe("image_edit", call, read, image)
 
 
-def _schema_probe(spec: ModelSpec, code: str) -> Probe:
+def _schema_probe(spec: ModelSpec, code: str) -> EndpointProbe:
     number, seal = _number(code), hashlib.sha256(code.encode()).hexdigest()[:6]
     properties: dict[str, JsonValue] = {
         "number": {"type": "integer"},
@@ -150,16 +152,16 @@ def _schema_probe(spec: ModelSpec, code: str) -> Probe:
         found = cast("dict[str, Any]", value)
         return found.keys() == properties.keys() and type(found["number"]) is int and found["seal"] == seal
 
-    def read(reply: ChatReply) -> Finding:
+    def read(reply: ChatReply) -> CapabilityFinding:
         if find_json(_text(reply), fits):
-            return Finding(verdict="yes", note="kept to a schema that only the request's schema field shows")
+            return CapabilityFinding(verdict="yes", note="kept to a schema that only the request's schema field shows")
         return _failed(reply, f"took no notice of the schema; it said {_quoted(reply)}")
 
     call = _call(spec, f"Give back the number {number}.", code)
-    return Probe("json_schema", call.model_copy(update={"output_schema": schema}), read)
+    return EndpointProbe("json_schema", call.model_copy(update={"output_schema": schema}), read)
 
 
-def _tool_probe(spec: ModelSpec, code: str) -> Probe:
+def _tool_probe(spec: ModelSpec, code: str) -> EndpointProbe:
     number = _number(code)
     parameters: dict[str, JsonValue] = {
         "type": "object",
@@ -169,19 +171,21 @@ def _tool_probe(spec: ModelSpec, code: str) -> Probe:
     }
     tool = ToolSpec(name=_TOOL, description="Keeps a whole number for later.", parameters=parameters)
 
-    def read(reply: ChatReply) -> Finding:
+    def read(reply: ChatReply) -> CapabilityFinding:
         for call in reply.tool_calls:
             try:
                 arguments: Any = orjson.loads(call.arguments)
             except orjson.JSONDecodeError:
-                return Finding(verdict="no", note=f"called {short(call.name)} with arguments that are no JSON")
+                return CapabilityFinding(
+                    verdict="no", note=f"called {short(call.name)} with arguments that are no JSON"
+                )
             if call.name == _TOOL and arguments == {"number": number}:
-                return Finding(verdict="yes", note="called the tool with the right arguments")
-            return Finding(verdict="no", note=f"called {short(call.name)} with {short(call.arguments, 80)}")
+                return CapabilityFinding(verdict="yes", note="called the tool with the right arguments")
+            return CapabilityFinding(verdict="no", note=f"called {short(call.name)} with {short(call.arguments, 80)}")
         return _failed(reply, f"called no tool; it said {_quoted(reply)}")
 
     call = _call(spec, f"Keep the number {number}: call the tool {_TOOL}, and say nothing else.", code)
-    return Probe("tools", call.model_copy(update={"tools": (tool,)}), read)
+    return EndpointProbe("tools", call.model_copy(update={"tools": (tool,)}), read)
 
 
 def _call(spec: ModelSpec, task: str, code: str, image: ImageRef | None = None) -> Chat:
@@ -207,10 +211,12 @@ def _quoted(reply: ChatReply) -> str:
     return f"'{text}'" if text else "nothing"
 
 
-def _failed(reply: ChatReply, note: str) -> Finding:
+def _failed(reply: ChatReply, note: str) -> CapabilityFinding:
     """A reply that does not show the capability: a plain no, unless it was refused or cut off."""
     if reply.refusal is not None or reply.finish_reason == "content_filter":
-        return Finding(verdict="unknown", note="the reply was refused or filtered")
+        return CapabilityFinding(verdict="unknown", note="the reply was refused or filtered")
     if reply.finish_reason == "length":
-        return Finding(verdict="unknown", note="the reply was cut at its token limit before it came to the point")
-    return Finding(verdict="no", note=note)
+        return CapabilityFinding(
+            verdict="unknown", note="the reply was cut at its token limit before it came to the point"
+        )
+    return CapabilityFinding(verdict="no", note=note)

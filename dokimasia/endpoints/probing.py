@@ -6,10 +6,10 @@ import time
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 
-from dokimasia.domain.call import PEOPLE, Answer, Capability, ChatReply, ModelCall, ModelSpec, call_key
+from dokimasia.domain.call import PEOPLE, CallResult, Capability, ChatReply, ModelCall, ModelSpec, call_key
 from dokimasia.domain.identity import Value
 from dokimasia.domain.ports import Transport
-from dokimasia.domain.profile import EndpointProfile, Finding
+from dokimasia.domain.profile import CapabilityFinding, EndpointProfile
 from dokimasia.endpoints.probes import probes
 from dokimasia.errors import CallFailed, ConfigError
 from dokimasia.gateway.gateway import ModelGateway
@@ -32,20 +32,20 @@ TIMEOUT = 60.0
 _POINTLESS = frozenset({"auth", "not_found", "connection", "timeout", "configuration"})
 """Problems of the first request after which another one tells nothing more."""
 
-_UNASKED = Finding(verdict="unknown", note="an image model is asked for an edit alone")
+_UNASKED = CapabilityFinding(verdict="unknown", note="an image model is asked for an edit alone")
 
 _DECLINED = frozenset({"bad_request", "unsupported"})
 """The endpoint's word that it does not do what the request asks."""
 
 
-class Problem(Value):
+class UnreachableModel(Value):
     """Why a model could not be reached: the kind of the last failed try (or `configuration`), and its message."""
 
     kind: str
     message: str
 
 
-class Checked(Value):
+class ModelCheck(Value):
     """What a check of one model came to.
 
     `problem` is set where it was not reached, `profile` where it was. `calls` counts the replies that were paid for,
@@ -58,7 +58,7 @@ class Checked(Value):
     endpoint: str
     transport: str | None
     reachable: bool
-    problem: Problem | None = None
+    problem: UnreachableModel | None = None
     profile: EndpointProfile | None = None
     calls: int = 0
     cost: float | None = None
@@ -71,7 +71,7 @@ async def check_models(
     settings: Settings,
     transports: Mapping[str, Transport] | None = None,
     code: str | None = None,
-) -> list[Checked]:
+) -> list[ModelCheck]:
     """Ask every model a few small questions, an image model for one edit, and keep the profiles of those that answered.
 
     The requests go through the gateway like any others, so they are paid for, limited as configured, and stand in the
@@ -91,7 +91,7 @@ async def check_models(
     code = code or secrets.token_hex(8)
     ways = dict(transports or default_transports())
     keys: dict[str, str] = {}
-    refused: dict[str, Problem] = {}
+    refused: dict[str, UnreachableModel] = {}
     for spec in specs:
         if spec.ref.person:
             continue
@@ -101,7 +101,7 @@ async def check_models(
             chosen_transport_name(spec, ways)
             key = api_key(settings, spec)
         except ConfigError as error:
-            refused[spec.ref.name] = Problem(kind="configuration", message=str(error))
+            refused[spec.ref.name] = UnreachableModel(kind="configuration", message=str(error))
             continue
         if key is not None:
             keys[spec.ref.name] = key
@@ -117,10 +117,10 @@ async def check_models(
             policy=PATIENCE,
         )
 
-        async def check(spec: ModelSpec) -> Checked:
+        async def check(spec: ModelSpec) -> ModelCheck:
             if spec.ref.person:
                 person = {**spec.ref.model_dump(), "person": spec.ref.person}
-                return Checked.model_validate({**person, "transport": PEOPLE, "reachable": True, "cost": 0.0})
+                return ModelCheck.model_validate({**person, "transport": PEOPLE, "reachable": True, "cost": 0.0})
             problem = refused.get(spec.ref.name)
             if problem is not None:
                 return _unreached(spec, None, problem)
@@ -140,14 +140,14 @@ class _WatchedLedger(SqliteLedger):
 
     def __init__(self, home: Home) -> None:
         super().__init__(home)
-        self.failures: dict[str, Problem] = {}
+        self.failures: dict[str, UnreachableModel] = {}
 
     async def attempt(
         self, key: str, call: ModelCall, *, kind: str, status: int | None, message: str, label: str
     ) -> None:
         """Record a try that brought no reply."""
         shown = message if status is None else f"{message} (status {status})"
-        self.failures[key] = Problem(kind=kind, message=shown)
+        self.failures[key] = UnreachableModel(kind=kind, message=shown)
         await super().attempt(key, call, kind=kind, status=status, message=message, label=label)
 
 
@@ -162,9 +162,9 @@ def _able(spec: ModelSpec) -> ModelSpec:
 
 async def _check(
     spec: ModelSpec, code: str, transport: str, gateway: ModelGateway, ledger: _WatchedLedger, home: Home
-) -> Checked:
-    findings: dict[Capability, Finding] = {}
-    answers, seconds, problems = list[Answer](), list[float](), list[Problem]()
+) -> ModelCheck:
+    findings: dict[Capability, CapabilityFinding] = {}
+    answers, seconds, problems = list[CallResult](), list[float](), list[UnreachableModel]()
     for probe in probes(spec, code):
         if probe.image is not None:
             ref, data = probe.image
@@ -173,12 +173,14 @@ async def _check(
         try:
             answer = await gateway.ask(probe.call, label=LABEL)
         except CallFailed as failed:
-            fallback = Problem(kind=failed.kind, message=failed.reason)
+            fallback = UnreachableModel(kind=failed.kind, message=failed.reason)
             problem = ledger.failures.get(call_key(probe.call), fallback)
             if problem.kind in _POINTLESS and not findings:
                 return _unreached(spec, transport, problem)
             verdict = "no" if problem.kind in _DECLINED else "unknown"
-            findings[probe.capability] = Finding(verdict=verdict, note=f"{problem.kind}: {problem.message}"[:500])
+            findings[probe.capability] = CapabilityFinding(
+                verdict=verdict, note=f"{problem.kind}: {problem.message}"[:500]
+            )
             problems.append(problem)
             continue
         seconds.append(time.monotonic() - started)
@@ -205,10 +207,10 @@ async def _check(
         checked_at=datetime.now(UTC).isoformat(timespec="seconds"),
     )
     cost = None if None in paid else sum(cost or 0.0 for cost in paid)
-    return Checked(
+    return ModelCheck(
         **spec.ref.model_dump(), transport=transport, reachable=True, profile=profile, calls=len(paid), cost=cost
     )
 
 
-def _unreached(spec: ModelSpec, transport: str | None, problem: Problem) -> Checked:
-    return Checked(**spec.ref.model_dump(), transport=transport, reachable=False, problem=problem, cost=0.0)
+def _unreached(spec: ModelSpec, transport: str | None, problem: UnreachableModel) -> ModelCheck:
+    return ModelCheck(**spec.ref.model_dump(), transport=transport, reachable=False, problem=problem, cost=0.0)

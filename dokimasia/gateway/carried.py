@@ -11,7 +11,7 @@ from dokimasia.gateway.allowance import report_headers
 from dokimasia.gateway.limiter import Turn
 
 
-class Sent(NamedTuple):
+class RemoteReply(NamedTuple):
     """What came of a request that another process sent: a reply or a failure, the headers of rate limits, what the
     ledger keeps of the request (`folded`, the ledger's own), and the key of the call that was begun in its place."""
 
@@ -21,7 +21,7 @@ class Sent(NamedTuple):
     next: str = ""
 
 
-class Bearer(Protocol):
+class RemoteCaller(Protocol):
     """A process that has calls."""
 
     @property
@@ -29,29 +29,29 @@ class Bearer(Protocol):
         """Whether it is gone."""
         ...
 
-    async def send(self, key: str) -> Sent:
+    async def send(self, key: str) -> RemoteReply:
         """Have one of its calls sent once, or take what came of it where it was sent ahead."""
         ...
 
-    def allow(self, call: "Carried", turn: Turn) -> None:
+    def allow(self, call: "RemoteCall", turn: Turn) -> None:
         """Allow it to send a call ahead, in the place of a call of its own that is answered, until it is its turn."""
         ...
 
-    def ahead(self, key: str) -> "Carried | None":
+    def ahead(self, key: str) -> "RemoteCall | None":
         """Return a call that it was allowed to send ahead and that has no place yet, which is known to be begun now."""
         ...
 
-    def forbid(self, call: "Carried") -> None:
+    def forbid(self, call: "RemoteCall") -> None:
         """Say that a call is not to be sent ahead, unless it is begun."""
         ...
 
-    async def recall(self, call: "Carried") -> bool:
+    async def recall(self, call: "RemoteCall") -> bool:
         """Do that, and return whether it was not begun."""
         ...
 
 
 @dataclass(eq=False)
-class Carried:
+class RemoteCall:
     """One call that other processes have.
 
     `bearers` are those who asked it; `reply` is what came back, from `sender`.
@@ -65,19 +65,19 @@ class Carried:
     model: ModelRef
     key: str
     forecast: Usage
-    bearers: list[Bearer] = field(default_factory=list[Bearer])
-    sender: Bearer | None = None
+    bearers: list[RemoteCaller] = field(default_factory=list[RemoteCaller])
+    sender: RemoteCaller | None = None
     reply: ModelReply | None = None
     folded: Any = None
     turn: Turn | None = None
-    allowed: Bearer | None = None
+    allowed: RemoteCaller | None = None
     begun: bool = False
-    next: "Carried | None" = None
+    next: "RemoteCall | None" = None
 
     def near(self, turn: Turn) -> None:
         """Have a bearer send it ahead, since its turn is near."""
         self.turn, self.begun = turn, False
-        self.allowed = next((one for one in self.bearers if not one.lost), None)
+        self.allowed = next((bearer for bearer in self.bearers if not bearer.lost), None)
         if self.allowed is not None:
             self.allowed.allow(self, turn)
 
@@ -105,7 +105,7 @@ class Carried:
         return following.turn
 
 
-class Carrying:
+class RemoteCallTransport:
     """A transport that has carried calls sent by those who have them, and sends any other itself."""
 
     def __init__(self, own: Transport) -> None:
@@ -117,11 +117,11 @@ class Carrying:
         Raises:
             TransportError: also where the process that sent it was lost, and perhaps its reply with it.
         """
-        if not isinstance(call, Carried):
+        if not isinstance(call, RemoteCall):
             return await self._own.send(call, spec, api_key=api_key, blobs=blobs)
         sender = call.allowed
         if sender is None or (sender.lost and not call.begun):
-            sender = next((one for one in call.bearers if not one.lost), None)
+            sender = next((bearer for bearer in call.bearers if not bearer.lost), None)
         call.turn = call.allowed = None
         call.begun = False
         if sender is None:

@@ -4,7 +4,7 @@ import asyncio
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable
 
-from dokimasia.domain.call import Answer, ChatReply, ModelCall, ModelReply, ModelSpec, call_key
+from dokimasia.domain.call import CallResult, ChatReply, ModelCall, ModelReply, ModelSpec, call_key
 from dokimasia.domain.ports import BlobStore, Transport
 from dokimasia.domain.question import Aid
 from dokimasia.errors import CallFailed
@@ -39,7 +39,7 @@ class FunctionGateway:
         self.calls: list[ModelCall] = []
         self.labels: list[str] = []
 
-    async def ask(self, call: ModelCall, *, label: str = "", aid: Aid | None = None) -> Answer:
+    async def ask(self, call: ModelCall, *, label: str = "", aid: Aid | None = None) -> CallResult:
         """Return what the function says to the call.
 
         Raises:
@@ -52,7 +52,7 @@ class FunctionGateway:
             reply = await reply
         if isinstance(reply, CallFailed):
             raise reply
-        return Answer(key=call_key(call), reply=_as_reply(reply))
+        return CallResult(key=call_key(call), reply=_as_reply(reply))
 
 
 class ScriptedGateway(FunctionGateway):

@@ -8,13 +8,13 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from dokimasia.domain.call import Answer, Chat, ModelCall, ModelReply, ModelSpec, call_key
+from dokimasia.domain.call import CallResult, Chat, ModelCall, ModelReply, ModelSpec, call_key
 from dokimasia.domain.ports import BlobStore, Ledger, People, Reducer, Transport
 from dokimasia.domain.question import Aid
 from dokimasia.errors import CallFailed, ConfigError, Interrupted, ToolFailure, TransportError
 from dokimasia.gateway.breaker import REFUSALS
 from dokimasia.gateway.budget import Budget, Reservation
-from dokimasia.gateway.carried import Carried
+from dokimasia.gateway.carried import RemoteCall
 from dokimasia.gateway.envelope import redactor, shorten
 from dokimasia.gateway.events import EventKind, GatewayEvent, GatewayStats
 from dokimasia.gateway.images import with_reduced_images
@@ -103,7 +103,7 @@ class ModelGateway:
         self._tally: defaultdict[str, Any] = defaultdict(int)  # the counts of GatewayStats by name
         self._draining = False
 
-    async def ask(self, call: ModelCall, *, label: str = "", aid: Aid | None = None) -> Answer:
+    async def ask(self, call: ModelCall, *, label: str = "", aid: Aid | None = None) -> CallResult:
         """Return the call's answer, from the ledger where it has one.
 
         An asker that joins a request already under way gets its answer as `cached`: it was paid for once.
@@ -123,7 +123,7 @@ class ModelGateway:
         call = await self._with_reduced_images(call)
         if self._draining:
             raise _interrupted(call)
-        key = call.key if isinstance(call, Carried) else call_key(call)
+        key = call.key if isinstance(call, RemoteCall) else call_key(call)
         if call.model.person:
             return await self._ask_person(key, call, label, aid or Aid())
         flight = self._flights.get(key)
@@ -149,7 +149,7 @@ class ModelGateway:
             raise _interrupted(call)
         return outcome.model_copy(update={"cached": True}) if joined and not outcome.cached else outcome
 
-    async def _ask_person(self, key: str, call: ModelCall, label: str, aid: Aid) -> Answer:
+    async def _ask_person(self, key: str, call: ModelCall, label: str, aid: Aid) -> CallResult:
         """Return what a person has answered; a question takes no place, no pace and no try, and waits outside of the run."""
         name = call.model.name
         if self._people is None:
@@ -234,7 +234,7 @@ class ModelGateway:
         except ToolFailure as problem:
             raise CallFailed("api_error", f"{call.model.name}: an image cannot be made smaller: {problem}") from problem
 
-    async def _fly(self, flight: Flight) -> Answer | CallFailed | Interrupted:
+    async def _fly(self, flight: Flight) -> CallResult | CallFailed | Interrupted:
         if (failed := await self._traffic.turn_of(flight)) is not None:
             self._tell("gave_up", flight, reason=failed.reason)
             return failed
@@ -251,7 +251,7 @@ class ModelGateway:
                 raise
             return self._refuse(flight, flight.refused)
 
-    async def _until_answered(self, flight: Flight, route: Route) -> Answer | CallFailed | Interrupted:
+    async def _until_answered(self, flight: Flight, route: Route) -> CallResult | CallFailed | Interrupted:
         waited, tries = 0.0, 0
         while True:
             if reason := route.breaker.refusal():
@@ -273,7 +273,7 @@ class ModelGateway:
             waited += delay
             await self._sleep(delay)
 
-    async def _try(self, flight: Flight, route: Route, number: int) -> Answer | CallFailed | TransportError:
+    async def _try(self, flight: Flight, route: Route, number: int) -> CallResult | CallFailed | TransportError:
         """Send the call once, within budget and limits, and commit its reply or record its failure."""
         tokens, cost = self._forecast(flight.call, route)
         try:
@@ -319,7 +319,7 @@ class ModelGateway:
         """Return the call's estimated tokens and cost; nothing where no limit asks for them."""
         if not self._budget.limited and not route.pacing.counts_tokens:
             return 0, None
-        forecast = call.forecast if isinstance(call, Carried) else estimate_usage(call)
+        forecast = call.forecast if isinstance(call, RemoteCall) else estimate_usage(call)
         return (forecast.input_tokens or 0) + (forecast.output_tokens or 0), forecast_cost(call, forecast, route.price)
 
     async def _record(self, flight: Flight, failure: TransportError) -> TransportError:
@@ -336,7 +336,7 @@ class ModelGateway:
 
     async def _commit(
         self, flight: Flight, route: Route, reply: ModelReply, reservation: Reservation, latency: float
-    ) -> Answer:
+    ) -> CallResult:
         usage = reply.usage
         cost = cost_of_reply(reply, route.price)
         spent = (usage.input_tokens or 0) + (usage.output_tokens or 0) if usage.known else None
@@ -352,7 +352,7 @@ class ModelGateway:
         tally["cost"] += cost or 0.0
         tally["cost_unknown"] += cost is None
         self._tell("answered", flight)
-        return Answer(key=flight.key, reply=reply, cost=cost)
+        return CallResult(key=flight.key, reply=reply, cost=cost)
 
     def _watch(self, flight: Flight, route: Route, result: ModelReply | TransportError) -> None:
         """Tell the breaker how a request went; where that opens it, give up all that waits to be sent the same way."""

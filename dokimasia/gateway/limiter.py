@@ -19,7 +19,7 @@ Turn = asyncio.Future[Slot | None]
 """One that waits for a permit: done when it has one, with the slot where it took over another's."""
 
 
-class _Waiting(NamedTuple):
+class _QueuedCall(NamedTuple):
     number: int
     turn: Turn
     near: Callable[[Turn], None] | None
@@ -65,8 +65,8 @@ class AdaptiveLimiter:
         self.in_use = 0
         self._clock = clock
         self._on_change = on_change
-        self._queue: deque[_Waiting] = deque()
-        self._far: deque[_Waiting] = deque()
+        self._queue: deque[_QueuedCall] = deque()
+        self._far: deque[_QueuedCall] = deque()
         self._numbers = itertools.count()
         self._epoch = 0
         self._successes = 0
@@ -88,7 +88,7 @@ class AdaptiveLimiter:
         """
         if self._queue or self.in_use >= self.limit:
             turn: Turn = asyncio.get_running_loop().create_future()
-            waiting = _Waiting(next(self._numbers), turn, near)
+            waiting = _QueuedCall(next(self._numbers), turn, near)
             self._queue.append(waiting)
             if near is not None:
                 self._far.append(waiting)

@@ -12,7 +12,7 @@ from dokimasia.gateway.limiter import Report
 from dokimasia.gateway.reported import storable
 
 
-class Way(Protocol):
+class ModelAccess(Protocol):
     """How a model is reached."""
 
     @property
@@ -27,7 +27,9 @@ class Way(Protocol):
         ...
 
 
-async def send_once(call: ModelCall, way: Way, *, blobs: BlobStore, clean: Redact) -> ModelReply | TransportError:
+async def send_once(
+    call: ModelCall, way: ModelAccess, *, blobs: BlobStore, clean: Redact
+) -> ModelReply | TransportError:
     """Send the call once and return what came of it, cleaned by `clean` of every key.
 
     Whatever a transport raises that nobody expected is this call's failure, of the kind `unknown`, and no other's.

@@ -9,7 +9,7 @@ from dokimasia.graphs.context import Context, Failure, failed_update
 from dokimasia.graphs.reasking import each
 
 
-class Item(Failure, TypedDict, total=False):
+class AnswerState(Failure, TypedDict, total=False):
     """One answer: `model` is the candidate's shown name, `arm` is empty or `blind`, the rest are ids in the store.
 
     `final` is whether the answer is right (`FinalAnswer`), where the graph says so. `attempt` counts how often the item
@@ -29,11 +29,11 @@ class Item(Failure, TypedDict, total=False):
     looks: list[str]
 
 
-async def answered(sample: str, items: Sequence[Item], context: Context, *, plain: bool) -> list[Item]:
+async def answered(sample: str, items: Sequence[AnswerState], context: Context, *, plain: bool) -> list[AnswerState]:
     """Put a sample's question, `plain` as it stands, to each candidate whose response is not there yet."""
     asked_about = await context.store.get(Sample, sample)
 
-    async def one(item: Item) -> Item:
+    async def one(item: AnswerState) -> AnswerState:
         what = answer_question(asked_about, arm=item.get("arm", ""), repeat=item.get("repeat", 0), plain=plain)
         asked = await context.ask(what, model=item["model"], attempt=item.get("attempt"))
         item = with_calls(item, asked.calls)
@@ -44,11 +44,11 @@ async def answered(sample: str, items: Sequence[Item], context: Context, *, plai
     return await each(items, one, lambda item: not item.get("response"))
 
 
-def unjudged(item: Item) -> bool:
+def unjudged(item: AnswerState) -> bool:
     """Return whether an item was answered and is still to be judged."""
     return bool(item.get("response")) and not item.get("judgement") and not item.get("failed")
 
 
-def with_calls(item: Item, calls: Sequence[str]) -> Item:
+def with_calls(item: AnswerState, calls: Sequence[str]) -> AnswerState:
     """Return an item with the calls that it has taken since."""
     return {**item, "calls": [*item.get("calls", []), *calls]}

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Self, TypedDict, TypeVar
 
-from dokimasia.agents import Ask, Asked, Looking, PromptLibrary, ask
+from dokimasia.agents import Ask, AskResult, Looking, PromptLibrary, ask
 from dokimasia.domain.call import ModelSpec
 from dokimasia.domain.judgement import Failed, Rejected
 from dokimasia.domain.look import Look
@@ -42,7 +42,7 @@ class Context:
         model: str = "",
         attempt: int | None = None,
         rejected: Rejected | None = None,
-    ) -> Asked[T]:
+    ) -> AskResult[T]:
         """Ask what a role asks; a reply that cannot be used is sent back once, in the same step.
 
         Args:

@@ -21,7 +21,7 @@ class Edge(Value):
     taken_if: bool = False
 
 
-class Picture(Value):
+class GraphOutline(Value):
     """A graph's nodes in the order in which they were added, `START` and `END` among them, and its edges."""
 
     name: str
@@ -32,7 +32,7 @@ class Picture(Value):
 class Steps(Protocol):
     """Is told the steps of a run's graphs; none of its methods may raise or take long."""
 
-    def drawn(self, picture: Picture) -> None:
+    def drawn(self, picture: GraphOutline) -> None:
         """A graph is about to be walked for the first time."""
         ...
 

@@ -22,7 +22,7 @@ from dokimasia.graphs.watched import at_item
 
 
 @dataclass(frozen=True, slots=True)
-class Walk:
+class GraphRun:
     """One walk of an item through a graph.
 
     Attributes:
@@ -40,7 +40,7 @@ class Walk:
     thread: str = ""
 
 
-class Engine(Protocol):
+class Executor(Protocol):
     """Walks items through graphs."""
 
     @property
@@ -48,7 +48,7 @@ class Engine(Protocol):
         """In how many processes it walks."""
         ...
 
-    async def walk(self, walk: Walk) -> dict[str, Any]:
+    async def walk(self, walk: GraphRun) -> dict[str, Any]:
         """Return the final state: ids and small primitives.
 
         Raises:
@@ -58,7 +58,7 @@ class Engine(Protocol):
         ...
 
 
-class WholeSteps(BaseCheckpointSaver[str]):
+class CompletedStepSaver(BaseCheckpointSaver[str]):
     """Keeps steps in a saver, up to one that left something open: for want of money, or since a person has not answered.
 
     A walk that is continued takes that step again, and so asks again what it could not be told. If the step was kept, the
@@ -108,18 +108,18 @@ class WholeSteps(BaseCheckpointSaver[str]):
         return bool(self.open.get(config["configurable"]["thread_id"]))
 
 
-class Here:
+class LocalExecutor:
     """Walks in this process and event loop; each graph is compiled once."""
 
     processes = 1
 
     def __init__(self, saver: BaseCheckpointSaver[str], steps: Steps | None = None) -> None:
         """Keep steps in a saver, and tell them to `steps` where somebody listens."""
-        self._saver = WholeSteps(saver)
+        self._saver = CompletedStepSaver(saver)
         self._steps = steps
         self._graphs: dict[tuple[str, bool], Any] = {}
 
-    async def walk(self, walk: Walk) -> dict[str, Any]:
+    async def walk(self, walk: GraphRun) -> dict[str, Any]:
         """Return the final state of a walk."""
         graph = self._compiled(walk.graph, kept=bool(walk.thread))
         with at_item(walk.item):

@@ -14,7 +14,7 @@ from langgraph.graph.state import CompiledStateGraph
 from dokimasia.domain.judgement import OPEN_KINDS
 from dokimasia.errors import Interrupted
 from dokimasia.graphs.context import Context
-from dokimasia.graphs.steps import Edge, Picture, Step, Steps
+from dokimasia.graphs.steps import Edge, GraphOutline, Step, Steps
 
 _ITEM: ContextVar[str] = ContextVar("item", default="")
 _STOPS = (Interrupted, asyncio.CancelledError, GraphBubbleUp)
@@ -77,8 +77,8 @@ def at_item(item: str) -> Iterator[None]:
         _ITEM.reset(token)
 
 
-def picture(graph: CompiledStateGraph[Any, Context]) -> Picture:
+def picture(graph: CompiledStateGraph[Any, Context]) -> GraphOutline:
     """Return a graph's nodes and edges."""
     drawing = graph.get_graph()
-    edges = (Edge(source=one.source, target=one.target, taken_if=one.conditional) for one in drawing.edges)
-    return Picture(name=graph.name or "", nodes=tuple(drawing.nodes), edges=tuple(dict.fromkeys(edges)))
+    edges = (Edge(source=edge.source, target=edge.target, taken_if=edge.conditional) for edge in drawing.edges)
+    return GraphOutline(name=graph.name or "", nodes=tuple(drawing.nodes), edges=tuple(dict.fromkeys(edges)))

@@ -3,7 +3,7 @@
 import re
 from typing import Any, cast
 
-from dokimasia.domain.perturbation import Change, spans
+from dokimasia.domain.perturbation import TextChange, spans
 from dokimasia.errors import UnparsableReply
 from dokimasia.parsing.json_finder import find_json
 from dokimasia.parsing.reply import NAMED, is_unicode, short, spoken
@@ -12,7 +12,7 @@ MAX_CHANGES = 12
 MAX_WORDS = 60
 """Words of one change; what is longer is a rewriting and no single error."""
 
-Changes = tuple[Change, ...]
+Changes = tuple[TextChange, ...]
 
 
 def parse_perturbations(reply: str, text: str, expected: int, *, lenient: bool = False) -> tuple[Changes, ...]:
@@ -78,7 +78,7 @@ def parse_changes(row: dict[str, Any], text: str) -> Changes:
     rows = cast("list[Any]", listed)
     if len(rows) > MAX_CHANGES:
         raise UnparsableReply(f"it has {len(rows)} changes, more than one error takes ({MAX_CHANGES})")
-    changes = tuple(_change(one, text) for one in rows)
+    changes = tuple(_change(row, text) for row in rows)
     try:
         spans(text, changes)
     except ValueError as problem:
@@ -86,7 +86,7 @@ def parse_changes(row: dict[str, Any], text: str) -> Changes:
     return changes
 
 
-def _change(row: Any, text: str) -> Change:
+def _change(row: Any, text: str) -> TextChange:
     fields = cast("dict[str, Any]", row) if isinstance(row, dict) else {}
     original, new = fields.get("original"), fields.get("new")
     if not (isinstance(original, str) and original.strip() and isinstance(new, str) and new.strip()):
@@ -98,7 +98,7 @@ def _change(row: Any, text: str) -> Change:
     quoted = _as_it_stands(original, text)
     if " ".join(quoted.split()).casefold() == " ".join(new.split()).casefold():
         raise UnparsableReply(f"'{short(quoted)}' is changed into itself")
-    return Change(original=quoted, new=new.strip())
+    return TextChange(original=quoted, new=new.strip())
 
 
 def _as_it_stands(words: str, text: str) -> str:

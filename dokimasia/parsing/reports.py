@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from dokimasia.domain.diagnosis.report import MOST_WORDS, Written, WrittenSentence
+from dokimasia.domain.diagnosis.report import MOST_WORDS, ParsedReport, WrittenSentence
 from dokimasia.errors import UnparsableReply
 from dokimasia.parsing.reply import short, spoken
 
@@ -29,7 +29,7 @@ _FENCE = re.compile(r"\s*(?:```|~~~)")
 _EMPHASIS = re.compile(rf"({_PLACE.pattern})|\*\*|__|`")
 
 
-def parse_report(text: str, *, limit: int = MOST_WORDS, cut: bool = False) -> Written:
+def parse_report(text: str, *, limit: int = MOST_WORDS, cut: bool = False) -> ParsedReport:
     """Return the sentences of a report as they were written, with their places.
 
     Lines part sentences, and so do full stops, question and exclamation marks before a space, but not inside a place.
@@ -66,11 +66,11 @@ def parse_report(text: str, *, limit: int = MOST_WORDS, cut: bool = False) -> Wr
                 kept_words += size
             else:
                 full = True
-    if not any(not one.heading for one in sentences):
+    if not any(not sentence.heading for sentence in sentences):
         raise UnparsableReply("there is no sentence in the reply")
     if full and not cut:
         raise UnparsableReply(f"the report has {words:,} words, more than the {limit:,} that it may have")
-    return Written(sentences=tuple(sentences), words=words, cut=full)
+    return ParsedReport(sentences=tuple(sentences), words=words, cut=full)
 
 
 def parse_picks(text: str) -> list[str]:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from itertools import islice
 
-from dokimasia.domain.review import Ballot, Comparison
+from dokimasia.domain.review import Ballot, CandidateComparison
 from dokimasia.errors import UnparsableReply
 from dokimasia.parsing.own import own
 from dokimasia.parsing.remarks import remarks
@@ -57,11 +57,11 @@ def parse_ballot(text: str, n: int) -> Ballot:
     rationale = tried(faults, _rationale, text)
     if critiques is None or best is None or equal is None or rationale is None:
         raise UnparsableReply("; ".join(faults))
-    others = tuple(one for one in dict.fromkeys(equal) if one != best)
+    others = tuple(fromkey for fromkey in dict.fromkeys(equal) if fromkey != best)
     return Ballot(critiques=critiques, best=best, equal=others, rationale=rationale)
 
 
-def parse_peer_review(text: str, n: int, shown: Sequence[str] = (), *, may_keep: bool = True) -> Comparison:
+def parse_peer_review(text: str, n: int, shown: Sequence[str] = (), *, may_keep: bool = True) -> CandidateComparison:
     """Return a reviewer's critiques, its ranking of all n candidates, the best first, and what it keeps or writes.
 
     The form is `<ranking>2, 1, 3</ranking>` and either `<rewrite>...</rewrite>` or, to keep the candidate that comes first
@@ -95,7 +95,7 @@ def parse_peer_review(text: str, n: int, shown: Sequence[str] = (), *, may_keep:
         faults += _off_the_image(rewrite, keep, shown)
     if faults or critiques is None or ranking is None:
         raise UnparsableReply("; ".join(faults))
-    return Comparison(critiques=critiques, ranking=ranking, rewrite=rewrite or "", keep=keep or None)
+    return CandidateComparison(critiques=critiques, ranking=ranking, rewrite=rewrite or "", keep=keep or None)
 
 
 def parse_description(text: str) -> str:
@@ -186,9 +186,9 @@ def _ranking(around: str, n: int) -> tuple[int, ...]:
     what = "a place in the ranking"
     names = [bare(name) for name in _BETWEEN.split(stated[: 100 * (n + 1)]) if name.strip()]
     places = [_NAMED.fullmatch(name) for name in names]
-    listed_places = [int(place[1]) for place in places if place is not None and place[1]]
+    listed_places = [int(position[1]) for position in places if position is not None and position[1]]
     if listed_places == list(range(1, len(names) + 1)):
-        numbers = tuple(_among(int(place[2]), n, what) for place in places if place is not None)
+        numbers = tuple(_among(int(position[2]), n, what) for position in places if position is not None)
     else:
         numbers = tuple(_number(name, n, what) for name in names)
     if sorted(numbers) != list(range(1, n + 1)):

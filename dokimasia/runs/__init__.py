@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from dokimasia.runs.estimate import Asking, Estimate, added_up
     from dokimasia.runs.figures import failures, paid, simulated
     from dokimasia.runs.method import Accepted, Addition, Method, later, lazily
-    from dokimasia.runs.plans import AnyOrder, DataPlan, JudgedPlan, Outside, RunPlan, prompts_used
+    from dokimasia.runs.plans import AnyOrder, DataPlan, JudgedPlan, OutsideIdentity, RunPlan, prompts_used
     from dokimasia.runs.requests import DataRequest, Judge, Models, Option, RunRequest
     from dokimasia.runs.session import Session
     from dokimasia.runs.work import Item, Job, Stage
@@ -40,7 +40,7 @@ __all__ = [
     "Method",
     "Models",
     "Option",
-    "Outside",
+    "OutsideIdentity",
     "RunPlan",
     "RunRequest",
     "Session",

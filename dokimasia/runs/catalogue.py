@@ -5,7 +5,7 @@ from typing import NamedTuple
 from dokimasia.plugins import found
 
 
-class Entry(NamedTuple):
+class CatalogueEntry(NamedTuple):
     """Where a method of the package lies, the verb that runs it, and the line of help that is shown before it is loaded."""
 
     module: str
@@ -13,24 +13,28 @@ class Entry(NamedTuple):
     help: str
 
 
-OWN: dict[str, Entry] = {
-    "evaluate": Entry("evaluation", "evaluate", "Evaluate models on a data set by atomic criteria."),
-    "filter": Entry("density", "filter", "Keep the images that hold enough to be perceived."),
-    "review": Entry("review", "review", "Have a panel of models agree on descriptions of images."),
-    "rubrics": Entry("rubrics", "rubrics", "Make gated rubrics from agreed descriptions."),
-    "audit": Entry("audit", "audit", "Score models' descriptions of images by gated rubrics."),
-    "duel": Entry("duel", "duel", "Compare models with a baseline, in both orders of places."),
-    "judging": Entry("judging", "compare-judging", "Find which way of judging ranks responses as people do."),
-    "probe": Entry("probe", "probe", "Measure which errors judges do not see."),
-    "arena": Entry("arena", "arena", "Have many models meet each other, and rate them."),
-    "refine": Entry("refinement", "refine", "Let the models of a run mend what they got wrong."),
-    "tree": Entry("tree", "tree grow", "Grow a capability tree from criteria."),
-    "modes": Entry("modes", "modes", "Find failure modes: what goes wrong, and how often."),
-    "quality": Entry("quality", "criteria quality", "Have criteria rated: accuracy and necessity."),
-    "diagnosis": Entry("diagnosis", "diagnose --write", "Write a diagnosis in words."),
-    "fingerprint": Entry("fingerprints", "diagnose --fingerprint", "Match reports without names to responses."),
-    "perturb": Entry("perturb", "perturb", "Make right answers worse in named ways, to probe judges with them."),
-    "graph": Entry("graph", "run", "Walk a data set through a graph that a plug-in brings."),
+OWN: dict[str, CatalogueEntry] = {
+    "evaluate": CatalogueEntry("evaluation", "evaluate", "Evaluate models on a data set by atomic criteria."),
+    "filter": CatalogueEntry("density", "filter", "Keep the images that hold enough to be perceived."),
+    "review": CatalogueEntry("review", "review", "Have a panel of models agree on descriptions of images."),
+    "rubrics": CatalogueEntry("rubrics", "rubrics", "Make gated rubrics from agreed descriptions."),
+    "audit": CatalogueEntry("audit", "audit", "Score models' descriptions of images by gated rubrics."),
+    "duel": CatalogueEntry("duel", "duel", "Compare models with a baseline, in both orders of places."),
+    "judging": CatalogueEntry("judging", "compare-judging", "Find which way of judging ranks responses as people do."),
+    "probe": CatalogueEntry("probe", "probe", "Measure which errors judges do not see."),
+    "arena": CatalogueEntry("arena", "arena", "Have many models meet each other, and rate them."),
+    "refine": CatalogueEntry("refinement", "refine", "Let the models of a run mend what they got wrong."),
+    "tree": CatalogueEntry("tree", "tree grow", "Grow a capability tree from criteria."),
+    "modes": CatalogueEntry("modes", "modes", "Find failure modes: what goes wrong, and how often."),
+    "quality": CatalogueEntry("quality", "criteria quality", "Have criteria rated: accuracy and necessity."),
+    "diagnosis": CatalogueEntry("diagnosis", "diagnose --write", "Write a diagnosis in words."),
+    "fingerprint": CatalogueEntry(
+        "fingerprints", "diagnose --fingerprint", "Match reports without names to responses."
+    ),
+    "perturb": CatalogueEntry(
+        "perturb", "perturb", "Make right answers worse in named ways, to probe judges with them."
+    ),
+    "graph": CatalogueEntry("graph", "run", "Walk a data set through a graph that a plug-in brings."),
 }
 """By name, in the order of use."""
 

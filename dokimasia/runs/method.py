@@ -19,7 +19,7 @@ from dokimasia.storage.results import ResultRow
 from dokimasia.storage.runs import Run, RunSample
 
 if TYPE_CHECKING:
-    from dokimasia.domain.annotation import Pair, Unit
+    from dokimasia.domain.annotation import AnnotationUnit, ResponsePair
     from dokimasia.report.data import Drawing, Make, ReportData
     from dokimasia.runs.reading.exporting import ColumnType, Export
     from dokimasia.runs.session import Session
@@ -93,7 +93,7 @@ def one_walk(graph: str) -> "Callable[[Job[Any]], AsyncIterator[Stage[Sample]]]"
     return stages
 
 
-class Group(NamedTuple):
+class SampleGroup(NamedTuple):
     """Some of a run's samples by what was found in them: a title, and how deep the group lies among those before it.
 
     `members` are samples with the model whose answer it is about, "" where it is about the sample itself. `criteria` are the
@@ -116,7 +116,7 @@ class Addition(NamedTuple):
     figures: Callable[[Home, Run], Any]
     section: "Callable[[], Make]"
     grouping: str = ""
-    groups: Callable[[Home, Run], Mapping[str, Group]] | None = None
+    groups: Callable[[Home, Run], Mapping[str, SampleGroup]] | None = None
 
 
 PLAIN = later("dokimasia.report.sections.plain", "DRAWING")
@@ -209,8 +209,8 @@ class Method(Generic[Q, P]):
     scale: tuple[float, float] | None = None
     shown: float = 1.0
     rubrics: Callable[[Home, Run], Mapping[str, str]] | None = None
-    judged: "Callable[[Home, Run], Mapping[str, Mapping[Unit, float]]] | None" = None
-    pairs: "Callable[[Home, Run], Iterable[Pair]] | None" = None
+    judged: "Callable[[Home, Run], Mapping[str, Mapping[AnnotationUnit, float]]] | None" = None
+    pairs: "Callable[[Home, Run], Iterable[ResponsePair]] | None" = None
     measures: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
     score_called: str = "score"
     previews: Callable[[P, Sample, PromptLibrary], Sequence[Rendered]] | None = None

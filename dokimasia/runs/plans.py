@@ -22,7 +22,7 @@ WAY = "@"
 """What stands in a shown name between a model's name and the way in which it is asked."""
 
 
-class Outside:
+class OutsideIdentity:
     """Marks a field of a plan that is no part of the run's identity."""
 
 
@@ -142,7 +142,7 @@ def identity(plan: Value) -> dict[str, Any]:
     """Return what of a plan is hashed: models by what they are asked and how they are sampled, never how they are reached."""
     found: dict[str, Any] = {}
     for name, field in type(plan).model_fields.items():
-        if any(one is Outside or isinstance(one, Outside) for one in field.metadata):
+        if any(one is OutsideIdentity or isinstance(one, OutsideIdentity) for one in field.metadata):
             continue
         value = _identified(getattr(plan, name))
         if any(one is AnyOrder or isinstance(one, AnyOrder) for one in field.metadata):
@@ -201,9 +201,9 @@ def as_configured(settings: Settings, name: str, ref: ModelRef | None = None) ->
     Returns:
         None where the configuration has no such model any more, or the name stands for another one.
     """
-    for one in dict.fromkeys((name, name.rpartition(WAY)[0])):
+    for fromkey in dict.fromkeys((name, name.rpartition(WAY)[0])):
         try:
-            found = resolve_model(settings, one)
+            found = resolve_model(settings, fromkey)
         except ConfigError:
             continue
         if ref is None or (found.ref.model, found.ref.endpoint) == (ref.model, ref.endpoint):

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Coroutine
 from typing import Any, TypeVar
 
-from dokimasia.domain.call import Answer, ModelCall
+from dokimasia.domain.call import CallResult, ModelCall
 from dokimasia.domain.question import Aid
 from dokimasia.errors import CallFailed, DokimasiaError, Interrupted, StorageError, TransportError, Unreachable
 from dokimasia.gateway.gateway import ModelGateway
@@ -56,7 +56,7 @@ class Stop:
         await self._asked.wait()
 
 
-class ReachingGateway(ModelGateway):
+class FailFastGateway(ModelGateway):
     """A gateway that stops a run whose calls to a model fail for its key, name or address, and not for what is asked.
 
     Such a call is held back, so that it becomes no result: until its model answers another one, which shows that it can
@@ -71,7 +71,7 @@ class ReachingGateway(ModelGateway):
         self._answered: set[str] = set()
         self._held: dict[str, list[asyncio.Future[None]]] = {}
 
-    async def ask(self, call: ModelCall, *, label: str = "", aid: Aid | None = None) -> Answer:
+    async def ask(self, call: ModelCall, *, label: str = "", aid: Aid | None = None) -> CallResult:
         """Return the call's answer as `ModelGateway.ask` does.
 
         Raises:

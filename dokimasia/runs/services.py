@@ -12,7 +12,7 @@ from dokimasia.domain.call import ModelCall, ModelReply, ModelSpec
 from dokimasia.domain.ports import BlobStore, Transport
 from dokimasia.errors import ConfigError
 from dokimasia.gateway.budget import Budget
-from dokimasia.gateway.carried import Carrying
+from dokimasia.gateway.carried import RemoteCallTransport
 from dokimasia.gateway.gateway import ModelGateway
 from dokimasia.gateway.litellm.transport import LiteLLMTransport
 from dokimasia.gateway.pricing import known_price
@@ -20,7 +20,7 @@ from dokimasia.gateway.traffic import Traffic
 from dokimasia.log import Redactor
 from dokimasia.plugins import transports_for
 from dokimasia.runs.observer import Observer
-from dokimasia.runs.reaching import ReachingGateway, Stop, gone, unless_stopped, watch_home
+from dokimasia.runs.reaching import FailFastGateway, Stop, gone, unless_stopped, watch_home
 from dokimasia.settings import Settings, api_key, nearest
 from dokimasia.storage.content.reduced import ReducedImages
 from dokimasia.storage.decisions import take_in
@@ -32,7 +32,7 @@ from dokimasia.storage.spending import Spending, spending_recorder, spent_by
 from dokimasia.tools.reducing import reduce_image
 
 if TYPE_CHECKING:
-    from dokimasia.graphs.walking import Engine
+    from dokimasia.graphs.walking import Executor
     from dokimasia.runs.requests import Invocation
     from dokimasia.runs.session import Session
     from dokimasia.storage.checkpoints import Saver
@@ -49,7 +49,7 @@ class Services:
     saver: "Saver"
     specs: Mapping[str, ModelSpec]
     people: QueuedPeople
-    engine: "Engine"
+    engine: "Executor"
 
 
 class _MadeLate:
@@ -262,7 +262,7 @@ async def open_services(
         Unreachable: a model cannot be asked at all.
         StorageError: the home was deleted or moved.
     """
-    from dokimasia.graphs.walking import Here
+    from dokimasia.graphs.walking import LocalExecutor
     from dokimasia.storage.checkpoints import keeping_steps
 
     home, settings, workers = session.opened, session.settings, asked.far_workers
@@ -274,7 +274,7 @@ async def open_services(
         saver = await shared.saver()
         ways = transports or transports_for_models(specs, session.library)
         reduce = ReducedImages(home.blobs, reduce_image, home=home)
-        store, here = SqliteRunStore(home), Here(saver, observer.steps)
+        store, here = SqliteRunStore(home), LocalExecutor(saver, observer.steps)
         ledger = SqliteLedger(home)
         if workers:
             from dokimasia.distribution.serving import CarriedLedger
@@ -283,12 +283,12 @@ async def open_services(
         before = spent_by(home, run)
         budget = Budget(**asked.spending_limits, **before._asdict())
         budget.changed = spending_recorder(home, run, lambda: Spending(budget.calls, budget.tokens, budget.cost))
-        gateway = ReachingGateway(
+        gateway = FailFastGateway(
             stop,
             goes_on=asked.allows_every_failure,
             ledger=ledger,
             blobs=home.blobs,
-            transports={name: Carrying(way) for name, way in ways.items()} if workers else ways,
+            transports={name: RemoteCallTransport(way) for name, way in ways.items()} if workers else ways,
             specs=specs,
             api_keys=keys,
             reduce=reduce,
@@ -299,7 +299,7 @@ async def open_services(
             on_event=observer.happened,
             traffic=shared.traffic,
         )
-        engine: Engine = here
+        engine: Executor = here
         if workers:
             from dokimasia.distribution.engine import engine_of
             from dokimasia.distribution.orders import Orders
@@ -338,8 +338,8 @@ async def open_services(
                 raise
             raise problem from error
         finally:
-            for one in helpers:
-                one.cancel()
+            for helper in helpers:
+                helper.cancel()
             if stop.at_once:
                 await gateway.abort()
             await (gateway.drain() if transports else gateway.aclose())

@@ -19,7 +19,7 @@ from dokimasia.runs.requests import DataRequest
 from dokimasia.runs.samples import read_data
 from dokimasia.runs.services import check_simulated, with_known_price
 from dokimasia.settings import Settings, resolve_model
-from dokimasia.storage.content.putting import PutAside
+from dokimasia.storage.content.putting import BackgroundWriter
 from dokimasia.storage.home import Home
 from dokimasia.storage.memory import MemoryBlobs
 from dokimasia.storage.runs import Run, RunSample, keep_samples, load_samples
@@ -30,7 +30,7 @@ PAGE = 500
 """Samples that are kept in one transaction while a data file is read."""
 
 
-class Entry(NamedTuple):
+class SampleEntry(NamedTuple):
     """What a run remembers of a sample in memory: its place, whether it has an image, its size; the sample is stored."""
 
     place: RunSample
@@ -42,7 +42,7 @@ class Entry(NamedTuple):
 class Entries:
     """The samples of a data file, or of the run that is forked, as a run remembers them."""
 
-    known: list[Entry] = field(default_factory=list[Entry])
+    known: list[SampleEntry] = field(default_factory=list[SampleEntry])
     skipped: list[str] = field(default_factory=list[str])
     first: Sample | None = None
 
@@ -74,7 +74,7 @@ class Entries:
 
 def hash_of(samples: Sequence[tuple[str, str]]) -> str:
     """Return a hash of samples by their names and the ids of their contents, in order."""
-    return digest("data", [list(one) for one in samples])
+    return digest("data", [list(sample) for sample in samples])
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +161,7 @@ class Session:
         """
         found = Entries()
         waiting: list[Sample] = []
-        blobs = MemoryBlobs() if self.dry else PutAside(self.opened.blobs)
+        blobs = MemoryBlobs() if self.dry else BackgroundWriter(self.opened.blobs)
 
         def take(sample: Sample) -> None:
             if found.first is None and (sample.images or not images):
@@ -171,13 +171,13 @@ class Session:
                 flush()
 
         def flush() -> None:
-            if isinstance(blobs, PutAside) and self.forked is None and waiting:
+            if isinstance(blobs, BackgroundWriter) and self.forked is None and waiting:
                 blobs.settle()
                 keep_samples(self.opened, waiting)
             found.known.extend(map(_entry, waiting))
             waiting.clear()
 
-        with blobs if isinstance(blobs, PutAside) else nullcontext():
+        with blobs if isinstance(blobs, BackgroundWriter) else nullcontext():
             if self.forked is not None:
                 for sample in load_samples(self.opened, self.forked.id):
                     take(sample)
@@ -210,9 +210,9 @@ def left_out(run: Run) -> list[str]:
     return list(skipped)
 
 
-def _entry(sample: Sample) -> Entry:
+def _entry(sample: Sample) -> SampleEntry:
     place = RunSample(0, value_id(sample), sample.id, sample.digest, sample.cluster)
-    return Entry(place, bool(sample.images), size_of(sample))
+    return SampleEntry(place, bool(sample.images), size_of(sample))
 
 
 def _drop_blind(found: Entries, request: DataRequest) -> None:

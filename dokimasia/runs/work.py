@@ -14,7 +14,7 @@ from dokimasia.errors import CallFailed, ConfigError, DokimasiaError
 from dokimasia.graphs.context import Context, failed_update
 from dokimasia.graphs.drive import GraphFile
 from dokimasia.graphs.reasking import to_report
-from dokimasia.graphs.walking import Walk
+from dokimasia.graphs.walking import GraphRun
 from dokimasia.log import logger
 from dokimasia.runs.concurrency import work_through
 from dokimasia.runs.observer import Observer, Progress
@@ -211,7 +211,7 @@ class Job(Generic[P]):
             row = Thread(thread_id=thread, run_id=self.run.id, item=item, graph=graph.NAME, graph_version=version)
             await open_thread(self.home, row)
             self._threads[item] = thread
-        return await self.services.engine.walk(Walk(graph, inputs, item, context, thread))
+        return await self.services.engine.walk(GraphRun(graph, inputs, item, context, thread))
 
     async def finish(self, *rows: ResultRow) -> None:
         """Commit results, count them, and close the threads that they came from."""

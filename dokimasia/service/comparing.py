@@ -5,16 +5,16 @@ from functools import lru_cache
 from threading import Lock
 from typing import Any, NamedTuple
 
-from dokimasia.algorithms.text.word_difference import Piece, word_difference
+from dokimasia.algorithms.text.word_difference import DifferencePiece, word_difference
 from dokimasia.domain.criterion import CriteriaSet, Criterion
 from dokimasia.domain.judgement import CheckpointScores, Response
 from dokimasia.domain.sample import Sample
 from dokimasia.runs.figures import shown_name
 from dokimasia.runs.reading.comparing import compare_runs, sides_of
 from dokimasia.runs.reading.exporting import exported
-from dokimasia.runs.reading.parts import Matched, Part, compare_parts, criteria_apart, matched, parts_of
+from dokimasia.runs.reading.parts import MatchedSample, SamplePart, compare_parts, criteria_apart, matched, parts_of
 from dokimasia.runs.reading.reporting import Redact
-from dokimasia.runs.reading.sides import Side
+from dokimasia.runs.reading.sides import ComparisonSide
 from dokimasia.runs.registry import method_of
 from dokimasia.service.filtering import changes_of, facets_of, groupings_of
 from dokimasia.storage.excerpts import rows_of, samples_of
@@ -85,19 +85,19 @@ def compared(home: Home, first: Run, second: Run, models: tuple[str, str] | None
 
 @lru_cache(maxsize=32)
 def _compared(home: Home, first: str, second: str, models: tuple[str, str] | None, changes: Changes) -> dict[str, Any]:
-    def read(home: Home, run: Run) -> Mapping[str, Side]:
+    def read(home: Home, run: Run) -> Mapping[str, ComparisonSide]:
         return _sides(home, run.id, changes)
 
     return compare_runs(home, get_run(home, first), get_run(home, second), models=models, read=read)
 
 
-def _sides(home: Home, run: str, changes: Changes) -> Mapping[str, Side]:
+def _sides(home: Home, run: str, changes: Changes) -> Mapping[str, ComparisonSide]:
     with _READING:  # several parts of one page ask at once, and the second finds what the first has read
         return _read(home, run, changes)
 
 
 @lru_cache(maxsize=4)
-def _read(home: Home, run: str, changes: Changes) -> Mapping[str, Side]:
+def _read(home: Home, run: str, changes: Changes) -> Mapping[str, ComparisonSide]:
     return sides_of(home, get_run(home, run))
 
 
@@ -115,7 +115,7 @@ def models_compared(home: Home, run: Run) -> list[str]:
     return found if len(found) > 1 else []
 
 
-def both_sides(home: Home, pair: Pair) -> tuple[Side, Side]:
+def both_sides(home: Home, pair: Pair) -> tuple[ComparisonSide, ComparisonSide]:
     """Return the answers of both sides."""
     changes = state_of(home, pair.first, pair.second)
     one, other = (
@@ -124,13 +124,13 @@ def both_sides(home: Home, pair: Pair) -> tuple[Side, Side]:
     return one, other
 
 
-def listed(home: Home, pair: Pair, kind: str) -> list[Matched]:
+def listed(home: Home, pair: Pair, kind: str) -> list[MatchedSample]:
     """Return the samples that both sides have, of one of `KINDS`, the largest differences first."""
     found = [one for one in matched(*both_sides(home, pair)) if _is(one, kind)]
     return sorted(found, key=lambda one: (one.gap is None, -abs(one.gap or 0.0)))
 
 
-def _is(one: Matched, kind: str) -> bool:
+def _is(one: MatchedSample, kind: str) -> bool:
     """Whether a sample is of one of `KINDS`; an answer of several repeats is right where more than half of them are."""
     right = [None if share is None else share > 1 / 2 for share in one.right]
     if kind == "right-wrong":
@@ -159,7 +159,7 @@ def _apart(
     ways = [("category", categories)] if len(categories) > 1 else []
     for way in groupings_of(home, pair.first):
         parts = [
-            Part(group.title, group.depth, frozenset(sample for sample, _ in group.members), group.criteria)
+            SamplePart(group.title, group.depth, frozenset(sample for sample, _ in group.members), group.criteria)
             for group in way.groups.values()
         ]
         ways.append((way.called, parts))
@@ -182,7 +182,7 @@ class Said(NamedTuple):
     score: float | None
     verdict: str
     failure: str
-    pieces: Sequence[Piece]
+    pieces: Sequence[DifferencePiece]
 
 
 class Both(NamedTuple):
@@ -213,7 +213,7 @@ def _rows(home: Home, run: Run, sample: str, model: str) -> list[ResultRow]:
 
 def _both(home: Home, pair: Pair, rows: tuple[ResultRow | None, ResultRow | None], repeat: int, redact: Redact) -> Both:
     texts = [redact(_text(home, row)) for row in rows]
-    pieces: Sequence[Piece] = ()
+    pieces: Sequence[DifferencePiece] = ()
     if all(texts) and sum(map(len, texts)) <= 2 * LONGEST:
         pieces = word_difference(*texts)
     sides = [
@@ -229,7 +229,7 @@ def _both(home: Home, pair: Pair, rows: tuple[ResultRow | None, ResultRow | None
     return Both(sides[0], sides[1], list(_criteria(home, *rows)), repeat)
 
 
-def _as_written(text: str, pieces: Sequence[Piece]) -> Iterator[Piece]:
+def _as_written(text: str, pieces: Sequence[DifferencePiece]) -> Iterator[DifferencePiece]:
     """Yield a text in the pieces that hold its words, with the space that it has itself; without pieces as one."""
     at = 0
     for piece in pieces:
@@ -237,9 +237,9 @@ def _as_written(text: str, pieces: Sequence[Piece]) -> Iterator[Piece]:
         while at < len(text) and (left or text[at].isspace()):
             left -= not text[at].isspace()
             at += 1
-        yield Piece(piece.kind, text[begun:at])
+        yield DifferencePiece(piece.kind, text[begun:at])
     if at < len(text):
-        yield Piece("same", text[at:])
+        yield DifferencePiece("same", text[at:])
 
 
 def _text(home: Home, row: ResultRow | None) -> str:
@@ -258,6 +258,6 @@ def _criteria(home: Home, one: ResultRow | None, other: ResultRow | None) -> Ite
         yield from zip(criteria, judged[ids[0]].scores, judged[ids[1]].scores, strict=True)
 
 
-def samples_shown(home: Home, pair: Pair, found: Sequence[Matched]) -> Mapping[str, Sample]:
+def samples_shown(home: Home, pair: Pair, found: Sequence[MatchedSample]) -> Mapping[str, Sample]:
     """Return the samples of a list by the name that the first run has for them."""
     return samples_of(home, pair.first.id, [one.first for one in found])

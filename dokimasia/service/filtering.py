@@ -11,12 +11,12 @@ from dokimasia.domain.judgement import Answered, FailureKind
 from dokimasia.runs.figures import shown_name
 from dokimasia.runs.method import Method
 from dokimasia.runs.reading.exporting import row_kind_of
-from dokimasia.runs.reading.grouping import Grouping, groupings
+from dokimasia.runs.reading.grouping import SampleGrouping, groupings
 from dokimasia.runs.registry import method_of
 from dokimasia.service.problems import Refused
 from dokimasia.storage.home import Home
 from dokimasia.storage.people.corrections import corrections_of, count_corrections
-from dokimasia.storage.reading.browsing import ANY, Facets, Order, Wanted, facets
+from dokimasia.storage.reading.browsing import ANY, Facets, Order, SampleQuery, facets
 from dokimasia.storage.runs import Run, get_run
 
 GROUP = "group-"
@@ -46,7 +46,7 @@ class Choice(NamedTuple):
 class Filter(NamedTuple):
     """What a page's address asks for: the samples as the database finds them, and every parameter that says anything."""
 
-    wanted: Wanted
+    wanted: SampleQuery
     given: Mapping[str, str]
 
     def query(self, **changes: str | int) -> str:
@@ -61,7 +61,7 @@ class Sorted(NamedTuple):
     method: Method[Any, Any]
     kind: str
     facets: Facets
-    groupings: Sequence[Grouping]
+    groupings: Sequence[SampleGrouping]
     corrected: Mapping[str, frozenset[str]]
 
 
@@ -85,7 +85,7 @@ def facets_of(home: Home, run: Run) -> Facets:
     return _facets(home, run.id, kind, changes_of(home)) if run.status == "done" else facets(home, run.id, kind)
 
 
-def groupings_of(home: Home, run: Run) -> Sequence[Grouping]:
+def groupings_of(home: Home, run: Run) -> Sequence[SampleGrouping]:
     """Return how other methods sort the samples of a run; what was found is kept until any run, or any tree, changes."""
     return _groupings(home, run.id, changes_of(home))
 
@@ -105,7 +105,7 @@ def _facets(home: Home, run_id: str, kind: str, changes: tuple[Any, ...]) -> Fac
 
 
 @lru_cache(maxsize=32)
-def _groupings(home: Home, run_id: str, changes: tuple[Any, ...]) -> Sequence[Grouping]:
+def _groupings(home: Home, run_id: str, changes: tuple[Any, ...]) -> Sequence[SampleGrouping]:
     return groupings(home, get_run(home, run_id))
 
 
@@ -131,7 +131,7 @@ def filter_of(asked: Mapping[str, str], by: Sorted) -> Filter:
     if "model" in given:
         model, arm = {shown_name(*one): one for one in by.facets.models}[given["model"]]
     unit = by.method.shown
-    wanted = Wanted(
+    wanted = SampleQuery(
         search=given.get("q", ""),
         answers="answers" in given,
         model=model,

@@ -15,7 +15,7 @@ from dokimasia.domain.identity import Value, digest
 from dokimasia.errors import DecidedMeanwhile, InputError, NotFound
 from dokimasia.log import logger
 from dokimasia.storage.connection import rows_of
-from dokimasia.storage.faults import told
+from dokimasia.storage.faults import wrap_sqlite_errors
 from dokimasia.storage.home import Home
 from dokimasia.storage.people.questions import item_row, note_shown, refusal_of, with_the_same
 from dokimasia.storage.schema.rows import change_row, insert_row, insert_rows
@@ -155,7 +155,7 @@ def leave(folder: Path, left: Left) -> Path:
     stamp = "".join(letter for letter in left.at if letter.isdigit())[:20]
     target = folder / _LEFT / f"{stamp}-{digest('left', left.model_dump(mode='json'))[:12]}.json"
     part = target.with_suffix(f".{os.getpid()}.part")
-    with told(target, "leaving a decision"):
+    with wrap_sqlite_errors(target, "leaving a decision"):
         target.parent.mkdir(parents=True, exist_ok=True)
         with part.open("wb") as file:
             file.write(body)

@@ -58,7 +58,7 @@ def storage_error(error: sqlite3.Error | OSError, *, path: Path, doing: str) -> 
     return StorageError(f"{path}: {said} (while {doing}); {_WAY_OUT[kind]}.")
 
 
-class told:
+class wrap_sqlite_errors:
     """Raises a fault of what is done inside as the StorageError that `storage_error` makes of it.
 
     It goes by a verb, as what it stands for: `with told(path, "reading")`. It is no `contextmanager`, which takes three

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from dokimasia.errors import ImpossibleHome, NotFound, OlderHome, StorageError
 from dokimasia.storage.connection import connect_reader, connect_writer, rows_of, through_sqlite_utils
 from dokimasia.storage.content.blobs import FileBlobs
-from dokimasia.storage.faults import told
+from dokimasia.storage.faults import wrap_sqlite_errors
 from dokimasia.storage.lock import WriterLock, held_since
 from dokimasia.storage.schema.migrations import SCHEMA_VERSION, applied_version, migrate, refuse_other
 from dokimasia.storage.writer import Job, Writer
@@ -115,7 +115,7 @@ class Home:
         """
         if self._lock is None:
             raise StorageError(f"{self.path} is open for reading only: who holds it is another.")
-        with told(self.path / "lock", "signing the lock"):
+        with wrap_sqlite_errors(self.path / "lock", "signing the lock"):
             self._lock.announce(service)
 
     @property
@@ -142,7 +142,7 @@ class Home:
         with self._readers_gate:
             if self._closed:
                 raise StorageError(f"{self.path} is closed: open it again to read from it.")
-            with told(self.database, "opening the database"):
+            with wrap_sqlite_errors(self.database, "opening the database"):
                 connection = connect_reader(self.database)
             self._local.connection = connection
             self._readers.append(connection)
@@ -155,7 +155,7 @@ class Home:
             StorageError: the database is damaged or cannot be read.
         """
         connection = self.reader()
-        with told(self.database, "reading"):
+        with wrap_sqlite_errors(self.database, "reading"):
             return connection.execute(sql, parameters).fetchone()
 
     def all(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
@@ -165,7 +165,7 @@ class Home:
             StorageError: the database is damaged or cannot be read.
         """
         connection = self.reader()
-        with told(self.database, "reading"):
+        with wrap_sqlite_errors(self.database, "reading"):
             return connection.execute(sql, parameters).fetchall()
 
     def rows(self, sql: str, parameters: Sequence[Any] = ()) -> list[dict[str, Any]]:
@@ -175,7 +175,7 @@ class Home:
             StorageError: the database is damaged or cannot be read.
         """
         connection = self.reader()
-        with told(self.database, "reading"):
+        with wrap_sqlite_errors(self.database, "reading"):
             return rows_of(connection.execute(sql, parameters))
 
     def rows_among(self, sql: str, ids: Iterable[str], *parameters: Any) -> Iterator[dict[str, Any]]:
@@ -235,7 +235,7 @@ def _open_writing(folder: Path, *, create: bool, command: str | None) -> Home:
     if not create and not known:
         raise NotFound(_absent(folder))
     try:
-        with told(folder, "making the home"):
+        with wrap_sqlite_errors(folder, "making the home"):
             folder.mkdir(parents=True, exist_ok=True)
         lock = WriterLock.acquire(folder / "lock", command=command)
     except StorageError as error:
@@ -248,7 +248,7 @@ def _open_writing(folder: Path, *, create: bool, command: str | None) -> Home:
         ) from error
     with ExitStack() as undo:
         undo.callback(lock.release)
-        with told(database, "opening the database"):
+        with wrap_sqlite_errors(database, "opening the database"):
             connection = connect_writer(database)
             undo.callback(connection.close)
             migrate(connection, database)
@@ -263,7 +263,7 @@ def _open_reading(folder: Path) -> Home:
         undo.callback(home.close)
         if _identity(home.database) is None:
             raise NotFound(_absent(folder))
-        with told(home.database, "opening the database"):
+        with wrap_sqlite_errors(home.database, "opening the database"):
             version = applied_version(home.reader())
         refuse_other(version, home.database)
         if version == 0:

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from dokimasia.domain.call import Answer, ModelCall, ModelReply
+from dokimasia.domain.call import CallResult, ModelCall, ModelReply
 from dokimasia.domain.identity import canonical_json, digest
 from dokimasia.errors import NotFound, StorageError
 from dokimasia.storage.content.envelope import fold, read_call, read_reply, reply_digest, text_hash, unfold
@@ -34,7 +34,7 @@ class CallFigures(NamedTuple):
     latency: float | None = None
 
 
-class Finding(NamedTuple):
+class LedgerDamage(NamedTuple):
     """Something that is not as it was written: where (a table or `blobs`), its key there, what is wrong with it, and the
     run whose row it is, where the row says so.
     """
@@ -52,7 +52,7 @@ class SqliteLedger:
         self._home = home
         self._texts = KnownTexts()
 
-    async def get(self, key: str) -> Answer | None:
+    async def get(self, key: str) -> CallResult | None:
         """Return the committed answer, or None: a point lookup in the calling thread, some tens of microseconds.
 
         Raises:
@@ -61,7 +61,7 @@ class SqliteLedger:
         row = self._home.one("SELECT reply, cost FROM calls WHERE key = ?", (key,))
         if row is None:
             return None
-        return Answer.model_construct(key=key, reply=self._reply(key, row[0]), cost=row[1], cached=True)
+        return CallResult.model_construct(key=key, reply=self._reply(key, row[0]), cost=row[1], cached=True)
 
     async def commit(
         self,
@@ -180,7 +180,7 @@ class SqliteLedger:
             raise self._damaged(key, f"its request does not read as a call ({in_brief(error)})") from error
         return call, self._reply(key, row[1])
 
-    def verify(self) -> Iterator[Finding]:
+    def verify(self) -> Iterator[LedgerDamage]:
         """Re-hash every text, every request against its key, and every reply; yield what is not as it was written.
 
         Reads the whole ledger: about ten thousand calls a second.
@@ -191,10 +191,10 @@ class SqliteLedger:
             except ValueError:
                 whole = False
             if not whole:
-                yield Finding("texts", row["hash"], "the text no longer has the hash that it is kept under")
+                yield LedgerDamage("texts", row["hash"], "the text no longer has the hash that it is kept under")
         for row in self._home.pages("calls", key="key"):
             for what in self._faults(row):
-                yield Finding("calls", row["key"], what)
+                yield LedgerDamage("calls", row["key"], what)
 
     def _faults(self, row: dict[str, Any]) -> Iterator[str]:
         try:

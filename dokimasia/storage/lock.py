@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from dokimasia.errors import HomeLocked, StorageError
-from dokimasia.storage.faults import told
+from dokimasia.storage.faults import wrap_sqlite_errors
 
 SERVICE_FILE = "service.json"
 """The file of a home that says how the service which holds it is reached; for its own user alone."""
@@ -48,9 +48,9 @@ class WriterLock:
             HomeLocked: another process, or another part of this one, holds it.
             StorageError: the file cannot be opened or written, or the file system has no locks.
         """
-        with told(path, "opening the lock"):
+        with wrap_sqlite_errors(path, "opening the lock"):
             descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
-        with contextlib.ExitStack() as undo, told(path, "locking the home"):
+        with contextlib.ExitStack() as undo, wrap_sqlite_errors(path, "locking the home"):
             undo.callback(os.close, descriptor)
             if not _taken(descriptor):
                 raise _refusal(path)
@@ -167,7 +167,7 @@ def access_kept(home: Path, access: Access) -> Iterator[None]:
     """
     path = home / SERVICE_FILE
     new = path.with_suffix(f".{os.getpid()}")
-    with told(path, "writing how the service is reached"):
+    with wrap_sqlite_errors(path, "writing how the service is reached"):
         with contextlib.suppress(FileNotFoundError):
             new.unlink()
         descriptor = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)

@@ -26,7 +26,7 @@ def find_value(home: Home, id: str) -> dict[str, Any]:
         rows = home.rows(f"SELECT * FROM {shelf.table} WHERE id = ?", (id,))
         if rows:
             fields = orjson.loads(rows[0]["body"]) | {name: rows[0][name] for name in shelf.lifted}
-            return {"type": type_.__name__, "value": fields}
+            return {"type": type_.stored_name(), "value": fields}
     raise StorageError(f"{home.database} has no value {id}.")
 
 
@@ -41,9 +41,9 @@ def find_values(home: Home, type_: type[V], ids: Iterable[str]) -> dict[str, V]:
     found = {
         row["id"]: read_value(type_, row)
         for row in home.rows_among(sql, wanted)
-        if row.get("type", type_.__name__) == type_.__name__
+        if row.get("type", type_.stored_name()) == type_.stored_name()
     }
     missing = next((id for id in wanted if id not in found), None)
     if missing is not None:
-        raise StorageError(f"{home.database} has no {type_.__name__} {missing}.")
+        raise StorageError(f"{home.database} has no {type_.stored_name()} {missing}.")
     return found

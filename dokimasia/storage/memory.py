@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import NamedTuple, TypeVar, cast
 
-from dokimasia.domain.call import Answer, ModelCall, ModelReply
+from dokimasia.domain.call import CallResult, ModelCall, ModelReply
 from dokimasia.domain.identity import Value, value_id
 from dokimasia.errors import NotFound, StorageError
 from dokimasia.storage.content.blobs import MemoryBlobs
@@ -44,7 +44,7 @@ class MemoryStore:
         """
         value = self._values.get(id)
         if type(value) is not type_:
-            raise StorageError(f"the store has no {type_.__name__} {id}.")
+            raise StorageError(f"the store has no {type_.stored_name()} {id}.")
         return cast("V", value)
 
 
@@ -55,10 +55,10 @@ class MemoryLedger:
         self._calls: dict[str, tuple[ModelCall, ModelReply, float | None, str]] = {}
         self.attempts: list[MemoryAttempt] = []
 
-    async def get(self, key: str) -> Answer | None:
+    async def get(self, key: str) -> CallResult | None:
         """Return the committed answer, or None."""
         entry = self._calls.get(key)
-        return None if entry is None else Answer(key=key, reply=entry[1], cost=entry[2], cached=True)
+        return None if entry is None else CallResult(key=key, reply=entry[1], cost=entry[2], cached=True)
 
     async def commit(
         self,

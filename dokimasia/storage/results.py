@@ -62,7 +62,7 @@ class ResultRow(Value):
         return self
 
 
-class Event(NamedTuple):
+class RunEvent(NamedTuple):
     """Something that happened in a run: when (UTC, ISO form), of what kind, and its details."""
 
     id: int
@@ -208,10 +208,10 @@ async def record_event(home: Home, run_id: str, kind: str, data: dict[str, Any] 
     await home.write(lambda connection: insert_event(connection, run_id, kind, details))
 
 
-def events(home: Home, run_id: str, *, kind: str | None = None) -> list[Event]:
+def events(home: Home, run_id: str, *, kind: str | None = None) -> list[RunEvent]:
     """Return a run's events in the order in which they were recorded; with `kind`, only those of that kind."""
     sql = "SELECT id, at, kind, data FROM events WHERE run_id = ? AND (? IS NULL OR kind = ?) ORDER BY id"
-    return [Event(id, at, name, orjson.loads(data)) for id, at, name, data in home.all(sql, (run_id, kind, kind))]
+    return [RunEvent(id, at, name, orjson.loads(data)) for id, at, name, data in home.all(sql, (run_id, kind, kind))]
 
 
 def read_result(row: dict[str, Any]) -> ResultRow:

@@ -13,7 +13,7 @@ MOST_COST = 1e6
 """US dollars of one call."""
 
 
-class Used(NamedTuple):
+class LedgerUsage(NamedTuple):
     """Ledger entries used, each counted once: tokens of those whose usage is known, how many are unknown, US dollars.
 
     `input_tokens` and `output_tokens` are None where no entry reported them; `cost` is None if any entry's is unknown,
@@ -46,7 +46,7 @@ class ScoredAnswer(NamedTuple):
     length: int | None = None
 
 
-def usage_of(home: Home, run_id: str) -> dict[tuple[str, str, str], Used]:
+def usage_of(home: Home, run_id: str) -> dict[tuple[str, str, str], LedgerUsage]:
     """Return what a run's items used, by (kind, model, arm).
 
     Costs are added as whole billionths of a dollar, so that the order of rows cannot change a sum. Counts that no call can
@@ -63,7 +63,7 @@ def usage_of(home: Home, run_id: str) -> dict[tuple[str, str, str], Used]:
         GROUP BY used.kind, used.model, used.arm
     """
     return {
-        (kind, model, arm): Used(
+        (kind, model, arm): LedgerUsage(
             calls,
             sent,
             received,

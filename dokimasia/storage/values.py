@@ -101,14 +101,14 @@ SHELVES: dict[type[Value], Shelf] = {
 
 def shelf_of(type_: type[Value]) -> Shelf:
     """Return where values of a type lie; a type without a table of its own lies in `objects`, with its name."""
-    return SHELVES.get(type_) or Shelf("objects", (), lambda value: {"type": type_.__name__})
+    return SHELVES.get(type_) or Shelf("objects", (), lambda value: {"type": type_.stored_name()})
 
 
 def row_of(value: Value) -> dict[str, Any]:
     """Return the row of a value, column by column; its `id` is `value_id(value)`."""
     shelf = shelf_of(type(value))
     body = value.model_dump(mode="json")
-    row: dict[str, Any] = {"id": digest(type(value).__name__, body)}
+    row: dict[str, Any] = {"id": digest(value.stored_name(), body)}
     for field in shelf.lifted:
         row[field] = getattr(value, field)
         del body[field]

@@ -16,7 +16,7 @@ from dokimasia.errors import StorageError
 from dokimasia.storage.connection import connect_reader
 from dokimasia.storage.faults import in_brief
 from dokimasia.storage.home import Home
-from dokimasia.storage.ledger import Finding, SqliteLedger
+from dokimasia.storage.ledger import LedgerDamage, SqliteLedger
 from dokimasia.storage.results import read_result
 from dokimasia.storage.schema.rows import SEAL, is_as_written
 from dokimasia.storage.values import SHELVES, lifted_of, row_of
@@ -42,7 +42,7 @@ class Check(NamedTuple):
 
     name: str
     checked: int
-    findings: tuple[Finding, ...]
+    findings: tuple[LedgerDamage, ...]
 
 
 def verify_home(home: Home) -> Iterator[Check]:
@@ -53,7 +53,7 @@ def verify_home(home: Home) -> Iterator[Check]:
     anew), `results` (every id and call that a result names is there, and its score is its judgement's) and `rows` (every
     row of every other table has the hash that it was written with; what another part says of a row stands there alone).
     """
-    parts: dict[str, Callable[[Home, Tally], Iterator[Finding]]] = {
+    parts: dict[str, Callable[[Home, Tally], Iterator[LedgerDamage]]] = {
         "database": _database,
         "foreign keys": _foreign_keys,
         "images": _images,
@@ -64,21 +64,21 @@ def verify_home(home: Home) -> Iterator[Check]:
     }
     known: set[tuple[str, str]] = set()
     for name, part in parts.items():
-        tally, found = Tally(), list[Finding]()
+        tally, found = Tally(), list[LedgerDamage]()
         try:
             found.extend(part(home, tally))
         except StorageError as error:
-            found.append(Finding("database", home.database.name, f"the check broke off: {error}"))
+            found.append(LedgerDamage("database", home.database.name, f"the check broke off: {error}"))
         found = [one for one in found if name != "rows" or (one.where, one.key) not in known]
         known.update((one.where, one.key) for one in found)
         yield Check(name, tally["checked"], tuple(found))
 
 
-def _database(home: Home, tally: Tally) -> Iterator[Finding]:
+def _database(home: Home, tally: Tally) -> Iterator[LedgerDamage]:
     for path in (home.database, home.checkpoints):
         if path.is_file():
             tally["checked"] += 1
-            yield from (Finding("database", path.name, said) for said in _integrity(path) if said != "ok")
+            yield from (LedgerDamage("database", path.name, said) for said in _integrity(path) if said != "ok")
 
 
 def _integrity(path: Path) -> list[str]:
@@ -91,32 +91,32 @@ def _integrity(path: Path) -> list[str]:
         return [f"cannot be {done}: {in_brief(error)}"]
 
 
-def _foreign_keys(home: Home, tally: Tally) -> Iterator[Finding]:
+def _foreign_keys(home: Home, tally: Tally) -> Iterator[LedgerDamage]:
     for (table,) in home.all("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name"):
         keys = len({row[0] for row in home.all(f"PRAGMA foreign_key_list([{table}])")})
         tally["checked"] += keys * home.all(f"SELECT count(*) FROM [{table}]")[0][0] if keys else 0
     for table, row, parent, _ in home.all("PRAGMA foreign_key_check"):
-        yield Finding(table, f"row {row}", f"it refers to a row of {parent} that is not there")
+        yield LedgerDamage(table, f"row {row}", f"it refers to a row of {parent} that is not there")
 
 
-def _images(home: Home, tally: Tally) -> Iterator[Finding]:
+def _images(home: Home, tally: Tally) -> Iterator[LedgerDamage]:
     for path in sorted(home.blobs.path.glob("[0-9a-f][0-9a-f]/*")):
         tally["checked"] += 1
         if not _BLOB.fullmatch(path.name) or path.parent.name != path.name[:2]:
-            yield Finding("blobs", f"{path.parent.name}/{path.name}", "its name is not that of an image")
+            yield LedgerDamage("blobs", f"{path.parent.name}/{path.name}", "its name is not that of an image")
             continue
         try:
             with path.open("rb") as file:
                 same = hashlib.file_digest(file, "sha256").hexdigest() == path.name
         except OSError as error:
-            yield Finding("blobs", path.name, f"it cannot be read: {error.strerror}")
+            yield LedgerDamage("blobs", path.name, f"it cannot be read: {error.strerror}")
             continue
         if not same:
-            yield Finding("blobs", path.name, "its bytes have another hash than its name")
+            yield LedgerDamage("blobs", path.name, "its bytes have another hash than its name")
     for sha256, by in sorted(_named_images(home).items()):
         if not home.blobs.file(sha256).is_file():
             tally["checked"] += 1
-            yield Finding("blobs", sha256, f"{by} names it, and it is missing")
+            yield LedgerDamage("blobs", sha256, f"{by} names it, and it is missing")
 
 
 def _named_images(home: Home) -> dict[str, str]:
@@ -135,12 +135,12 @@ def _named_images(home: Home) -> dict[str, str]:
     return {sha256: by for sha256, by in named.items() if _BLOB.fullmatch(sha256)}
 
 
-def _ledger(home: Home, tally: Tally) -> Iterator[Finding]:
+def _ledger(home: Home, tally: Tally) -> Iterator[LedgerDamage]:
     tally["checked"] = sum(home.all(f"SELECT count(*) FROM {table}")[0][0] for table in ("texts", "calls"))
     yield from SqliteLedger(home).verify()
 
 
-def _values(home: Home, tally: Tally) -> Iterator[Finding]:
+def _values(home: Home, tally: Tally) -> Iterator[LedgerDamage]:
     types = {shelf.table: type_ for type_, shelf in SHELVES.items()}
     for table in (*types, "objects"):
         for row in home.pages(table):
@@ -150,21 +150,21 @@ def _values(home: Home, tally: Tally) -> Iterator[Finding]:
             except (ValueError, TypeError) as error:
                 fault = f"it cannot be read: {in_brief(error)}"
             if fault:
-                yield Finding(table, row["id"], fault)
+                yield LedgerDamage(table, row["id"], fault)
 
 
 def _fault_of_value(row: dict[str, Any], type_: type[Value] | None) -> str:
     """Say what is wrong with the row of a value, if anything; a row without a table for its type names it itself."""
     lifted = lifted_of(type_, row) if type_ else {}
     fields = orjson.loads(row["body"]) | lifted
-    if digest(type_.__name__ if type_ else row["type"], fields) != row["id"]:
+    if digest(type_.stored_name() if type_ else row["type"], fields) != row["id"]:
         return "it no longer has the id that it is kept under"
     expected = row_of(type_.model_validate(fields)) if type_ else {}
     changed = [column for column, value in expected.items() if (row | lifted)[column] != value]
     return f"its columns differ from its body: {', '.join(changed)}" if changed else ""
 
 
-def _results(home: Home, tally: Tally) -> Iterator[Finding]:
+def _results(home: Home, tally: Tally) -> Iterator[LedgerDamage]:
     known = {column: _ids(home, table) for column, table in _REFERENCES.items()}
     values = _ids(home, "objects").union(*(_ids(home, shelf.table) for shelf in SHELVES.values()))
     calls = {key for (key,) in home.all("SELECT key FROM calls")}
@@ -174,7 +174,7 @@ def _results(home: Home, tally: Tally) -> Iterator[Finding]:
         for row in home.rows("SELECT * FROM results WHERE run_id = ? ORDER BY item", (run_id,)):
             tally["checked"] += 1
             for what in _faults(row, known, values, calls, scores, samples):
-                yield Finding("results", f"{run_id}/{row['item']}", what)
+                yield LedgerDamage("results", f"{run_id}/{row['item']}", what)
 
 
 def _faults(
@@ -206,7 +206,7 @@ def _faults(
         yield f"its score {result.score} is not that of its judgement, {scores[result.judgement_id]}"
 
 
-def _rows(home: Home, tally: Tally) -> Iterator[Finding]:
+def _rows(home: Home, tally: Tally) -> Iterator[LedgerDamage]:
     for (table,) in home.all("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name"):
         columns = home.rows(f"PRAGMA table_info([{table}])")
         if not any(column["name"] == SEAL for column in columns):
@@ -216,7 +216,7 @@ def _rows(home: Home, tally: Tally) -> Iterator[Finding]:
             tally["checked"] += 1
             if not is_as_written(table, row):
                 run = row["id"] if table == "runs" else row.get("run_id", "")
-                yield Finding(
+                yield LedgerDamage(
                     table, "/".join(str(row[key]) for key in keys), "it was changed after it was written", run
                 )
 

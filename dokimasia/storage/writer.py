@@ -23,7 +23,7 @@ MAX_GROUP = 512
 
 
 @dataclass(slots=True)
-class _Waiting:
+class _QueuedJob:
     """A job, who waits for it, and what came of it."""
 
     job: Job[Any]
@@ -56,8 +56,8 @@ class Writer:
         """Start the thread; it closes the connection when it ends. `path` is named in errors."""
         self._connection = connection
         self._path = path
-        self._queue: queue.SimpleQueue[list[_Waiting] | None] = queue.SimpleQueue()
-        self._gathered: list[_Waiting] = []
+        self._queue: queue.SimpleQueue[list[_QueuedJob] | None] = queue.SimpleQueue()
+        self._gathered: list[_QueuedJob] = []
         self._gate = threading.Lock()
         self._closed = False
         self.changes = self.additions = 0
@@ -71,7 +71,7 @@ class Writer:
             StorageError: the writer is closed.
         """
         future: Future[T] = Future()
-        self._gather(_Waiting(job, future, None, steady))
+        self._gather(_QueuedJob(job, future, None, steady))
         self._hand_over()
         return future
 
@@ -83,7 +83,7 @@ class Writer:
         """
         loop = asyncio.get_running_loop()
         future: asyncio.Future[T] = loop.create_future()
-        last = self._gather(_Waiting(job, future, loop, steady))
+        last = self._gather(_QueuedJob(job, future, loop, steady))
         if last is None or last.loop is not loop:
             loop.call_soon(self._hand_over)
         return await future
@@ -97,7 +97,7 @@ class Writer:
                 self._queue.put(None)
         self._thread.join()
 
-    def _gather(self, waiting: _Waiting) -> _Waiting | None:
+    def _gather(self, waiting: _QueuedJob) -> _QueuedJob | None:
         """Put a job beside those that are to be handed over; return the one before it there."""
         with self._gate:
             if self._closed:
@@ -116,7 +116,7 @@ class Writer:
         running = True
         while running:
             waiting = self._queue.get()
-            group: list[_Waiting] = []
+            group: list[_QueuedJob] = []
             while waiting is not None:
                 group += waiting
                 if len(group) >= MAX_GROUP:
@@ -136,7 +136,7 @@ class Writer:
                 _acknowledge(some)
         self._connection.close()
 
-    def _commit(self, group: list[_Waiting]) -> None:
+    def _commit(self, group: list[_QueuedJob]) -> None:
         if self._committed_at_once(group):
             return
         try:
@@ -148,7 +148,7 @@ class Writer:
                 # One error object for each waiter: a traceback grows where an exception is raised.
                 waiting.error = waiting.error or self._translate(error)
 
-    def _committed_at_once(self, group: list[_Waiting]) -> bool:
+    def _committed_at_once(self, group: list[_QueuedJob]) -> bool:
         """Commit the group without savepoints, which cost as much as the jobs; undo all of it if anything fails."""
         try:
             with transaction(self._connection):
@@ -158,7 +158,7 @@ class Writer:
             return False
         return True
 
-    def _run_one(self, waiting: _Waiting) -> None:
+    def _run_one(self, waiting: _QueuedJob) -> None:
         connection = self._connection
         connection.execute("SAVEPOINT job")
         try:
@@ -178,9 +178,9 @@ class Writer:
         return translated
 
 
-def _acknowledge(group: list[_Waiting]) -> None:
+def _acknowledge(group: list[_QueuedJob]) -> None:
     """Tell every waiter, with one wake-up for each event loop."""
-    by_loop: dict[asyncio.AbstractEventLoop, list[_Waiting]] = {}
+    by_loop: dict[asyncio.AbstractEventLoop, list[_QueuedJob]] = {}
     for waiting in group:
         if waiting.loop is None:
             _resolve([waiting])
@@ -193,7 +193,7 @@ def _acknowledge(group: list[_Waiting]) -> None:
             continue
 
 
-def _resolve(waiters: list[_Waiting]) -> None:
+def _resolve(waiters: list[_QueuedJob]) -> None:
     for waiting in waiters:
         future = waiting.future
         if future.done():

@@ -32,7 +32,7 @@ _FORMATS = ("PNG", "JPEG", "WEBP", "GIF")
 _DIGITS = 6
 
 
-class Picture(NamedTuple):
+class DecodedImage(NamedTuple):
     """A decoded image: RGB pixels as they are seen upright, its transparency (None: it has none), and where it is from.
 
     `scene` is what a picture of the planted world says of itself; `origin` and `part` say what it was cut from: itself
@@ -64,7 +64,7 @@ class ToolResult(Value):
     box: Box | None = None
 
 
-def open_picture(data: bytes) -> Picture:
+def open_picture(data: bytes) -> DecodedImage:
     """Decode an image: turned as its EXIF says, CMYK and other colour modes as RGB, transparency laid on white.
 
     Raises:
@@ -89,10 +89,10 @@ def open_picture(data: bytes) -> Picture:
             # what Pillow's decoders raise on damaged bytes
             raise ToolFailure("the image is damaged and cannot be read") from None
     origin, part = _origin(texts, hashlib.sha256(data).hexdigest())
-    return Picture(image, alpha, _scene(texts), origin, part)
+    return DecodedImage(image, alpha, _scene(texts), origin, part)
 
 
-def pixel_box(picture: Picture, box: Box) -> tuple[int, int, int, int]:
+def pixel_box(picture: DecodedImage, box: Box) -> tuple[int, int, int, int]:
     """Return the smallest region of whole pixels (left, top, right, bottom) that holds a box; it has at least one."""
     width, height = picture.image.size
     left, top = min(width - 1, math.floor(box.x0 * width + 1e-6)), min(height - 1, math.floor(box.y0 * height + 1e-6))
@@ -101,12 +101,12 @@ def pixel_box(picture: Picture, box: Box) -> tuple[int, int, int, int]:
     return left, top, right, bottom
 
 
-def region(picture: Picture, box: Box) -> Image.Image:
+def region(picture: DecodedImage, box: Box) -> Image.Image:
     """Return the pixels of a box."""
     return picture.image.crop(pixel_box(picture, box))
 
 
-def shown_box(picture: Picture, box: Box) -> Box:
+def shown_box(picture: DecodedImage, box: Box) -> Box:
     """Return the box that `region` truly shows, widened to whole pixels."""
     width, height = picture.image.size
     left, top, right, bottom = pixel_box(picture, box)
@@ -128,7 +128,7 @@ def within(outer: Box, inner: Box) -> Box:
     return Box(x0=x0, y0=y0, x1=max(x1, x0 + tiny), y1=max(y1, y0 + tiny))
 
 
-def to_png(image: Image.Image, picture: Picture, box: Box) -> bytes:
+def to_png(image: Image.Image, picture: DecodedImage, box: Box) -> bytes:
     """Return pixels cut from a picture as PNG bytes that carry along scene, origin and `box`, the part they show.
 
     Equal pixels of equal origin give equal bytes.

@@ -7,7 +7,7 @@ import pytest
 from dokimasia.agents.answers import FIRST, LAST
 from dokimasia.agents.asking import Ask
 from dokimasia.agents.evaluation import judge_equivalence, score_checkpoints
-from dokimasia.agents.modes import Shown, note_failures
+from dokimasia.agents.modes import AnswerPoints, note_failures
 from dokimasia.agents.rubrics import assess_response
 from dokimasia.domain.criterion import CriteriaSet, Criterion
 from dokimasia.domain.rubric import RubricSet
@@ -27,7 +27,7 @@ def asks(answer: str) -> list[Ask[Any]]:
         score_checkpoints(SAMPLE, CRITERIA, answer),
         score_checkpoints(SAMPLE, CRITERIA, answer, published=True),
         assess_response(SAMPLE, rubrics, answer),
-        note_failures(Shown(SAMPLE, CRITERIA.criteria, answer)),
+        note_failures(AnswerPoints(SAMPLE, CRITERIA.criteria, answer)),
     ]
 
 

@@ -7,7 +7,7 @@ import orjson
 import pytest
 from PIL import Image
 
-from dokimasia.agents import Asked, Looking, ask_once
+from dokimasia.agents import AskResult, Looking, ask_once
 from dokimasia.agents.evaluation import score_checkpoints, write_chain
 from dokimasia.agents.looking import MAX_CALLS
 from dokimasia.domain.call import Chat, ChatReply, ModelRef, ModelSpec, ToolCall
@@ -52,7 +52,7 @@ def asks(*tools: tuple[str, object], text: str = "") -> ChatReply:
     return ChatReply(text=text, finish_reason="tool_calls", tool_calls=calls)
 
 
-async def solve(sample: Sample, gateway: FunctionGateway, looking: Looking | None) -> Asked[ReferenceChain]:
+async def solve(sample: Sample, gateway: FunctionGateway, looking: Looking | None) -> AskResult[ReferenceChain]:
     """Ask the solver one time."""
     return await ask_once(write_chain(sample), gateway=gateway, model=JUDGE, looking=looking)
 

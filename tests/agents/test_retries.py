@@ -5,10 +5,10 @@ from typing import Any, cast
 
 import pytest
 
-from dokimasia.agents import Ask, Asked, ask
+from dokimasia.agents import Ask, AskResult, ask
 from dokimasia.agents.asking import draw
 from dokimasia.agents.candidate import answer_question
-from dokimasia.domain.call import Answer, Chat, ChatReply, ModelCall, ModelRef, ModelSpec, call_key
+from dokimasia.domain.call import CallResult, Chat, ChatReply, ModelCall, ModelRef, ModelSpec, call_key
 from dokimasia.domain.density import FilterOptions
 from dokimasia.domain.judgement import Rejected
 from dokimasia.domain.options import GraphOptions
@@ -36,10 +36,10 @@ class Remembering(FunctionGateway):
 
     def __init__(self, fn: Callable[[ModelCall], Reply]) -> None:
         super().__init__(fn)
-        self.known: dict[str, Answer] = {}
+        self.known: dict[str, CallResult] = {}
         self.sent: list[Chat] = []
 
-    async def ask(self, call: ModelCall, *, label: str = "") -> Answer:
+    async def ask(self, call: ModelCall, *, label: str = "") -> CallResult:
         """Ask what is not known yet; a call without a reply stays unknown."""
         key = call_key(call)
         if key not in self.known:
@@ -71,7 +71,7 @@ def by_draw(*good: int, bad: Reply = "none") -> Remembering:
     return Remembering(lambda call: str(call.repeat) if call.repeat in good else bad)
 
 
-async def at(attempt: int, gateway: FunctionGateway, what: Ask[Any] | None = None) -> Asked[Any]:
+async def at(attempt: int, gateway: FunctionGateway, what: Ask[Any] | None = None) -> AskResult[Any]:
     """Ask in a context that was taken up anew so many times."""
     context = Context(gateway, MemoryStore(), OPTIONS).at_attempt(attempt)
     return await context.ask(what or rating())

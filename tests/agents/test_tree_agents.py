@@ -7,7 +7,7 @@ import pytest
 from dokimasia.agents import ask
 from dokimasia.agents.calling import embed
 from dokimasia.agents.tree import (
-    Row,
+    MergeRow,
     capability_lines,
     criteria_lines,
     judge_merges,
@@ -100,7 +100,7 @@ def test_the_whole_question_is_shown_once() -> None:
 async def test_a_merger_and_embeddings() -> None:
     """Groups come back by number; an endpoint that answers an embedding with a chat is a failure and no vector."""
     gateway = FunctionGateway(lambda call: "same: 2, 1")
-    rows = [Row(NODES[2], 3, ["How many?"]), Row("<Perception><Enumeration>", 4, (), ["Counting"])]
+    rows = [MergeRow(NODES[2], 3, ["How many?"]), MergeRow("<Perception><Enumeration>", 4, (), ["Counting"])]
     assert json.loads(capability_lines(rows)) == [
         {"n": 1, "path": NODES[2], "support": 3, "examples": ["How many?"]},
         {"n": 2, "path": "<Perception><Enumeration>", "support": 4, "below": ["Counting"]},

@@ -8,8 +8,8 @@ import pytest
 from dokimasia.algorithms.correction import (
     FEWEST_CLUSTERS,
     FEWEST_LABELS,
-    Decision,
-    Measured,
+    DecidedLabel,
+    ShareEstimate,
     corrected_difference,
     corrected_rate,
     mixed_sensitivity,
@@ -24,14 +24,16 @@ from dokimasia.algorithms.statistics import Interval, rate_interval
 SENSITIVITY, SPECIFICITY = 0.8, 0.9
 
 
-def decisions(right: int, wrong: int) -> list[Decision]:
-    return [Decision(True)] * right + [Decision(False)] * wrong
+def decisions(right: int, wrong: int) -> list[DecidedLabel]:
+    return [DecidedLabel(True)] * right + [DecidedLabel(False)] * wrong
 
 
-def passport(sensitivity: float = SENSITIVITY, specificity: float = SPECIFICITY, n: int = 400) -> dict[str, Measured]:
+def passport(
+    sensitivity: float = SENSITIVITY, specificity: float = SPECIFICITY, n: int = 400
+) -> dict[str, ShareEstimate]:
     return {
-        "sensitivity": Measured.of(round(sensitivity * n), n),
-        "specificity": Measured.of(round(specificity * n), n),
+        "sensitivity": ShareEstimate.of(round(sensitivity * n), n),
+        "specificity": ShareEstimate.of(round(specificity * n), n),
     }
 
 
@@ -66,10 +68,10 @@ def test_corrected_intervals_cover_where_raw_ones_do_not() -> None:
     for _ in range(100):
         _, said = judged(generator, 0.9, 300, (SENSITIVITY, SPECIFICITY))
         measured = {
-            "sensitivity": Measured.of(int(generator.binomial(200, SENSITIVITY)), 200),
-            "specificity": Measured.of(int(generator.binomial(200, SPECIFICITY)), 200),
+            "sensitivity": ShareEstimate.of(int(generator.binomial(200, SENSITIVITY)), 200),
+            "specificity": ShareEstimate.of(int(generator.binomial(200, SPECIFICITY)), 200),
         }
-        found = corrected_rate([Decision(one) for one in said], **measured, seed=0).interval
+        found = corrected_rate([DecidedLabel(one) for one in said], **measured, seed=0).interval
         assert found is not None
         corrected += found.low <= 0.9 <= found.high
         low, high = rate_interval(said)
@@ -90,7 +92,7 @@ def test_the_passports_own_uncertainty_widens_the_interval() -> None:
 
 def test_clusters_widen_the_interval() -> None:
     """Answers to one image that go together say less than as many that do not."""
-    said = [Decision(place % 12 < 8) for place in range(240)]
+    said = [DecidedLabel(place % 12 < 8) for place in range(240)]
     together = [place % 12 + 12 * (place // 120) for place in range(240)]
     alone = corrected_rate(said, **passport(), seed=0).interval
     clustered = corrected_rate(said, **passport(), clusters=together, seed=0).interval
@@ -102,16 +104,16 @@ def test_clusters_widen_the_interval() -> None:
 @pytest.mark.parametrize(
     ("sensitivity", "specificity", "reason"),
     [
-        (Measured.of(55, 100), Measured.of(54, 100), "at least 0.1 is needed"),
-        (Measured.of(7, 10), Measured.of(7, 10), "may be 0"),
+        (ShareEstimate.of(55, 100), ShareEstimate.of(54, 100), "at least 0.1 is needed"),
+        (ShareEstimate.of(7, 10), ShareEstimate.of(7, 10), "may be 0"),
         (
-            Measured(0.9, Interval(0, 1, "one cluster")),
-            Measured.of(90, 100),
+            ShareEstimate(0.9, Interval(0, 1, "one cluster")),
+            ShareEstimate.of(90, 100),
             "the sensitivity has no interval: one cluster",
         ),
     ],
 )
-def test_useless_rates_are_refused(sensitivity: Measured, specificity: Measured, reason: str) -> None:
+def test_useless_rates_are_refused(sensitivity: ShareEstimate, specificity: ShareEstimate, reason: str) -> None:
     """A judge that hardly tells right from wrong, or of which too little is known, corrects nothing, and the reason is told."""
     found = corrected_rate(decisions(60, 40), sensitivity=sensitivity, specificity=specificity, seed=0)
     assert (found.rate, found.interval) == (None, None)
@@ -131,7 +133,7 @@ def test_rates_that_cannot_be_of_this_run_are_refused() -> None:
 
 def test_what_rules_decided_is_not_corrected() -> None:
     """Rules do not err: their share stands, the corrected rate lies between what they leave."""
-    ruled = [Decision(True, by_judge=False)] * 50 + [Decision(False, by_judge=False)] * 30
+    ruled = [DecidedLabel(True, by_judge=False)] * 50 + [DecidedLabel(False, by_judge=False)] * 30
     assert corrected_rate(ruled, **passport(), seed=0).rate == 50 / 80
     found = corrected_rate([*ruled, *decisions(4, 16)], **passport(), seed=0)
     assert found.rate == pytest.approx(0.5)
@@ -154,24 +156,27 @@ def test_a_difference_is_that_of_what_was_judged_divided_by_what_the_judge_tells
 
 def test_rates_whose_sums_are_rounded_are_corrected() -> None:
     """A judge that raised no false alarm is no error of rounding, whatever its sensitivity, where rules decided some answers."""
-    mixed = [Decision(True, False), Decision(False, False), Decision(True), Decision(False)] * 20
+    mixed = [DecidedLabel(True, False), DecidedLabel(False, False), DecidedLabel(True), DecidedLabel(False)] * 20
     for share in (0.9016666666666667, 0.6923529638235294, *(place / 997 for place in range(400, 997, 7))):
-        rates = {"sensitivity": Measured(share, Interval(share - 0.05, 1.0)), "specificity": Measured.of(200, 200)}
+        rates = {
+            "sensitivity": ShareEstimate(share, Interval(share - 0.05, 1.0)),
+            "specificity": ShareEstimate.of(200, 200),
+        }
         assert corrected_rate(mixed, **rates, seed=0).reason == ""
         assert corrected_difference(mixed, mixed[::-1], **rates, seed=0).rate == pytest.approx(0.0)
 
 
 def test_a_difference_is_that_of_the_cut_rates_and_keeps_what_rules_decided() -> None:
     """The first's rate is cut at 1: the difference is that of both rates; no difference lies beyond what rules leave open."""
-    first = [Decision(True, False)] * 20 + [Decision(True)] * 77 + [Decision(False)] * 3
-    second = [Decision(True, False)] * 20 + [Decision(True)] * 10 + [Decision(False)] * 70
+    first = [DecidedLabel(True, False)] * 20 + [DecidedLabel(True)] * 77 + [DecidedLabel(False)] * 3
+    second = [DecidedLabel(True, False)] * 20 + [DecidedLabel(True)] * 10 + [DecidedLabel(False)] * 70
     rates = [corrected_rate(side, **passport(), seed=0).rate for side in (first, second)]
     assert rates[0] == 1.0
     found = corrected_difference(first, second, **passport(), seed=0)
     assert found.rate == pytest.approx(rates[1] - rates[0])
     assert found.interval.low <= found.rate <= found.interval.high
-    settled = [Decision(True, False)] * 180 + decisions(19, 1)
-    wrong = [Decision(True, False)] * 60 + [Decision(False, False)] * 120 + decisions(4, 16)
+    settled = [DecidedLabel(True, False)] * 180 + decisions(19, 1)
+    wrong = [DecidedLabel(True, False)] * 60 + [DecidedLabel(False, False)] * 120 + decisions(4, 16)
     found = corrected_difference(settled, wrong, **passport(n=60), seed=0)
     assert found.rate == pytest.approx(-0.7)  # 180 + 20 less 60 + 0, of 200
     assert found.interval.low >= -0.77
@@ -186,13 +191,13 @@ def test_a_difference_is_refused_with_either_rate() -> None:
 
 def test_sensitivity_follows_the_mix_of_errors() -> None:
     """A mix of errors that are hard to see has a lower sensitivity; a mix counted among few errors is known less well."""
-    by_kind = {"easy": Measured.of(95, 100), "hard": Measured.of(30, 100)}
+    by_kind = {"easy": ShareEstimate.of(95, 100), "hard": ShareEstimate.of(30, 100)}
     half, hard = (mixed_sensitivity(by_kind, {"easy": easy, "hard": 1}) for easy in (1, 0))
     assert half.share == pytest.approx(0.625)
     assert hard == by_kind["hard"]
     counted = mixed_sensitivity(by_kind, {"easy": 5, "hard": 5}, seen=10)
     assert counted.interval.low < half.interval.low
-    together = (by_kind.keys(), Measured(0.625, Interval(0.45, 0.8)))
+    together = (by_kind.keys(), ShareEstimate(0.625, Interval(0.45, 0.8)))
     shared = mixed_sensitivity(by_kind, {"easy": 1, "hard": 1}, together=(dict.fromkeys(together[0], 1.0), together[1]))
     assert shared.interval.low == pytest.approx(0.45)
     with pytest.raises(ValueError, match="no sensitivity is known to errors of the kind odd"):
@@ -201,8 +206,8 @@ def test_sensitivity_follows_the_mix_of_errors() -> None:
 
 def test_the_bound_over_mixes_holds_every_mix() -> None:
     """Whatever the mix, the corrected rate lies between those of the easiest and the hardest kind."""
-    by_kind = {name: Measured.of(hits, 100) for name, hits in (("a", 90), ("b", 70), ("c", 45))}
-    specificity = Measured.of(95, 100)
+    by_kind = {name: ShareEstimate.of(hits, 100) for name, hits in (("a", 90), ("b", 70), ("c", 45))}
+    specificity = ShareEstimate.of(95, 100)
     bound = rates_over_mixes(0.8, by_kind, specificity)
     assert (bound.lowest, bound.highest) == ("c", "a")
     for mix in ({"a": 1}, {"a": 1, "b": 2, "c": 1}, {"c": 1}, {"b": 1, "c": 3}):
@@ -211,8 +216,8 @@ def test_the_bound_over_mixes_holds_every_mix() -> None:
         )
         assert one.rate is not None
         assert bound.low - 1e-9 <= one.rate <= bound.high + 1e-9
-    assert rates_over_mixes(0.8, {**by_kind, "d": Measured.of(5, 100)}, specificity).low == 0
-    hidden = {"d": Measured.of(5, 100), "e": Measured.of(2, 100)}
+    assert rates_over_mixes(0.8, {**by_kind, "d": ShareEstimate.of(5, 100)}, specificity).low == 0
+    hidden = {"d": ShareEstimate.of(5, 100), "e": ShareEstimate.of(2, 100)}
     assert rates_over_mixes(0.8, hidden, specificity)[:2] == (0, 1)
     assert rates_over_mixes(0.3, hidden, specificity, by_rule=(0.5, 0.1))[:2] == (0.5, 0.9)
 
@@ -224,7 +229,7 @@ def test_a_shifted_mix_is_told_from_an_equal_one() -> None:
     assert same_kinds(["a"] * 25 + ["c"] * 15, own, seed=0) < 0.001
     assert same_kinds(["a"] * 30, own, clusters=[0] * 30, seed=0) > 0.05
     assert same_kinds(["odd", "a"], own, seed=0) < 0.001
-    assert unlike(Measured.of(20, 60), Measured.of(160, 200))
+    assert unlike(ShareEstimate.of(20, 60), ShareEstimate.of(160, 200))
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from dokimasia.algorithms.text.answers import accepted_answer
 from dokimasia.algorithms.text.closed import closed_readings, compare_closed
-from dokimasia.algorithms.text.comparing import Comparison
+from dokimasia.algorithms.text.comparing import TextComparison
 from dokimasia.algorithms.text.no_answer import gives_no_answer
 from dokimasia.algorithms.text.options import options_in
 
@@ -33,7 +33,7 @@ def rows(name: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in (FOLDER / name).read_text(encoding="utf-8").splitlines()]
 
 
-def decided(row: dict[str, Any], *, contains: bool) -> Comparison:
+def decided(row: dict[str, Any], *, contains: bool) -> TextComparison:
     """What the rules say of a labelled answer."""
     accepted = row.get("accepted") or [[row["reference"]]]
     return accepted_answer(row["answer"], accepted, row.get("choices", ()), question=row["question"], contains=contains)

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import optimize
 
-from dokimasia.algorithms.pairwise import Comparison, rate_models
+from dokimasia.algorithms.pairwise import PairOutcome, rate_models
 
 NAMES = "abcd"
 games = st.lists(
@@ -18,15 +18,15 @@ games = st.lists(
 )
 
 
-def _comparisons(drawn: Sequence[tuple[tuple[str, str], int]]) -> list[Comparison]:
-    return [Comparison(one, other, outcome) for (one, other), outcome in drawn]
+def _comparisons(drawn: Sequence[tuple[tuple[str, str], int]]) -> list[PairOutcome]:
+    return [PairOutcome(one, other, outcome) for (one, other), outcome in drawn]
 
 
 def _planted(
     strengths: Sequence[float], *, cases: int, seed: int, tie: float = 0.5
-) -> tuple[list[Comparison], list[int]]:
+) -> tuple[list[PairOutcome], list[int]]:
     generator = np.random.default_rng(seed)
-    found: list[Comparison] = []
+    found: list[PairOutcome] = []
     clusters: list[int] = []
     for case in range(cases):
         for one, other in combinations(range(len(strengths)), 2):
@@ -34,7 +34,7 @@ def _planted(
             weights = np.array([math.exp(half), tie, math.exp(-half)])
             for _ in range(2):
                 outcome = int(generator.choice([1, 0, -1], p=weights / weights.sum()))
-                found.append(Comparison(NAMES[one], NAMES[other], outcome))
+                found.append(PairOutcome(NAMES[one], NAMES[other], outcome))
                 clusters.append(case)
     return found, clusters
 
@@ -73,7 +73,7 @@ def test_a_rating_is_printed_if_and_only_if_the_likelihood_has_a_maximum(
         assert bool(group.reason) != bool(group.ratings)
 
 
-def _can_run_away(comparisons: Sequence[Comparison], models: Sequence[str]) -> bool:
+def _can_run_away(comparisons: Sequence[PairOutcome], models: Sequence[str]) -> bool:
     """Say whether strengths, or they with the tie parameter, can be moved without end; without ties there is none."""
     place = {name: at for at, name in enumerate(models)}
     rows: list[list[float]] = []
@@ -106,7 +106,7 @@ def _can_run_away(comparisons: Sequence[Comparison], models: Sequence[str]) -> b
 def test_models_that_never_lost_or_never_met_are_groups_of_their_own() -> None:
     """No finite number says how much stronger they are: it is said, and those that can be compared are rated."""
     comparisons = _comparisons([(("b", "c"), 1), (("b", "c"), -1), (("a", "b"), 1), (("a", "c"), 1)] * 4)
-    comparisons += [Comparison("x", "y", 1), Comparison("x", "y", -1)] * 4
+    comparisons += [PairOutcome("x", "y", 1), PairOutcome("x", "y", -1)] * 4
     found = rate_models(comparisons, models=("a", "b", "c", "x", "y", "z"), seed=0)
     assert [group.models for group in found] == [("a",), ("b", "c"), ("x", "y"), ("z",)]
     assert found[0].reason == "always won or always lost against all others"
@@ -119,7 +119,7 @@ def test_models_that_never_lost_or_never_met_are_groups_of_their_own() -> None:
 def test_ties_and_wins_alone_bound_nothing() -> None:
     """A model that wins or ties, and never loses, has no finite rating; nor have two that only tie."""
     for drawn in ([1] * 5 + [0] * 5, [0] * 10):
-        (group,) = rate_models([Comparison("a", "b", outcome) for outcome in drawn], seed=0)
+        (group,) = rate_models([PairOutcome("a", "b", outcome) for outcome in drawn], seed=0)
         assert group.models == ("a", "b")
         assert not group.ratings
         assert "ties" in group.reason
@@ -129,7 +129,7 @@ def test_ratings_do_not_depend_on_order_and_equal_the_points_where_all_meet() ->
     """Turned round, shuffled and renamed cases give the same bytes; models stand in the order of their points."""
     comparisons, clusters = _planted([0.5, 0.0, 0.3, -0.8], cases=20, seed=3)
     (group,) = rate_models(comparisons, clusters=clusters, seed=0)
-    turned = [Comparison(other, one, -outcome) for one, other, outcome in reversed(comparisons)]
+    turned = [PairOutcome(other, one, -outcome) for one, other, outcome in reversed(comparisons)]
     (again,) = rate_models(turned, clusters=[f"case {100 - case}" for case in reversed(clusters)], seed=0)
     assert group == again
     points = dict.fromkeys(NAMES, 0)
@@ -162,7 +162,7 @@ def test_few_cases_have_ratings_and_no_intervals() -> None:
     (group,) = rate_models(comparisons, clusters=clusters, seed=0)
     assert group.intervals["a"].reason == "4 cases, and an interval of ratings needs 6"
     assert group.differences["a", "b"].p_value is None
-    thin = [Comparison("a", "b", 1)] * 9 + [Comparison("a", "b", -1)]
+    thin = [PairOutcome("a", "b", 1)] * 9 + [PairOutcome("a", "b", -1)]
     (group,) = rate_models(thin, seed=0)
     assert group.ratings["a"] == pytest.approx(1000 + 200 * math.log10(9))
     assert "resamples have no finite ratings" in group.intervals["a"].reason
@@ -171,6 +171,6 @@ def test_few_cases_have_ratings_and_no_intervals() -> None:
 
 def test_bad_comparisons_are_refused() -> None:
     """A model is not compared with itself, and outcomes are 1, 0 and -1."""
-    for wrong in (Comparison("a", "a", 1), Comparison("a", "b", 2)):
+    for wrong in (PairOutcome("a", "a", 1), PairOutcome("a", "b", 2)):
         with pytest.raises(ValueError, match="two models"):
             rate_models([wrong], seed=0)

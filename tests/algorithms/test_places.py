@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from dokimasia.algorithms.diagnosis.asset_tables import tables_text
 from dokimasia.algorithms.diagnosis.places import expand
-from dokimasia.algorithms.diagnosis.tables import Tables, tables_of
+from dokimasia.algorithms.diagnosis.tables import EvidenceTables, tables_of
 from dokimasia.domain.diagnosis.report import Sentence, WrittenSentence
 from dokimasia.domain.diagnosis.tables import Asset, AssetColumn, AssetRow, Figure, Mark
 from dokimasia.parsing.reports import parse_report
@@ -70,7 +70,7 @@ def leaf_grid(id: str) -> Asset:
 
 
 @pytest.fixture(scope="module")
-def tables() -> Tables:
+def tables() -> EvidenceTables:
     """Tables of two models, one of which has a digit in its name, whose figures are known."""
     made = [
         table("models", (NAME, SCORE, AssetColumn(name="criteria", kind="count"), AssetColumn(name="p", kind="p_value")),
@@ -90,7 +90,7 @@ def tables() -> Tables:
     return tables_of(made, models=("a", "gpt-4.1"))
 
 
-def printed(text: str, tables: Tables) -> Sentence:
+def printed(text: str, tables: EvidenceTables) -> Sentence:
     """A sentence with its places printed."""
     return expand(WrittenSentence(written=text), tables)
 
@@ -124,7 +124,7 @@ def printed(text: str, tables: Tables) -> Sentence:
         ("{compare leaves/a:1.score heatmap:1.gpt-4.1}", "not distinguishable from", "contrasts:1"),
     ],
 )
-def test_a_place_prints_what_the_table_holds(place: str, text: str, row: str, tables: Tables) -> None:
+def test_a_place_prints_what_the_table_holds(place: str, text: str, row: str, tables: EvidenceTables) -> None:
     """Figure, unit and interval; a text; a comparison by the paired test; and the row that it leads to."""
     found = printed(f"It is {place} here.", tables)
     assert found.text == f"It is {text} here."
@@ -154,7 +154,7 @@ def test_a_place_prints_what_the_table_holds(place: str, text: str, row: str, ta
     ],
 )
 def test_a_place_that_cannot_be_printed_stays_as_it_is_and_is_named(
-    place: str, kind: str, told: str, tables: Tables
+    place: str, kind: str, told: str, tables: EvidenceTables
 ) -> None:
     """Nothing is printed there, and intervals never stand in for a test."""
     found = printed(f"It is {place} here.", tables)
@@ -164,12 +164,12 @@ def test_a_place_that_cannot_be_printed_stays_as_it_is_and_is_named(
     assert told in found.faults[0].reason
 
 
-def test_a_node_that_was_not_tested_is_compared_by_nothing(tables: Tables) -> None:
+def test_a_node_that_was_not_tested_is_compared_by_nothing(tables: EvidenceTables) -> None:
     """A contrast without a verdict is no test, and with three models a contrast with the others' mean is none of two."""
     cells = "heatmap:1.a heatmap:1.gpt-4.1"
-    three = Tables(tables.assets, (*tables.models, "third"))
+    three = EvidenceTables(tables.assets, (*tables.models, "third"))
     untested = table("contrasts", tables.assets["contrasts"].columns, contrast("a", ""))
-    for one in (three, Tables({**tables.assets, "contrasts": untested}, tables.models)):
+    for one in (three, EvidenceTables({**tables.assets, "contrasts": untested}, tables.models)):
         assert [fault.kind for fault in printed(f"It is {{compare {cells}}} that.", one).faults] == ["no_test"]
 
 
@@ -189,7 +189,7 @@ TRUE = (
 
 
 @pytest.mark.parametrize("text", TRUE)
-def test_true_sentences_of_real_writers_pass_untouched(text: str, tables: Tables) -> None:
+def test_true_sentences_of_real_writers_pass_untouched(text: str, tables: EvidenceTables) -> None:
     """An article, an idiom, a column's name with a digit, one and two in words: nothing of it is a fault."""
     found = printed(text, tables)
     assert found.faults == ()
@@ -208,14 +208,14 @@ def test_true_sentences_of_real_writers_pass_untouched(text: str, tables: Tables
         ("1 2 3 4 5 6 7", "1, 2, 3, 4, 5, ..."),
     ],
 )
-def test_a_digit_outside_of_a_place_and_a_name_is_named(text: str, named: str, tables: Tables) -> None:
+def test_a_digit_outside_of_a_place_and_a_name_is_named(text: str, named: str, tables: EvidenceTables) -> None:
     """Whatever stands around it; the reason names the numbers."""
     (fault,) = printed(text, tables).faults
     assert fault.kind == "literal_digit"
     assert f"of a place: {named};" in fault.reason
 
 
-def test_all_faults_of_a_sentence_are_named(tables: Tables) -> None:
+def test_all_faults_of_a_sentence_are_named(tables: EvidenceTables) -> None:
     """A sentence with three faults tells of three, and what can be printed is printed."""
     text = "a has 3 leaves, {models:1.score}, {atlantis:1.x}, and {compare ranks:1.mean rank ranks:2.mean rank} rank{s."
     found = printed(text, tables)
@@ -232,16 +232,18 @@ def test_all_faults_of_a_sentence_are_named(tables: Tables) -> None:
         ("It has the lowest score among the models here.", "no_test", "lowest score among the models"),
     ],
 )
-def test_figures_and_ranks_in_words_are_the_writers_own(text: str, kind: str, named: str, tables: Tables) -> None:
+def test_figures_and_ranks_in_words_are_the_writers_own(
+    text: str, kind: str, named: str, tables: EvidenceTables
+) -> None:
     """A count in words, and a first place that no figure of the sentence shows, are faults like a digit."""
     (fault,) = printed(text, tables).faults
     assert fault.kind == kind
     assert named in fault.reason
 
 
-def test_a_count_of_the_models_and_a_rank_that_is_printed_are_no_faults(tables: Tables) -> None:
+def test_a_count_of_the_models_and_a_rank_that_is_printed_are_no_faults(tables: EvidenceTables) -> None:
     """How many models there are the program knows, and names may hold figures in words."""
-    five = Tables(tables.assets, (*tables.models, "c", "d", "Three Kings"))
+    five = EvidenceTables(tables.assets, (*tables.models, "c", "d", "Three Kings"))
     assert printed("All five models, and the other four, agree with Three Kings.", five).faults == ()
     assert printed("With a mean rank of {ranks:1.mean rank} a is the best of the five.", five).faults == ()
     assert [fault.kind for fault in printed("a is the best of the five.", five).faults] == ["no_test"]

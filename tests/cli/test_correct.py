@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from dokimasia.cli.main import run
-from dokimasia.methods.correction.measures import Answer, judged_run
+from dokimasia.methods.correction.measures import DecidedAnswer, judged_run
 from dokimasia.simulation.world import write_described, write_world
 from dokimasia.storage.home import Home
 from dokimasia.storage.runs import get_run
@@ -33,7 +33,7 @@ class Place(NamedTuple):
     def home(self) -> list[str]:
         return ["--home", str(self.folder / "home")]
 
-    def answers(self, run: str, measure: int = 0) -> Mapping[str, Sequence[Answer]]:
+    def answers(self, run: str, measure: int = 0) -> Mapping[str, Sequence[DecidedAnswer]]:
         with Home.open(self.folder / "home", write=False) as home:
             return judged_run(home, get_run(home, run)).measures[measure].models
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from dokimasia.datasets.annotations import read_annotations
-from dokimasia.domain.annotation import Annotation, Unit
+from dokimasia.domain.annotation import Annotation, AnnotationUnit
 from dokimasia.errors import DataError, NotFound
 
 GOOD: dict[str, Any] = {"id": "a", "model": "m", "annotator": "anna", "value": 3}
@@ -29,8 +29,8 @@ def test_both_formats_say_the_same(tmp_path: Path) -> None:
         for text, name in ((comma, "one.csv"), ("\ufeff" + comma.replace(",", ";"), "other.CSV"))
     ]
     first = read_annotations(lines)
-    assert first[0].unit == Unit("a", "score", "m")
-    assert first[1].unit == Unit("a", "accuracy", criterion=2)
+    assert first[0].unit == AnnotationUnit("a", "score", "m")
+    assert first[1].unit == AnnotationUnit("a", "accuracy", criterion=2)
     for path in tables:
         assert [one._replace(line=0) for one in read_annotations(path)] == [one._replace(line=0) for one in first]
 
@@ -38,7 +38,7 @@ def test_both_formats_say_the_same(tmp_path: Path) -> None:
 def test_a_verdict_is_the_model_s(tmp_path: Path) -> None:
     """With a baseline the value is a verdict from 2 to -2, and a sample's number may be its name."""
     (one,) = read_annotations(written(tmp_path, {**GOOD, "id": 7, "baseline": "b", "value": "-2"}))
-    assert one == Annotation(Unit("7", "verdict", "m", "b"), "anna", -2.0, line=1)
+    assert one == Annotation(AnnotationUnit("7", "verdict", "m", "b"), "anna", -2.0, line=1)
 
 
 @pytest.mark.parametrize(

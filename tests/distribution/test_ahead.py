@@ -14,13 +14,13 @@ import pytest
 
 from dokimasia.distribution.asking import FarGateway
 from dokimasia.distribution.engine import Post
-from dokimasia.distribution.line import Line
+from dokimasia.distribution.line import Channel
 from dokimasia.distribution.serving import Desk, Ports
-from dokimasia.domain.call import Answer, Chat, ChatReply, Message, ModelRef, ModelSpec, Usage, call_key
+from dokimasia.domain.call import CallResult, Chat, ChatReply, Message, ModelRef, ModelSpec, Usage, call_key
 from dokimasia.domain.sample import TextPart
 from dokimasia.errors import CallFailed, Interrupted, TransportError
 from dokimasia.gateway.budget import Budget
-from dokimasia.gateway.carried import Carrying, Sent
+from dokimasia.gateway.carried import RemoteCallTransport, RemoteReply
 from dokimasia.gateway.gateway import ModelGateway
 from dokimasia.gateway.limiter import Clock
 from dokimasia.gateway.retry import RetryPolicy
@@ -82,7 +82,7 @@ class Side:
     """One worker: its gateway, and the driver's end."""
 
     def __init__(self, desk: Desk, endpoint: Endpoint, spec: ModelSpec) -> None:
-        self.line = Line(self._serve)
+        self.line = Channel(self._serve)
         self.post = Post(None, desk)
         self.trusted = True
         self.ahead, self.told = 0, Counter[str]()
@@ -114,10 +114,10 @@ class Side:
         self.told[name] += 1
         answer = getattr(self.gateway, name)(*holds)
         answer = await answer if asyncio.iscoroutine(answer) else answer
-        self.ahead += isinstance(answer, Sent) and bool(answer.next)
+        self.ahead += isinstance(answer, RemoteReply) and bool(answer.next)
         return answer
 
-    async def _carry(self, one: Line, other: Line) -> None:
+    async def _carry(self, one: Channel, other: Channel) -> None:
         while True:
             words = await one.taken(1.0)
             await asyncio.sleep(HOP)
@@ -137,7 +137,7 @@ class Scene:
         self.gateway = ModelGateway(
             ledger=cast("Any", self.ledger),
             blobs=blobs,
-            transports={"only": Carrying(cast("Any", endpoint))},
+            transports={"only": RemoteCallTransport(cast("Any", endpoint))},
             specs={"m": self.spec},
             budget=budget,
             policy=RetryPolicy(max_tries=tries, base=0.01, rate_limit_base=0.01),
@@ -147,7 +147,7 @@ class Scene:
         ports = Ports(self.gateway, rows, rows, blobs, cast("Any", None), {"m": self.spec}, None)
         self.sides = [Side(Desk(ports, cast("Any", None)), endpoint, self.spec) for _ in range(count)]
 
-    def ask(self, names: range, side: int = 0) -> list["asyncio.Task[Answer]"]:
+    def ask(self, names: range, side: int = 0) -> list["asyncio.Task[CallResult]"]:
         """Have a worker ask for calls."""
         return [asyncio.create_task(self.sides[side].gateway.ask(call(f"{side}/{name}"))) for name in names]
 
@@ -190,7 +190,7 @@ async def test_the_end_commits_what_was_begun_and_begins_nothing(moment: int) ->
         asked = len(made.endpoint.asked)
         assert asked < 60
         ended = await asyncio.gather(*asks, return_exceptions=True)
-        assert {type(one) for one in ended} == {Answer, Interrupted}
+        assert {type(one) for one in ended} == {CallResult, Interrupted}
         await asyncio.sleep(5 * LATENCY)
     assert len(made.endpoint.asked) == asked == made.endpoint.replied
     assert len(made.ledger.entries) == asked, "a reply that was paid for is lost"
@@ -288,7 +288,7 @@ async def test_a_call_that_nobody_asks_any_more_is_neither_sent_nor_counted() ->
         await until(lambda: made.sides[0].told["ahead"] == PLACES)
         asks[6].cancel()
         ended = await asyncio.gather(*asks, return_exceptions=True)
-        assert sum(isinstance(one, Answer) for one in ended) == 7
+        assert sum(isinstance(one, CallResult) for one in ended) == 7
     stats = made.gateway.stats()
     assert (stats.sent, stats.answered, stats.failed_tries, made.budget.calls) == (7, 7, 0, 7)
     assert sorted(made.endpoint.asked) == [f"0/{name}" for name in range(8) if name != 6]

@@ -3,7 +3,7 @@
 from typing import Any, cast
 
 from dokimasia.distribution.asking import FarGateway
-from dokimasia.distribution.line import Line
+from dokimasia.distribution.line import Channel
 from dokimasia.distribution.ports import FarBlobs
 from dokimasia.domain.call import Chat, ChatReply, Message, ModelRef, ModelSpec
 from dokimasia.domain.sample import TextPart
@@ -29,7 +29,7 @@ async def test_a_reply_that_came_for_somebody_who_went_away_is_asked_for_again()
     """A reply that this worker was sent for another asker of the same call, who left, comes from the ledger: never None."""
     driver = Driver((0.25, False, None), (0.25, True, ChatReply(text="blue")))
     gateway = FarGateway(
-        cast("Line", driver),
+        cast("Channel", driver),
         cast("FarBlobs", None),
         specs={"m": ModelSpec(ref=REF)},
         far=frozenset(),

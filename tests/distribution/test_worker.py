@@ -6,14 +6,14 @@ from typing import Any, cast
 import pytest
 
 from dokimasia.distribution.asking import FarGateway
-from dokimasia.distribution.line import ASK, Line, Word
+from dokimasia.distribution.line import ASK, Channel, Word
 from dokimasia.distribution.losses import WorkerDied
 from dokimasia.distribution.orders import Orders
 from dokimasia.distribution.ports import FarBlobs
 from dokimasia.distribution.worker import Worker
 from dokimasia.domain.call import ModelSpec, call_key
 from dokimasia.errors import TransportError
-from dokimasia.gateway.carried import Sent
+from dokimasia.gateway.carried import RemoteReply
 from dokimasia.prompts import PromptLibrary
 from tests.distribution.test_asking import CALL, REF
 
@@ -65,7 +65,7 @@ async def test_a_worker_that_is_heard_is_obeyed(quiet: None) -> None:
 
 async def test_a_call_is_not_sent_by_a_worker_that_is_not_trusted() -> None:
     """A call that a worker was told to send, and has not sent when it loses the driver, stays unsent and can be sent anew."""
-    heard: list[Sent] = []
+    heard: list[RemoteReply] = []
 
     class Driver:
         async def ask(self, *holds: Any) -> Any:
@@ -73,7 +73,7 @@ async def test_a_call_is_not_sent_by_a_worker_that_is_not_trusted() -> None:
             return 0.0, True, None
 
     gateway = FarGateway(
-        cast("Line", Driver()),
+        cast("Channel", Driver()),
         cast("FarBlobs", Nothing()),
         specs={"m": ModelSpec(ref=REF)},
         far=frozenset(),

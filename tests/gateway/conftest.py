@@ -12,7 +12,7 @@ import pytest
 from aiohttp import web
 
 from dokimasia.datasets.images import read_image
-from dokimasia.domain.call import Answer, Chat, Message, ModelCall, ModelRef, ModelReply, ModelSpec, Sampling
+from dokimasia.domain.call import CallResult, Chat, Message, ModelCall, ModelRef, ModelReply, ModelSpec, Sampling
 from dokimasia.domain.ports import Transport
 from dokimasia.domain.sample import ImageRef, TextPart
 from dokimasia.errors import StorageError
@@ -33,12 +33,12 @@ WAYS: dict[str, tuple[Callable[[], Transport], str]] = {
 class MemoryLedger:
     """A ledger in memory that remembers what it was told."""
 
-    entries: dict[str, Answer] = field(default_factory=dict)
+    entries: dict[str, CallResult] = field(default_factory=dict)
     attempts: list[dict[str, Any]] = field(default_factory=list)
     labels: list[str] = field(default_factory=list)
     commit_gate: asyncio.Event | None = None
 
-    async def get(self, key: str) -> Answer | None:
+    async def get(self, key: str) -> CallResult | None:
         """Return a committed answer as cached."""
         await asyncio.sleep(0)
         return self.entries.get(key)
@@ -57,7 +57,7 @@ class MemoryLedger:
         if self.commit_gate is not None:
             await self.commit_gate.wait()
         stored = type(reply).model_validate_json(reply.model_dump_json())
-        self.entries.setdefault(key, Answer(key=key, reply=stored, cost=cost, cached=True))
+        self.entries.setdefault(key, CallResult(key=key, reply=stored, cost=cost, cached=True))
         self.labels.append(label)
 
     async def attempt(

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from dokimasia.domain.call import Answer, ChatReply, Embedding, EmbeddingReply, ToolCall, Usage, call_key
+from dokimasia.domain.call import CallResult, ChatReply, Embedding, EmbeddingReply, ToolCall, Usage, call_key
 from dokimasia.errors import CallFailed, ConfigError, Interrupted, StorageError, TransportError
 from dokimasia.gateway.budget import Budget
 from dokimasia.gateway.gateway import ModelGateway
@@ -540,7 +540,7 @@ async def test_events_tell_the_story_of_a_call(build: Any, transport: FakeTransp
     events: list[Any] = []
     transport.script = [hiccup()]
     gateway = build(on_event=events.append)
-    answers: list[Answer] = [await gateway.ask(acts.call(), label="solver") for _ in range(2)]
+    answers: list[CallResult] = [await gateway.ask(acts.call(), label="solver") for _ in range(2)]
     assert [event.kind for event in events] == ["sent", "failed_try", "sent", "answered", "cached"]
     assert {(event.model, event.endpoint, event.label, event.key) for event in events} == {
         ("m", "loop", "solver", answers[0].key)

@@ -11,7 +11,7 @@ from dokimasia.errors import CallFailed
 from dokimasia.gateway.doubles import ScriptedGateway
 from dokimasia.graphs import drive
 from dokimasia.graphs.context import Context
-from dokimasia.graphs.walking import Here, Walk
+from dokimasia.graphs.walking import GraphRun, LocalExecutor
 from dokimasia.storage.memory import MemoryStore
 from tests.graphs.test_cognitive_replay import OPTIONS, SAMPLE, chain, criteria, look
 
@@ -103,9 +103,9 @@ async def test_a_step_that_left_something_open_is_taken_again(calls: int) -> Non
     store = MemoryStore()
     await store.put(SAMPLE)
     expected = await whole(InMemorySaver(), Ledger(), store)
-    here, gateway = Here(InMemorySaver()), Poor(calls)
+    here, gateway = LocalExecutor(InMemorySaver()), Poor(calls)
     graph = drive.GRAPHS["cognitive_replay"]
-    walk = Walk(graph, {"sample": value_id(SAMPLE)}, "one", Context(gateway, store, OPTIONS), "t")
+    walk = GraphRun(graph, {"sample": value_id(SAMPLE)}, "one", Context(gateway, store, OPTIONS), "t")
     with suppress(CallFailed):
         assert (await here.walk(walk))["failed"] == "budget"
     gateway.left = len(REPLIES)

@@ -13,7 +13,7 @@ from dokimasia.errors import Interrupted
 from dokimasia.gateway.doubles import ScriptedGateway
 from dokimasia.graphs import drive
 from dokimasia.graphs.context import Context
-from dokimasia.graphs.steps import Edge, Picture, Step
+from dokimasia.graphs.steps import Edge, GraphOutline, Step
 from dokimasia.graphs.watched import at_item
 from dokimasia.storage.memory import MemoryStore
 from tests.graphs.test_cognitive_replay import OPTIONS
@@ -23,10 +23,10 @@ class Heard:
     """Keeps what it is told."""
 
     def __init__(self) -> None:
-        self.pictures: list[Picture] = []
+        self.pictures: list[GraphOutline] = []
         self.told: list[tuple[str, str, str, Step]] = []
 
-    def drawn(self, picture: Picture) -> None:
+    def drawn(self, picture: GraphOutline) -> None:
         """Keep a picture."""
         self.pictures.append(picture)
 
@@ -89,7 +89,7 @@ async def test_each_step_is_told_with_its_item() -> None:
     for item in ("a", "b"):
         assert [(node, what) for graph, node, at, what in heard.told if at == item] == way
     assert heard.pictures == [
-        Picture(
+        GraphOutline(
             name="pair",
             nodes=("__start__", "first", "second", "__end__"),
             edges=(

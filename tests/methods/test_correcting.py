@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from dokimasia.errors import DecidedMeanwhile, InputError, NotFound
-from dokimasia.methods.evaluation.correcting import Wanted, correct_now
+from dokimasia.methods.evaluation.correcting import CorrectionTarget, correct_now
 from dokimasia.methods.evaluation.taken_over import taken_digest, taken_over
 from dokimasia.methods.modes.reading import answers_of
 from dokimasia.methods.people.comparing import judged_of
@@ -25,7 +25,7 @@ from dokimasia.storage.connection import connect_writer
 from dokimasia.storage.excerpts import rows_of
 from dokimasia.storage.home import Home
 from dokimasia.storage.people.corrections import correction_events
-from dokimasia.storage.reading.browsing import Wanted as Browsed
+from dokimasia.storage.reading.browsing import SampleQuery as Browsed
 from dokimasia.storage.reading.browsing import find_samples
 from dokimasia.storage.results import results
 from dokimasia.storage.runs import get_run
@@ -47,7 +47,7 @@ def done(small: Finished, tmp_path: Path) -> Finished:
 def said(done: Finished, who: str = "anna", **what: Any) -> dict[str, Any]:
     """Correct something and return what is kept."""
     with Home.open(done.home, write=True) as home:
-        wanted = Wanted.model_validate({"reason": "I looked", **what})
+        wanted = CorrectionTarget.model_validate({"reason": "I looked", **what})
         return correct_now(home, get_run(home, done.run), wanted, who=who).shown()
 
 

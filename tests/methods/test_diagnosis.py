@@ -7,12 +7,12 @@ import pytest
 from dokimasia.algorithms.taxonomy import add_all, assign, new_tree
 from dokimasia.domain.diagnosis.tables import Asset
 from dokimasia.methods.diagnosis.leaves import contrasts, leaf_tables, verdicts_of
-from dokimasia.methods.diagnosis.measured import Answered, Final, Material, slugs_of
+from dokimasia.methods.diagnosis.measured import Answered, DiagnosisMaterial, Final, slugs_of
 from dokimasia.methods.diagnosis.reasons import answer_tables, reasons
 from dokimasia.methods.diagnosis.samples import failures, overall, pairs, ranks, stability
 from dokimasia.methods.diagnosis.tables import assets_of
 from dokimasia.methods.diagnosis.ties import ties, top_ties
-from dokimasia.methods.tree.reading.view import Measured
+from dokimasia.methods.tree.reading.view import MeasuredRun
 from dokimasia.simulation.tree.lexicon import made_up, parent_of
 from tests.planted_material import world
 
@@ -20,7 +20,7 @@ WEAK = parent_of(next(iter(made_up())))
 SURE = {"weak", "strong", "better", "worse"}
 
 
-def small(*answers: Answered, repeats: int = 1) -> Material:
+def small(*answers: Answered, repeats: int = 1) -> DiagnosisMaterial:
     """A few answers on a tree of one leaf."""
     samples = list(dict.fromkeys(one.sample_id for one in answers))
     models = tuple(dict.fromkeys(one.model for one in answers))
@@ -29,7 +29,9 @@ def small(*answers: Answered, repeats: int = 1) -> Material:
         model: {one.sample_id: (one.score - 1) * 25 for one in answers if one.model == model and one.score is not None}
         for model in models
     }
-    return Material(tree, "tree", Measured(scores, {}, {id: id for id in samples}), models, answers, repeats)
+    return DiagnosisMaterial(
+        tree, "tree", MeasuredRun(scores, {}, {id: id for id in samples}), models, answers, repeats
+    )
 
 
 def answer(
@@ -271,6 +273,6 @@ def test_what_a_tree_holds_of_other_runs_was_not_asked_here() -> None:
     """Criteria of the tree that no model of this run was asked about are no gap in its coverage; failures are."""
     scores = {name: dict.fromkeys("abcdefg"[:n], 50.0) for name, n in (("x", 6), ("y", 7))}
     tree = assign(add_all(new_tree(["A"]), ["<A><B><C>"]), dict.fromkeys("abcdefghij", "<A><B><C>"))
-    measured = Measured(scores, {"x": {"g": "refused", "h": "refused"}}, {one: one for one in "abcdefgh"})
-    table = contrasts(Material(tree, "tree", measured, ("x", "y")))
+    measured = MeasuredRun(scores, {"x": {"g": "refused", "h": "refused"}}, {one: one for one in "abcdefgh"})
+    table = contrasts(DiagnosisMaterial(tree, "tree", measured, ("x", "y")))
     assert [(row.n, row.held) for row in table.rows] == [(6, 8), (6, 8)]

@@ -4,13 +4,13 @@ import pytest
 
 from dokimasia.domain.blindspots import LABELS, Label, Perturbed
 from dokimasia.methods.checks import LabelFigures, label_blocks, label_figures
-from dokimasia.methods.checks.labels import Labelled
+from dokimasia.methods.checks.labels import LabelledPerturbation
 from dokimasia.report.blocks import Paragraph, Table, plain
 
 V, S, X, U = "valid", "score_invariant", "incorrect", "not_sure"
 
 
-def _item(number: int, dimension: str = "tone_mismatch", **said: Label) -> Labelled:
+def _item(number: int, dimension: str = "tone_mismatch", **said: Label) -> LabelledPerturbation:
     item = Perturbed(
         sample=f"d{number}",
         sample_id=f"s{number}",
@@ -19,7 +19,7 @@ def _item(number: int, dimension: str = "tone_mismatch", **said: Label) -> Label
         gold="A calm picture.",
         perturbed="A ghastly picture.",
     )
-    return Labelled(item, f"image{number}", next(iter(said.values()), None), said)
+    return LabelledPerturbation(item, f"image{number}", next(iter(said.values()), None), said)
 
 
 def test_agreement_is_what_a_hand_works_out() -> None:
@@ -59,7 +59,7 @@ def test_three_people_have_three_pairs_and_one_alpha() -> None:
         ([_item(0, anna=V), _item(1, ben=V)], "no two annotators"),
     ],
 )
-def test_where_there_is_no_agreement_it_says_why(items: list[Labelled], why: str) -> None:
+def test_where_there_is_no_agreement_it_says_why(items: list[LabelledPerturbation], why: str) -> None:
     """No labels, one person, and people who labelled different things are three reasons."""
     found = label_figures(items)["agreement"]
     assert why in found["absent"]

@@ -17,7 +17,7 @@ from dokimasia.methods.duel import METHOD as DUEL
 from dokimasia.methods.duel import DuelRequest
 from dokimasia.methods.evaluation import METHOD as EVALUATION
 from dokimasia.methods.evaluation import EvaluationRequest, evaluate
-from dokimasia.methods.passports import PAIRWISE, Way, each_has_one, weights_of
+from dokimasia.methods.passports import PAIRWISE, JudgeUse, each_has_one, weights_of
 from dokimasia.methods.review import METHOD as REVIEW
 from dokimasia.methods.review import ReviewRequest
 from dokimasia.prompts import default_library
@@ -340,7 +340,7 @@ def test_an_evaluation_is_recommended_nothing_that_it_cannot_do(
 
 def test_weights_go_by_detection_less_false_alarms() -> None:
     """Judges count in proportion to what they detect less their false alarms, together 1; one that guesses counts nothing."""
-    way = Way("comparison", PAIRWISE, "duel_verdict")
+    way = JudgeUse("comparison", PAIRWISE, "duel_verdict")
     passports = {
         "good": planted_passport(detections(misses=0.1, alarms=0.1, images=60)),
         "poor": planted_passport(detections(misses=0.6, alarms=0.1, images=60)),
@@ -353,7 +353,7 @@ def test_weights_go_by_detection_less_false_alarms() -> None:
     with pytest.raises(ConfigError, match="none would count"):
         weights_of({"guesses": passports["guesses"]}, way)
     with pytest.raises(ConfigError, match="knows nothing of"):
-        weights_of(passports, Way("holding against a reference", ("reference",), ""))
+        weights_of(passports, JudgeUse("holding against a reference", ("reference",), ""))
 
 
 def test_weights_need_a_passport_of_every_judge(settings: Settings, file: Path, tmp_path: Path) -> None:

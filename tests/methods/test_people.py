@@ -11,7 +11,7 @@ import pytest
 from dokimasia.algorithms.pairwise import to_category
 from dokimasia.algorithms.statistics.agreement import cohen_kappa
 from dokimasia.datasets.annotations import read_annotations
-from dokimasia.domain.annotation import Annotation, Unit
+from dokimasia.domain.annotation import Annotation, AnnotationUnit
 from dokimasia.domain.sample import Sample
 from dokimasia.errors import ConfigError, DataError, InputError
 from dokimasia.methods.people import adjudicate, disagreements, hand_out, read_forms, read_key, responses_of, written
@@ -28,10 +28,10 @@ JUDGE = Person("judge", noise=0.3, careless=0.1)
 ENDS = {"verdict": (-2, 2)}
 
 
-def verdicts(n: int) -> tuple[list[Annotation], dict[Unit, float]]:
+def verdicts(n: int) -> tuple[list[Annotation], dict[AnnotationUnit, float]]:
     """Return what simulated people and a judge say of n pairs."""
     rng = random.Random(5)
-    units = [Unit(f"s{number}", "verdict", "m", "b") for number in range(n)]
+    units = [AnnotationUnit(f"s{number}", "verdict", "m", "b") for number in range(n)]
     truths = [rng.choices(range(-2, 3), SHARES)[0] for _ in units]
     annotations = [
         Annotation(unit, person.name, said(person, true, -2, 2, unit.id), cluster=f"image {int(unit.id[1:]) % 30}")
@@ -98,7 +98,9 @@ def test_missing_annotations_leave_alpha_and_not_fleiss() -> None:
 
 def test_too_little_has_no_interval_and_no_kappa() -> None:
     """One image says nothing of how images differ, and people who always say the same have no kappa; both say why."""
-    same = [Annotation(Unit("s", "verdict", model, "b"), who, 1.0) for who in ("anna", "ben") for model in "xyz"]
+    same = [
+        Annotation(AnnotationUnit("s", "verdict", model, "b"), who, 1.0) for who in ("anna", "ben") for model in "xyz"
+    ]
     found = agreement_figures(put_together(same), {}, ENDS)["verdict"]
     assert "one and the same category" in found["pairs"][0]["kappa"]["no_value"]
     different = [one._replace(value=float("xyz".index(one.unit.model) - 1)) for one in same]
@@ -128,7 +130,7 @@ def test_means_go_to_the_nearest_category() -> None:
 
 def test_a_decision_replaces_and_keeps_what_was_said(tmp_path: Path) -> None:
     """An adjudicated value is what judges are held against; people with each other are told by what they said before."""
-    unit, other = Unit("s", "verdict", "m", "b"), Unit("t", "verdict", "m", "b")
+    unit, other = AnnotationUnit("s", "verdict", "m", "b"), AnnotationUnit("t", "verdict", "m", "b")
     before = [Annotation(unit, "anna", 2.0), Annotation(unit, "ben", -1.0), Annotation(other, "anna", 1.0)]
     listed = disagreements(before, more_than=1)
     assert [(row["id"], row["said"]) for row in listed] == [("s", "anna: 2, ben: -1")]

@@ -11,7 +11,7 @@ import pytest
 
 from dokimasia.domain.blindspots import NEUTRAL
 from dokimasia.errors import ConfigError, DataError
-from dokimasia.methods.perturb import METHOD, Made, PerturbRequest, perturb, perturbed_items
+from dokimasia.methods.perturb import METHOD, PerturbedItem, PerturbRequest, perturb, perturbed_items
 from dokimasia.methods.perturb.accepting import NO_NEUTRAL, drawn
 from dokimasia.methods.perturb.results import items
 from dokimasia.prompts.dimensions import error_dimensions
@@ -53,7 +53,7 @@ def perturbed(settings: Settings, data: Path, **fields: Any) -> RunResult:
     return asyncio.run(perturb(PerturbRequest.model_validate({"data": data, **fields}), settings=settings))
 
 
-def made_of(settings: Settings, result: RunResult) -> list[Made]:
+def made_of(settings: Settings, result: RunResult) -> list[PerturbedItem]:
     """The items of a run."""
     with Home.open(settings.home, write=False) as home:
         return perturbed_items(home, get_run(home, result.run))

@@ -9,9 +9,9 @@ from dokimasia.domain.call import ModelRef, ModelSpec
 from dokimasia.domain.judgement import CheckpointScores, FinalAnswer, Provenance
 from dokimasia.domain.rubric import RubricJudgement
 from dokimasia.methods.probe.arms import Arm
-from dokimasia.methods.probe.detections import Found, detected
+from dokimasia.methods.probe.detections import JudgedDetection, detected
 from dokimasia.methods.probe.items import Gold
-from dokimasia.methods.probe.units import Unit
+from dokimasia.methods.probe.units import ProbeUnit
 
 SPEC = ModelSpec(ref=ModelRef(name="j", model="sim/judge"))
 ARM = Arm("j", "", False, SPEC, SPEC)
@@ -21,10 +21,10 @@ ITEM = Perturbed(
 BY = Provenance(call="", model="j", prompt="p", prompt_version=1, prompt_hash="")
 
 
-def unit(evaluator: Evaluator, *, neutral: bool = False, draw: int = 0) -> Unit:
+def unit(evaluator: Evaluator, *, neutral: bool = False, draw: int = 0) -> ProbeUnit:
     """A unit of one item, or, with a draw, of the unchanged answer."""
     probe = Probe("p", ITEM, neutral, True, "c")
-    return Unit("u", evaluator, ARM, "s", Gold("g", ITEM, (probe,)), None if draw else probe, draw)
+    return ProbeUnit("u", evaluator, ARM, "s", Gold("g", ITEM, (probe,)), None if draw else probe, draw)
 
 
 def scores(**points: float) -> AxisScores:
@@ -43,13 +43,13 @@ GOLD = scores(trustworthiness=9, visual_grounding=9, coherence=9, clarity=9, ove
 @pytest.mark.parametrize(
     ("changed", "found"),
     [
-        ({}, Found(undetected=1, strict=1, worse=0, overall=1)),
-        ({"clarity": 3}, Found(undetected=1, strict=1, worse=0, overall=1)),
-        ({"coherence": 8}, Found(undetected=0, strict=0, worse=0, overall=1)),
-        ({"overall": 10}, Found(undetected=0, strict=1, worse=1, overall=0)),
+        ({}, JudgedDetection(undetected=1, strict=1, worse=0, overall=1)),
+        ({"clarity": 3}, JudgedDetection(undetected=1, strict=1, worse=0, overall=1)),
+        ({"coherence": 8}, JudgedDetection(undetected=0, strict=0, worse=0, overall=1)),
+        ({"overall": 10}, JudgedDetection(undetected=0, strict=1, worse=1, overall=0)),
     ],
 )
-def test_scored_alone(changed: dict[str, float], found: Found) -> None:
+def test_scored_alone(changed: dict[str, float], found: JudgedDetection) -> None:
     """Undetected is what leaves all relevant axes as they were; a higher score is a change, and in the strict form missed."""
     assert detected(unit("single-axes"), GOLD, [scores(**{**GOLD.scores, **changed})]) == found
 
@@ -57,22 +57,22 @@ def test_scored_alone(changed: dict[str, float], found: Found) -> None:
 def test_a_harmless_change_is_held_to_all_axes() -> None:
     """A harmless change is judged equal where no axis differs, relevant to the meant dimension or not."""
     same, less = scores(**GOLD.scores), scores(**{**GOLD.scores, "clarity": 8})
-    assert detected(unit("single-axes", neutral=True), GOLD, [same]) == Found(equal=1, worse=0)
-    assert detected(unit("single-axes", neutral=True), GOLD, [less]) == Found(equal=0, worse=0)
+    assert detected(unit("single-axes", neutral=True), GOLD, [same]) == JudgedDetection(equal=1, worse=0)
+    assert detected(unit("single-axes", neutral=True), GOLD, [less]) == JudgedDetection(equal=0, worse=0)
     assert detected(unit("single-axes", draw=1), GOLD, [less]).equal == 0
 
 
 @pytest.mark.parametrize(
     ("first", "second", "found"),
     [
-        ("first", "second", Found(undetected=0, strict=0, worse=0, orders=(1, 1), overall=0)),
-        ("first", "first", Found(undetected=0.5, strict=1, worse=0.5, orders=(1, -1), overall=0.5)),
-        ("first", "tie", Found(undetected=0.5, strict=1, worse=0, orders=(1, 0), overall=0.5)),
-        ("tie", "tie", Found(undetected=1, strict=1, worse=0, orders=(0, 0), overall=1)),
-        ("second", "first", Found(undetected=1, strict=1, worse=1, orders=(-1, -1), overall=1)),
+        ("first", "second", JudgedDetection(undetected=0, strict=0, worse=0, orders=(1, 1), overall=0)),
+        ("first", "first", JudgedDetection(undetected=0.5, strict=1, worse=0.5, orders=(1, -1), overall=0.5)),
+        ("first", "tie", JudgedDetection(undetected=0.5, strict=1, worse=0, orders=(1, 0), overall=0.5)),
+        ("tie", "tie", JudgedDetection(undetected=1, strict=1, worse=0, orders=(0, 0), overall=1)),
+        ("second", "first", JudgedDetection(undetected=1, strict=1, worse=1, orders=(-1, -1), overall=1)),
     ],
 )
-def test_compared(first: str, second: str, found: Found) -> None:
+def test_compared(first: str, second: str, found: JudgedDetection) -> None:
     """The gold answer alone has to be chosen; a tie counts as not chosen, and the two orders are averaged."""
     both = [choices(overall=first), choices(overall=second)]
     assert detected(unit("pairwise-axes"), None, both) == found
@@ -84,12 +84,14 @@ def test_honest_ties_go_undetected_by_majority_and_not_by_overall() -> None:
         choices(trustworthiness=gold, visual_grounding="tie", coherence="tie", overall=gold)
         for gold in ("first", "second")
     )
-    assert detected(unit("pairwise-axes"), None, [first, second]) == Found(
+    assert detected(unit("pairwise-axes"), None, [first, second]) == JudgedDetection(
         undetected=1, strict=1, worse=0, orders=(0, 0), overall=0
     )
     assert detected(unit("pairwise-axes"), None, [first, first]).overall == 0.5
     alone = [choices(overall="first"), choices(overall="second")]
-    assert detected(unit("pairwise-vanilla"), None, alone) == Found(undetected=0, strict=0, worse=0, orders=(1, 1))
+    assert detected(unit("pairwise-vanilla"), None, alone) == JudgedDetection(
+        undetected=0, strict=0, worse=0, orders=(1, 1)
+    )
     assert detected(unit("pairwise-axes", neutral=True), None, [first, second]).overall is None
 
 
@@ -97,17 +99,17 @@ def test_compared_and_equal() -> None:
     """Of a harmless change, or the gold answer beside itself, equal is a tie on every axis."""
     tie, torn = choices(overall="tie", clarity="tie"), choices(overall="tie", clarity="first")
     assert detected(unit("pairwise-axes", neutral=True), None, [tie, torn]).equal == 0.5
-    assert detected(unit("pairwise-axes", draw=1), None, [tie]) == Found(equal=1)
-    assert detected(unit("pairwise-axes", draw=1), None, [torn]) == Found(equal=0)
+    assert detected(unit("pairwise-axes", draw=1), None, [tie]) == JudgedDetection(equal=1)
+    assert detected(unit("pairwise-axes", draw=1), None, [torn]) == JudgedDetection(equal=0)
 
 
 def test_beside_a_reference() -> None:
     """By a reference an error goes undetected with the full score, and a harmless change is judged equal with it."""
     full, less = scores(overall=10), scores(overall=9)
-    assert detected(unit("reference"), full, [full]) == Found(undetected=1, strict=1, worse=0)
-    assert detected(unit("reference"), full, [less]) == Found(undetected=0, strict=0, worse=0)
+    assert detected(unit("reference"), full, [full]) == JudgedDetection(undetected=1, strict=1, worse=0)
+    assert detected(unit("reference"), full, [less]) == JudgedDetection(undetected=0, strict=0, worse=0)
     assert detected(unit("reference", neutral=True), full, [less]).equal == 0
-    assert detected(unit("reference"), less, [full]) == Found(undetected=1, strict=1, worse=1)
+    assert detected(unit("reference"), less, [full]) == JudgedDetection(undetected=1, strict=1, worse=1)
 
 
 def test_by_checkpoints() -> None:
@@ -118,9 +120,15 @@ def test_by_checkpoints() -> None:
             response="r", criteria="c", scores=points, score=sum(points) / len(points), provenance=BY
         )
 
-    assert detected(unit("checkpoints"), judged(5, 4), [judged(4, 4)]) == Found(undetected=0, strict=0, worse=0)
-    assert detected(unit("checkpoints"), judged(5, 4), [judged(4, 5)]) == Found(undetected=1, strict=1, worse=0)
-    assert detected(unit("checkpoints", neutral=True), judged(5, 4), [judged(5, 5)]) == Found(equal=0, worse=1)
+    assert detected(unit("checkpoints"), judged(5, 4), [judged(4, 4)]) == JudgedDetection(
+        undetected=0, strict=0, worse=0
+    )
+    assert detected(unit("checkpoints"), judged(5, 4), [judged(4, 5)]) == JudgedDetection(
+        undetected=1, strict=1, worse=0
+    )
+    assert detected(unit("checkpoints", neutral=True), judged(5, 4), [judged(5, 5)]) == JudgedDetection(
+        equal=0, worse=1
+    )
 
 
 def test_by_gated_rubrics() -> None:
@@ -132,15 +140,15 @@ def test_by_gated_rubrics() -> None:
         )
 
     closed = judged(True, False)
-    assert detected(unit("gated"), judged(True, True), [closed]) == Found(undetected=0, strict=0, worse=0)
-    assert detected(unit("gated"), closed, [judged(False, False)]) == Found(undetected=0, strict=1, worse=0)
-    assert detected(unit("gated", neutral=True), closed, [judged(False, True)]) == Found(equal=0, worse=0)
+    assert detected(unit("gated"), judged(True, True), [closed]) == JudgedDetection(undetected=0, strict=0, worse=0)
+    assert detected(unit("gated"), closed, [judged(False, False)]) == JudgedDetection(undetected=0, strict=1, worse=0)
+    assert detected(unit("gated", neutral=True), closed, [judged(False, True)]) == JudgedDetection(equal=0, worse=0)
 
 
 def test_right_or_wrong() -> None:
     """An error that is called right went undetected; a harmless change has to be called right."""
     right = FinalAnswer(response="r", verdict="right", rule="judge")
     wrong = FinalAnswer(response="r", verdict="wrong", rule="judge")
-    assert detected(unit("right-or-wrong"), right, [right]) == Found(undetected=1, strict=1, worse=0)
-    assert detected(unit("right-or-wrong"), right, [wrong]) == Found(undetected=0, strict=0, worse=0)
-    assert detected(unit("right-or-wrong", neutral=True), wrong, [right]) == Found(equal=1, worse=1)
+    assert detected(unit("right-or-wrong"), right, [right]) == JudgedDetection(undetected=1, strict=1, worse=0)
+    assert detected(unit("right-or-wrong"), right, [wrong]) == JudgedDetection(undetected=0, strict=0, worse=0)
+    assert detected(unit("right-or-wrong", neutral=True), wrong, [right]) == JudgedDetection(equal=1, worse=1)

@@ -3,7 +3,7 @@
 import pytest
 
 from dokimasia.domain.call import Chat, Message, ModelRef
-from dokimasia.domain.question import Question
+from dokimasia.domain.question import PendingQuestion
 from dokimasia.domain.sample import ImageRef, Sample, TextPart
 from dokimasia.methods.checks.questions import sample_of
 
@@ -38,5 +38,5 @@ def test_a_question_is_of_the_sample_that_it_quotes(images: list[ImageRef], text
     message = Message(role="user", parts=(*images, TextPart(text=text)))
     model = ModelRef(name="ana", model="human/ana", endpoint="human")
     call = Chat(model=model, messages=(message,))
-    question = Question(item="i", run="r", person="ana", key="k", call=call, prompt="p", asked_at="now")
+    question = PendingQuestion(item="i", run="r", person="ana", key="k", call=call, prompt="p", asked_at="now")
     assert sample_of(question, SAMPLES) == sample

@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 
 from dokimasia.algorithms.statistics import clopper_pearson
-from dokimasia.domain.refinement import ARMS, FoundLeak, Point, RefinementRow, UnusedAtom, Wording
+from dokimasia.domain.refinement import ARMS, FeedbackPoint, FoundLeak, HintWording, RefinementRow, UnusedAtom
 from dokimasia.methods.refinement.arms import arm_figures, gain_figures, value_of
 from dokimasia.methods.refinement.feedback import hint_figures, leak_figures, steadiness, unlooked
 from dokimasia.methods.refinement.figures import refinement_figures
 from dokimasia.storage.trees.lookup import criterion_key
-from dokimasia.storage.usage import Used
+from dokimasia.storage.usage import LedgerUsage
 
 BEFORE = (5, 1, 2, 3)
 SHOWN, WITHHELD = (2, 4), (3,)
@@ -156,13 +156,13 @@ def test_the_original_is_measured_by_its_second_judgement() -> None:
 def test_what_a_repair_used() -> None:
     """Thirty calls for three repaired of four are ten a repair; where none was repaired there is no such figure."""
     mended = [row(name, "self", (5, 5, 5, 5), answered="right" if name != "d" else "wrong") for name in "abcd"]
-    found = arm_figures(mended, used=Used(30, 0, 0, 0, 0.6))
+    found = arm_figures(mended, used=LedgerUsage(30, 0, 0, 0, 0.6))
     assert found["per_repaired"]["calls"]["mean"] == 10
     assert found["per_repaired"]["cost"]["mean"] == pytest.approx(0.2)
     limits = clopper_pearson(3, 4)
     assert found["per_repaired"]["calls"]["low"] == pytest.approx(30 / (4 * limits.high), abs=1e-4)
-    assert arm_figures(mended, used=Used(30, 0, 0, 0, None))["per_repaired"]["cost"] is None
-    assert arm_figures([row("a", "self", BEFORE)], used=Used(3))["per_repaired"]["calls"] is None
+    assert arm_figures(mended, used=LedgerUsage(30, 0, 0, 0, None))["per_repaired"]["cost"] is None
+    assert arm_figures([row("a", "self", BEFORE)], used=LedgerUsage(3))["per_repaired"]["calls"] is None
 
 
 def test_p_values_are_adjusted_over_what_is_looked_at() -> None:
@@ -326,13 +326,13 @@ def test_what_cannot_be_fed_back_is_counted() -> None:
 def test_leaks_and_hints_are_counted_once() -> None:
     """Of four hints two leak, one of these in its second wording, too; one question leaks; two arms share a hint."""
     leak = FoundLeak(form="verbatim", excerpt="four")
-    first, second = Wording(text="four", leaks=(leak,)), Wording(text="look")
-    clean = Point(atom=2, question="q", hint="look", peer="p", asked=1, wordings=(second,))
-    mended = Point(atom=4, question="q", hint="look", peer="p", asked=2, wordings=(first, second))
-    again = Wording(text="4", leaks=(leak,))
-    lost = Point(atom=3, question="q", peer="p", fallback="leak", asked=2, wordings=(first, again))
-    other = clean.model_copy(update={"wordings": (Wording(text="go on"),), "atom": 1})
-    none = Point(atom=1, question="q", fallback="no peer")
+    first, second = HintWording(text="four", leaks=(leak,)), HintWording(text="look")
+    clean = FeedbackPoint(atom=2, question="q", hint="look", peer="p", asked=1, wordings=(second,))
+    mended = FeedbackPoint(atom=4, question="q", hint="look", peer="p", asked=2, wordings=(first, second))
+    again = HintWording(text="4", leaks=(leak,))
+    lost = FeedbackPoint(atom=3, question="q", peer="p", fallback="leak", asked=2, wordings=(first, again))
+    other = clean.model_copy(update={"wordings": (HintWording(text="go on"),), "atom": 1})
+    none = FeedbackPoint(atom=1, question="q", fallback="no peer")
     unused = (UnusedAtom(atom=3, why="leak", leaks=(leak,)), UnusedAtom(atom=4, why="final answer"))
     rows = [
         row("a", "original"),
@@ -359,7 +359,9 @@ def test_leaks_and_hints_are_counted_once() -> None:
 
 def test_what_no_judge_looked_at_is_said() -> None:
     """Without a judge the forms that the rules cannot find are named; with one, the texts that it could not judge."""
-    rows = [row("a", "self", points=(Point(atom=1, question="q", unjudged=2), Point(atom=2, question="q")))]
+    rows = [
+        row("a", "self", points=(FeedbackPoint(atom=1, question="q", unjudged=2), FeedbackPoint(atom=2, question="q")))
+    ]
     found = leak_figures(rows, judged=True)
     assert (found["judge"], found["not_looked_for"], found["unjudged"]) == (True, [], 2)
     assert unlooked(found) == [

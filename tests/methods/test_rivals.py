@@ -1,18 +1,18 @@
 """Every two models against each other, with p-values adjusted over all pairs."""
 
 from dokimasia.methods.evaluation.report import means_by_repeat, rival_differences
-from dokimasia.methods.evaluation.scores import Row
+from dokimasia.methods.evaluation.scores import AnswerRow
 from dokimasia.runs.reading.selection import choose
-from dokimasia.runs.reading.sides import Answer, Place, Side
+from dokimasia.runs.reading.sides import ComparedAnswer, ComparisonSide, SampleRef
 
-PLACES = [Place(f"s{number}", f"d{number}", f"c{number}") for number in range(12)]
+PLACES = [SampleRef(f"s{number}", f"d{number}", f"c{number}") for number in range(12)]
 
 
-def side(*scores: float | None) -> Side:
-    return Side.of(
+def side(*scores: float | None) -> ComparisonSide:
+    return ComparisonSide.of(
         PLACES,
         [
-            Answer(place.sample_id, 0, score, None if score is not None else "refused")
+            ComparedAnswer(place.sample_id, 0, score, None if score is not None else "refused")
             for place, score in zip(PLACES, scores, strict=True)
         ],
     )
@@ -46,7 +46,7 @@ def test_a_pair_without_a_shared_score_has_no_p_value() -> None:
 def test_means_by_repeat() -> None:
     """Each repeat has the mean of the answers that were scored in it, and counts those that were not."""
     rows = [
-        Row("s", "c", None, "m", repeat, score, None if score is not None else "refused")
+        AnswerRow("s", "c", None, "m", repeat, score, None if score is not None else "refused")
         for repeat, score in ((0, 2.0), (0, 4.0), (1, 5.0), (1, None), (2, None))
     ]
     assert means_by_repeat(rows) == {

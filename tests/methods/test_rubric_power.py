@@ -4,11 +4,11 @@ from typing import Any
 
 import pytest
 
-from dokimasia.domain.perturbation import Change
+from dokimasia.domain.perturbation import TextChange
 from dokimasia.domain.rubric import Rubric, RubricSet, Tried
 from dokimasia.methods.rubrics.power import power_figures, set_power
 
-CHANGES = (Change(original="five", new="four"),)
+CHANGES = (TextChange(original="five", new="four"),)
 
 
 def rubric_set(*tried: Tried, name: str = "s") -> RubricSet:

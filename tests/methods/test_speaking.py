@@ -9,7 +9,7 @@ from typing import Any, cast
 import pytest
 
 from dokimasia.methods.evaluation.blocks import differences, overview
-from dokimasia.methods.evaluation.scores import Row, collect, summarise
+from dokimasia.methods.evaluation.scores import AnswerRow, collect, summarise
 from dokimasia.report import figures
 from dokimasia.report.blocks import Bullets, Paragraph, plain
 from dokimasia.report.data import ReportData
@@ -17,9 +17,9 @@ from dokimasia.report.data import ReportData
 STATED = (("a", 4.0, 1.0), ("b", 3.0, 0.7))
 
 
-def row(sample: int, model: str = "m", **fields: Any) -> Row:
+def row(sample: int, model: str = "m", **fields: Any) -> AnswerRow:
     known = {"score": 3.0, "failure": None, "referenced": True, "verdict": "right", "length": 64}
-    return Row(f"s{sample}", f"i{sample}", "count", model, **{"repeat": 0, **known, **fields})
+    return AnswerRow(f"s{sample}", f"i{sample}", "count", model, **{"repeat": 0, **known, **fields})
 
 
 def test_right_answers_and_what_is_spoken_to() -> None:
@@ -192,7 +192,7 @@ def findings(summary: dict[str, Any], pairs: Sequence[dict[str, Any]] = ()) -> s
     return "\n".join(map(plain, found.items))
 
 
-def summary_of(rows: Sequence[Row]) -> dict[str, Any]:
+def summary_of(rows: Sequence[AnswerRow]) -> dict[str, Any]:
     return {"samples": 8, "forked_from": None, "judge": "J", **summarise(collect(rows), seed=0)}
 
 

@@ -8,8 +8,8 @@ from PIL import Image
 
 from dokimasia.algorithms.taxonomy import validity
 from dokimasia.methods.tree.reading.baselines import baseline_groupings, picture_features
-from dokimasia.methods.tree.reading.validity import Grouping, validity_table
-from dokimasia.methods.tree.reading.view import Measured
+from dokimasia.methods.tree.reading.validity import CriteriaGrouping, validity_table
+from dokimasia.methods.tree.reading.view import MeasuredRun
 
 THEMES = {
     "count": "How many apples are there?",
@@ -18,7 +18,7 @@ THEMES = {
 }
 
 
-def world(*, effect: float, samples: int = 80, seed: int = 0) -> tuple[dict[str, str], Measured]:
+def world(*, effect: float, samples: int = 80, seed: int = 0) -> tuple[dict[str, str], MeasuredRun]:
     """Criteria of three themes; with an effect two models find the themes easy and hard."""
     draw = random.Random(seed)
     theme_of: dict[str, str] = {}
@@ -32,7 +32,7 @@ def world(*, effect: float, samples: int = 80, seed: int = 0) -> tuple[dict[str,
             for at, model in enumerate(scores):
                 base = 50 + luck + effect * ((list(THEMES).index(theme) + at) % 3 - 1)
                 scores[model][key] = min(100.0, max(0.0, base + draw.gauss(0, 12)))
-    return theme_of, Measured(scores, {}, sample_of)
+    return theme_of, MeasuredRun(scores, {}, sample_of)
 
 
 def test_a_grouping_that_speaks_of_scores_beats_chance() -> None:
@@ -40,7 +40,7 @@ def test_a_grouping_that_speaks_of_scores_beats_chance() -> None:
     theme_of, measured = world(effect=25.0)
     nonsense = {key: f"{hash_of * hash_of % 7 % 3}" for hash_of, key in enumerate(theme_of)}
     table = validity_table(
-        [Grouping("tree", "themes", theme_of), Grouping("rival", "nonsense", nonsense)],
+        [CriteriaGrouping("tree", "themes", theme_of), CriteriaGrouping("rival", "nonsense", nonsense)],
         measured,
         models=["a", "b"],
         seed=1,
@@ -69,7 +69,12 @@ def test_in_a_null_world_chance_brings_as_much() -> None:
     for seed in range(12):
         theme_of, measured = world(effect=0.0, seed=seed)
         rows = validity_table(
-            [Grouping("tree", "", theme_of)], measured, models=["a", "b"], seed=seed, permutations=60, resamples=0
+            [CriteriaGrouping("tree", "", theme_of)],
+            measured,
+            models=["a", "b"],
+            seed=seed,
+            permutations=60,
+            resamples=0,
         )["taxonomies"]
         assert rows[0]["leave_image_out"]["stability"] is None
         small += rows[0]["leave_image_out"]["null"]["p_value"] <= 0.05
@@ -79,21 +84,21 @@ def test_in_a_null_world_chance_brings_as_much() -> None:
 def test_the_same_table_whatever_the_order() -> None:
     """The order in which criteria and models come changes no figure."""
     theme_of, measured = world(effect=10.0, samples=20)
-    turned = Measured(
+    turned = MeasuredRun(
         {name: dict(reversed(list(each.items()))) for name, each in reversed(list(measured.scores.items()))},
         {},
         dict(reversed(list(measured.sample_of.items()))),
     )
     options = {"models": ["a", "b"], "seed": 3, "permutations": 20, "resamples": 5}
-    one = validity_table([Grouping("tree", "", theme_of)], measured, **options)
-    assert one == validity_table([Grouping("tree", "", dict(reversed(theme_of.items())))], turned, **options)
+    one = validity_table([CriteriaGrouping("tree", "", theme_of)], measured, **options)
+    assert one == validity_table([CriteriaGrouping("tree", "", dict(reversed(theme_of.items())))], turned, **options)
 
 
 def test_a_grouping_of_nothing_has_no_figures() -> None:
     """Leaves of one criterion each, or none at all, predict nothing; that is said, and is no error."""
     theme_of, measured = world(effect=10.0, samples=5)
     rows = validity_table(
-        [Grouping("alone", "", {key: key for key in theme_of}), Grouping("none", "", {})],
+        [CriteriaGrouping("alone", "", {key: key for key in theme_of}), CriteriaGrouping("none", "", {})],
         measured,
         models=["a", "b"],
         seed=0,

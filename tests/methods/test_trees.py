@@ -11,7 +11,7 @@ from dokimasia.algorithms.taxonomy import add_all, assign, new_tree
 from dokimasia.algorithms.trees.places import leaf_mapping, members_below
 from dokimasia.methods.evaluation import EvaluationRequest, evaluate
 from dokimasia.methods.tree.reading.agreement import mapping_comparison
-from dokimasia.methods.tree.reading.view import Measured, measured_of, tree_view
+from dokimasia.methods.tree.reading.view import MeasuredRun, measured_of, tree_view
 from dokimasia.methods.tree.reading.weaknesses import evident_findings, model_findings
 from dokimasia.settings import Settings
 from dokimasia.storage.home import Home
@@ -21,7 +21,7 @@ PATHS = [f"<{'AB'[leaf % 2]}><P{leaf % 4}><L{leaf}>" for leaf in range(8)]
 WEAK = PATHS[3]
 
 
-def world(samples: int = 120, *, gap: float = 45.0, seed: int = 0) -> tuple[nx.DiGraph, Measured]:
+def world(samples: int = 120, *, gap: float = 45.0, seed: int = 0) -> tuple[nx.DiGraph, MeasuredRun]:
     """A tree of eight leaves and a model that is worse at one of them; a sample's three criteria share its luck."""
     draw = random.Random(seed)
     leaf_of: dict[str, str] = {}
@@ -33,7 +33,7 @@ def world(samples: int = 120, *, gap: float = 45.0, seed: int = 0) -> tuple[nx.D
             key, leaf = f"s{sample}:{number}", PATHS[draw.randrange(8)]
             leaf_of[key], sample_of[key] = leaf, f"s{sample}"
             scores[key] = min(100.0, max(0.0, 75 + luck + draw.gauss(0, 10) - (gap if leaf == WEAK else 0)))
-    return assign(add_all(new_tree(["A", "B"]), PATHS), leaf_of), Measured({"m": scores}, {}, sample_of)
+    return assign(add_all(new_tree(["A", "B"]), PATHS), leaf_of), MeasuredRun({"m": scores}, {}, sample_of)
 
 
 def test_a_tree_is_summed_up_from_its_leaves() -> None:
@@ -56,12 +56,12 @@ def test_a_tree_is_summed_up_from_its_leaves() -> None:
 def test_failures_are_counted_and_open_the_bounds() -> None:
     """A criterion without a score is in no mean, but in what was asked, in the counts by kind and in the bounds."""
     tree = assign(add_all(new_tree(["A"]), ["<A><B><C>"]), dict.fromkeys("wxyz", "<A><B><C>"))
-    measured = Measured({"m": {"w": 80.0, "x": 40.0}}, {"m": {"y": "refused", "z": "unparsable"}}, {})
+    measured = MeasuredRun({"m": {"w": 80.0, "x": 40.0}}, {"m": {"y": "refused", "z": "unparsable"}}, {})
     root = tree_view(tree, measured, models=["m"])["nodes"][0]["scores"]["m"]
     assert (root["n"], root["held"], root["mean"]) == (2, 4, 60.0)
     assert root["failures"] == {"refused": 1, "unparsable": 1}
     assert root["bounds"] == {"low": 30.0, "high": 80.0}
-    nothing = tree_view(tree, Measured({}, {"m": dict.fromkeys("wxyz", "refused")}, {}), models=["m"])["nodes"][0]
+    nothing = tree_view(tree, MeasuredRun({}, {"m": dict.fromkeys("wxyz", "refused")}, {}), models=["m"])["nodes"][0]
     assert (nothing["scores"]["m"]["mean"], nothing["scores"]["m"]["n"]) == (None, 0)
 
 
@@ -95,7 +95,7 @@ def test_the_published_descent() -> None:
 def test_a_model_without_scores_is_weak_nowhere() -> None:
     """Nothing measured is nothing found, by either method."""
     tree, _ = world(3)
-    empty = Measured({"m": {}}, {}, {})
+    empty = MeasuredRun({"m": {}}, {}, {})
     assert model_findings(tree, empty, "m", seed=0)["looked_at"] == 0
     assert evident_findings(tree, empty, "m")["weak"] == []
 

@@ -16,7 +16,7 @@ from dokimasia.domain.sample import TextPart
 from dokimasia.errors import StorageError
 from dokimasia.methods.evaluation import EvaluationRequest, evaluate
 from dokimasia.runs.deleting import delete_whole_run
-from dokimasia.runs.reading.verifying import Verification, Wrong, verify
+from dokimasia.runs.reading.verifying import HomeVerification, Wrong, verify
 from dokimasia.settings import Settings
 from dokimasia.storage.home import Home
 from dokimasia.storage.ledger import SqliteLedger
@@ -35,7 +35,7 @@ async def run(settings: Settings, request_of: Requests) -> str:
     return first.run
 
 
-def checked(settings: Settings) -> Verification:
+def checked(settings: Settings) -> HomeVerification:
     with Home.open(settings.home, write=False) as home:
         return verify(home)
 

@@ -5,7 +5,7 @@ import pytest
 from dokimasia.domain.failure_modes import ModeKind
 from dokimasia.errors import UnparsableReply
 from dokimasia.parsing.failure_modes.lists import parse_changes, parse_sorting
-from dokimasia.parsing.failure_modes.notes import Noted, Seen, parse_assignments, parse_notes
+from dokimasia.parsing.failure_modes.notes import Noted, SeenMode, parse_assignments, parse_notes
 from dokimasia.parsing.phrases import passage
 
 ANSWER = "The **Supreme** row reads\n 3.49, so 50 / 3.49 gives 14.3 gallons.\n\nFinal answer: 14.3"
@@ -85,14 +85,14 @@ def test_a_silent_point_can_be_an_omission_only() -> None:
         parse_notes('1 | commission | "14.3 gallons" | takes another row', 1, ANSWER, silent={1})
     with pytest.raises(UnparsableReply, match="omission only"):
         parse_assignments('1 | 1 | "14.3 gallons"', 1, KINDS, ANSWER, silent={1})
-    assert parse_assignments("1 | 2", 1, KINDS, ANSWER, silent={1}).points == (Seen(2),)
+    assert parse_assignments("1 | 2", 1, KINDS, ANSWER, silent={1}).points == (SeenMode(2),)
 
 
 def test_assignments_are_read_by_number_or_name() -> None:
     """A mode goes by its number or its name; a phrase is needed for a commission and overlooked for an omission."""
     reply = '<1> | <1> | "3.49"\n2 | mode 2 | "never mind"\n3 | none\n4 | Reads the neighbouring row | 50 / 3.49'
     found = parse_assignments(reply, 4, KINDS, ANSWER, names=[name for _, name in KNOWN])
-    assert found.points == (Seen(1, "3.49"), Seen(2), Seen(None), Seen(1, "50 / 3.49"))
+    assert found.points == (SeenMode(1, "3.49"), SeenMode(2), SeenMode(None), SeenMode(1, "50 / 3.49"))
 
 
 @pytest.mark.parametrize(
@@ -110,7 +110,7 @@ def test_an_assignment_that_cannot_be_used_is_refused(line: str, reason: str) ->
     with pytest.raises(UnparsableReply, match=reason):
         parse_assignments(line, 1, KINDS, ANSWER)
     lenient = parse_assignments(f"{line}\n2 | none", 2, KINDS, ANSWER, strict=False)
-    assert lenient.points == (None, Seen(None))
+    assert lenient.points == (None, SeenMode(None))
 
 
 DEFINITION = "The answer takes a value from the row above or below the one that the question names."

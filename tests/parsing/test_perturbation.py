@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from dokimasia.domain.perturbation import Change, changed
+from dokimasia.domain.perturbation import TextChange, changed
 from dokimasia.errors import UnparsableReply
 from dokimasia.parsing.perturbation import parse_perturbations
 
@@ -32,7 +32,7 @@ def test_one_error_may_take_several_changes_and_break_lines_otherwise() -> None:
     """What a text says twice is changed twice, and a quotation is found across a line's end, as the text has it."""
     reply = json.dumps([error(1, ("Two cats", "Three cats"), ("wall. The left", "wall. The far left"))])
     ((first, second),) = parse_perturbations(reply, TEXT, 1)
-    assert first == Change(original="Two cats", new="Three cats")
+    assert first == TextChange(original="Two cats", new="Three cats")
     assert second.original == "wall.\nThe left"
 
 
@@ -74,6 +74,6 @@ def test_all_faults_are_named_at_once_and_the_second_reply_loses_only_what_is_fa
 def test_changes_that_do_not_fit_a_text_are_refused() -> None:
     """A text is never changed at a place that is not the one that was meant."""
     with pytest.raises(ValueError, match="0 times"):
-        changed(TEXT, [Change(original="a dog", new="a cat")])
+        changed(TEXT, [TextChange(original="a dog", new="a cat")])
     with pytest.raises(ValueError, match="2 times"):
-        changed(TEXT, [Change(original="Two", new="Three")])
+        changed(TEXT, [TextChange(original="Two", new="Three")])

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dokimasia.agents.refiner import answer_again, arm_draw, later_draw, points_text
-from dokimasia.domain.refinement import ARMS, Feedback, Point
+from dokimasia.domain.refinement import ARMS, Feedback, FeedbackPoint
 from dokimasia.domain.sample import ImageRef, Sample
 from dokimasia.errors import UnparsableReply
 from dokimasia.parsing.hints import hints_form, parse_hints
@@ -15,8 +15,8 @@ NAMES = ("answer_again", "answer_again_published", "peer_hint", "hint_rewrite", 
 IMAGE = ImageRef(sha256="ab" * 32, media_type="image/png", width=8, height=8)
 SAMPLE = Sample(id="s", prompt="How many legs?", images=(IMAGE,), choices=("two", "four"), reference_answer="four")
 POINTS = (
-    Point(atom=1, question="Which animal is it?"),
-    Point(atom=3, question="What does it stand on?", stated=False, hint="Look below.", peer="p"),
+    FeedbackPoint(atom=1, question="Which animal is it?"),
+    FeedbackPoint(atom=3, question="What does it stand on?", stated=False, hint="Look below.", peer="p"),
 )
 
 
@@ -33,7 +33,7 @@ def test_each_is_recognised(name: str, data: st.DataObject) -> None:
     assert (found.name, found.inputs) == (name, inputs)
 
 
-def told(arm: str, answered: str = "wrong", points: tuple[Point, ...] = ()) -> str:
+def told(arm: str, answered: str = "wrong", points: tuple[FeedbackPoint, ...] = ()) -> str:
     """The feedback of an arm, as the model is given it."""
     feedback = Feedback.model_validate(
         {"sample": SAMPLE.digest, "model": "m", "arm": arm, "round": 1, "answered": answered, "points": points}

@@ -12,7 +12,7 @@ import pytest
 from dokimasia.algorithms.taxonomy import add_all, assign, new_tree
 from dokimasia.methods.tree.blocks.capabilities import section
 from dokimasia.methods.tree.blocks.chart import colour
-from dokimasia.methods.tree.reading.view import Measured, members_below, tree_view
+from dokimasia.methods.tree.reading.view import MeasuredRun, members_below, tree_view
 from dokimasia.methods.tree.reading.weaknesses import model_findings
 from dokimasia.report.blocks import Chart, Table, plain
 from dokimasia.report.data import Added, ReportData
@@ -40,7 +40,7 @@ def hostile_tree(models: list[str]) -> dict[str, Any]:
     leaf_of = {f"c{number}": leaf for number, leaf in enumerate(leaves * 8)}
     tree = assign(add_all(new_tree(["A", "B"]), leaves), leaf_of)
     scores = {name: {one: 10.0 if leaf == leaves[0] else 90.0 for one, leaf in leaf_of.items()} for name in models[:1]}
-    measured = Measured(scores, {name: dict.fromkeys(leaf_of, "refused") for name in models[1:]}, {})
+    measured = MeasuredRun(scores, {name: dict.fromkeys(leaf_of, "refused") for name in models[1:]}, {})
     return {
         "tree": "<script>window.pwned = 5</script>",
         "version": 1,

@@ -6,15 +6,17 @@ import pytest
 
 from dokimasia.report.comparison import interval_and_test
 from dokimasia.runs.reading.differences import compare
-from dokimasia.runs.reading.sides import Answer, Place, Side
+from dokimasia.runs.reading.sides import ComparedAnswer, ComparisonSide, SampleRef
 
 
-def places(*names: str) -> list[Place]:
-    return [Place(name, f"digest-{name}", f"image-{name[0]}") for name in names]
+def places(*names: str) -> list[SampleRef]:
+    return [SampleRef(name, f"digest-{name}", f"image-{name[0]}") for name in names]
 
 
-def answer(sample: str, score: float | None, *scores: int, repeat: int = 0, failure: str | None = None) -> Answer:
-    return Answer(
+def answer(
+    sample: str, score: float | None, *scores: int, repeat: int = 0, failure: str | None = None
+) -> ComparedAnswer:
+    return ComparedAnswer(
         sample_id=sample,
         repeat=repeat,
         score=score,
@@ -25,7 +27,7 @@ def answer(sample: str, score: float | None, *scores: int, repeat: int = 0, fail
     )
 
 
-FIRST = Side.of(
+FIRST = ComparisonSide.of(
     places("a1", "a2", "b1", "c1", "d1", "x1"),
     [
         answer("a1", 3.0, 3, 3),
@@ -37,7 +39,7 @@ FIRST = Side.of(
         answer("x1", 1.0, 1, 1),
     ],
 )
-SECOND = Side.of(
+SECOND = ComparisonSide.of(
     places("d1", "c1", "b1", "a2", "a1", "y1"),
     [
         answer("a1", 4.0, 3, 5),
@@ -104,11 +106,13 @@ def test_the_other_way_round_is_the_mirror() -> None:
 
 def test_samples_of_one_content_are_paired_by_name_first() -> None:
     """Of several samples with one content those of one name belong together, the others go by their order."""
-    first = Side.of(
-        [Place("p", "same", "i"), Place("q", "same", "i"), Place("r", "same", "i")],
+    first = ComparisonSide.of(
+        [SampleRef("p", "same", "i"), SampleRef("q", "same", "i"), SampleRef("r", "same", "i")],
         [answer("p", 1.0, 1), answer("q", 2.0, 2), answer("r", 3.0, 3)],
     )
-    second = Side.of([Place("q", "same", "i"), Place("z", "same", "i")], [answer("q", 5.0, 5), answer("z", 4.0, 4)])
+    second = ComparisonSide.of(
+        [SampleRef("q", "same", "i"), SampleRef("z", "same", "i")], [answer("q", 5.0, 5), answer("z", 4.0, 4)]
+    )
     found = compare(first, second, seed=0)
     assert found["lost"] == {"only in the first run": 1}
     assert found["most_changed"] == [
@@ -119,10 +123,12 @@ def test_samples_of_one_content_are_paired_by_name_first() -> None:
 
 def test_nothing_in_common_is_nothing_measured() -> None:
     """Without a pair there is no mean, no interval and no p-value, and what is lost is still counted."""
-    found = compare(Side.of(places("a1"), []), Side.of(places("b1"), []), seed=0)
+    found = compare(ComparisonSide.of(places("a1"), []), ComparisonSide.of(places("b1"), []), seed=0)
     assert found["difference"] is found["p_value"] is found["bounds"] is found["agreement"] is None
     assert found["lost"] == {"only in the first run": 1, "only in the second run": 1}
-    unfinished = compare(Side.of(places("a1"), []), Side.of(places("a1"), [answer("a1", 3.0, 3)]), seed=0)
+    unfinished = compare(
+        ComparisonSide.of(places("a1"), []), ComparisonSide.of(places("a1"), [answer("a1", 3.0, 3)]), seed=0
+    )
     assert unfinished["lost"] == {"first: no result": 1}
     assert unfinished["bounds"] == {"low": -2.0, "high": 2.0}
 

@@ -4,20 +4,22 @@ import pytest
 
 from dokimasia.domain.judgement import Correctness
 from dokimasia.runs.reading.differences import compare
-from dokimasia.runs.reading.sides import Answer, Place, Side
+from dokimasia.runs.reading.sides import ComparedAnswer, ComparisonSide, SampleRef
 
-PLACES = [Place(name, f"digest-{name}", f"image-{name}") for name in "abcde"]
+PLACES = [SampleRef(name, f"digest-{name}", f"image-{name}") for name in "abcde"]
 WEIGHTS = (5, 3, 2)
 KNOWN: tuple[Correctness, ...] = ("right", "wrong", "undecided", "undecided", "failed")
 
 
-def answer(sample: str, scores: str, *, right: Correctness = "failed", criteria: str = "", repeat: int = 0) -> Answer:
+def answer(
+    sample: str, scores: str, *, right: Correctness = "failed", criteria: str = "", repeat: int = 0
+) -> ComparedAnswer:
     """One answer from its scores, `-` where the answer says nothing; without any, the judge failed."""
     if not scores:
-        return Answer(sample, repeat, None, "unparsable", correctness=right)
+        return ComparedAnswer(sample, repeat, None, "unparsable", correctness=right)
     stated = tuple(one != "-" for one in scores)
     values = tuple(1 if one == "-" else int(one) for one in scores)
-    return Answer(
+    return ComparedAnswer(
         sample,
         repeat,
         sum(value * weight for value, weight in zip(values, WEIGHTS, strict=True)) / 10,
@@ -31,7 +33,7 @@ def answer(sample: str, scores: str, *, right: Correctness = "failed", criteria:
     )
 
 
-TERSE = Side.of(
+TERSE = ComparisonSide.of(
     PLACES,
     [
         answer("a", "5--", right="right"),
@@ -41,7 +43,7 @@ TERSE = Side.of(
         answer("e", "555", right="failed", criteria="others"),
     ],
 )
-TALKATIVE = Side.of(
+TALKATIVE = ComparisonSide.of(
     PLACES,
     [
         answer("a", "311", right="right"),
@@ -73,8 +75,10 @@ def test_shares_and_right_answers_are_paired_by_sample() -> None:
 
 def test_undecided_answers_are_paired_as_not_right() -> None:
     """Strict accuracy is compared on all samples whose decisions did not fail; undecided answers open bounds of their own."""
-    first = Side.of(PLACES, [answer(name, "", right=right) for name, right in zip("abcde", KNOWN, strict=True)])
-    second = Side.of(PLACES, [answer(name, "", right="right") for name in "abcde"])
+    first = ComparisonSide.of(
+        PLACES, [answer(name, "", right=right) for name, right in zip("abcde", KNOWN, strict=True)]
+    )
+    second = ComparisonSide.of(PLACES, [answer(name, "", right="right") for name in "abcde"])
     found = compare(first, second, seed=0)["strict_accuracy"]
     assert (found["n"], found["first"], found["second"]) == (4, 0.25, 1.0)
     assert (found["difference"]["mean"], found["lost"]) == (0.75, {"first: unparsable": 1})
@@ -86,8 +90,8 @@ def test_undecided_answers_are_paired_as_not_right() -> None:
 
 def test_a_terse_answer_loses_nothing_on_what_both_speak_to() -> None:
     """Leaving criteria out of a right answer lowers the score as published, and not the score on what both speak to."""
-    whole = Side.of(PLACES, [answer(place.sample_id, "555") for place in PLACES])
-    short = Side.of(PLACES, [answer(place.sample_id, "--5") for place in PLACES])
+    whole = ComparisonSide.of(PLACES, [answer(place.sample_id, "555") for place in PLACES])
+    short = ComparisonSide.of(PLACES, [answer(place.sample_id, "--5") for place in PLACES])
     found = compare(short, whole, seed=0)
     assert found["difference"]["mean"] == pytest.approx(3.2)
     assert (found["both_stated"]["difference"]["mean"], found["both_stated"]["p_value"]) == (0, 1)
@@ -95,16 +99,18 @@ def test_a_terse_answer_loses_nothing_on_what_both_speak_to() -> None:
 
 def test_repeats_are_compared_with_their_own() -> None:
     """Each repeat is compared on what both answers of it speak to; a sample has the mean of its repeats."""
-    one = Side.of(PLACES[:1], [answer("a", "5--"), answer("a", "--3", repeat=1), answer("a", "555", repeat=2)])
-    other = Side.of(PLACES[:1], [answer("a", "1-5"), answer("a", "5-1", repeat=1)])
+    one = ComparisonSide.of(
+        PLACES[:1], [answer("a", "5--"), answer("a", "--3", repeat=1), answer("a", "555", repeat=2)]
+    )
+    other = ComparisonSide.of(PLACES[:1], [answer("a", "1-5"), answer("a", "5-1", repeat=1)])
     both = compare(one, other, seed=0)["both_stated"]
     assert (both["n"], both["criteria"], both["first"], both["second"]) == (1, 2, 4.0, 1.0)
 
 
 def test_nothing_spoken_to_is_nothing_measured() -> None:
     """Two models that never speak to the same criterion are not compared on it; without shares nothing is said of them."""
-    one, other = (Side.of(PLACES[:1], [answer("a", scores)]) for scores in ("5--", "-55"))
+    one, other = (ComparisonSide.of(PLACES[:1], [answer("a", scores)]) for scores in ("5--", "-55"))
     both = compare(one, other, seed=0)["both_stated"]
     assert (both["n"], both["first"], both["difference"], both["p_value"]) == (0, None, None, None)
-    bare = Side.of(PLACES[:1], [Answer("a", 0, 3.0, None)])
+    bare = ComparisonSide.of(PLACES[:1], [ComparedAnswer("a", 0, 3.0, None)])
     assert {"strict_accuracy", "stated", "both_stated"}.isdisjoint(compare(bare, bare, seed=0))

@@ -12,7 +12,7 @@ import httpx
 import pytest
 
 from dokimasia.runs.reading.comparing import compare_runs, sides_of
-from dokimasia.runs.reading.parts import Part, compare_parts, criteria_apart, matched, parts_of
+from dokimasia.runs.reading.parts import SamplePart, compare_parts, criteria_apart, matched, parts_of
 from dokimasia.runs.reading.sides import ATOMS
 from dokimasia.storage.home import Home
 from dokimasia.storage.results import ResultRow, results
@@ -247,14 +247,14 @@ def test_parts_are_compared_by_their_own_samples_and_criteria(small: Finished) -
         whole = compare_runs(home, run, run, models=MODELS)["pairs"][0]
     first, second = sides[MODELS[0]], sides[MODELS[1]]
     every = frozenset(name for name, _ in names)
-    (one,) = compare_parts(first, second, [Part("all", 0, every)], seed=run.seed, scale=ATOMS)  # type: ignore[arg-type]
+    (one,) = compare_parts(first, second, [SamplePart("all", 0, every)], seed=run.seed, scale=ATOMS)  # type: ignore[arg-type]
     for field in ("first", "second", "difference", "p_value", "changed"):
         assert one[field] == whole[field]
     categories = compare_parts(first, second, parts_of(names), seed=run.seed, scale=ATOMS)  # type: ignore[arg-type]
     assert sum(part["n"] for part in categories) == len(names)
     assert all(part["adjusted"] >= part["p_value"] for part in categories)
     top = criteria_apart(first, second, top=1)[0]  # type: ignore[arg-type]
-    part = Part("one", 0, every, frozenset({criterion_key(top["criteria"], top["number"])}))
+    part = SamplePart("one", 0, every, frozenset({criterion_key(top["criteria"], top["number"])}))
     (alone,) = compare_parts(first, second, [part], seed=run.seed, scale=ATOMS)  # type: ignore[arg-type]
     assert (alone["first"], alone["second"]) == (top["first"], top["second"])
 

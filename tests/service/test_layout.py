@@ -8,7 +8,7 @@ import pytest
 
 import dokimasia.graphs
 from dokimasia.graphs import drive
-from dokimasia.graphs.steps import END, START, Picture
+from dokimasia.graphs.steps import END, START, GraphOutline
 from dokimasia.graphs.watched import picture
 from dokimasia.service.layout import Layout, lay_out
 
@@ -20,7 +20,7 @@ GRAPHS: dict[str, Any] = {
 }
 
 
-def laid(name: str) -> tuple[Picture, Layout]:
+def laid(name: str) -> tuple[GraphOutline, Layout]:
     """A graph of the package, laid out."""
     drawn = picture(drive.compiled(GRAPHS[name]))
     return drawn, lay_out(drawn.model_dump(mode="json"))

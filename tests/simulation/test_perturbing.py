@@ -3,7 +3,7 @@
 import pytest
 
 from dokimasia.agents.perturbation import dimensions, plant_errors
-from dokimasia.domain.perturbation import Target, changed
+from dokimasia.domain.perturbation import PerturbationTarget, changed
 from dokimasia.domain.rubric import ERROR_KINDS
 from dokimasia.errors import UnparsableReply
 from dokimasia.prompts import default_library
@@ -46,7 +46,7 @@ def test_one_fact_is_told_wrong_and_nothing_else(ask) -> None:
     found = set()
     for text in CAPTIONS:
         told = {one.key: one.value for one in statements(text)}
-        texts = planted(ask, text, [Target(one) for one in dimensions().values()])
+        texts = planted(ask, text, [PerturbationTarget(one) for one in dimensions().values()])
         for name, wrong in zip(dimensions(), texts, strict=True):
             here = {sort_of(key[0], value) for key, value in told.items()}
             assert (wrong is None) or name in here
@@ -67,7 +67,9 @@ def test_an_error_about_a_rubric_fails_it(ask) -> None:
             demand = f"The response must say that {sentence}"
             ban = f"The response must not say that {sentence.replace(stated.value, 'nobody knows')}"
             for wrong, rubric in zip(
-                planted(ask, text, [Target(dimension, demand), Target(dimension, ban)]), (demand, ban), strict=True
+                planted(ask, text, [PerturbationTarget(dimension, demand), PerturbationTarget(dimension, ban)]),
+                (demand, ban),
+                strict=True,
             ):
                 assert holds(rubric, text)
                 assert wrong is None or not holds(rubric, wrong)
@@ -78,4 +80,4 @@ def test_slips_are_of_no_use(ask, slip) -> None:
     """Refusals, chatter and one error too few are read by no parser."""
     judge = JudgeProfile(name="sim/x", slips={slip: 1.0})
     with pytest.raises(UnparsableReply):
-        planted(ask, CAPTIONS[0], [Target(one) for one in dimensions().values()], judge)
+        planted(ask, CAPTIONS[0], [PerturbationTarget(one) for one in dimensions().values()], judge)

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from dokimasia.storage.home import Home
-from dokimasia.storage.reading.browsing import ANY, Wanted, facets, find_samples, sample_around
+from dokimasia.storage.reading.browsing import ANY, SampleQuery, facets, find_samples, sample_around
 from dokimasia.storage.results import ResultRow, results
 from dokimasia.storage.runs import load_samples
 from tests.report import conftest as reports
@@ -22,7 +22,7 @@ def home(full: Finished) -> Iterator[Home]:
         yield home
 
 
-def found(home: Home, run: str, wanted: Wanted) -> list[str]:
+def found(home: Home, run: str, wanted: SampleQuery) -> list[str]:
     """The names of all wanted samples, a page at a time; places and the total must fit."""
     names: list[str] = []
     while page := find_samples(home, run, "score", wanted, limit=4, offset=len(names)):
@@ -53,19 +53,19 @@ def means(home: Home, run: str, model: str = "") -> dict[str, float]:
 
 def test_without_a_filter_all_samples_come_in_their_order(full: Finished, home: Home) -> None:
     """Nothing asked for is every sample, in the order of the data, each once over all pages."""
-    assert found(home, full.run, Wanted()) == [sample.id for sample in load_samples(home, full.run)]
+    assert found(home, full.run, SampleQuery()) == [sample.id for sample in load_samples(home, full.run)]
 
 
 @pytest.mark.parametrize("model", ["", MODEL])
 def test_scores_bound_and_order(full: Finished, home: Home, model: str) -> None:
     """Bounds go by the mean of the sample's scores, of the model that is named; arms without the image do not count."""
     expected = means(home, full.run, model)
-    low = found(home, full.run, Wanted(model=model, order="low"))
+    low = found(home, full.run, SampleQuery(model=model, order="low"))
     assert [id for id in low if id in expected] == sorted(
         expected, key=lambda id: (round(expected[id], 9), low.index(id))
     )
     assert set(low[len(expected) :]).isdisjoint(expected)
-    inside = found(home, full.run, Wanted(model=model, low=2.0, high=3.0))
+    inside = found(home, full.run, SampleQuery(model=model, low=2.0, high=3.0))
     assert set(inside) == {id for id, mean in expected.items() if 2.0 <= round(mean, 6) <= 3.0}
     assert inside
 
@@ -75,10 +75,10 @@ def test_failures_are_found_by_kind_and_model(full: Finished, home: Home) -> Non
     rows = results(home, full.run)
     failed = {row.sample_id for row in rows if row.failure}
     assert failed
-    assert set(found(home, full.run, Wanted(failure=ANY))) == failed
+    assert set(found(home, full.run, SampleQuery(failure=ANY))) == failed
     for kind in facets(home, full.run, "score").failures:
         own = {row.sample_id for row in rows if row.failure == kind and row.model in ("", MODEL) and not row.arm}
-        assert set(found(home, full.run, Wanted(failure=kind, model=MODEL))) == own
+        assert set(found(home, full.run, SampleQuery(failure=kind, model=MODEL))) == own
 
 
 def test_words_are_found_in_questions_or_in_answers(full: Finished, home: Home) -> None:
@@ -90,34 +90,37 @@ def test_words_are_found_in_questions_or_in_answers(full: Finished, home: Home) 
         for id, one in samples.items()
         if word.lower() in f"{id} {one.category or ''} {one.prompt} {one.reference_text or ''}".lower()
     }
-    assert set(found(home, full.run, Wanted(search=word.upper()))) == expected
-    assert found(home, full.run, Wanted(search="final answer")) == []
-    assert found(home, full.run, Wanted(search="final answer", answers=True))
+    assert set(found(home, full.run, SampleQuery(search=word.upper()))) == expected
+    assert found(home, full.run, SampleQuery(search="final answer")) == []
+    assert found(home, full.run, SampleQuery(search="final answer", answers=True))
 
 
 def test_signs_of_the_database_are_only_signs(full: Finished, home: Home) -> None:
     """A quote, a percent sign or an underscore asks for itself."""
     for text in ("%", "_______", "' OR 1=1 --", "\\", '"'):
         samples = [one for one in load_samples(home, full.run) if text in f"{one.id} {one.category} {one.prompt}"]
-        assert len(found(home, full.run, Wanted(search=text))) == len(samples)
+        assert len(found(home, full.run, SampleQuery(search=text))) == len(samples)
 
 
 def test_verdict_category_and_names(full: Finished, home: Home) -> None:
     """Verdicts go by the model, categories by the sample, and names that are given leave no other."""
     wrong = {id for id, rows in answers(home, full.run, MODEL).items() if any(row.verdict == "wrong" for row in rows)}
-    assert set(found(home, full.run, Wanted(verdict="wrong", model=MODEL))) == wrong
+    assert set(found(home, full.run, SampleQuery(verdict="wrong", model=MODEL))) == wrong
     samples = list(load_samples(home, full.run))
     category = next(one.category for one in samples if one.category)
-    assert found(home, full.run, Wanted(category=category)) == [one.id for one in samples if one.category == category]
+    assert found(home, full.run, SampleQuery(category=category)) == [
+        one.id for one in samples if one.category == category
+    ]
     names = [samples[3].id, samples[1].id]
-    assert found(home, full.run, Wanted(among=names)) == [samples[1].id, samples[3].id]
-    assert found(home, full.run, Wanted(among=())) == []
+    assert found(home, full.run, SampleQuery(among=names)) == [samples[1].id, samples[3].id]
+    assert found(home, full.run, SampleQuery(among=())) == []
 
 
 @pytest.mark.parametrize(
-    "wanted", [Wanted(), Wanted(order="high"), Wanted(failure=ANY), Wanted(order="apart", model=MODEL)]
+    "wanted",
+    [SampleQuery(), SampleQuery(order="high"), SampleQuery(failure=ANY), SampleQuery(order="apart", model=MODEL)],
 )
-def test_neighbours_are_those_of_the_list(full: Finished, home: Home, wanted: Wanted) -> None:
+def test_neighbours_are_those_of_the_list(full: Finished, home: Home, wanted: SampleQuery) -> None:
     """Before and after a sample stand those that do so in the list of the same filter."""
     names = found(home, full.run, wanted)
     for place, id in enumerate(names):

@@ -9,7 +9,7 @@ import pytest
 from dokimasia.domain.call import Chat, ChatReply, ModelRef, call_key
 from dokimasia.errors import StorageError
 from dokimasia.storage.home import Home
-from dokimasia.storage.ledger import Finding, SqliteLedger
+from dokimasia.storage.ledger import LedgerDamage, SqliteLedger
 
 LONG = "The rubric has many lines. " * 200
 
@@ -125,7 +125,7 @@ async def test_verify_reads_past_its_first_page(
     last = max(call_key(call) for call in calls[:-1])
     change(home, "UPDATE calls SET input_tokens = 12 WHERE key = ?", last)
     assert [(problem.where, problem.key) for problem in ledger.verify()] == [("calls", last)]
-    assert isinstance(next(ledger.verify()), Finding)
+    assert isinstance(next(ledger.verify()), LedgerDamage)
 
 
 async def test_a_missing_text_is_an_error_that_names_the_call(

@@ -6,7 +6,7 @@ from collections.abc import Callable
 import pytest
 
 from dokimasia.domain.call import (
-    Answer,
+    CallResult,
     Chat,
     ChatReply,
     Embedding,
@@ -112,7 +112,7 @@ async def test_a_committed_call_is_served_as_cached(ledger: MemoryLedger | Sqlit
         key = call_key(call)
         assert await ledger.get(key) is None
         await ledger.commit(key, call, reply, cost=0.25, label="solver")
-        assert await ledger.get(key) == Answer(key=key, reply=reply, cost=0.25, cached=True)
+        assert await ledger.get(key) == CallResult(key=key, reply=reply, cost=0.25, cached=True)
         assert ledger.rebuild(key) == (call, reply)
 
 
@@ -151,7 +151,7 @@ async def test_the_first_reply_of_a_key_stays(
     key = call_key(call)
     await ledger.commit(key, call, reply("first"), cost=1.0, label="a")
     await ledger.commit(key, call, reply("second"), cost=2.0, label="b")
-    assert await ledger.get(key) == Answer(key=key, reply=reply("first"), cost=1.0, cached=True)
+    assert await ledger.get(key) == CallResult(key=key, reply=reply("first"), cost=1.0, cached=True)
 
 
 async def test_figures_keep_the_unknown_unknown(

@@ -3,7 +3,7 @@
 import pytest
 
 from dokimasia.domain.call import ModelRef
-from dokimasia.domain.profile import EndpointProfile, Finding
+from dokimasia.domain.profile import CapabilityFinding, EndpointProfile
 from dokimasia.errors import StorageError
 from dokimasia.storage.home import Home
 from dokimasia.storage.profiles import list_profiles, load_profile, save_profile
@@ -13,9 +13,9 @@ PROFILE = EndpointProfile(
     endpoint="here",
     name="M",
     transport="direct",
-    vision=Finding(verdict="yes", note="named the bands"),
-    json_schema=Finding(verdict="no", note="bad_request: no"),
-    tools=Finding(verdict="unknown"),
+    vision=CapabilityFinding(verdict="yes", note="named the bands"),
+    json_schema=CapabilityFinding(verdict="no", note="bad_request: no"),
+    tools=CapabilityFinding(verdict="unknown"),
     usage=False,
     finish_reasons=("eos", "stop"),
     latency=0.25,
@@ -31,7 +31,7 @@ async def test_a_profile_is_read_back_and_replaced(home: Home) -> None:
     assert load_profile(home, ref) == PROFILE
     assert PROFILE.belongs_to(ref)
     assert PROFILE.capabilities == ("vision",)
-    later = PROFILE.model_copy(update={"tools": Finding(verdict="yes"), "latency": None})
+    later = PROFILE.model_copy(update={"tools": CapabilityFinding(verdict="yes"), "latency": None})
     elsewhere = PROFILE.model_copy(update={"endpoint": "there"})
     await save_profile(home, later)
     await save_profile(home, elsewhere)

@@ -10,7 +10,7 @@ from dokimasia.domain.sample import ImageRef
 from dokimasia.errors import StorageError
 from dokimasia.storage.content import putting
 from dokimasia.storage.content.blobs import FileBlobs, MemoryBlobs
-from dokimasia.storage.content.putting import PutAside
+from dokimasia.storage.content.putting import BackgroundWriter
 
 
 def image(number: int, size: int = 1000) -> tuple[bytes, ImageRef]:
@@ -22,7 +22,7 @@ def image(number: int, size: int = 1000) -> tuple[bytes, ImageRef]:
 def test_all_is_kept_when_it_has_settled(tmp_path: Path) -> None:
     """After `settle`, and after the block, every image lies in the store under its hash."""
     blobs, made = FileBlobs(tmp_path), [image(number) for number in range(50)]
-    with PutAside(blobs) as aside:
+    with BackgroundWriter(blobs) as aside:
         for data, ref in made[:25]:
             aside.put_image(data, ref)
         aside.settle()
@@ -37,7 +37,7 @@ def test_an_image_that_cannot_be_kept_is_told() -> None:
     """What a thread of its own could not put is raised where the work settles, and leaves no thread behind."""
     before = threading.active_count()
     (data, _), (_, other) = image(1), image(2)
-    with pytest.raises(StorageError, match="another hash"), PutAside(MemoryBlobs()) as aside:
+    with pytest.raises(StorageError, match="another hash"), BackgroundWriter(MemoryBlobs()) as aside:
         aside.put_image(data, other)
     assert threading.active_count() == before
 
@@ -55,7 +55,7 @@ def test_what_waits_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     blobs = Slow()
 
     def put_all() -> None:
-        with PutAside(blobs) as aside:
+        with BackgroundWriter(blobs) as aside:
             for number in range(20):
                 aside.put_image(*image(number))
                 if number == 5:

@@ -1,6 +1,6 @@
 """Blind spots of judges: when an error went undetected, how often that happens, and which kinds are missed most."""
 
-from dokimasia.algorithms.blindspots.rates import FailureRate, Kept, failure_rates
+from dokimasia.algorithms.blindspots.rates import ControlRates, FailureRate, failure_rates
 from dokimasia.algorithms.blindspots.rules import (
     equal_pair,
     equal_single,
@@ -17,9 +17,9 @@ from dokimasia.algorithms.blindspots.shares import ItemShare, item_share
 from dokimasia.algorithms.blindspots.spots import SpotTest, blind_spots, images_of
 
 __all__ = [
+    "ControlRates",
     "FailureRate",
     "ItemShare",
-    "Kept",
     "SpotTest",
     "blind_spots",
     "equal_pair",

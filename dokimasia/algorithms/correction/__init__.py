@@ -16,17 +16,17 @@ from dokimasia.algorithms.correction.labelled import (
     powered_difference,
     powered_rate,
 )
-from dokimasia.algorithms.correction.values import Corrected, Decision, Measured
+from dokimasia.algorithms.correction.values import Corrected, DecidedLabel, ShareEstimate
 
 __all__ = [
     "FEWEST_CLUSTERS",
     "FEWEST_LABELS",
     "LEAST_APART",
     "Corrected",
-    "Decision",
-    "Measured",
+    "DecidedLabel",
     "Mixes",
     "Powered",
+    "ShareEstimate",
     "as_shares",
     "corrected_difference",
     "corrected_rate",

@@ -4,7 +4,7 @@ from collections.abc import Callable, Hashable, Sequence
 from math import hypot
 from typing import NamedTuple
 
-from dokimasia.algorithms.correction.values import Corrected, Decision, Measured
+from dokimasia.algorithms.correction.values import Corrected, DecidedLabel, ShareEstimate
 from dokimasia.algorithms.statistics.contrasts import contrast_interval
 from dokimasia.algorithms.statistics.intervals import bootstrap_interval
 from dokimasia.algorithms.statistics.shares import Interval, rate_interval
@@ -31,10 +31,10 @@ class _Sum(NamedTuple):
 
 
 def corrected_rate(
-    decisions: Sequence[Decision],
+    decisions: Sequence[DecidedLabel],
     *,
-    sensitivity: Measured,
-    specificity: Measured,
+    sensitivity: ShareEstimate,
+    specificity: ShareEstimate,
     clusters: Sequence[Hashable] | None = None,
     seed: int,
 ) -> Corrected:
@@ -86,17 +86,17 @@ def corrected_rate(
     """
     if not decisions:
         return Corrected(None, None, "nothing was decided")
-    if all(not one.by_judge for one in decisions):
-        right = [one.right for one in decisions]
+    if all(not decision.by_judge for decision in decisions):
+        right = [decision.right for decision in decisions]
         return Corrected(sum(right) / len(right), rate_interval(right, clusters=clusters))
     if reason := _refused(sensitivity, specificity):
         return Corrected(None, None, reason)
     n = len(decisions)
-    passed = sum(one.right and not one.by_judge for one in decisions) / n
-    asked = sum(one.by_judge for one in decisions) / n
+    passed = sum(decision.right and not decision.by_judge for decision in decisions) / n
+    asked = sum(decision.by_judge for decision in decisions) / n
     values = _values(decisions, sensitivity, specificity)
     if asked == 1:
-        low, high = rate_interval([one.right for one in decisions], clusters=clusters)
+        low, high = rate_interval([decision.right for decision in decisions], clusters=clusters)
         sampled = Interval(low - (1 - sensitivity.share), high - (1 - sensitivity.share))
     else:
         scale = (min(0.0, sensitivity.share - 1), sensitivity.share)
@@ -106,11 +106,11 @@ def corrected_rate(
 
 
 def corrected_difference(
-    first: Sequence[Decision],
-    second: Sequence[Decision],
+    first: Sequence[DecidedLabel],
+    second: Sequence[DecidedLabel],
     *,
-    sensitivity: Measured,
-    specificity: Measured,
+    sensitivity: ShareEstimate,
+    specificity: ShareEstimate,
     clusters: Sequence[Hashable] | None = None,
     seed: int,
 ) -> Corrected:
@@ -180,21 +180,21 @@ def corrected_difference(
     return Corrected(rate, Interval(min(rate, low), max(rate, high), solved.interval.reason))
 
 
-def _left_open(first: Sequence[Decision], second: Sequence[Decision]) -> tuple[list[float], list[float]]:
+def _left_open(first: Sequence[DecidedLabel], second: Sequence[DecidedLabel]) -> tuple[list[float], list[float]]:
     """Return the least and the most that each sample can add to the difference, by what rules decided of its answers."""
     least = [float((b.right and not b.by_judge) - (a.right or a.by_judge)) for a, b in zip(first, second, strict=True)]
     most = [float((b.right or b.by_judge) - (a.right and not a.by_judge)) for a, b in zip(first, second, strict=True)]
     return least, most
 
 
-def apart(sensitivity: Measured, specificity: Measured) -> Measured:
+def apart(sensitivity: ShareEstimate, specificity: ShareEstimate) -> ShareEstimate:
     """Return sensitivity + specificity - 1, 0 for a judge that decides the same of right and wrong answers."""
     alarms = specificity.less
     interval = contrast_interval(sensitivity.share, sensitivity.interval, alarms.share, alarms.interval)
-    return Measured(sensitivity.share - alarms.share, interval)
+    return ShareEstimate(sensitivity.share - alarms.share, interval)
 
 
-def _refused(sensitivity: Measured, specificity: Measured) -> str:
+def _refused(sensitivity: ShareEstimate, specificity: ShareEstimate) -> str:
     for name, one in (("sensitivity", sensitivity), ("specificity", specificity)):
         if one.interval.reason:
             return f"the {name} has no interval: {one.interval.reason}"
@@ -209,16 +209,19 @@ def _refused(sensitivity: Measured, specificity: Measured) -> str:
     return ""
 
 
-def _values(decisions: Sequence[Decision], sensitivity: Measured, specificity: Measured) -> list[float]:
+def _values(decisions: Sequence[DecidedLabel], sensitivity: ShareEstimate, specificity: ShareEstimate) -> list[float]:
     """Return what each answer adds to the total: its mean over sensitivity + specificity - 1 is the corrected rate."""
     told = sensitivity.share - specificity.less.share  # in this order never above the sensitivity by rounding
-    return [sensitivity.share - (not one.right) if one.by_judge else told if one.right else 0.0 for one in decisions]
+    return [
+        sensitivity.share - (not decision.right) if decision.by_judge else told if decision.right else 0.0
+        for decision in decisions
+    ]
 
 
 def _solved(
     found: _Sum,
-    sensitivity: Measured,
-    specificity: Measured,
+    sensitivity: ShareEstimate,
+    specificity: ShareEstimate,
     ends: tuple[float, float],
     *,
     within: tuple[float, float],

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dokimasia.algorithms.correction.judged import LEAST_APART
-from dokimasia.algorithms.correction.values import Measured
+from dokimasia.algorithms.correction.values import ShareEstimate
 from dokimasia.algorithms.statistics.contrasts import contrast_interval
 from dokimasia.algorithms.statistics.distributions import normal_quantile
 from dokimasia.algorithms.statistics.shares import Interval
@@ -28,12 +28,12 @@ class Mixes(NamedTuple):
 
 
 def mixed_sensitivity(
-    by_kind: Mapping[str, Measured],
+    by_kind: Mapping[str, ShareEstimate],
     mix: Mapping[str, float],
     *,
     seen: int | None = None,
-    together: tuple[Mapping[str, float], Measured] | None = None,
-) -> Measured:
+    together: tuple[Mapping[str, float], ShareEstimate] | None = None,
+) -> ShareEstimate:
     """Return the sensitivity to a mix of kinds of error.
 
     Parameters
@@ -70,7 +70,7 @@ def mixed_sensitivity(
     if reason := next(
         (f"{name}: {by_kind[name].interval.reason}" for name in shares if by_kind[name].interval.reason), ""
     ):
-        return Measured(0.0, Interval(0.0, 1.0, reason))
+        return ShareEstimate(0.0, Interval(0.0, 1.0, reason))
     share, below, above = _added(by_kind, shares)
     counted = 0.0
     if seen:
@@ -82,10 +82,10 @@ def mixed_sensitivity(
         seen_apart = (whole.share - whole.interval.low, whole.interval.high - whole.share)
         wider = tuple(max(1.0, one / alone) if alone else 1.0 for one, alone in zip(seen_apart, own[1:], strict=True))
     low, high = share - hypot(counted, wider[0] * below), share + hypot(counted, wider[1] * above)
-    return Measured(share, Interval(max(0.0, low), min(1.0, high)))
+    return ShareEstimate(share, Interval(max(0.0, low), min(1.0, high)))
 
 
-def _added(by_kind: Mapping[str, Measured], shares: Mapping[str, float]) -> tuple[float, float, float]:
+def _added(by_kind: Mapping[str, ShareEstimate], shares: Mapping[str, float]) -> tuple[float, float, float]:
     """Return the sensitivity to a mix, and how far it reaches below and above, as if kinds were measured apart."""
     parts = [(part, by_kind[name]) for name, part in shares.items()]
     return (
@@ -110,7 +110,11 @@ def as_shares(mix: Mapping[str, float]) -> dict[str, float]:
 
 
 def rates_over_mixes(
-    right: float, by_kind: Mapping[str, Measured], specificity: Measured, *, by_rule: tuple[float, float] = (0.0, 0.0)
+    right: float,
+    by_kind: Mapping[str, ShareEstimate],
+    specificity: ShareEstimate,
+    *,
+    by_rule: tuple[float, float] = (0.0, 0.0),
 ) -> Mixes:
     """Return how far a corrected rate could move if all errors were of one kind, the easiest or the hardest to see.
 
@@ -198,7 +202,7 @@ def same_kinds(
     return (1 + as_far) / (1 + DRAWS)
 
 
-def unlike(first: Measured, second: Measured) -> bool:
+def unlike(first: ShareEstimate, second: ShareEstimate) -> bool:
     """Return whether two shares, measured on different things, differ significantly: their difference's interval leaves out 0.
 
     Examples

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dokimasia.algorithms.correction.values import Measured
+from dokimasia.algorithms.correction.values import ShareEstimate
 from dokimasia.algorithms.statistics.clusters import (
     ROUNDING,
     Floats,
@@ -57,7 +57,7 @@ class Powered(NamedTuple):
     rate: float | None
     interval: Interval | None
     power: float
-    alone: Measured | None
+    alone: ShareEstimate | None
     labels: int
     clusters: int
     reason: str = ""
@@ -111,16 +111,16 @@ def powered_rate(
     of = [int(one) for one in index[at]]
     if refused := _too_few(len(at), len(set(of))):
         return refused
-    said, truth = finite([float(one) for one in decided]), finite([float(one) for one in labels if one is not None])
-    alone = Measured(float(truth.mean()), rate_interval([bool(one) for one in truth], clusters=of))
+    said, truth = finite([float(label) for label in decided]), finite([float(one) for one in labels if one is not None])
+    alone = ShareEstimate(float(truth.mean()), rate_interval([bool(one) for one in truth], clusters=of))
     known, right = said[at] == 1, truth == 1
     slope = 0.0
     if 0 < known.sum() < len(at) and FEWEST_OF_A_KIND <= right.sum() <= len(at) - FEWEST_OF_A_KIND:
         slope = float(truth[known].mean() - truth[~known].mean())
     if slope <= 0 or len(at) == len(said):
         return Powered(alone.share, alone.interval, 0.0, alone, len(at), len(set(of)))
-    parts = [Measured.of(int(truth[side].sum()), int(side.sum())) for side in (known, ~known)]
-    passed = Measured(float(said.mean()), rate_interval([bool(one) for one in said], clusters=index.tolist()))
+    parts = [ShareEstimate.of(int(truth[side].sum()), int(side.sum())) for side in (known, ~known)]
+    passed = ShareEstimate(float(said.mean()), rate_interval([bool(one) for one in said], clusters=index.tolist()))
     rate = passed.share * parts[0].share + (1 - passed.share) * parts[1].share
     weights = zip((passed.share, 1 - passed.share, slope), (*parts, passed), strict=True)
     moved = [
@@ -173,9 +173,9 @@ def powered_difference(
     of = [int(one) for one in index[at]]
     if refused := _too_few(len(at), len(set(of))):
         return refused
-    said, truth = finite(decided), finite([one for one in labels if one is not None])
+    said, truth = finite(decided), finite([label for label in labels if label is not None])
     whole = bootstrap_interval(truth.tolist(), clusters=of, seed=seed, bounds=(-1.0, 1.0))
-    alone = Measured(float(truth.mean()), whole)
+    alone = ShareEstimate(float(truth.mean()), whole)
     slope = _slope(said[at], truth)
     if np.count_nonzero(truth) < FEWEST_OF_A_KIND or slope == 0 or len(at) == len(said):
         return Powered(alone.share, alone.interval, 0.0, alone, len(at), len(set(of)))
@@ -191,7 +191,7 @@ def powered_difference(
 def _asked(decided: Sequence[float], labels: Sequence[float | None]) -> Floats:
     if len(decided) != len(labels):
         raise ValueError(f"{len(decided)} decisions for {len(labels)} labels, None among them")
-    return np.array([one is not None for one in labels], dtype=np.float64)
+    return np.array([label is not None for label in labels], dtype=np.float64)
 
 
 def _index(n: int, clusters: Sequence[Hashable] | None) -> NDArray[np.intp]:

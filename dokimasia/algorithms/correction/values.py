@@ -9,7 +9,7 @@ from typing import NamedTuple, Self
 from dokimasia.algorithms.statistics.shares import Interval, clopper_pearson
 
 
-class Measured(NamedTuple):
+class ShareEstimate(NamedTuple):
     """A share that was measured, 0 to 1, with its 95 % interval."""
 
     share: float
@@ -21,13 +21,13 @@ class Measured(NamedTuple):
         return cls(k / n, clopper_pearson(k, n))
 
     @property
-    def less(self) -> "Measured":
+    def less(self) -> "ShareEstimate":
         """One less the share."""
         low, high = self.interval
-        return Measured(1 - self.share, Interval(1 - high, 1 - low, self.interval.reason))
+        return ShareEstimate(1 - self.share, Interval(1 - high, 1 - low, self.interval.reason))
 
 
-class Decision(NamedTuple):
+class DecidedLabel(NamedTuple):
     """What was decided of an answer: whether it is right, and whether a judge decided it (else a rule, which does not err)."""
 
     right: bool

@@ -3,8 +3,8 @@
 import re
 from collections.abc import Iterator
 
-from dokimasia.algorithms.diagnosis.tables import COUNTING, SPELT, Missing, Tables
-from dokimasia.domain.diagnosis.report import Fault, FaultKind, Place, Sentence, WrittenSentence
+from dokimasia.algorithms.diagnosis.tables import COUNTING, SPELT, EvidenceTables, Missing
+from dokimasia.domain.diagnosis.report import FaultKind, FigureReference, Sentence, SentenceFault, WrittenSentence
 
 REASON_LIMIT = 500
 NAMED_DIGITS = 5
@@ -36,7 +36,7 @@ class Unprintable(Exception):
         self.kind: FaultKind = kind
 
 
-def expand(sentence: WrittenSentence, tables: Tables) -> Sentence:
+def expand(sentence: WrittenSentence, tables: EvidenceTables) -> Sentence:
     """Return a sentence with its places printed from the tables, and all that leaves it unverified.
 
     `{ASSET:ROW.COLUMN}` prints a cell: a figure with its unit and its 95 % interval, or a text such as a verdict.
@@ -62,8 +62,8 @@ def expand(sentence: WrittenSentence, tables: Tables) -> Sentence:
     ----------
     ATOM, section 3.4; places and tested comparisons are ours.
     """
-    faults: list[Fault] = []
-    places: list[Place] = []
+    faults: list[SentenceFault] = []
+    places: list[FigureReference] = []
     text, at = "", 0
     for match in _PLACE.finditer(sentence.written):
         text += sentence.written[at : match.start()]
@@ -74,17 +74,17 @@ def expand(sentence: WrittenSentence, tables: Tables) -> Sentence:
             faults.append(_fault(problem.kind, f"{match[0][:200]}: {problem}"))
             text += match[0]
             continue
-        places.append(Place(written=match[0], start=len(text), end=len(text) + len(printed), row=row))
+        places.append(FigureReference(written=match[0], start=len(text), end=len(text) + len(printed), row=row))
         text += printed
     faults += _outside(_PLACE.sub(" ", sentence.written), tables)
-    if not any(place.written.startswith("{compare") or place.row.startswith(RANKED) for place in places):
+    if not any(position.written.startswith("{compare") or position.row.startswith(RANKED) for position in places):
         faults += _first_of_all(_PLACE.sub(" ", sentence.written), tables)
     return Sentence(
         **dict(sentence), text=text + sentence.written[at:], places=tuple(places), faults=tuple(dict.fromkeys(faults))
     )
 
 
-def _printed(place: str, tables: Tables) -> tuple[str, str]:
+def _printed(place: str, tables: EvidenceTables) -> tuple[str, str]:
     """Return what a place prints, and the row that it leads to."""
     keyword = _KEYWORD.match(place)
     wanted = place[keyword.end() :] if keyword else place
@@ -101,7 +101,7 @@ def _printed(place: str, tables: Tables) -> tuple[str, str]:
         raise Unprintable("no_such_place", str(missing)) from None
 
 
-def _compared(wanted: str, tables: Tables) -> tuple[str, str]:
+def _compared(wanted: str, tables: EvidenceTables) -> tuple[str, str]:
     """Return how two cells compare; both references may hold spaces, so that they are parted where both lead to a cell."""
     problem: Missing | None = None
     for gap in _BETWEEN.finditer(wanted):
@@ -119,7 +119,7 @@ def _compared(wanted: str, tables: Tables) -> tuple[str, str]:
     raise problem or Missing("a comparison names two cells, such as {compare models:1.score models:2.score}")
 
 
-def _quoted(wanted: str, tables: Tables) -> tuple[str, str]:
+def _quoted(wanted: str, tables: EvidenceTables) -> tuple[str, str]:
     if ":" not in wanted:
         return f"\u201c{tables.asset(wanted.strip()).sentence}\u201d", ""
     cell = tables.cell(wanted)
@@ -128,7 +128,7 @@ def _quoted(wanted: str, tables: Tables) -> tuple[str, str]:
     return f"\u201c{cell.text}\u201d", cell.place
 
 
-def _outside(text: str, tables: Tables) -> Iterator[Fault]:
+def _outside(text: str, tables: EvidenceTables) -> Iterator[SentenceFault]:
     """Yield what is wrong with the text outside of places: stray braces, and digits that are in no name."""
     if "{" in text or "}" in text:
         yield _fault("no_such_place", "a brace has no partner, so that nothing is printed there")
@@ -148,13 +148,13 @@ def _outside(text: str, tables: Tables) -> Iterator[Fault]:
         )
 
 
-def _spelt(text: str, tables: Tables) -> Iterator[str]:
+def _spelt(text: str, tables: EvidenceTables) -> Iterator[str]:
     """Yield the numbers in words, but for how many models there are, and how many others beside one."""
     known = {len(tables.models), len(tables.models) - 1}
     return (match[0] for match in SPELT.finditer(text) if COUNTING.get(match[0].casefold()) not in known)
 
 
-def _first_of_all(text: str, tables: Tables) -> Iterator[Fault]:
+def _first_of_all(text: str, tables: EvidenceTables) -> Iterator[SentenceFault]:
     """Yield what is said of one of several models that no figure of the sentence shows."""
     if len(tables.models) < 2:
         return
@@ -171,5 +171,5 @@ def _is_digit(sign: str) -> bool:
     return sign.isnumeric() and not sign.isalpha()
 
 
-def _fault(kind: FaultKind, reason: str) -> Fault:
-    return Fault(kind=kind, reason=reason[:REASON_LIMIT])
+def _fault(kind: FaultKind, reason: str) -> SentenceFault:
+    return SentenceFault(kind=kind, reason=reason[:REASON_LIMIT])

@@ -33,7 +33,7 @@ class Missing(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class EvidenceCell:
     """A cell of a table: its row's number from 1; `column` is None under `n`, which counts what the row rests on."""
 
     asset: Asset
@@ -56,7 +56,7 @@ class Cell:
 
 
 @dataclass(frozen=True)
-class Tables:
+class EvidenceTables:
     """The tables that may be cited, by id, and the models that they are about."""
 
     assets: dict[str, Asset]
@@ -72,7 +72,7 @@ class Tables:
             raise Missing(f"there is no table {ref[:80]!r}")
         return self.assets[ref]
 
-    def cell(self, ref: str) -> Cell:
+    def cell(self, ref: str) -> EvidenceCell:
         """Return the cell of a reference `ASSET:ROW.COLUMN`, the row by its number, its key, or its first cell.
 
         Raises:
@@ -87,8 +87,8 @@ class Tables:
             figure = Figure(value=row.n) if column is None else row.cells[asset.columns.index(column)]
             if figure.value in (None, ""):
                 raise Missing(f"{asset.id} has nothing under {name!r} in row {number}")
-            return Cell(asset, number, row, column, figure)
-        named = ", ".join((*(one.name for one in asset.columns), COUNTED))[:200]
+            return EvidenceCell(asset, number, row, column, figure)
+        named = ", ".join((*(column.name for column in asset.columns), COUNTED))[:200]
         if _row(asset, rest) is not None:
             raise Missing(f"{ref[:80]!r} is a whole row; add a full stop and one of its columns: {named}")
         row, _, column = rest.rpartition(".")
@@ -110,7 +110,7 @@ class Tables:
                 return f"{asset.id}:{number}"
         return None
 
-    def tested(self, first: Cell, second: Cell) -> tuple[Way, str] | None:
+    def tested(self, first: EvidenceCell, second: EvidenceCell) -> tuple[Way, str] | None:
         """Return how the first of two cells compares with the second by their paired test, and the row of that test.
 
         Two models' weighted scores (`models`, column `score`) are compared in `pairs`, sample by sample. Where there are
@@ -153,7 +153,7 @@ class Tables:
         """Names that hold a figure, in digits or words, the longest first: of models, tables, rows, nodes, and cells of text."""
         names = {*self.models, *self.assets}
         for asset in self.assets.values():
-            names.update(one.name for one in asset.columns)
+            names.update(column.name for column in asset.columns)
             for row in asset.rows:
                 names.update((row.key, row.node, *(cell.value for cell in row.cells if isinstance(cell.value, str))))
         numbered = (
@@ -164,12 +164,12 @@ class Tables:
         return tuple(sorted(numbered, key=lambda name: (-len(name), name)))
 
 
-def tables_of(assets: Iterable[Asset], *, models: Sequence[str]) -> Tables:
+def tables_of(assets: Iterable[Asset], *, models: Sequence[str]) -> EvidenceTables:
     """Return the tables of a diagnosis and the models that it is about."""
-    return Tables({asset.id: asset for asset in assets}, tuple(models))
+    return EvidenceTables({asset.id: asset for asset in assets}, tuple(models))
 
 
-def _model(cell: Cell, models: Sequence[str]) -> str:
+def _model(cell: EvidenceCell, models: Sequence[str]) -> str:
     """Return whom a cell is about; in a table with a model a column, the column's model."""
     column = cell.column.name if cell.column is not None else ""
     return cell.row.model or cell.asset.model or (column if column in models else "")
@@ -177,7 +177,7 @@ def _model(cell: Cell, models: Sequence[str]) -> str:
 
 def _columns(asset: Asset) -> dict[str, AssetColumn | None]:
     """Return the columns by every name that a reference may have for them: with the unit, as in the head, or without."""
-    return {**{one.name: one for one in asset.columns}, COUNTED: None, **asset.heads}
+    return {**{column.name: column for column in asset.columns}, COUNTED: None, **asset.heads}
 
 
 def _row(asset: Asset, key: str) -> int | None:

@@ -8,8 +8,8 @@ from dokimasia.algorithms.pairwise.places import (
     position_consistency,
     position_consistency_interval,
 )
-from dokimasia.algorithms.pairwise.ratings import Difference, Group, rate_models
-from dokimasia.algorithms.pairwise.strengths import Comparison
+from dokimasia.algorithms.pairwise.ratings import ConnectedModels, RatingDifference, rate_models
+from dokimasia.algorithms.pairwise.strengths import PairOutcome
 from dokimasia.algorithms.pairwise.verdicts import (
     RewardBounds,
     VerdictCounts,
@@ -21,9 +21,9 @@ from dokimasia.algorithms.pairwise.verdicts import (
 
 __all__ = [
     "CLOSE",
-    "Comparison",
-    "Difference",
-    "Group",
+    "ConnectedModels",
+    "PairOutcome",
+    "RatingDifference",
     "RewardBounds",
     "VerdictCounts",
     "WinRateBounds",

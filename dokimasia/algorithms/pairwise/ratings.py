@@ -7,7 +7,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dokimasia.algorithms.pairwise.strengths import NEVER_MET, Comparison, Tables, fit, groups, tables, unbounded
+from dokimasia.algorithms.pairwise.strengths import (
+    NEVER_MET,
+    OutcomeTables,
+    PairOutcome,
+    fit,
+    groups,
+    tables,
+    unbounded,
+)
 from dokimasia.algorithms.statistics import Interval
 from dokimasia.algorithms.statistics.clusters import ROUNDING, Floats, jackknife_error, number_clusters, trusted_df
 from dokimasia.algorithms.statistics.distributions import student_t_quantile, student_t_tails
@@ -30,7 +38,7 @@ MOST_INFINITE = 0.01
 _SCALE = TENFOLD / math.log(10)
 
 
-class Difference(NamedTuple):
+class RatingDifference(NamedTuple):
     """How much higher the first of two models is rated, its interval, and the p-value of no difference (None: none)."""
 
     value: float
@@ -38,7 +46,7 @@ class Difference(NamedTuple):
     p_value: float | None
 
 
-class Group(NamedTuple):
+class ConnectedModels(NamedTuple):
     """Models whose ratings can be compared, in the order of their names, or why they have none.
 
     `ratings` have the mean 1000; `tie_rate` is how often two models of equal strength tie, 0 to 1. `ranks` has for each
@@ -51,19 +59,19 @@ class Group(NamedTuple):
     ratings: Mapping[str, float]
     intervals: Mapping[str, Interval]
     ranks: Mapping[str, tuple[float, ...]]
-    differences: Mapping[tuple[str, str], Difference]
+    differences: Mapping[tuple[str, str], RatingDifference]
     tie_rate: float | None
 
 
 def rate_models(
-    comparisons: Sequence[Comparison],
+    comparisons: Sequence[PairOutcome],
     *,
     clusters: Sequence[Hashable] | None = None,
     models: Sequence[str] = (),
     parts: int = 1,
     level: float = 0.95,
     seed: int,
-) -> tuple[Group, ...]:
+) -> tuple[ConnectedModels, ...]:
     """Return the ratings of models by Davidson's form of the Bradley-Terry model, in groups that can be compared.
 
     Parameters
@@ -125,24 +133,24 @@ def rate_models(
     >>> [group.reason for group in rate_models([Comparison("a", "b", 1)], seed=0)]
     ['always won or always lost against all others', 'always won or always lost against all others']
     """
-    if not all(one.outcome in (1, 0, -1) and one.one != one.other for one in comparisons):
+    if not all(comparison.outcome in (1, 0, -1) and comparison.one != comparison.other for comparison in comparisons):
         raise ValueError("a comparison is of two models, and its outcome is 1, 0 or -1")
     check_level(level)
-    alone = [Group((name,), NEVER_MET, {}, {}, {}, {}, None) for name in _unmet(comparisons, models)]
+    alone = [ConnectedModels((name,), NEVER_MET, {}, {}, {}, {}, None) for name in _unmet(comparisons, models)]
     if not comparisons:
         return tuple(alone)
     index = number_clusters(range(len(comparisons)) if clusters is None else clusters, len(comparisons))
-    found: list[Group] = []
+    found: list[ConnectedModels] = []
     for group in groups(comparisons):
         reason = unbounded(comparisons, group)
         if reason:
-            found.append(Group(group, reason, {}, {}, {}, {}, None))
+            found.append(ConnectedModels(group, reason, {}, {}, {}, {}, None))
         else:
             found.append(_rated(tables(comparisons, index, group), parts=parts, level=level, seed=seed))
     return (*found, *alone)
 
 
-def _rated(counted: Tables, *, parts: int, level: float, seed: int) -> Group:
+def _rated(counted: OutcomeTables, *, parts: int, level: float, seed: int) -> ConnectedModels:
     """Rate a group that has finite ratings."""
     names, pairs, counts = counted
     number = len(counts)
@@ -177,14 +185,17 @@ def _rated(counted: Tables, *, parts: int, level: float, seed: int) -> Group:
     ranked = np.argsort(np.argsort(-finite, axis=1, kind="stable"), axis=1)
     ranks = np.array([np.bincount(column, minlength=len(names)) for column in ranked.T]) / max(1, len(finite))
     nu = math.exp(whole.ties[0])
-    return Group(
+    return ConnectedModels(
         models=names,
         reason="",
         ratings={name: MEAN + float(at[place]) for place, name in enumerate(names)},
-        intervals={name: Interval(MEAN + one.low, MEAN + one.high, one.reason) for name, one in intervals.items()},
+        intervals={
+            name: Interval(MEAN + interval.low, MEAN + interval.high, interval.reason)
+            for name, interval in intervals.items()
+        },
         ranks={} if reason else {name: tuple(ranks[place].tolist()) for place, name in enumerate(names)},
         differences={
-            (names[one], names[other]): Difference(float(at @ weights), interval(weights), p_value(weights))
+            (names[one], names[other]): RatingDifference(float(at @ weights), interval(weights), p_value(weights))
             for (one, other), weights in apart.items()
         },
         tie_rate=nu / (2 + nu),
@@ -207,6 +218,6 @@ def _thin(number: int, without: int, finite: int, parts: int) -> str:
     return ""
 
 
-def _unmet(comparisons: Sequence[Comparison], models: Sequence[str]) -> list[str]:
-    met = {name for one in comparisons for name in one[:2]}
+def _unmet(comparisons: Sequence[PairOutcome], models: Sequence[str]) -> list[str]:
+    met = {name for comparison in comparisons for name in comparison[:2]}
     return sorted(set(models) - met)

@@ -23,7 +23,7 @@ ONE_SIDED = "always won or always lost against all others"
 TIES = "no circle of verdicts in which wins outnumber ties"
 
 
-class Comparison(NamedTuple):
+class PairOutcome(NamedTuple):
     """A verdict on two models, by name: 1 where the first won, 0 for a tie, -1 where the second won."""
 
     one: str
@@ -31,7 +31,7 @@ class Comparison(NamedTuple):
     outcome: int
 
 
-class Tables(NamedTuple):
+class OutcomeTables(NamedTuple):
     """Outcomes counted: `counts` has for each cluster and pair (places in `names`) the wins, ties and losses of the first.
 
     Clusters stand in an order that depends on nothing but their counts.
@@ -50,7 +50,7 @@ class Fits(NamedTuple):
     finite: NDArray[np.bool_]
 
 
-def tables(comparisons: Sequence[Comparison], clusters: NDArray[np.intp], names: Sequence[str]) -> Tables:
+def tables(comparisons: Sequence[PairOutcome], clusters: NDArray[np.intp], names: Sequence[str]) -> OutcomeTables:
     """Return the outcomes among some models, counted by cluster and pair; other comparisons are passed over."""
     place = {name: at for at, name in enumerate(names)}
     rows: list[tuple[int, int, int, int]] = []
@@ -65,10 +65,10 @@ def tables(comparisons: Sequence[Comparison], clusters: NDArray[np.intp], names:
         counts[cluster, numbers[first, second], 1 - outcome] += 1
     kept = counts[counts.any(axis=(1, 2))]
     order = np.lexsort(kept.reshape(len(kept), -1).T)
-    return Tables(tuple(names), np.array(pairs, dtype=np.intp).reshape(-1, 2), kept[order])
+    return OutcomeTables(tuple(names), np.array(pairs, dtype=np.intp).reshape(-1, 2), kept[order])
 
 
-def groups(comparisons: Sequence[Comparison]) -> list[tuple[str, ...]]:
+def groups(comparisons: Sequence[PairOutcome]) -> list[tuple[str, ...]]:
     """Return the models in groups within which each has won or tied against each, directly or by way of others.
 
     The difference of two strengths of different groups has no finite estimate. A group comes after those that lost to
@@ -88,7 +88,7 @@ def groups(comparisons: Sequence[Comparison]) -> list[tuple[str, ...]]:
     return [members[node] for node in order]
 
 
-def unbounded(comparisons: Sequence[Comparison], group: Sequence[str]) -> str:
+def unbounded(comparisons: Sequence[PairOutcome], group: Sequence[str]) -> str:
     """Return why the strengths of a group have no finite estimate; empty where they have one.
 
     Notes
@@ -102,7 +102,7 @@ def unbounded(comparisons: Sequence[Comparison], group: Sequence[str]) -> str:
     import networkx as nx
 
     if len(group) == 1:
-        met = any(group[0] in (one.one, one.other) for one in comparisons)
+        met = any(group[0] in (comparison.one, comparison.other) for comparison in comparisons)
         return ONE_SIDED if met else NEVER_MET
     weights: dict[tuple[str, str], int] = {}
     for one, other, outcome in comparisons:
@@ -176,20 +176,20 @@ def _connected(pairs: NDArray[np.intp], games: Floats, models: int) -> NDArray[n
 
     patterns, which = np.unique(games > 0, axis=0, return_inverse=True)
     whole = np.zeros(len(patterns), dtype=bool)
-    for at, met in enumerate(patterns):
+    for at, pattern in enumerate(patterns):
         graph: nx.Graph[int] = nx.Graph()
         graph.add_nodes_from(range(models))
-        graph.add_edges_from(map(tuple, pairs[met].tolist()))
+        graph.add_edges_from(map(tuple, pairs[pattern].tolist()))
         whole[at] = nx.is_connected(graph)
     return whole[which.reshape(-1)]
 
 
-def _points(comparisons: Sequence[Comparison]) -> "nx.DiGraph[str]":
+def _points(comparisons: Sequence[PairOutcome]) -> "nx.DiGraph[str]":
     """Return who has won or tied against whom, as arrows from the one to the other."""
     import networkx as nx
 
     graph: nx.DiGraph[str] = nx.DiGraph()
-    graph.add_nodes_from(sorted({name for one in comparisons for name in one[:2]}))
+    graph.add_nodes_from(sorted({name for comparison in comparisons for name in comparison[:2]}))
     for one, other, outcome in comparisons:
         if outcome >= 0:
             graph.add_edge(one, other)

@@ -15,7 +15,7 @@ from dokimasia.algorithms.text.closed import (
 )
 from dokimasia.algorithms.text.comparing import (
     RELATIVE_TOLERANCE,
-    Comparison,
+    TextComparison,
     Verdict,
     bare,
     listed_items,
@@ -63,7 +63,7 @@ def accepted_answer(
     tolerance: float = RELATIVE_TOLERANCE,
     question: str | None = None,
     contains: bool = True,
-) -> Comparison:
+) -> TextComparison:
     """Compare an answer with all accepted answers by rule.
 
     The rules are those of `same_answer`, and these, which decide only what is beyond doubt:
@@ -126,7 +126,7 @@ def accepted_answer(
     return _UNDECIDED
 
 
-_UNDECIDED = Comparison("unsure", "none")
+_UNDECIDED = TextComparison("unsure", "none")
 
 
 class _Asked(NamedTuple):
@@ -137,7 +137,7 @@ class _Asked(NamedTuple):
     tolerance: float
 
 
-def _with_parts(answer: str, parts: Sequence[str], asked: _Asked, *, contains: bool) -> Comparison:
+def _with_parts(answer: str, parts: Sequence[str], asked: _Asked, *, contains: bool) -> TextComparison:
     """Compare an answer with one alternative."""
     if len(parts) == 1:
         found = _decided(answer, parts[0], asked)
@@ -146,21 +146,21 @@ def _with_parts(answer: str, parts: Sequence[str], asked: _Asked, *, contains: b
         whole = len(items) == len(parts) and all(
             any(_decided(item, part, alone).verdict == "same" for item in items) for part in parts
         )
-        found = Comparison("same", "list") if whole else _without_answer(answer, parts, asked)
+        found = TextComparison("same", "list") if whole else _without_answer(answer, parts, asked)
     if found.verdict != "unsure" or not asked.question or misleads(answer, parts, asked.choices):
         return found
     if contains and _in_words_of(asked.question, answer, parts):
         if all(_contains(answer, part, asked) for part in parts):
-            return Comparison("same", "contains")
+            return TextComparison("same", "contains")
         if len(parts) == 1:
             return _only_number(answer, parts[0], asked.tolerance)
     framed = without_frame(plain_answer(answer))
     if len(parts) == 1 and words(framed) == words(parts[0]) and signs(framed) == signs(parts[0]) and "?" not in answer:
-        return Comparison("same", "exact")
+        return TextComparison("same", "exact")
     return found
 
 
-def _decided(answer: str, reference: str, asked: _Asked) -> Comparison:
+def _decided(answer: str, reference: str, asked: _Asked) -> TextComparison:
     """Compare an answer with one part of an alternative by all rules but *contains*."""
     answer, reference = _in_figures(answer), _in_figures(reference)
     found = same_answer(answer, reference, asked.choices, tolerance=asked.tolerance)
@@ -172,22 +172,22 @@ def _decided(answer: str, reference: str, asked: _Asked) -> Comparison:
     return _UNDECIDED if doubtful or (by_value and _names_several(answer, asked)) else found
 
 
-def _by_meaning(answer: str, reference: str, asked: _Asked) -> Comparison:
+def _by_meaning(answer: str, reference: str, asked: _Asked) -> TextComparison:
     """Compare by options and values in any notation, and tell an answer that gives none."""
     if asked.choices:
         picked, meant = _option(answer, asked), _option(reference, asked)
         if picked is not None and meant is not None:
-            return Comparison("same" if picked == meant else "different", "choice")
+            return TextComparison("same" if picked == meant else "different", "choice")
     compared = _compare_values(answer, reference, asked)
-    return _without_answer(answer, [reference], asked) if compared is None else Comparison(*compared)
+    return _without_answer(answer, [reference], asked) if compared is None else TextComparison(*compared)
 
 
-def _without_answer(answer: str, parts: Sequence[str], asked: _Asked) -> Comparison:
+def _without_answer(answer: str, parts: Sequence[str], asked: _Asked) -> TextComparison:
     """Return that an answer which gives none is different, where no part may mean just that."""
     if not gives_no_answer(answer, asked.question):
         return _UNDECIDED
     sure = all(is_surely_answered(part, asked.choices, asked.question) for part in parts)
-    return Comparison("different", "no answer") if sure else _UNDECIDED
+    return TextComparison("different", "no answer") if sure else _UNDECIDED
 
 
 def _compare_values(first: str, second: str, asked: _Asked) -> tuple[Verdict, Kind] | None:
@@ -206,14 +206,16 @@ def _option(text: str, asked: _Asked) -> int | None:
         at = ord(pair["letter"]) - ord("a")
         fits = at < len(asked.choices) and words(pair["text"]) == words(asked.choices[at])
         return at if fits else None
-    alike = [at for at, one in enumerate(asked.choices) if (_compare_values(plain, one, asked) or [""])[0] == "same"]
+    alike = [
+        at for at, choice in enumerate(asked.choices) if (_compare_values(plain, choice, asked) or [""])[0] == "same"
+    ]
     return alike[0] if len(alike) == 1 else None
 
 
 def _names_several(answer: str, asked: _Asked) -> bool:
     """Return whether an answer says the same as several of the question's options."""
     alone = asked._replace(choices=())
-    return sum(_decided(answer, one, alone).verdict == "same" for one in asked.choices) > 1
+    return sum(_decided(answer, choice, alone).verdict == "same" for choice in asked.choices) > 1
 
 
 def _in_figures(text: str) -> str:
@@ -228,7 +230,7 @@ def _in_words_of(question: str, answer: str, parts: Sequence[str]) -> bool:
     return all(word in known or read_quantity(word) is not None for word in words(answer))
 
 
-def _only_number(answer: str, reference: str, tolerance: float) -> Comparison:
+def _only_number(answer: str, reference: str, tolerance: float) -> TextComparison:
     """Compare the one number in a short answer with a reference that is a bare number."""
     said, wanted = words(answer), read_quantity(reference)
     numbers = [quantity for word in said if (quantity := read_quantity(word)) is not None]
@@ -240,7 +242,7 @@ def _only_number(answer: str, reference: str, tolerance: float) -> Comparison:
         or _in_doubt(answer, said, words(reference))
     ):
         return _UNDECIDED
-    return Comparison(compare_quantities(numbers[0], wanted, tolerance), "number")
+    return TextComparison(compare_quantities(numbers[0], wanted, tolerance), "number")
 
 
 def _contains(answer: str, part: str, asked: _Asked) -> bool:
@@ -256,7 +258,7 @@ def _contains(answer: str, part: str, asked: _Asked) -> bool:
         return False
     others = {word for word in said if word[-1].isdigit()}.difference(wanted, words(asked.question))
     options = [words(choice) for choice in asked.choices]
-    another = any(contains_run(said, one) for one in options if not contains_run(wanted, one))
+    another = any(contains_run(said, option) for option in options if not contains_run(wanted, option))
     return contains_run(said, wanted) and not another and not others
 
 

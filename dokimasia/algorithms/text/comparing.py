@@ -31,7 +31,7 @@ _WRAPPED = re.compile(
 )
 
 
-class Comparison(NamedTuple):
+class TextComparison(NamedTuple):
     """A verdict and the rule that gave it."""
 
     verdict: Verdict
@@ -40,7 +40,7 @@ class Comparison(NamedTuple):
 
 def same_answer(
     answer: str, reference: str, choices: Sequence[str] = (), *, tolerance: float = RELATIVE_TOLERANCE
-) -> Comparison:
+) -> TextComparison:
     """Compare an answer with a reference answer by rule.
 
     Parameters
@@ -82,33 +82,33 @@ def same_answer(
     """
     answer = unwrapped(answer)
     if not bare(reference):
-        return Comparison("unsure", "empty")
+        return TextComparison("unsure", "empty")
     if not bare(answer):
-        return Comparison("different", "empty")
+        return TextComparison("different", "empty")
     if choices:
         picked, meant = named_option(answer, choices), named_option(reference, choices)
         if picked is not None and meant is not None:
-            return Comparison("same" if picked == meant else "different", "choice")
+            return TextComparison("same" if picked == meant else "different", "choice")
     mine, theirs = words(answer), words(reference)
     if bare(answer) == bare(reference) or (mine and mine == theirs and signs(answer) == signs(reference)):
-        return Comparison("same", "exact")
+        return TextComparison("same", "exact")
     first, second = read_quantity(answer), read_quantity(reference)
     if first is not None and second is not None:
-        return Comparison(compare_quantities(first, second, tolerance), "number")
+        return TextComparison(compare_quantities(first, second, tolerance), "number")
     for pair in (_YES_OR_NO, _TRUE_OR_FALSE):
         if len(mine) == len(theirs) == 1 and mine != theirs and pair.issuperset(mine + theirs):
-            return Comparison("different", "yes or no")
+            return TextComparison("different", "yes or no")
     dates = read_date(answer), read_date(reference)
     if dates[0] is not None and dates[1] is not None and len(dates[0]) == len(dates[1]):
-        return Comparison("same" if dates[0] == dates[1] else "different", "date")
+        return TextComparison("same" if dates[0] == dates[1] else "different", "date")
     listed = _listed(listed_items(answer), listed_items(reference), tolerance)
-    return Comparison(listed, "none" if listed == "unsure" else "list")
+    return TextComparison(listed, "none" if listed == "unsure" else "list")
 
 
 def unwrapped(text: str) -> str:
     """Return an answer without the words that only say that it is one: `The correct answer is (B).`, `\\boxed{B}`."""
     found = _WRAPPED.fullmatch(text.strip(" *_`").rstrip("."))
-    return next((one for one in found.groups() if one), text) if found else text
+    return next((group for group in found.groups() if group), text) if found else text
 
 
 def bare(text: str) -> str:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 
 from dokimasia.algorithms.text.closed import DECADE, DOUBT
-from dokimasia.algorithms.text.comparing import Comparison, bare, unwrapped
+from dokimasia.algorithms.text.comparing import TextComparison, bare, unwrapped
 from dokimasia.algorithms.text.quantities import is_doubtful_pair, read_any_quantity
 from dokimasia.algorithms.text.words import words
 
@@ -33,7 +33,7 @@ def misleads(answer: str, parts: Sequence[str], choices: Sequence[str] = ()) -> 
     if bool(_BEHIND.search(said)) != any(map(_BEHIND.search, others)):
         return True
     label = _LABEL.match(said)
-    named = [one for at, one in enumerate(choices) if label and chr(ord("a") + at) == label["letter"]]
+    named = [choice for at, choice in enumerate(choices) if label and chr(ord("a") + at) == label["letter"]]
     return any(label is not None and words(label["text"]) != words(one) for one in named)
 
 
@@ -49,7 +49,7 @@ def _letter(at: int) -> str:
     return chr(ord("a") + at)
 
 
-def may_mean_otherwise(found: Comparison, answer: str, reference: str, choices: Sequence[str] = ()) -> bool:
+def may_mean_otherwise(found: TextComparison, answer: str, reference: str, choices: Sequence[str] = ()) -> bool:
     """Return whether a decision rests on a text that asks, or whose signs, letters or digits may mean something else.
 
     Examples
@@ -67,7 +67,7 @@ def may_mean_otherwise(found: Comparison, answer: str, reference: str, choices: 
     )
 
 
-def is_in_doubt(found: Comparison, answer: str, reference: str, question: str = "") -> bool:
+def is_in_doubt(found: TextComparison, answer: str, reference: str, question: str = "") -> bool:
     """Return whether words of doubt stand beside a number, or its unit may be another than is meant.
 
     Examples

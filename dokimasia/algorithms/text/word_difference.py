@@ -12,7 +12,7 @@ _WORD = re.compile(rf"([{_UNSPACED}]|[^\W{_UNSPACED}]+(?:['’.,:/-][^\W{_UNSPAC
 Kind = Literal["same", "removed", "added"]
 
 
-class Piece(NamedTuple):
+class DifferencePiece(NamedTuple):
     """Words in a row, with the space after each: in both texts, in the first alone, or in the second alone."""
 
     kind: Kind
@@ -32,7 +32,7 @@ class Extent(NamedTuple):
         return max(self.removed, self.added) / max(1, self.words)
 
 
-def word_difference(before: str, after: str) -> tuple[Piece, ...]:
+def word_difference(before: str, after: str) -> tuple[DifferencePiece, ...]:
     """Return two texts as one: the words of both in order, those of one alone marked.
 
     Words are compared as they are written; the space between them does not count, and a sign such as a full stop is a
@@ -63,7 +63,7 @@ def word_difference(before: str, after: str) -> tuple[Piece, ...]:
     """
     old, new = _split(before), _split(after)
     matcher = SequenceMatcher(None, [word for word, _ in old], [word for word, _ in new], autojunk=False)
-    found: list[Piece] = []
+    found: list[DifferencePiece] = []
     for tag, old_from, old_to, new_from, new_to in matcher.get_opcodes():
         if tag == "equal":
             _append(found, "same", _spaced(old[old_from:old_to], new[new_from:new_to]))
@@ -73,7 +73,7 @@ def word_difference(before: str, after: str) -> tuple[Piece, ...]:
     return tuple(_apart(found))
 
 
-def extent(pieces: Iterable[Piece]) -> Extent:
+def extent(pieces: Iterable[DifferencePiece]) -> Extent:
     """Return how much two texts differ, in words; signs such as a full stop do not count.
 
     Examples
@@ -97,12 +97,12 @@ def _spaced(old: Sequence[tuple[str, str]], new: Sequence[tuple[str, str]]) -> s
     return "".join(word + max(before, after, key=len) for (word, before), (_, after) in zip(old, new, strict=True))
 
 
-def _append(found: list[Piece], kind: Kind, text: str) -> None:
+def _append(found: list[DifferencePiece], kind: Kind, text: str) -> None:
     if text:
-        found.append(Piece(kind, text))
+        found.append(DifferencePiece(kind, text))
 
 
-def _apart(pieces: Sequence[Piece]) -> Iterator[Piece]:
+def _apart(pieces: Sequence[DifferencePiece]) -> Iterator[DifferencePiece]:
     """The pieces, with a space between words removed and words added in their place."""
     for number, piece in enumerate(pieces):
         follows = pieces[number + 1].kind if number + 1 < len(pieces) else "same"

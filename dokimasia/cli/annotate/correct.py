@@ -50,10 +50,10 @@ def correct(place: "Place", run: str, sample: str, who: str | None, as_json: boo
 
     from dokimasia.cli.places.checks import user_name
     from dokimasia.errors import InputError
-    from dokimasia.methods.evaluation.correcting import Wanted
+    from dokimasia.methods.evaluation.correcting import CorrectionTarget
 
     try:
-        wanted = Wanted.model_validate({"sample": sample, **said})
+        wanted = CorrectionTarget.model_validate({"sample": sample, **said})
     except ValidationError as error:
         found = error.errors(include_url=False, include_input=False)
         raise InputError("; ".join(str(one["msg"]).removeprefix("Value error, ") for one in found)) from None

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from dokimasia.cli.places.trees import Trees
     from dokimasia.domain.decision import Action, CheckItem, Decision
     from dokimasia.domain.passport import Passport
-    from dokimasia.methods.evaluation.correcting import Wanted
+    from dokimasia.methods.evaluation.correcting import CorrectionTarget
     from dokimasia.runs.ending import End
     from dokimasia.runs.forking import ForkRequest
     from dokimasia.runs.method import Method
@@ -176,7 +176,7 @@ class Place(Protocol):
         """
         ...
 
-    def correct(self, run: str, wanted: "Wanted", *, who: str) -> Mapping[str, Any]:
+    def correct(self, run: str, wanted: "CorrectionTarget", *, who: str) -> Mapping[str, Any]:
         """Keep what a person corrected by hand in a run, and return it."""
         ...
 

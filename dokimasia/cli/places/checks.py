@@ -22,7 +22,7 @@ from dokimasia.storage.runs import now
 if TYPE_CHECKING:
     from dokimasia.cli.places.here import Here
     from dokimasia.cli.places.there import There
-    from dokimasia.methods.checks.filled import Imported
+    from dokimasia.methods.checks.filled import ImportResult
 
 
 class Due(NamedTuple):
@@ -73,7 +73,7 @@ class Checks(Protocol):
         """Return how many items a person is handed, and the files, the first of this name; `others` is as of `check_files`."""
         ...
 
-    def take_in(self, run: str, file: Path, *, who: str) -> "Imported":
+    def take_in(self, run: str, file: Path, *, who: str) -> "ImportResult":
         """Take in the decisions of a file."""
         ...
 
@@ -141,7 +141,7 @@ class ChecksHere:
             files = check_files(home, every, name, who=who, others=others)
         return files[name].count(b"\n"), files
 
-    def take_in(self, run: str, file: Path, *, who: str) -> "Imported":
+    def take_in(self, run: str, file: Path, *, who: str) -> "ImportResult":
         """Take in the decisions of a file."""
         from dokimasia.methods.checks.filled import import_checks
 
@@ -233,14 +233,14 @@ class ChecksThere:
             files = {one: archive.read(one) for one in sorted(archive.namelist(), key=lambda one: one != name)}
         return files[name].count(b"\n"), files
 
-    def take_in(self, run: str, file: Path, *, who: str) -> "Imported":
+    def take_in(self, run: str, file: Path, *, who: str) -> "ImportResult":
         """Have the service take in what a file decides; what it only shows is not sent."""
-        from dokimasia.methods.checks.filled import Imported, read_checks
+        from dokimasia.methods.checks.filled import ImportResult, read_checks
 
         lines = [one.model_dump(mode="json", exclude_defaults=True) for one in read_checks(file)]
         with self._client(who) as client:
             told = client.connection.send("POST", f"{self._at(run)}/lines", {"name": str(file), "lines": lines})
-        return Imported(told["decided"], told["known"], 0, told["empty"])
+        return ImportResult(told["decided"], told["known"], 0, told["empty"])
 
     def _client(self, who: str) -> Client:
         return Client(self._place.settings.server, self._place.settings.server_token, who=who)

@@ -26,7 +26,7 @@ from dokimasia.storage.runs import Run, get_run
 if TYPE_CHECKING:
     from dokimasia.cli.places.there import There
     from dokimasia.domain.passport import Passport
-    from dokimasia.methods.evaluation.correcting import Wanted
+    from dokimasia.methods.evaluation.correcting import CorrectionTarget
 
 R = TypeVar("R")
 
@@ -267,7 +267,7 @@ class Here:
             made = [one for one in standing(home, item.id).decisions if one.who == who]
         return made[-1] if made else None
 
-    def correct(self, run: str, wanted: "Wanted", *, who: str) -> Mapping[str, Any]:
+    def correct(self, run: str, wanted: "CorrectionTarget", *, who: str) -> Mapping[str, Any]:
         """Keep what a person corrected by hand in a run, and return it."""
         from dokimasia.methods.evaluation.correcting import correct_now
 

@@ -35,7 +35,7 @@ from dokimasia.storage.naming import LAST, Usable
 from dokimasia.storage.runs import Run
 
 if TYPE_CHECKING:
-    from dokimasia.methods.evaluation.correcting import Wanted
+    from dokimasia.methods.evaluation.correcting import CorrectionTarget
 
 _COLOURS = re.compile(r"(\x1b\[[0-9;]*m)")
 _PROGRESS = ("items", "done", "restored", "failures", "waiting_items", "unpaid_items")
@@ -201,7 +201,7 @@ class There:
         made = [one for one in map(Decision.model_validate, told["decisions"]) if one.who == who]
         return made[-1] if made else None
 
-    def correct(self, run: str, wanted: "Wanted", *, who: str) -> Mapping[str, Any]:
+    def correct(self, run: str, wanted: "CorrectionTarget", *, who: str) -> Mapping[str, Any]:
         """Keep what a person corrected by hand in a run, and return it."""
         with Client(self.settings.server, self.settings.server_token, who=who) as client:
             return client.find(run).correct(**wanted.model_dump(mode="json", exclude_defaults=True))

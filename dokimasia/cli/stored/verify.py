@@ -8,7 +8,7 @@ from rich.markup import escape
 from dokimasia.cli.shared import common, console, grid, json_option, print_json
 
 if TYPE_CHECKING:
-    from dokimasia.runs.reading.verifying import Verification
+    from dokimasia.runs.reading.verifying import HomeVerification
     from dokimasia.settings import Settings
 
 SHOWN, FEW = 20, 3
@@ -35,7 +35,7 @@ def command(settings: "Settings", as_json: bool) -> int:
     return 0 if found.ok else 1
 
 
-def _print(found: "Verification", out: Any) -> None:
+def _print(found: "HomeVerification", out: Any) -> None:
     table = grid()
     table.add_column("part")
     table.add_column("checked", justify="right")

@@ -1,6 +1,6 @@
 """A diagnosis in words: sentences with places that the program prints figures into, and reports on models and across them."""
 
-from typing import Literal
+from typing import ClassVar, Literal
 
 from pydantic import Field
 
@@ -29,19 +29,23 @@ class WrittenSentence(Value):
     heading: bool = False
 
 
-class Written(Value):
+class ParsedReport(Value):
     """A reply read as a report: its sentences, how many words it had, and whether it was cut."""
+
+    stored_as: ClassVar[str] = "Written"
 
     sentences: tuple[WrittenSentence, ...]
     words: int = Field(ge=0)
     cut: bool = False
 
 
-class Place(Value):
+class FigureReference(Value):
     """A place that was printed: as it was written, where its text stands in the sentence, and the row that it leads to.
 
     `row` is `ASSET:ROW`, of a comparison the row of its test; empty where a table as a whole was quoted.
     """
+
+    stored_as: ClassVar[str] = "Place"
 
     written: str
     start: int = Field(ge=0)
@@ -49,8 +53,10 @@ class Place(Value):
     row: str = ""
 
 
-class Fault(Value):
+class SentenceFault(Value):
     """One thing for which a sentence is unverified."""
+
+    stored_as: ClassVar[str] = "Fault"
 
     kind: FaultKind
     reason: str = Field(max_length=500)
@@ -60,8 +66,8 @@ class Sentence(WrittenSentence):
     """A sentence with its places printed; a place that cannot be printed stands in `text` as it was written."""
 
     text: str
-    places: tuple[Place, ...] = ()
-    faults: tuple[Fault, ...] = ()
+    places: tuple[FigureReference, ...] = ()
+    faults: tuple[SentenceFault, ...] = ()
 
     @property
     def verified(self) -> bool:
@@ -87,20 +93,22 @@ class Report(Value):
     @property
     def verified(self) -> tuple[Sentence, ...]:
         """The verified sentences, in order."""
-        return tuple(one for one in self.sentences if one.verified)
+        return tuple(sentence for sentence in self.sentences if sentence.verified)
 
     @property
     def unverified(self) -> tuple[Sentence, ...]:
         """The unverified sentences, in order."""
-        return tuple(one for one in self.sentences if not one.verified)
+        return tuple(sentence for sentence in self.sentences if not sentence.verified)
 
 
-class Draft(Value):
+class ReportDraft(Value):
     """A report as a judge wrote it: the reply as it stands, what was read in it, and the reply's call."""
+
+    stored_as: ClassVar[str] = "Draft"
 
     subject: str
     text: str
-    written: Written
+    written: ParsedReport
     provenance: Provenance
 
 

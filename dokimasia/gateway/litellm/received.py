@@ -10,7 +10,7 @@ from dokimasia.errors import TransportError
 from dokimasia.gateway.direct.errors import of_body, of_error_inside, of_status, refusal_in
 from dokimasia.gateway.direct.replies import chat_reply, embedding_reply, read_object
 from dokimasia.gateway.failures import MAX_REPLY_BYTES, too_long
-from dokimasia.gateway.image_edits import Sent, sent_image
+from dokimasia.gateway.image_edits import EditedImage, sent_image
 
 
 class Received(NamedTuple):
@@ -22,7 +22,7 @@ class Received(NamedTuple):
     url: str
 
 
-class Reading:
+class ReceivedResponses:
     """The responses to one call, of which the last counts, read as the direct transport reads them.
 
     Attributes:
@@ -36,7 +36,7 @@ class Reading:
         self._call = call
         self._api_key = api_key
         self.last: Received | None = None
-        self.outcome: ModelReply | Sent | TransportError | None = None
+        self.outcome: ModelReply | EditedImage | TransportError | None = None
 
     def take(self, received: Received) -> bool:
         """Take in a response; return whether its outcome is known, so that nobody else needs its body."""
@@ -55,7 +55,7 @@ class Reading:
             return None
         return of_body(self.last.status, self.last.body, api_key=self._api_key)
 
-    def _read(self, received: Received) -> ModelReply | Sent | None:
+    def _read(self, received: Received) -> ModelReply | EditedImage | None:
         status, headers, body, url = received
         if body is None:
             raise too_long(MAX_REPLY_BYTES, status)
@@ -79,11 +79,11 @@ class Reading:
         return None if reply.tool_calls and isinstance(self._call, Chat) and not self._call.tools else reply
 
 
-_reading: ContextVar[Reading | None] = ContextVar("dokimasia_litellm_reading", default=None)
+_reading: ContextVar[ReceivedResponses | None] = ContextVar("dokimasia_litellm_reading", default=None)
 
 
 @contextmanager
-def reading(one: Reading) -> Iterator[None]:
+def reading(one: ReceivedResponses) -> Iterator[None]:
     """Have it take in the responses to what is sent in here."""
     token = _reading.set(one)
     try:

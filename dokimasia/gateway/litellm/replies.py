@@ -4,7 +4,7 @@ from typing import Any
 
 from dokimasia.domain.call import ChatReply, EmbeddingReply, FinishReason, ToolCall, Usage
 from dokimasia.gateway.failures import broken
-from dokimasia.gateway.image_edits import Sent, sent_image
+from dokimasia.gateway.image_edits import EditedImage, sent_image
 from dokimasia.gateway.reported import NATIVE_STOPS, embedding_of, finish_of, storable, usage_of, version_of
 
 
@@ -48,7 +48,7 @@ def embedding_reply(response: Any) -> EmbeddingReply:
     return embedding_of(((item.get("index"), item["embedding"]) for item in items), read_usage(response))
 
 
-def edited_image(response: Any) -> Sent:
+def edited_image(response: Any) -> EditedImage:
     """Return the image of an edit.
 
     Raises:

@@ -15,10 +15,10 @@ from dokimasia.domain.ports import BlobStore, ImageReader
 from dokimasia.errors import TransportError
 from dokimasia.gateway.allowance import report_headers
 from dokimasia.gateway.chat_format import chat_fields, chat_messages
-from dokimasia.gateway.image_edits import Sent, edit_fields, kept
+from dokimasia.gateway.image_edits import EditedImage, edit_fields, kept
 from dokimasia.gateway.images import EncodedImages, data_uri
 from dokimasia.gateway.litellm.errors import classify, refusal
-from dokimasia.gateway.litellm.received import Reading, reading
+from dokimasia.gateway.litellm.received import ReceivedResponses, reading
 from dokimasia.gateway.litellm.replies import chat_reply, edited_image, embedding_reply
 
 _OFFLINE = {
@@ -83,7 +83,7 @@ class LiteLLMTransport:
             send, read = litellm.aembedding, embedding_reply
         response: Any = None
         failure: ModelReply | TransportError | None = None
-        received = Reading(call, api_key=api_key)
+        received = ReceivedResponses(call, api_key=api_key)
         with reading(received):
             try:
                 response = await _unlogged(send, arguments)
@@ -98,7 +98,7 @@ class LiteLLMTransport:
         outcome = received.outcome or failure or read(response)
         if isinstance(outcome, TransportError):
             raise outcome  # outside the handler: the original error, which can hold the key, is not its context
-        if isinstance(outcome, Sent):
+        if isinstance(outcome, EditedImage):
             return await kept(outcome, read_image=self._read_image, blobs=blobs)
         return outcome
 

@@ -15,7 +15,7 @@ from dokimasia.agents.candidate import stated_answer
 from dokimasia.agents.evaluation import judge_equivalence
 from dokimasia.domain.judgement import FinalAnswer, Response
 from dokimasia.domain.sample import Sample
-from dokimasia.graphs.answering import Item, unjudged, with_calls
+from dokimasia.graphs.answering import AnswerState, unjudged, with_calls
 from dokimasia.graphs.context import Context, failed_update
 from dokimasia.graphs.evaluation.final_answer import KEPT
 from dokimasia.graphs.reasking import each
@@ -29,7 +29,7 @@ class State(TypedDict, total=False):
     """Ids of a sample with a reference answer, and of the responses to it; an item's `judgement` is a `FinalAnswer`."""
 
     sample: str
-    items: list[Item]
+    items: list[AnswerState]
 
 
 async def decide(state: State, runtime: Runtime[Context]) -> State:
@@ -37,7 +37,7 @@ async def decide(state: State, runtime: Runtime[Context]) -> State:
     context = runtime.context
     sample = await context.store.get(Sample, state["sample"])
 
-    async def one(item: Item) -> Item:
+    async def one(item: AnswerState) -> AnswerState:
         response = await context.store.get(Response, item["response"])
         answer, stated = stated_answer(response.text)
         asked = await context.ask(judge_equivalence(sample, answer, repeat=item.get("repeat", 0)), node="decide")

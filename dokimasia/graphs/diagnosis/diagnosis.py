@@ -18,12 +18,12 @@ from typing import Literal, TypedDict, TypeVar, cast
 from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime
 
-from dokimasia.agents import Ask, Asked, failure
+from dokimasia.agents import Ask, AskResult, failure
 from dokimasia.agents.diagnosis import Drafted, Picks, pick_salient, write_across, write_report
 from dokimasia.algorithms.diagnosis.asset_tables import rows_of, shown_always, tables_text, telling_rows
 from dokimasia.algorithms.diagnosis.places import expand
-from dokimasia.algorithms.diagnosis.tables import Tables, tables_of
-from dokimasia.domain.diagnosis.report import EVERYONE, Draft, Report, Salience, Sentence, Written
+from dokimasia.algorithms.diagnosis.tables import EvidenceTables, tables_of
+from dokimasia.domain.diagnosis.report import EVERYONE, ParsedReport, Report, ReportDraft, Salience, Sentence
 from dokimasia.domain.diagnosis.tables import Asset, Diagnosis
 from dokimasia.domain.judgement import Provenance, Rejected
 from dokimasia.errors import ConfigError
@@ -74,7 +74,7 @@ class DiagnosisContext(Context):
         return self.diagnosis
 
     @cached_property
-    def printable(self) -> Tables:
+    def printable(self) -> EvidenceTables:
         """The tables as what places print."""
         return tables_of(self.tables.assets, models=self.tables.models)
 
@@ -85,7 +85,7 @@ async def select(state: State, runtime: Runtime[DiagnosisContext]) -> State:
     models = list(context.tables.models)
     subjects = [*models, EVERYONE] if len(models) > 1 else models
 
-    async def one(subject: str) -> Asked[Picks]:
+    async def one(subject: str) -> AskResult[Picks]:
         tables = tables_text(_tables(context.tables.assets, subject))
         return await _asked(context, pick_salient(subject, tables, row_of=context.printable.row))
 
@@ -97,17 +97,17 @@ async def write(state: State, runtime: Runtime[DiagnosisContext], *, across: boo
     context = runtime.context
     subjects = _subjects(state.get("salient", {}), across=across)
 
-    async def one(subject: str) -> Asked[Drafted]:
+    async def one(subject: str) -> AskResult[Drafted]:
         return await _asked(context, await _what(context, state, subject))
 
-    return await _kept(context, state, "drafts", Draft, subjects, await gathered(map(one, subjects)))
+    return await _kept(context, state, "drafts", ReportDraft, subjects, await gathered(map(one, subjects)))
 
 
 async def print_places(state: State, runtime: Runtime[DiagnosisContext], *, across: bool) -> State:
     """Expand the places of the reports on models, or of the one across them."""
     context, drafts, reports = runtime.context, state.get("drafts", {}), dict(state.get("reports", {}))
     for subject in _subjects(drafts, across=across):
-        draft = await context.store.get(Draft, drafts[subject])
+        draft = await context.store.get(ReportDraft, drafts[subject])
         report = _report(context, subject, draft.written, draft.provenance)
         reports[subject] = await context.store.put(report)
     return {"reports": reports}
@@ -122,8 +122,8 @@ async def mend(state: State, runtime: Runtime[DiagnosisContext], *, across: bool
     before = {one: await context.store.get(Report, reports[one]) for one in _subjects(reports, across=across)}
     sent = [subject for subject, report in before.items() if report.unverified]
 
-    async def one(subject: str) -> Asked[Drafted]:
-        draft = await context.store.get(Draft, state.get("drafts", {})[subject])
+    async def one(subject: str) -> AskResult[Drafted]:
+        draft = await context.store.get(ReportDraft, state.get("drafts", {})[subject])
         problem = _problem(before[subject].unverified)
         rejected = Rejected(text=draft.text[:20_000], problem=problem, call=draft.provenance.call)
         return await _asked(context, await _what(context, state, subject), rejected=rejected)
@@ -199,7 +199,7 @@ async def _across(context: DiagnosisContext, state: State) -> tuple[str, str]:
     return await _picked(context, state, EVERYONE, beside=rows), "\n\n".join(parts) or "none"
 
 
-async def _asked(context: DiagnosisContext, what: Ask[T], *, rejected: Rejected | None = None) -> Asked[T]:
+async def _asked(context: DiagnosisContext, what: Ask[T], *, rejected: Rejected | None = None) -> AskResult[T]:
     """Ask, and tell that one more is done.
 
     Raises:
@@ -214,9 +214,9 @@ async def _kept(
     context: DiagnosisContext,
     state: State,
     name: Literal["salient", "drafts"],
-    type_: type[Salience | Draft],
+    type_: type[Salience | ReportDraft],
     subjects: Sequence[str],
-    asks: Sequence[Asked[Picks] | Asked[Drafted]],
+    asks: Sequence[AskResult[Picks] | AskResult[Drafted]],
 ) -> State:
     """Put what came of asking into the store, as values of one type; or note for a subject why nothing did."""
     kept, failed, calls = dict(state.get(name, {})), dict(state.get("failed", {})), _calls(state)
@@ -243,7 +243,7 @@ async def _what(context: DiagnosisContext, state: State, subject: str) -> Ask[Dr
     return write_report(subject, await _picked(context, state, subject))
 
 
-def _report(context: DiagnosisContext, subject: str, written: Written, provenance: Provenance) -> Report:
+def _report(context: DiagnosisContext, subject: str, written: ParsedReport, provenance: Provenance) -> Report:
     """Return what was written with its places expanded."""
     sentences = tuple(expand(one, context.printable) for one in written.sentences)
     return Report(

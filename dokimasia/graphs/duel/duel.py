@@ -13,7 +13,7 @@ from typing import Any, Literal, TypedDict, cast
 from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime
 
-from dokimasia.agents import Asked
+from dokimasia.agents import AskResult
 from dokimasia.agents.calling import failure
 from dokimasia.agents.duel import (
     answer_described,
@@ -36,7 +36,7 @@ from dokimasia.domain.duel import (
 )
 from dokimasia.domain.judgement import Failed, Response
 from dokimasia.domain.sample import Sample
-from dokimasia.graphs.answering import Item, unjudged, with_calls
+from dokimasia.graphs.answering import AnswerState, unjudged, with_calls
 from dokimasia.graphs.context import Context, failed_update, own_options
 from dokimasia.graphs.reasking import each, gathered, to_report
 from dokimasia.graphs.versions import VERSIONS
@@ -45,7 +45,7 @@ NAME = "duel"
 VERSION = VERSIONS[NAME]
 
 
-class Duel(Item, total=False):
+class Duel(AnswerState, total=False):
     """An answer with the baseline's, which it is held against, and the ids of what the judge said of the two."""
 
     baseline: str
@@ -95,7 +95,7 @@ async def describe(state: State, runtime: Runtime[Context]) -> State:
     }
 
 
-def _undescribed(options: DuelOptions, asked: Sequence[Asked[Any]]) -> Duel:
+def _undescribed(options: DuelOptions, asked: Sequence[AskResult[Any]]) -> Duel:
     failures = [one.failure for one in asked if one.value is None]
     if not failures:
         return {}
@@ -116,7 +116,7 @@ async def answer(state: State, runtime: Runtime[Context]) -> State:
 
     described_by = next((one["described"] for one in items if one.get("described")), "")
 
-    async def one(model: str, arm: str, repeat: int) -> tuple[Asked[Response], str]:
+    async def one(model: str, arm: str, repeat: int) -> tuple[AskResult[Response], str]:
         if arm == TEXT:
             described = await context.store.get(Described, described_by)
             asked = await context.ask(answer_described(sample, described, repeat=repeat), model=model)
@@ -208,7 +208,7 @@ async def _factuality(
 
 
 def _judgement(
-    what: Literal["verdict", "factuality"], item: Duel, place: Place, asked: Asked[Any], said: Mapping[str, float]
+    what: Literal["verdict", "factuality"], item: Duel, place: Place, asked: AskResult[Any], said: Mapping[str, float]
 ) -> DuelJudgement:
     failed = None if asked.value is not None else asked.failure
     return DuelJudgement.model_validate(

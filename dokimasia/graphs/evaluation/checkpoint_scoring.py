@@ -22,7 +22,7 @@ from dokimasia.agents.evaluation import score_checkpoints
 from dokimasia.domain.criterion import CriteriaSet
 from dokimasia.domain.judgement import Response
 from dokimasia.domain.sample import Sample
-from dokimasia.graphs.answering import Item, answered, unjudged, with_calls
+from dokimasia.graphs.answering import AnswerState, answered, unjudged, with_calls
 from dokimasia.graphs.context import Context, failed_update, keep_looks
 from dokimasia.graphs.evaluation.final_answer import by_judge, by_nobody, by_rule
 from dokimasia.graphs.evaluation.judgements import judgement_of
@@ -42,7 +42,7 @@ class State(TypedDict, total=False):
     sample: str
     criteria: str
     paths: list[str]
-    items: list[Item]
+    items: list[AnswerState]
 
 
 Next = Command[Literal["score", "__end__"]]
@@ -56,7 +56,7 @@ async def answer(state: State, runtime: Runtime[Context]) -> Next:
     sample = await context.store.get(Sample, state["sample"])
     judged = "criteria" in state
 
-    async def decide(item: Item) -> Item:
+    async def decide(item: AnswerState) -> AnswerState:
         response = await context.store.get(Response, item["response"])
         final = by_rule(sample, response, item["response"], tolerance=context.options.tolerance, contains=not judged)
         if final is None and judged:
@@ -77,7 +77,7 @@ async def score(state: State, runtime: Runtime[Context]) -> State:
     sample = await context.store.get(Sample, state["sample"])
     criteria = await context.store.get(CriteriaSet, state["criteria"])
 
-    async def one(item: Item) -> Item:
+    async def one(item: AnswerState) -> AnswerState:
         response = await context.store.get(Response, item["response"])
         attempt = item.get("attempt")
         what = score_checkpoints(
@@ -95,7 +95,7 @@ async def score(state: State, runtime: Runtime[Context]) -> State:
             if item.get("final")
             else by_judge(sample, response, item["response"], context, node="score", attempt=attempt),
         )
-        ended: Item = {**item}
+        ended: AnswerState = {**item}
         if asked is not None:
             ended = with_calls(ended, asked.calls)
             if asked.looks:
@@ -125,11 +125,11 @@ def build() -> StateGraph[State, Context]:
     return graph
 
 
-def _undecided(item: Item) -> bool:
+def _undecided(item: AnswerState) -> bool:
     return bool(item.get("response")) and not item.get("final") and not item.get("failed")
 
 
-def _open(item: Item) -> bool:
+def _open(item: AnswerState) -> bool:
     """Return whether the judge is to be asked of an answer: its scores, whether it is right, or both."""
     return unjudged(item) or _undecided(item)
 

@@ -12,7 +12,7 @@ from dokimasia.domain.sample import Sample
 from dokimasia.graphs.context import Context
 
 
-class Drawn(NamedTuple):
+class CriteriaDraw(NamedTuple):
     """Criteria, or why there are none, and the calls that they took."""
 
     criteria: CriteriaSet | None
@@ -28,7 +28,7 @@ async def draw_criteria(
     *,
     node: str,
     attempt: int | None = None,
-) -> Drawn:
+) -> CriteriaDraw:
     """Ask for criteria; a set that breaks a rule is sent back, unless a reply was sent back already, then mended by rule.
 
     Args:
@@ -56,7 +56,7 @@ async def draw_criteria(
         problems = [] if asked.value is None else broken(asked.value)
     calls = tuple(asked.calls)
     if asked.value is None:
-        return Drawn(None, asked.failure, calls)
+        return CriteriaDraw(None, asked.failure, calls)
     if not problems:
         drawn = CriteriaSet(criteria=tuple(asked.value))
     elif published:
@@ -65,8 +65,10 @@ async def draw_criteria(
         drawn = accepted(asked.value, sample.prompt, answer or asked.value[-1].ground_truth, count=count)
     if drawn is None:
         reason = "criteria break the rules: " + "; ".join(problem.text for problem in problems)
-        return Drawn(None, failure("unparsable", reason), calls)
-    return Drawn(drawn.model_copy(update={"criteria": with_final(drawn.criteria, answer, sample.choices)}), None, calls)
+        return CriteriaDraw(None, failure("unparsable", reason), calls)
+    return CriteriaDraw(
+        drawn.model_copy(update={"criteria": with_final(drawn.criteria, answer, sample.choices)}), None, calls
+    )
 
 
 def settled(criteria: CriteriaSet, sample: Sample) -> CriteriaSet:

@@ -2,14 +2,14 @@
 
 from collections.abc import Sequence
 
-from dokimasia.agents import Asked
+from dokimasia.agents import AskResult
 from dokimasia.algorithms.scoring import weighted_score
 from dokimasia.domain.criterion import CriteriaSet
 from dokimasia.domain.judgement import Checkpoint, CheckpointScores
 
 
 def judgement_of(
-    asked: Asked[Sequence[Checkpoint]],
+    asked: AskResult[Sequence[Checkpoint]],
     response: str,
     criteria_id: str,
     criteria: CriteriaSet,

@@ -9,7 +9,14 @@ from typing import NamedTuple
 
 from dokimasia.agents import evaluation
 from dokimasia.algorithms.criteria import counted, with_final
-from dokimasia.algorithms.second_look import Fault, accepted, faults_found, sent_back, to_send_back, without_faulty
+from dokimasia.algorithms.second_look import (
+    CriteriaFault,
+    accepted,
+    faults_found,
+    sent_back,
+    to_send_back,
+    without_faulty,
+)
 from dokimasia.domain.criterion import CriteriaSet, ReferenceChain
 from dokimasia.domain.judgement import Failed, Rejected
 from dokimasia.domain.sample import Sample
@@ -40,7 +47,7 @@ class LookedAt(NamedTuple):
 class _Found(NamedTuple):
     """What a look found: faults, None where it failed; and why it is open, if it is."""
 
-    faults: list[Fault] | None
+    faults: list[CriteriaFault] | None
     calls: list[str]
     left_open: Failed | None = None
 
@@ -97,7 +104,7 @@ async def _look(
 
 
 def _settled(
-    sample: Sample, chain: ReferenceChain, criteria: CriteriaSet, faults: list[Fault], context: Context
+    sample: Sample, chain: ReferenceChain, criteria: CriteriaSet, faults: list[CriteriaFault], context: Context
 ) -> CriteriaSet:
     """Return a set without what was found to be wrong with it."""
     least = context.options.criteria_count[0]

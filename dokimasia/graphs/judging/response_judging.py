@@ -11,14 +11,14 @@ from typing import Any, Literal, TypedDict
 from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime
 
-from dokimasia.agents import Asked
+from dokimasia.agents import AskResult
 from dokimasia.agents.judging import rate_response, score_aspects, score_compared
 from dokimasia.algorithms.scoring import weighted_score
 from dokimasia.domain.criterion import ReferenceChain
 from dokimasia.domain.judgement import Response
 from dokimasia.domain.judging.judgements import ComparedCriteria, ResponseRating
 from dokimasia.domain.sample import Sample
-from dokimasia.graphs.answering import Item, unjudged, with_calls
+from dokimasia.graphs.answering import AnswerState, unjudged, with_calls
 from dokimasia.graphs.context import Context, failed_update
 from dokimasia.graphs.reasking import each
 from dokimasia.graphs.versions import VERSIONS
@@ -35,7 +35,7 @@ class State(TypedDict, total=False):
     sample: str
     how: How
     basis: str
-    items: list[Item]
+    items: list[AnswerState]
 
 
 async def judge(state: State, runtime: Runtime[Context]) -> State:
@@ -44,7 +44,7 @@ async def judge(state: State, runtime: Runtime[Context]) -> State:
     sample = await context.store.get(Sample, state["sample"])
     score = _WAYS[state["how"]]
 
-    async def one(item: Item) -> Item:
+    async def one(item: AnswerState) -> AnswerState:
         text = (await context.store.get(Response, item["response"])).text
         asked, rating = await score(context, sample, basis, text, item)
         item = with_calls(item, asked.calls)
@@ -55,17 +55,17 @@ async def judge(state: State, runtime: Runtime[Context]) -> State:
     return {"items": await each(state["items"], one, unjudged)}
 
 
-Judged = tuple[Asked[Any], ResponseRating | None]
+Judged = tuple[AskResult[Any], ResponseRating | None]
 
 
-async def _pointwise(context: Context, sample: Sample, basis: str, text: str, item: Item) -> Judged:
+async def _pointwise(context: Context, sample: Sample, basis: str, text: str, item: AnswerState) -> Judged:
     asked = await context.ask(rate_response(sample, text, repeat=item.get("repeat", 0)))
     if asked.value is None or asked.provenance is None:
         return asked, None
     return asked, ResponseRating(response=item["response"], score=asked.value, provenance=asked.provenance)
 
 
-async def _scan(context: Context, sample: Sample, basis: str, text: str, item: Item) -> Judged:
+async def _scan(context: Context, sample: Sample, basis: str, text: str, item: AnswerState) -> Judged:
     criteria = await context.store.get(ComparedCriteria, basis)
     asked = await context.ask(score_compared(sample, criteria, text, repeat=item.get("repeat", 0)))
     if asked.value is None or asked.provenance is None:
@@ -81,7 +81,7 @@ async def _scan(context: Context, sample: Sample, basis: str, text: str, item: I
     )
 
 
-async def _aspects(context: Context, sample: Sample, basis: str, text: str, item: Item) -> Judged:
+async def _aspects(context: Context, sample: Sample, basis: str, text: str, item: AnswerState) -> Judged:
     chain = await context.store.get(ReferenceChain, basis)
     what = score_aspects(sample, chain, text, show_image=context.options.shows_image, repeat=item.get("repeat", 0))
     asked = await context.ask(what)
@@ -98,7 +98,7 @@ async def _aspects(context: Context, sample: Sample, basis: str, text: str, item
     )
 
 
-_WAYS: dict[How, Callable[[Context, Sample, str, str, Item], Awaitable[Judged]]] = {
+_WAYS: dict[How, Callable[[Context, Sample, str, str, AnswerState], Awaitable[Judged]]] = {
     "pointwise": _pointwise,
     "scan": _scan,
     "aspects": _aspects,

@@ -16,8 +16,8 @@ from typing import Any, Literal, TypeVar
 from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime
 
-from dokimasia.agents import Ask, Asked
-from dokimasia.agents.modes import Shown, merge_modes, note_failures, sort_notes
+from dokimasia.agents import Ask, AskResult
+from dokimasia.agents.modes import AnswerPoints, merge_modes, note_failures, sort_notes
 from dokimasia.algorithms.modes import batch_size, changed, sorted_under
 from dokimasia.domain.criterion import CriteriaSet
 from dokimasia.domain.failure_modes import MOST_MODES, AnswerAtoms, Batch, Mode, ModeList, Note, NoteBook
@@ -64,13 +64,13 @@ class MakingContext(Context):
     told: Callable[[int], None] = field(default=_silent)
 
 
-async def shown_of(context: Context, answer: AnswerAtoms, numbers: Sequence[int]) -> Shown:
+async def shown_of(context: Context, answer: AnswerAtoms, numbers: Sequence[int]) -> AnswerPoints:
     """Return atoms of an answer as a reader sees them, in an order."""
     sample = await context.store.get(Sample, answer.sample)
     criteria = (await context.store.get(CriteriaSet, answer.criteria)).criteria
     response = await context.store.get(Response, answer.response)
     silent = frozenset(place for place, number in enumerate(numbers, 1) if number in answer.silent)
-    return Shown(sample, [criteria[number - 1] for number in numbers], response.text, silent)
+    return AnswerPoints(sample, [criteria[number - 1] for number in numbers], response.text, silent)
 
 
 async def read(state: State, runtime: Runtime[MakingContext]) -> State:
@@ -185,7 +185,7 @@ def _next(answers: Sequence[AnswerAtoms], begun: int) -> Sequence[AnswerAtoms]:
     return answers[begun:]
 
 
-async def _asked(context: MakingContext, what: Ask[T]) -> Asked[T]:
+async def _asked(context: MakingContext, what: Ask[T]) -> AskResult[T]:
     """Ask, and tell that one more is done.
 
     Raises:

@@ -7,7 +7,7 @@ from langgraph.runtime import Runtime
 from dokimasia.agents import refiner
 from dokimasia.algorithms.closed_loop import failed_atoms, withhold
 from dokimasia.domain.judgement import CheckpointScores, Response
-from dokimasia.domain.refinement import Feedback, Point, Selection
+from dokimasia.domain.refinement import Feedback, FeedbackPoint, PointSelection
 from dokimasia.graphs.context import Context, failed_update
 from dokimasia.graphs.refinement import hinting
 from dokimasia.graphs.refinement.leak_checking import secrets_of
@@ -36,7 +36,7 @@ async def choose_points(state: State, runtime: Runtime[Context]) -> State:
         state.get("repeat", 0),
     )
     unused = tuple(usable.unused[atom] for atom in failed if atom in usable.unused)
-    selection = Selection(shown=split.shown, withheld=split.withheld, unused=unused, unjudged=usable.unjudged)
+    selection = PointSelection(shown=split.shown, withheld=split.withheld, unused=unused, unjudged=usable.unjudged)
     update: State = {
         "selection": await context.store.put(selection),
         "looks_again": state.get("looks_again", True) and (bool(split.shown) or not needed),
@@ -51,9 +51,9 @@ async def begin_round(state: State, runtime: Runtime[Context]) -> State:
     arm, round = state["arm"], state.get("round", 0) + 1
     last = await context.store.get(CheckpointScores, _last_judgement(state))
     scores = state.get("scores") or [float(score) for score in last.scores]
-    points: tuple[Point, ...] = ()
+    points: tuple[FeedbackPoint, ...] = ()
     if arm in ("self", "peer"):
-        shown = (await context.store.get(Selection, state["selection"])).shown
+        shown = (await context.store.get(PointSelection, state["selection"])).shown
         peers = state.get("peers", {}) if arm == "peer" else None
         told = [atom for atom in failed_atoms(scores) if atom in shown]
         points = hinting.points_of(told, criteria, stated=last.stated, round=round, peers=peers)
@@ -122,7 +122,7 @@ async def _hints(state: State, runtime: Runtime[Context], *, anew: bool) -> Stat
     return {**update, "todo": "check_hints" if any(point.hint for point in done.points) else ""}
 
 
-async def _pointed(state: State, feedback: Feedback, done: hinting.Done, context: Context) -> State:
+async def _pointed(state: State, feedback: Feedback, done: hinting.HintedPoints, context: Context) -> State:
     id = await context.store.put(feedback.model_copy(update={"points": done.points}))
     update: State = {"feedback": id, "calls": [*state["calls"], *done.calls]}
     return {**update, **failed_update(done.failed)} if done.failed is not None else update

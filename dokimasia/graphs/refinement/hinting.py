@@ -3,16 +3,16 @@
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from dokimasia.agents import Asked
+from dokimasia.agents import AskResult
 from dokimasia.agents.hinter import give_hints, rewrite_hints
 from dokimasia.algorithms.points import why_unused
 from dokimasia.domain.criterion import CriteriaSet
 from dokimasia.domain.judgement import Failed, Response
-from dokimasia.domain.refinement import Feedback, FoundLeak, Point, UnusedAtom, Wording
+from dokimasia.domain.refinement import Feedback, FeedbackPoint, FoundLeak, HintWording, UnusedAtom
 from dokimasia.domain.sample import Sample
 from dokimasia.graphs.context import Context
 from dokimasia.graphs.reasking import first_open, gathered
-from dokimasia.graphs.refinement.leak_checking import Secrets, check_by_judge, leaks_by_rule, together
+from dokimasia.graphs.refinement.leak_checking import CriteriaSecrets, check_by_judge, leaks_by_rule, together
 
 
 class Usable(NamedTuple):
@@ -24,10 +24,10 @@ class Usable(NamedTuple):
     unjudged: bool = False
 
 
-class Done(NamedTuple):
+class HintedPoints(NamedTuple):
     """The points after a step, the ledger keys of its calls, and a failure that leaves the work open."""
 
-    points: tuple[Point, ...]
+    points: tuple[FeedbackPoint, ...]
     calls: list[str]
     failed: Failed | None = None
 
@@ -36,13 +36,13 @@ class Reader(NamedTuple):
     """Who is to be helped: the sample, what must not be told, the feedback, and the answer that failed, if it is shown."""
 
     sample: Sample
-    secrets: Secrets
+    secrets: CriteriaSecrets
     feedback: Feedback
     earlier: str | None
 
 
 async def unused_atoms(
-    sample: Sample, criteria: CriteriaSet, secrets: Secrets, context: Context, *, published: bool, judge: bool
+    sample: Sample, criteria: CriteriaSet, secrets: CriteriaSecrets, context: Context, *, published: bool, judge: bool
 ) -> Usable:
     """Say which criteria of a sample can be fed back: none that is the final answer, restates the question, or leaks.
 
@@ -77,19 +77,19 @@ async def unused_atoms(
     return Usable(unused, calls)
 
 
-def wants_hint(point: Point) -> bool:
+def wants_hint(point: FeedbackPoint) -> bool:
     """Whether a peer is still to be asked."""
     return bool(point.peer) and not point.wordings and not point.fallback
 
 
-def wants_rewriting(point: Point) -> bool:
+def wants_rewriting(point: FeedbackPoint) -> bool:
     """Whether the first wording of a hint gave something away, and no second one was asked for."""
     return bool(point.leaks) and not point.hint and not point.fallback and len(point.wordings) == 1
 
 
 async def ask_hints(
-    points: Sequence[Point], reader: Reader, context: Context, *, anew: bool = False, apart: bool = False
-) -> Done:
+    points: Sequence[FeedbackPoint], reader: Reader, context: Context, *, anew: bool = False, apart: bool = False
+) -> HintedPoints:
     """Ask each peer for hints on all points that want one of it, or, `anew`, on those whose hint leaks, in one call.
 
     What is no hint after one re-ask is counted and left out. With `apart`, as published, every point is a call.
@@ -99,7 +99,7 @@ async def ask_hints(
         if (wants_rewriting if anew else wants_hint)(point):
             groups.setdefault((point.peer, point.answer, at if apart else 0), []).append(at)
 
-    async def one(peer: str, answer: str, places: Sequence[int]) -> Asked[Sequence[str]]:
+    async def one(peer: str, answer: str, places: Sequence[int]) -> AskResult[Sequence[str]]:
         own = (await context.store.get(Response, answer)).text
         write = rewrite_hints if anew else give_hints
         asked = [points[at] for at in places]
@@ -111,12 +111,12 @@ async def ask_hints(
     for places, asked in zip(groups.values(), heard, strict=True):
         for at, hint in zip(places, asked.value or [""] * len(places), strict=True):
             done[at] = _hinted(points[at], hint, asked.call or "", anew=anew)
-    return Done(
+    return HintedPoints(
         tuple(done), [key for asked in heard for key in asked.calls], first_open(asked.failed for asked in heard)
     )
 
 
-async def check(points: Sequence[Point], reader: Reader, context: Context, *, judge: bool) -> Done:
+async def check(points: Sequence[FeedbackPoint], reader: Reader, context: Context, *, judge: bool) -> HintedPoints:
     """Check the hints: by rule one by one, and, once none of them is to be rewritten, by the judge all together.
 
     What is clean hint by hint may still give something away together, as by ruling out one option each. A hint that leaks
@@ -132,11 +132,11 @@ async def check(points: Sequence[Point], reader: Reader, context: Context, *, ju
             last = max(at for at, point in enumerate(checked) if point.hint)
             if found.unjudged:
                 checked[last] = checked[last].model_copy(update={"unjudged": checked[last].unjudged + 1})
-            return Done(tuple(checked), calls, found.failed)
+            return HintedPoints(tuple(checked), calls, found.failed)
         said = {at: (point.hint, point.question) for at, point in enumerate(checked) if point.hint}
         for at, leaks in _located(found.leaks, said).items():
             checked[at] = _found(checked[at], leaks)
-    return Done(tuple(checked), calls)
+    return HintedPoints(tuple(checked), calls)
 
 
 def points_of(
@@ -146,14 +146,14 @@ def points_of(
     stated: Sequence[bool],
     round: int,
     peers: Mapping[str, Sequence[Sequence[str]]] | None,
-) -> tuple[Point, ...]:
+) -> tuple[FeedbackPoint, ...]:
     """Return failed atoms as points, in the arm `peer` with the peer whose turn it is in this round.
 
     `stated` says of all atoms whether the earlier answer spoke of them; it is empty where that is not known.
     """
-    made: list[Point] = []
+    made: list[FeedbackPoint] = []
     for atom in atoms:
-        point = Point(
+        point = FeedbackPoint(
             atom=atom, question=criteria.criteria[atom - 1].question, stated=stated[atom - 1] if stated else None
         )
         if peers is not None:
@@ -165,15 +165,15 @@ def points_of(
     return tuple(made)
 
 
-def _hinted(point: Point, hint: str, call: str, *, anew: bool) -> Point:
+def _hinted(point: FeedbackPoint, hint: str, call: str, *, anew: bool) -> FeedbackPoint:
     asked: dict[str, object] = {"asked": point.asked + 1}
     if not hint:
         return point.model_copy(update={**asked, "fallback": "leak" if anew else "no hint"})
-    wordings = (*point.wordings, Wording(text=hint, call=call))
+    wordings = (*point.wordings, HintWording(text=hint, call=call))
     return point.model_copy(update={**asked, "hint": hint, "wordings": wordings})
 
 
-def _found(point: Point, leaks: tuple[FoundLeak, ...]) -> Point:
+def _found(point: FeedbackPoint, leaks: tuple[FoundLeak, ...]) -> FeedbackPoint:
     """Return a point whose hint was found to leak: without it, and in its second wording without any."""
     if not leaks:
         return point

@@ -23,7 +23,7 @@ class Secret(NamedTuple):
     truth: str
 
 
-class Secrets(NamedTuple):
+class CriteriaSecrets(NamedTuple):
     """What a text must not give away: the ground truths of all criteria, methods excepted, and all final answers."""
 
     truths: tuple[Secret, ...]
@@ -35,7 +35,7 @@ class Secrets(NamedTuple):
         return once((*(secret.truth for secret in self.truths), *self.answers))
 
 
-class Checked(NamedTuple):
+class LeakCheck(NamedTuple):
     """What a text was found to give away, the calls of the judge, and a failure that leaves the work open.
 
     `unjudged` says that the judge was asked and gave no verdict that could be read.
@@ -55,7 +55,7 @@ def once(texts: Iterable[str]) -> tuple[str, ...]:
     return tuple(found.values())
 
 
-def secrets_of(sample: Sample, criteria: CriteriaSet, solved: str | None) -> Secrets:
+def secrets_of(sample: Sample, criteria: CriteriaSet, solved: str | None) -> CriteriaSecrets:
     """Return what must not be given away; `solved` is the final answer of the reference chain, where there is one.
 
     How something is worked out is no secret: a hint is there to say it.
@@ -65,10 +65,10 @@ def secrets_of(sample: Sample, criteria: CriteriaSet, solved: str | None) -> Sec
         for atom, criterion in enumerate(criteria.criteria, start=1)
         if not is_method(criterion.question, criterion.ground_truth)
     )
-    return Secrets(truths, once((*sample.accepted_texts, *([solved] if solved else []))))
+    return CriteriaSecrets(truths, once((*sample.accepted_texts, *([solved] if solved else []))))
 
 
-def leaks_by_rule(text: str, sample: Sample, secrets: Secrets, *, asks: int = 0) -> tuple[FoundLeak, ...]:
+def leaks_by_rule(text: str, sample: Sample, secrets: CriteriaSecrets, *, asks: int = 0) -> tuple[FoundLeak, ...]:
     """Return what a text says outright of the secrets; empty: the rules let it pass.
 
     A word of a ground truth that the sample's question or the atom's own question uses gives nothing away. Where the
@@ -89,18 +89,18 @@ def leaks_by_rule(text: str, sample: Sample, secrets: Secrets, *, asks: int = 0)
     return tuple(dict.fromkeys(FoundLeak(form=form, excerpt=excerpt) for form, excerpt in found))
 
 
-async def check_by_judge(text: str, sample: Sample, secrets: Secrets, context: Context) -> Checked:
+async def check_by_judge(text: str, sample: Sample, secrets: CriteriaSecrets, context: Context) -> LeakCheck:
     """Have the judge look for what a text gives away.
 
     Where it gives no verdict that can be read, the text is `unjudged`: it passes on the word of the rules, and is counted
     as such, not as clean.
     """
     if not secrets.all:
-        return Checked()
+        return LeakCheck()
     asked = await context.ask(judge_leaks(sample, text, secrets.all), node="leak_check")
     if asked.failed is not None and asked.failed.open:
-        return Checked(calls=tuple(asked.calls), failed=asked.failed)
-    return Checked(tuple(asked.value or ()), tuple(asked.calls), unjudged=asked.value is None)
+        return LeakCheck(calls=tuple(asked.calls), failed=asked.failed)
+    return LeakCheck(tuple(asked.value or ()), tuple(asked.calls), unjudged=asked.value is None)
 
 
 def together(questions: Sequence[str], hints: Sequence[str] = ()) -> str:

@@ -17,9 +17,9 @@ from dokimasia.domain.refinement import (
     SOLVED,
     Arm,
     Feedback,
+    PointSelection,
     Refined,
     RefinementStep,
-    Selection,
 )
 from dokimasia.domain.sample import Sample
 from dokimasia.errors import ConfigError, InputError
@@ -105,7 +105,7 @@ async def refine_answer(
     steps, answered = first["steps"], first.get("answered", "unknown")
     if not first.get("failed"):
         inputs |= {"arm": arm, "answered": answered, "selection": first["selection"]}
-        shown = (await store.get(Selection, first["selection"])).shown
+        shown = (await store.get(PointSelection, first["selection"])).shown
         if arm == "peer":
             inputs["peers"] = await _peers(sample, criteria, ids["criteria"], shown, peers, context)
         if shown or answered != "right":
@@ -196,7 +196,7 @@ async def _refined(
         answered_before=answered_before,
         before=tuple(map(float, before)),
         after=tuple(sum(column) / len(draws) for column in zip(*draws, strict=True)),
-        selection=Selection() if selection is None else await store.get(Selection, selection),
+        selection=PointSelection() if selection is None else await store.get(PointSelection, selection),
         feedback=tuple([await store.get(Feedback, step.feedback) for step in steps if step.feedback]),
         steps=tuple(steps),
         stopped="nothing to say" if untouched else last.stopped,

@@ -21,7 +21,7 @@ from dokimasia.agents import refiner
 from dokimasia.agents.evaluation import score_checkpoints
 from dokimasia.algorithms.closed_loop import when_to_stop
 from dokimasia.domain.judgement import CheckpointScores, FailureKind, FinalAnswer, Response
-from dokimasia.domain.refinement import RefinementStep, Selection, Stopped
+from dokimasia.domain.refinement import PointSelection, RefinementStep, Stopped
 from dokimasia.domain.sample import Sample
 from dokimasia.graphs.context import Context, failed_update
 from dokimasia.graphs.evaluation.final_answer import by_judge, by_rule
@@ -141,7 +141,7 @@ async def decide(state: State, runtime: Runtime[Context]) -> State:
     if failure:
         stopped = "failed"
     elif round:
-        shown = (await context.store.get(Selection, state["selection"])).shown
+        shown = (await context.store.get(PointSelection, state["selection"])).shown
         decided = [state["decided"]] if state.get("decided") else state["judged"]
         draws = [(await context.store.get(CheckpointScores, id)).scores for id in decided]
         scores = [sum(column) / len(draws) for column in zip(*draws, strict=True)]

@@ -22,7 +22,7 @@ from typing import Any, Literal, cast
 from langgraph.graph import START, StateGraph
 from langgraph.runtime import Runtime
 
-from dokimasia.agents import Asked
+from dokimasia.agents import AskResult
 from dokimasia.agents.candidate import describe_image
 from dokimasia.agents.review import review_candidates, vote_for_best
 from dokimasia.algorithms.text.similarity import substance
@@ -31,7 +31,7 @@ from dokimasia.domain.review import (
     MIN_VOTES,
     NOT_HEARD,
     Candidate,
-    Comparison,
+    CandidateComparison,
     LostTurn,
     Part,
     PeerReview,
@@ -250,7 +250,7 @@ def _ordered(
     return tuple(sorted(drawn, key=lambda id: drawn[id]))
 
 
-def _kept(said: Comparison, shown: Sequence[str], pool: dict[str, Candidate]) -> str | None:
+def _kept(said: CandidateComparison, shown: Sequence[str], pool: dict[str, Candidate]) -> str | None:
     """Return the candidate that a reviewer keeps, or writes down once more; None where its rewrite is a text of its own."""
     if said.keep is not None:
         return shown[said.keep - 1]
@@ -261,7 +261,9 @@ def _substances(pool: dict[str, Candidate]) -> set[str]:
     return {substance(one.text) for one in pool.values()}
 
 
-async def _heard(seat: Seat, asked: Asked[Any], sample: Sample, context: Context, *, cycle: int, part: Part) -> Seat:
+async def _heard(
+    seat: Seat, asked: AskResult[Any], sample: Sample, context: Context, *, cycle: int, part: Part
+) -> Seat:
     """Return the seat with the calls of what its member was asked and, where that came to nothing, the lost turn."""
     heard: Seat = {**seat, "calls": [*seat.get("calls", []), *asked.calls]}
     if asked.failed is None:

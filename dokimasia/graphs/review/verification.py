@@ -23,7 +23,7 @@ VERSION = VERSIONS[NAME]
 CHECKPOINTED = True
 
 
-class Verification(TypedDict, total=False):
+class ItemVerification(TypedDict, total=False):
     """Ids of the item and of the decision on it, what was decided, and how the item stands by it."""
 
     item: str
@@ -35,20 +35,20 @@ class Verification(TypedDict, total=False):
 Graph = CompiledStateGraph[Any, Any]
 
 
-async def wait(state: Verification) -> Verification:
+async def wait(state: ItemVerification) -> ItemVerification:
     """Hold the item until the thread is resumed with a decision that is a row already."""
     answer = interrupt({"item": state["item"]})
     return {"decision": answer["decision"], "action": answer["action"]}
 
 
-async def settle(state: Verification) -> Verification:
+async def settle(state: ItemVerification) -> ItemVerification:
     """Say how the item stands."""
     return {"verdict": STATES[state["action"]]}
 
 
-def build() -> StateGraph[Verification, Any]:
+def build() -> StateGraph[ItemVerification, Any]:
     """Return the graph, not compiled."""
-    graph = StateGraph(Verification)
+    graph = StateGraph(ItemVerification)
     graph.add_node("wait", wait)
     graph.add_node("settle", settle)
     graph.add_edge(START, "wait")

@@ -16,7 +16,7 @@ from dokimasia.algorithms.gating import gated_score
 from dokimasia.domain.judgement import Response
 from dokimasia.domain.rubric import RubricJudgement, RubricSet
 from dokimasia.domain.sample import Sample
-from dokimasia.graphs.answering import Item, answered, unjudged, with_calls
+from dokimasia.graphs.answering import AnswerState, answered, unjudged, with_calls
 from dokimasia.graphs.context import Context, failed_update
 from dokimasia.graphs.reasking import each
 from dokimasia.graphs.versions import VERSIONS
@@ -30,7 +30,7 @@ class State(TypedDict, total=False):
 
     sample: str
     rubrics: str
-    items: list[Item]
+    items: list[AnswerState]
 
 
 async def answer(state: State, runtime: Runtime[Context]) -> State:
@@ -44,7 +44,7 @@ async def assess(state: State, runtime: Runtime[Context]) -> State:
     sample = await context.store.get(Sample, state["sample"])
     rubrics = await context.store.get(RubricSet, state["rubrics"])
 
-    async def one(item: Item) -> Item:
+    async def one(item: AnswerState) -> AnswerState:
         response = await context.store.get(Response, item["response"])
         what = assess_response(
             sample, rubrics, response.text, show_image=context.options.show_image, repeat=item.get("repeat", 0)

@@ -18,7 +18,7 @@ from typing import Annotated, Any, Literal, TypedDict
 from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime
 
-from dokimasia.agents import Asked, rubrics
+from dokimasia.agents import AskResult, rubrics
 from dokimasia.agents.candidate import answer_question
 from dokimasia.agents.density import classify_domain
 from dokimasia.domain.judgement import Provenance, Response
@@ -290,5 +290,5 @@ async def _responses(state: State, context: Context, sample: Sample, *, chosen_b
     return {state["answered"][place]: response.text for place, response in zip(half, found, strict=True)}
 
 
-def _provenance(asked: Asked[Any]) -> tuple[Provenance, ...]:
+def _provenance(asked: AskResult[Any]) -> tuple[Provenance, ...]:
     return () if asked.provenance is None else (asked.provenance,)

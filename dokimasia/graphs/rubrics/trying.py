@@ -8,14 +8,14 @@ planted without regard to any rubric, one each, and, for must-right rubrics, the
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from dokimasia.agents import Asked
+from dokimasia.agents import AskResult
 from dokimasia.agents.perturbation import dimensions, plant_errors
 from dokimasia.agents.rubrics import assess_response
 from dokimasia.algorithms.perturbations import together
 from dokimasia.algorithms.rubric_checks import dimension_of
 from dokimasia.domain.identity import unit_interval
 from dokimasia.domain.judgement import Failed, Provenance
-from dokimasia.domain.perturbation import Change, Target, changed
+from dokimasia.domain.perturbation import PerturbationTarget, TextChange, changed
 from dokimasia.domain.rubric import (
     FEWEST_TRIED,
     MEASURED_ERRORS,
@@ -59,7 +59,7 @@ async def try_rubrics(
     nothing either: what one or two careful describers tell is not what everybody tells.
     """
     responses = responses if len(responses) >= FEWEST_TRIED else {}
-    targets = [Target(dimensions()[dimension_of(rubric)], rubric.statement) for rubric in rubrics]
+    targets = [PerturbationTarget(dimensions()[dimension_of(rubric)], rubric.statement) for rubric in rubrics]
     planting = await context.ask(plant_errors(caption, targets), node="try_out")
     errors = planting.value or [()] * len(rubrics)
     groups = together(caption, errors, TRIAL_CAPTIONS)
@@ -93,7 +93,7 @@ async def measure(
         used: captions with planted errors that rubrics were chosen by.
     """
     names = sorted(dimensions(), key=lambda name: unit_interval("measured", context.seed, sample.id, name))
-    targets = [Target(dimensions()[name]) for name in names]
+    targets = [PerturbationTarget(dimensions()[name]) for name in names]
     planting = await context.ask(plant_errors(made.caption, targets), node="measure")
     if _spent([planting]):
         return (), _heard([planting])
@@ -119,31 +119,31 @@ async def measure(
 
 async def _assessed(
     context: Context, sample: Sample, rubrics: Sequence[Rubric], texts: Sequence[str]
-) -> list[Asked[RubricAssessment]]:
+) -> list[AskResult[RubricAssessment]]:
     """Have the judge decide all rubrics of each text, as an audit does."""
     rubric_set = RubricSet(sample_id=sample.id, rubrics=tuple(rubrics))
     return await gathered(context.ask(assess_response(sample, rubric_set, text), node="try_out") for text in texts)
 
 
-def _passes(one: Asked[RubricAssessment]) -> tuple[bool, ...]:
+def _passes(one: AskResult[RubricAssessment]) -> tuple[bool, ...]:
     """Return which rubrics a text passes, must-right first; nothing where it was not judged."""
     return () if one.value is None else (*one.value.group_a, *one.value.group_b)
 
 
-def _said(one: Asked[RubricAssessment], more: tuple[None, ...] = ()) -> dict[str, Any]:
+def _said(one: AskResult[RubricAssessment], more: tuple[None, ...] = ()) -> dict[str, Any]:
     if one.failed is not None:
         return {"failure": one.failed.kind}
     return {"passes": (*_passes(one), *more)}
 
 
-def _told(changes: Sequence[Change]) -> str:
+def _told(changes: Sequence[TextChange]) -> str:
     return ", ".join(f'"{change.new}" in place of "{change.original}"' for change in changes)
 
 
-def _spent(asked: Sequence[Asked[Any]]) -> Failed | None:
+def _spent(asked: Sequence[AskResult[Any]]) -> Failed | None:
     return first_open(one.failed for one in asked)
 
 
-def _heard(asked: Sequence[Asked[Any]]) -> Heard:
+def _heard(asked: Sequence[AskResult[Any]]) -> Heard:
     calls = [call for one in asked for call in one.calls]
     return Heard(calls, tuple(one.provenance for one in asked if one.provenance is not None), _spent(asked))

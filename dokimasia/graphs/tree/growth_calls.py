@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any
 
-from dokimasia.agents import Ask, Asked
+from dokimasia.agents import Ask, AskResult
 from dokimasia.agents.calling import embed
-from dokimasia.agents.tree import Mapped, Row, judge_merges, map_criteria, propose_capabilities
+from dokimasia.agents.tree import Mapped, MergeRow, judge_merges, map_criteria, propose_capabilities
 from dokimasia.algorithms.taxonomy import deepest, leaves
 from dokimasia.algorithms.trees.growth import options_below
 from dokimasia.algorithms.trees.places import members_below, place_of
@@ -50,7 +50,7 @@ class Tally:
         if len(self.rejections) < LISTED:
             self.rejections.append(Rejection(what=what[:300], reason=reason[:500], call=call or ""))
 
-    def hear(self, heard: Asked[Any], size: int) -> None:
+    def hear(self, heard: AskResult[Any], size: int) -> None:
         """Take in what became of one batch."""
         self.calls += heard.asks
         self.asked += size
@@ -71,7 +71,7 @@ async def _all(
 ) -> list[tuple[Sequence[A], B, Provenance]]:
     """Ask about all parts side by side; return those that brought something, each with that and whose word it is."""
 
-    async def one(part: Sequence[A]) -> Asked[B]:
+    async def one(part: Sequence[A]) -> AskResult[B]:
         return within_budget(await context.ask(what(part)))
 
     brought: list[tuple[Sequence[A], B, Provenance]] = []
@@ -117,11 +117,11 @@ async def all_merges(
     """
     known, held = {criterion.key: criterion for criterion in context.criteria}, members_below(tree)
 
-    def row(node: str) -> Row:
+    def row(node: str) -> MergeRow:
         members = [known[key] for key in held[node] if key in known]
         first = {one.sample_id: one for one in reversed(members)}
         members.sort(key=lambda one: first[one.sample_id] is not one)
-        return Row(
+        return MergeRow(
             node,
             max(len(held[node]), int(tree.nodes[node]["support"])),
             [one.text for one in members[:EXAMPLES]],
@@ -193,7 +193,7 @@ async def all_mappings(
 
         async def one(
             job: tuple[list[str], Sequence[TreeCriterion]],
-        ) -> list[tuple[Sequence[TreeCriterion], Asked[Mapped]]]:
+        ) -> list[tuple[Sequence[TreeCriterion], AskResult[Mapped]]]:
             return await _mapped(context, *job)
 
         waiting = defaultdict(list)
@@ -210,7 +210,7 @@ async def all_mappings(
 
 async def _mapped(
     context: GrowthContext, paths: list[str], batch: Sequence[TreeCriterion], *, whole: bool = True
-) -> list[tuple[Sequence[TreeCriterion], Asked[Mapped]]]:
+) -> list[tuple[Sequence[TreeCriterion], AskResult[Mapped]]]:
     """Map a batch; one whose reply is of no use is asked for again in halves, once.
 
     On a retry the batch is not drawn anew where halves took its place: those that were good stay.
@@ -230,7 +230,7 @@ async def _mapped(
     return [(batch, heard)]
 
 
-def _placements(batch: Sequence[TreeCriterion], heard: Asked[Mapped]) -> list[Placement]:
+def _placements(batch: Sequence[TreeCriterion], heard: AskResult[Mapped]) -> list[Placement]:
     """Return what a reply says of each criterion of its batch."""
     if heard.value is None or heard.provenance is None:
         failed = heard.failure

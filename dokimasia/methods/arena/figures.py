@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from itertools import combinations
 from typing import Any, NamedTuple
 
-from dokimasia.algorithms.pairwise import Comparison, Group, rate_models
+from dokimasia.algorithms.pairwise import ConnectedModels, PairOutcome, rate_models
 from dokimasia.algorithms.statistics import Interval, adjusted
 from dokimasia.methods.arena.request import Pair
 from dokimasia.methods.duel import DuelRow, places, unasked, verdict_figures
@@ -67,10 +67,10 @@ def arena_figures(
     return figures | ({} if scores is None else {"elsewhere": _elsewhere(figures["models"], scores)})
 
 
-def _comparisons(meetings: Sequence[Meeting]) -> tuple[list[Comparison], list[str]]:
+def _comparisons(meetings: Sequence[Meeting]) -> tuple[list[PairOutcome], list[str]]:
     """Return who won, with the cluster of the case, where both orders have a verdict: one alone would count the place."""
     found = [
-        (Comparison(*meeting.pair, (verdict > 0) - (verdict < 0)), meeting.row.cluster)
+        (PairOutcome(*meeting.pair, (verdict > 0) - (verdict < 0)), meeting.row.cluster)
         for meeting in meetings
         if (both := meeting.row.both) is not None
         for verdict in both
@@ -78,7 +78,7 @@ def _comparisons(meetings: Sequence[Meeting]) -> tuple[list[Comparison], list[st
     return [one for one, _ in found], [cluster for _, cluster in found]
 
 
-def _model(name: str, meetings: Sequence[Meeting], groups: Sequence[Group], *, seed: int) -> dict[str, Any]:
+def _model(name: str, meetings: Sequence[Meeting], groups: Sequence[ConnectedModels], *, seed: int) -> dict[str, Any]:
     own = [one for one in meetings if name in one.pair]
     number, group = next((at, group) for at, group in enumerate(groups) if name in group.models)
     rating = group.ratings.get(name)
@@ -116,7 +116,7 @@ def _words(name: str, meeting: Meeting) -> int | None:
 
 
 def _pairs(
-    meetings: Sequence[Meeting], groups: Sequence[Group], ranked: Sequence[str], *, seed: int
+    meetings: Sequence[Meeting], groups: Sequence[ConnectedModels], ranked: Sequence[str], *, seed: int
 ) -> list[dict[str, Any]]:
     """Return every pair that met, or that can be compared, the better one first."""
     apart = {pair: one for group in groups for pair, one in group.differences.items()}

@@ -5,11 +5,11 @@ from typing import Literal
 from pydantic import Field
 
 from dokimasia.domain.identity import Value
-from dokimasia.methods.duel import DuelPlaces, Judged
+from dokimasia.methods.duel import DuelPlaces, VerdictFigures
 from dokimasia.runs.shapes import Count, DataFigures, Failures, Fraction, Interval, Judge, NoInterval, Used
 
 
-class ArenaModel(Judged):
+class ArenaModel(VerdictFigures):
     """One model's figures over all whom it met; intervals clustered by cases that share an image."""
 
     rating: Interval | None = Field(
@@ -33,7 +33,7 @@ class ArenaGroup(Value):
     tie_rate: float | None = Field(description="percent of ties between two models of equal strength")
 
 
-class ArenaPair(Judged):
+class ArenaPair(VerdictFigures):
     """Two models, the better one first: the verdicts on it, and how far they are rated apart."""
 
     first: str

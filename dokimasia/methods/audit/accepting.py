@@ -14,7 +14,7 @@ from dokimasia.domain.sample import Sample
 from dokimasia.errors import ConfigError, DataError, NotFound
 from dokimasia.methods.audit.request import AuditPlan, AuditRequest
 from dokimasia.methods.audit.results import rubric_sets
-from dokimasia.methods.passports import Way, chosen_judge, held
+from dokimasia.methods.passports import JudgeUse, chosen_judge, held
 from dokimasia.methods.rubrics import read_sets, sets_id, sets_of_run
 from dokimasia.report.figures import several
 from dokimasia.runs.estimate import INSTRUCTION_TOKENS, Asking, Estimate, added_up, size_of
@@ -26,7 +26,7 @@ from dokimasia.storage.home import Home
 from dokimasia.storage.naming import of_method, resolve_run
 from dokimasia.storage.runs import Run
 
-WAY = Way("judging by gated rubrics", ("gated",), "rubric_assessment")
+WAY = JudgeUse("judging by gated rubrics", ("gated",), "rubric_assessment")
 
 DESCRIPTION_TOKENS, RUBRIC_TOKENS, RESULT_TOKENS = 900, 350, 160
 

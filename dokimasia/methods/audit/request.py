@@ -8,7 +8,7 @@ from pydantic import Field
 from dokimasia.domain.call import ModelSpec
 from dokimasia.domain.options import GraphOptions
 from dokimasia.methods.passports import BLIND_BELOW, HELP, Passports
-from dokimasia.runs.plans import AnswersPlan, JudgedPlan, Outside
+from dokimasia.runs.plans import AnswersPlan, JudgedPlan, OutsideIdentity
 from dokimasia.runs.requests import MOST_REPEATS, SHARED_HELP, DataRequest, Models, Option, run_or_file
 from dokimasia.runs.responses import ResponsesFiles
 
@@ -46,7 +46,7 @@ class AuditPlan(AnswersPlan, JudgedPlan):
     KIND: ClassVar[str] = "audit"
 
     rubrics: str
-    sets: Annotated[dict[str, str], Outside]
+    sets: Annotated[dict[str, str], OutsideIdentity]
 
     @property
     def models(self) -> dict[str, ModelSpec]:

@@ -8,7 +8,7 @@ from typing import Any
 
 from dokimasia.domain.identity import digest, value_id
 from dokimasia.domain.sample import Sample
-from dokimasia.graphs.answering import Item
+from dokimasia.graphs.answering import AnswerState
 from dokimasia.graphs.rubrics import rubric_audit
 from dokimasia.methods.audit.request import AuditPlan
 from dokimasia.runs.plans import AnswerItem
@@ -56,7 +56,7 @@ async def _walk(
     return [_row(job, sample, item, one) for item, one in zip(items, state["items"], strict=True)]
 
 
-def _row(job: Job[AuditPlan], sample: Sample, item: AnswerItem, ended: Item) -> ResultRow:
+def _row(job: Job[AuditPlan], sample: Sample, item: AnswerItem, ended: AnswerState) -> ResultRow:
     judged: dict[str, Any] = {"value_ids": (ended["judgement"],)} if ended.get("judgement") else {}
     return job.row(
         sample,

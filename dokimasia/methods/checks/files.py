@@ -7,11 +7,11 @@ from typing import Any
 import orjson
 
 from dokimasia.domain.decision import Standing
-from dokimasia.domain.question import Question
+from dokimasia.domain.question import PendingQuestion
 from dokimasia.domain.sample import ImageRef
 from dokimasia.errors import InputError
 from dokimasia.methods.checks.handing import image_folder, labelling_files, labelling_row
-from dokimasia.methods.checks.perturbed import Shown, shown_perturbations
+from dokimasia.methods.checks.perturbed import PerturbationView, shown_perturbations
 from dokimasia.methods.people import image_name
 from dokimasia.runs.reading.export_formats import make_folder, write_whole
 from dokimasia.settings import Settings
@@ -46,7 +46,7 @@ def check_files(
         f"{folder}/{image_name(ref)}": home.blobs.get(ref.sha256)
         for ref in dict.fromkeys(ref for one in asked.values() for ref in _images(one))
     }
-    shown: dict[str, Shown] = {}
+    shown: dict[str, PerturbationView] = {}
     if any(one.item.kind == "perturbation" for one in standings):
         shown = shown_perturbations(home, standings[0].item.run)
         beside |= dict(labelling_files(home, standings, who, stem))
@@ -79,7 +79,7 @@ def write_files(files: Mapping[str, bytes], path: Path) -> list[Path]:
     return [path.parent / name for name in files]
 
 
-def _row(one: Standing, shown: Shown | None, images: str, *, who: str | None) -> bytes:
+def _row(one: Standing, shown: PerturbationView | None, images: str, *, who: str | None) -> bytes:
     """A JSON line of an item: what it is, how it stands, the decisions that `who` may see, and empty fields to fill in.
 
     `action` takes accept, edit (with `new_text`), delete (with `delete`, numbers of sentences from 1) or reject; of a
@@ -101,7 +101,7 @@ def _row(one: Standing, shown: Shown | None, images: str, *, who: str | None) ->
     return orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE)
 
 
-def _question_row(one: Standing, question: Question, images: str) -> bytes:
+def _question_row(one: Standing, question: PendingQuestion, images: str) -> bytes:
     """A JSON line of a question: what is asked, whose it is, its images, the empty form, and `reply` to fill in."""
     row = {
         "item": one.item.id,
@@ -118,5 +118,5 @@ def _question_row(one: Standing, question: Question, images: str) -> bytes:
     return orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE)
 
 
-def _images(question: Question) -> list[ImageRef]:
+def _images(question: PendingQuestion) -> list[ImageRef]:
     return [ref for message in question.call.messages for ref in message.images]

@@ -20,7 +20,7 @@ from dokimasia.storage.people.questions import get_question
 MAX_LINE = 1 << 20
 
 
-class Imported(NamedTuple):
+class ImportResult(NamedTuple):
     """What came of an import: new decisions taken, those known already, those left for a process that writes, lines without."""
 
     decided: int
@@ -36,7 +36,7 @@ class _Made(BaseModel):
     at: str = ""
 
 
-class Line(BaseModel):
+class SheetLine(BaseModel):
     """What a line of a file says, without what it only shows; `number` is its place in the file, from 1."""
 
     number: int = Field(default=0, ge=0, lt=2**31)
@@ -60,7 +60,7 @@ class Line(BaseModel):
         return "edit" if self.action == "delete" else self.action or None
 
 
-def import_checks(settings: Settings, run: str, path: Path, *, who: str) -> Imported:
+def import_checks(settings: Settings, run: str, path: Path, *, who: str) -> ImportResult:
     """Take in the decisions of a file; a line's own `who` goes before the one given here. Doing it again changes nothing.
 
     The whole file is read before anything is decided. A line of another run is taken for what is the same in this one, so
@@ -77,7 +77,9 @@ def import_checks(settings: Settings, run: str, path: Path, *, who: str) -> Impo
     return _taken(wanted, standings, str(path), partial(decide, settings=settings))
 
 
-def take_in_lines(home: Home, run_id: str, lines: Sequence[Line], name: str, *, who: str, others: bool) -> Imported:
+def take_in_lines(
+    home: Home, run_id: str, lines: Sequence[SheetLine], name: str, *, who: str, others: bool
+) -> ImportResult:
     """Take in the lines of a file, as `import_checks` does, in a home that is open for writing.
 
     Without `others` a line with what somebody else decided is refused, but for what the home has of them already.
@@ -105,7 +107,7 @@ Wanted = tuple[int, CheckItem, dict[str, Any]]
 """The number of a line, what it is about, and the arguments of a decision; none where it decides nothing."""
 
 
-def _wanted(home: Home, standings: Sequence[Standing], lines: Sequence[Line], name: str, who: str) -> list[Wanted]:
+def _wanted(home: Home, standings: Sequence[Standing], lines: Sequence[SheetLine], name: str, who: str) -> list[Wanted]:
     """Return what lines decide, in order.
 
     Raises:
@@ -144,8 +146,8 @@ def _wanted(home: Home, standings: Sequence[Standing], lines: Sequence[Line], na
 
 def _taken(
     wanted: Sequence[Wanted], standings: Sequence[Standing], name: str, keep: Callable[..., Decision | None]
-) -> Imported:
-    counts = dict.fromkeys(Imported._fields, 0)
+) -> ImportResult:
+    counts = dict.fromkeys(ImportResult._fields, 0)
     known = _known(standings)
     ids = {made.id for one in standings for made in one.decisions}
     for number, item, made in wanted:
@@ -164,7 +166,7 @@ def _taken(
         else:
             counts["known" if decision.id in ids else "decided"] += 1
             ids.add(decision.id)
-    return Imported(**counts)
+    return ImportResult(**counts)
 
 
 def _known(standings: Sequence[Standing]) -> set[tuple[str, ...]]:
@@ -175,7 +177,7 @@ def _named(item: CheckItem, made: Mapping[str, Any]) -> tuple[str, ...]:
     return (item.id, made["who"], made["action"], made["text"], made.get("at", ""))
 
 
-def _fault(home: Home, item: CheckItem, line: Line, who: str) -> str:
+def _fault(home: Home, item: CheckItem, line: SheetLine, who: str) -> str:
     """Return why a line's reply cannot be kept; empty where it can, or is kept already."""
     if told := item.told(line.who or who):
         return told
@@ -184,7 +186,7 @@ def _fault(home: Home, item: CheckItem, line: Line, who: str) -> str:
     return "" if question.reply == reply.strip() else faults_of(question.aid, reply)
 
 
-def read_checks(path: Path) -> list[Line]:
+def read_checks(path: Path) -> list[SheetLine]:
     """Return the lines of a file that somebody filled in.
 
     Raises:
@@ -194,14 +196,14 @@ def read_checks(path: Path) -> list[Line]:
         data = path.read_bytes()
     except OSError as error:
         raise DataError(f"{path}: {error.strerror or error}") from None
-    lines: list[Line] = []
+    lines: list[SheetLine] = []
     for number, raw in enumerate(data.splitlines(), 1):
         if not raw.strip():
             continue
         if len(raw) > MAX_LINE:
             raise DataError(f"{path}, line {number}: longer than {MAX_LINE} bytes")
         try:
-            lines.append(Line.model_validate_json(raw).model_copy(update={"number": number}))
+            lines.append(SheetLine.model_validate_json(raw).model_copy(update={"number": number}))
         except ValidationError as error:
             first = error.errors()[0]
             where = ".".join(map(str, first["loc"])) or "the line"

@@ -6,7 +6,7 @@ from typing import Any
 
 from dokimasia.domain.decision import Standing
 from dokimasia.domain.sample import ImageRef
-from dokimasia.methods.checks.perturbed import MEANINGS, Shown, shown_perturbations
+from dokimasia.methods.checks.perturbed import MEANINGS, PerturbationView, shown_perturbations
 from dokimasia.methods.people import form_page, image_name
 from dokimasia.report.blocks import plain
 from dokimasia.report.differences import difference
@@ -15,7 +15,7 @@ from dokimasia.storage.home import Home
 QUESTION = "What is the change?"
 
 
-def labelling_row(shown: Shown, folder: str) -> dict[str, Any]:
+def labelling_row(shown: PerturbationView, folder: str) -> dict[str, Any]:
     """Return what a JSON line says of a perturbation; images are named in a folder beside the file."""
     item = shown.item
     return {
@@ -54,7 +54,7 @@ def image_folder(stem: str) -> str:
     return f"{stem}-images"
 
 
-def _page(home: Home, who: str, due: Sequence[tuple[str, Shown]]) -> str:
+def _page(home: Home, who: str, due: Sequence[tuple[str, PerturbationView]]) -> str:
     options = {label: f"{label.replace('_', ' ')}: {meaning}" for label, meaning in MEANINGS.items()}
     refs = {ref.sha256: ref for _, found in due for _, ref in found.images}
     images = {sha256: _uri(home, ref) for sha256, ref in sorted(refs.items())}
@@ -62,7 +62,7 @@ def _page(home: Home, who: str, due: Sequence[tuple[str, Shown]]) -> str:
     return form_page(who, "perturbation", [("label", QUESTION, options)], rows, images, adds={"who": who})
 
 
-def _row(id: str, shown: Shown) -> Mapping[str, Any]:
+def _row(id: str, shown: PerturbationView) -> Mapping[str, Any]:
     item, names = shown.item, [(name, ref.sha256) for name, ref in shown.images]
     compared = item.gold_image is not None
     return {

@@ -19,7 +19,7 @@ NOTHING_TWICE = "no two annotators labelled the same perturbation"
 NOBODY = "nobody has labelled anything"
 
 
-class Labelled(NamedTuple):
+class LabelledPerturbation(NamedTuple):
     """A perturbation with what people said of it: the label that counts, and everybody's own, by name."""
 
     item: Perturbed
@@ -33,7 +33,7 @@ class Labelled(NamedTuple):
         return self.label == ("score_invariant" if self.item.neutral else "valid")
 
 
-def labelled(home: Home, run: str, standings: Sequence[Standing] | None = None) -> list[Labelled]:
+def labelled(home: Home, run: str, standings: Sequence[Standing] | None = None) -> list[LabelledPerturbation]:
     """Return the perturbations of a run with their labels, in order.
 
     Args:
@@ -46,16 +46,16 @@ def labelled(home: Home, run: str, standings: Sequence[Standing] | None = None) 
         if standings is None
         else {one.item.subject: one for one in standings}
     )
-    found: list[Labelled] = []
+    found: list[LabelledPerturbation] = []
     for made, item in made_values(home, run, Perturbed):
         standing = by_subject.get(made.id)
         said = {} if standing is None else labels_of(standing)
         first: Label | None = next(iter(said.values()), None)
-        found.append(Labelled(item, made.cluster, first, said))
+        found.append(LabelledPerturbation(item, made.cluster, first, said))
     return found
 
 
-def label_figures(items: Sequence[Labelled]) -> dict[str, Any]:
+def label_figures(items: Sequence[LabelledPerturbation]) -> dict[str, Any]:
     """Return the figures of perturbations that people label, ready for JSON.
 
     `fit` is the share of the labelled ones that people found as they were meant: errors valid, harmless changes
@@ -90,13 +90,13 @@ def _counted(labels: Any) -> dict[str, int]:
     return {label: counted[label] for label in LABELS}
 
 
-def _fit(items: Sequence[Labelled]) -> dict[str, Any]:
+def _fit(items: Sequence[LabelledPerturbation]) -> dict[str, Any]:
     decided = [one for one in items if one.label is not None]
     clusters = [one.cluster for one in decided]
     return share([one.fit for one in decided], clusters, unknown=len(items) - len(decided))
 
 
-def _dimension(name: str, items: Sequence[Labelled]) -> dict[str, Any]:
+def _dimension(name: str, items: Sequence[LabelledPerturbation]) -> dict[str, Any]:
     known = error_dimensions(items[0].item.task).get(name)
     return {
         "dimension": name,
@@ -110,7 +110,7 @@ def _dimension(name: str, items: Sequence[Labelled]) -> dict[str, Any]:
     }
 
 
-def _agreement(items: Sequence[Labelled]) -> dict[str, Any]:
+def _agreement(items: Sequence[LabelledPerturbation]) -> dict[str, Any]:
     people = sorted({who for one in items for who in one.said})
     several = [one for one in items if len(one.said) > 1]
     absent = NOBODY if not people else ONE_PERSON if len(people) == 1 else "" if several else NOTHING_TWICE
@@ -123,12 +123,12 @@ def _agreement(items: Sequence[Labelled]) -> dict[str, Any]:
     }
 
 
-def _alpha(items: Sequence[Labelled], people: Sequence[str]) -> dict[str, Any]:
+def _alpha(items: Sequence[LabelledPerturbation], people: Sequence[str]) -> dict[str, Any]:
     rows = [[one.said.get(who) for who in people] for one in items]
     return coefficient(_over(rows, krippendorff_alpha), len(rows), [one.cluster for one in items])
 
 
-def _pair(items: Sequence[Labelled], first: str, second: str) -> dict[str, Any]:
+def _pair(items: Sequence[LabelledPerturbation], first: str, second: str) -> dict[str, Any]:
     both = [one for one in items if first in one.said and second in one.said]
     rows = [(one.said[first], one.said[second]) for one in both]
 
@@ -150,7 +150,7 @@ def _over(rows: Sequence[Any], statistic: Callable[[list[Any]], float]) -> Calla
     return lambda use: statistic([rows[at] for at in use])
 
 
-def _confusion(items: Sequence[Labelled]) -> list[dict[str, Any]]:
+def _confusion(items: Sequence[LabelledPerturbation]) -> list[dict[str, Any]]:
     met: Counter[tuple[Label, Label]] = Counter()
     for one in items:
         met.update(permutations(one.said.values(), 2))

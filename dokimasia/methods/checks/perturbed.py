@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import NamedTuple
 
-from dokimasia.algorithms.text.word_difference import Piece, word_difference
+from dokimasia.algorithms.text.word_difference import DifferencePiece, word_difference
 from dokimasia.domain.blindspots import Label, Perturbed
 from dokimasia.domain.perturbation import ChangeCheck, EditRecord
 from dokimasia.domain.sample import ImageRef, Sample
@@ -30,7 +30,7 @@ LABEL_KEYS: Mapping[str, Label] = MappingProxyType(dict(zip("vixnu", MEANINGS, s
 """The key that gives each label, in the terminal and in the browser."""
 
 
-class Shown(NamedTuple):
+class PerturbationView(NamedTuple):
     """A perturbation as people see it.
 
     Attributes:
@@ -46,13 +46,13 @@ class Shown(NamedTuple):
     item: Perturbed
     prompt: str
     images: tuple[tuple[str, ImageRef], ...]
-    pieces: tuple[Piece, ...]
+    pieces: tuple[DifferencePiece, ...]
     title: str
     definition: str
     doubt: str
 
 
-def shown_perturbations(home: Home, run: str) -> dict[str, Shown]:
+def shown_perturbations(home: Home, run: str) -> dict[str, PerturbationView]:
     """Return the perturbations of a run as people see them, by content id (`CheckItem.subject`), in the run's order."""
     samples = {sample.id: sample for sample in load_samples(home, run)}
     doubts = _doubts(home, run)
@@ -62,7 +62,7 @@ def shown_perturbations(home: Home, run: str) -> dict[str, Shown]:
     }
 
 
-def shown_perturbation(home: Home, run: str, id: str) -> Shown:
+def shown_perturbation(home: Home, run: str, id: str) -> PerturbationView:
     """Return one perturbation of a run as people see it, by content id.
 
     Raises:
@@ -74,12 +74,12 @@ def shown_perturbation(home: Home, run: str, id: str) -> Shown:
     raise NotFound(f"run {run} has no perturbation {id}")
 
 
-def _shown(item: Perturbed, sample: Sample, doubt: Callable[[Perturbed], str] | None) -> Shown:
+def _shown(item: Perturbed, sample: Sample, doubt: Callable[[Perturbed], str] | None) -> PerturbationView:
     dimension = error_dimensions(item.task).get(item.dimension)
     images = [("image", ref) for ref in sample.images]
     if item.gold_image is not None and item.perturbed_image is not None:
         images = [("gold image", item.gold_image), ("changed image", item.perturbed_image)]
-    return Shown(
+    return PerturbationView(
         item,
         sample.prompt,
         tuple(images),

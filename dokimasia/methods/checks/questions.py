@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from dokimasia.domain.call import Message
 from dokimasia.domain.decision import CheckItem
-from dokimasia.domain.question import Question
+from dokimasia.domain.question import PendingQuestion
 from dokimasia.domain.sample import Sample
 from dokimasia.errors import InputError
 from dokimasia.methods.checks.checking import checked, decide, keep_decision
@@ -33,7 +33,7 @@ def waiting_questions(home: Home, *, run: str | None = None, who: str | None = N
     return open_questions(home, run=run, person=who)
 
 
-async def show_question(home: Home, item: str) -> Question:
+async def show_question(home: Home, item: str) -> PendingQuestion:
     """Return a question whole, to be shown to its person: its messages with their images, and the empty form of the reply.
 
     Where the home is open for writing, the time is kept at which it was first shown; replies are paid for by it.
@@ -55,7 +55,7 @@ def samples_asked(home: Home, items: Sequence[CheckItem]) -> dict[str, str]:
     return {one.id: one.sample_id for one in items} | {one.item: sample_of(one, samples) for one in questions}
 
 
-def sample_of(question: Question, samples: Sequence[Sample]) -> str:
+def sample_of(question: PendingQuestion, samples: Sequence[Sample]) -> str:
     """Return of which sample of its run a question is: the one whose images it shows and whose own question it quotes.
 
     What is asked of an image alone, such as to describe it, is of all samples that show it, named with commas between them.
@@ -72,7 +72,7 @@ def sample_of(question: Question, samples: Sequence[Sample]) -> str:
     return ", ".join(one.id for one in chosen)
 
 
-def draft_of(home: Home, question: Question, who: str) -> str:
+def draft_of(home: Home, question: PendingQuestion, who: str) -> str:
     """Return what a person starts from: what was saved of an unfinished reply, or the empty form."""
     draft = draft_file(home.path, question.item, who)
     return draft.read_text(encoding="utf-8", errors="replace") if draft.is_file() else question.aid.form

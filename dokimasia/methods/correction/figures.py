@@ -7,8 +7,8 @@ from typing import Any
 
 from dokimasia.algorithms.correction import (
     Corrected,
-    Measured,
     Powered,
+    ShareEstimate,
     as_shares,
     corrected_difference,
     corrected_rate,
@@ -19,8 +19,8 @@ from dokimasia.algorithms.correction import (
 from dokimasia.algorithms.statistics import difference_interval
 from dokimasia.errors import ConfigError
 from dokimasia.methods.correction.given import Labels, check_named, check_responses, read_labels, read_mix
-from dokimasia.methods.correction.measures import Answer, judged_run
-from dokimasia.methods.correction.rates import Rates, no_rates, observed_mix, rates_for
+from dokimasia.methods.correction.measures import DecidedAnswer, judged_run
+from dokimasia.methods.correction.rates import JudgeRates, no_rates, observed_mix, rates_for
 from dokimasia.methods.passports import passport_for
 from dokimasia.runs.reading.rates import limits, rounded, strict_share
 from dokimasia.storage.home import Home
@@ -55,7 +55,7 @@ def correct(
     labels = None if human is None else read_labels(human, judged, seed=run.seed)
     if passport is not None and judged.judge is None:
         raise ConfigError(f"{passport}: rules alone decided run {run.id}, and there is no judge to be corrected")
-    rates: dict[str, Rates] = {}
+    rates: dict[str, JudgeRates] = {}
     warnings: list[str] = []
     used, known = None, None if mix is None else read_mix(mix)
     if passport is not None and judged.judge is not None:
@@ -127,7 +127,9 @@ def correct(
     }
 
 
-def _model(answers: Sequence[Answer], rates: Rates | None, labels: Labels | None, *, seed: int) -> dict[str, Any]:
+def _model(
+    answers: Sequence[DecidedAnswer], rates: JudgeRates | None, labels: Labels | None, *, seed: int
+) -> dict[str, Any]:
     decided = [(one, one.decision) for one in answers if one.decision is not None]
     decisions, clusters = [decision for _, decision in decided], [one.cluster for one, _ in decided]
     by_passport: dict[str, Any] | None = None
@@ -164,7 +166,7 @@ def _cut(rate: float | None, over: tuple[float, float], by_rule: tuple[float, fl
     return rate is None or any(one[0] or all(one[1:]) for one in at)
 
 
-def decided_labels(answers: Sequence[Answer], labels: Labels) -> tuple[list[bool], list[bool | None], list[str]]:
+def decided_labels(answers: Sequence[DecidedAnswer], labels: Labels) -> tuple[list[bool], list[bool | None], list[str]]:
     """Return what was decided of answers, their labels (those of the first repeat alone), and their clusters."""
     known = [(one, one.decision) for one in answers if one.decision is not None]
     return (
@@ -197,9 +199,9 @@ def _alone(found: Powered) -> Corrected:
 def _pair(
     first: str,
     second: str,
-    before: Sequence[Answer],
-    after: Sequence[Answer],
-    rates: Rates | None,
+    before: Sequence[DecidedAnswer],
+    after: Sequence[DecidedAnswer],
+    rates: JudgeRates | None,
     labels: Labels | None,
     seed: int,
 ) -> dict[str, Any]:
@@ -263,7 +265,7 @@ def _difference(found: Corrected) -> dict[str, Any]:
     return {"difference": named.pop("rate"), **named}
 
 
-def _rate(one: Measured) -> dict[str, Any]:
+def _rate(one: ShareEstimate) -> dict[str, Any]:
     return {"share": None if one.interval.reason else rounded(one.share), **limits(one.interval)}
 
 

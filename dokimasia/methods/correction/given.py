@@ -9,15 +9,15 @@ from typing import Any, NamedTuple, get_args
 
 import orjson
 
-from dokimasia.algorithms.correction import Measured, as_shares, mixed_sensitivity, same_kinds
+from dokimasia.algorithms.correction import ShareEstimate, as_shares, mixed_sensitivity, same_kinds
 from dokimasia.algorithms.statistics import Interval
 from dokimasia.datasets.annotations import read_annotations
 from dokimasia.datasets.lines import refuse
-from dokimasia.domain.annotation import HOLDS, SCORE, Unit
+from dokimasia.domain.annotation import HOLDS, SCORE, AnnotationUnit
 from dokimasia.domain.blindspots import Task
 from dokimasia.domain.passport import BinaryCount, BinaryRates, MeasuredShare
 from dokimasia.errors import DataError, NotFound
-from dokimasia.methods.correction.measures import Judged
+from dokimasia.methods.correction.measures import DecidedRun
 from dokimasia.methods.people import answers_of_run, put_together
 from dokimasia.prompts.dimensions import error_dimensions
 from dokimasia.report.figures import in_words
@@ -56,13 +56,13 @@ class Labels(NamedTuple):
         rated: of each unit of which it is said the SHA-256 of the response that people rated.
     """
 
-    right: Mapping[Unit, bool]
-    kinds: Sequence[tuple[Unit, str]]
+    right: Mapping[AnnotationUnit, bool]
+    kinds: Sequence[tuple[AnnotationUnit, str]]
     named: frozenset[str]
     people: int
     drawn: str
     p_value: float | None
-    rated: Mapping[Unit, str] = MappingProxyType({})
+    rated: Mapping[AnnotationUnit, str] = MappingProxyType({})
 
 
 def read_mix(path: Path) -> Mix:
@@ -134,7 +134,7 @@ def check_apart(where: str, kinds: Iterable[str], rates: BinaryRates) -> None:
         raise DataError(f"{where}: {in_words(twice)} beside the whole group: name a group, or its dimensions")
 
 
-def by_kind(rates: BinaryRates, kinds: Sequence[str]) -> tuple[dict[str, Measured], dict[str, int]]:
+def by_kind(rates: BinaryRates, kinds: Sequence[str]) -> tuple[dict[str, ShareEstimate], dict[str, int]]:
     """Return the sensitivity to each kind, dimensions or groups as they are named, and how many errors measured it.
 
     All dimensions of the passport that no named group holds are there; so with groups alone each dimension is in one kind.
@@ -155,11 +155,11 @@ def by_kind(rates: BinaryRates, kinds: Sequence[str]) -> tuple[dict[str, Measure
     return shares, numbers
 
 
-def measured(one: MeasuredShare) -> Measured:
+def measured(one: MeasuredShare) -> ShareEstimate:
     """Return a share of a passport as the correction takes it."""
     if one.share is None or one.low is None or one.high is None:
-        return Measured(one.share or 0.0, Interval(0.0, 1.0, one.no_interval or "not measured"))
-    return Measured(one.share, Interval(one.low, one.high))
+        return ShareEstimate(one.share or 0.0, Interval(0.0, 1.0, one.no_interval or "not measured"))
+    return ShareEstimate(one.share, Interval(one.low, one.high))
 
 
 def in_kinds(names: Sequence[str], kinds: Iterable[str], rates: BinaryRates) -> list[str] | None:
@@ -169,7 +169,7 @@ def in_kinds(names: Sequence[str], kinds: Iterable[str], rates: BinaryRates) -> 
     return found if all(one in known for one in found) else None
 
 
-def read_labels(path: Path, judged: Judged, *, seed: int) -> Labels:
+def read_labels(path: Path, judged: DecidedRun, *, seed: int) -> Labels:
     """Return the labels of a file of annotations: 1 or 0 of responses (`score`) or of rubrics of responses (`holds`).
 
     Raises:
@@ -181,7 +181,7 @@ def read_labels(path: Path, judged: Judged, *, seed: int) -> Labels:
     units = {one.unit for measure in judged.measures for several in measure.models.values() for one in several}
     models = sorted({one.model for one in units})
 
-    def known(unit: Unit) -> str | None:
+    def known(unit: AnnotationUnit) -> str | None:
         if unit in units:
             return None
         if unit.baseline or unit.measure not in (SCORE, HOLDS):
@@ -263,7 +263,7 @@ def _no_passport(path: Path) -> None:
         raise DataError(f"{path} is a passport: name it with --passport; --human takes annotations of people")
 
 
-def _drawn(right: Mapping[Unit, bool], judged: Judged, *, seed: int) -> tuple[str, float | None]:
+def _drawn(right: Mapping[AnnotationUnit, bool], judged: DecidedRun, *, seed: int) -> tuple[str, float | None]:
     """Return why labels are no random draw of a run's samples, and how likely one is; by the samples' categories."""
     counts = Counter(judged.categories.values())
     if len(counts) < 2:

@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from dokimasia.algorithms.correction import Decision
+from dokimasia.algorithms.correction import DecidedLabel
 from dokimasia.algorithms.gating import gate
-from dokimasia.domain.annotation import HOLDS, SCORE, Unit
+from dokimasia.domain.annotation import HOLDS, SCORE, AnnotationUnit
 from dokimasia.domain.blindspots import Evaluator
 from dokimasia.domain.call import ModelSpec
 from dokimasia.domain.judgement import Correctness, FinalAnswer, correctness_of
@@ -23,7 +23,7 @@ CORRECTED = (EVALUATION.name, AUDIT.name)
 """The methods whose runs have rates to correct."""
 
 
-class Answer(NamedTuple):
+class DecidedAnswer(NamedTuple):
     """One answer of a model, or one rubric of one, and what was decided of it; None where the decision failed.
 
     An `undecided` answer, of which no rule says whether it is right and no judge was asked, counts as decided not to be right.
@@ -31,10 +31,10 @@ class Answer(NamedTuple):
     (0 for the answer as a whole), and the repeat.
     """
 
-    unit: Unit
+    unit: AnnotationUnit
     repeat: int
     cluster: str
-    decision: Decision | None
+    decision: DecidedLabel | None
     undecided: bool = False
 
     @property
@@ -67,10 +67,10 @@ class Measure(NamedTuple):
     evaluator: Evaluator | None
     without: str
     caveat: str
-    models: Mapping[str, list[Answer]]
+    models: Mapping[str, list[DecidedAnswer]]
 
 
-class Judged(NamedTuple):
+class DecidedRun(NamedTuple):
     """A run by what was decided in it.
 
     `judge` is who decided, None where rules alone did; `prompts` are the run's, `categories` each sample's, `clusters` what
@@ -85,7 +85,7 @@ class Judged(NamedTuple):
     categories: Mapping[str, str]
 
 
-def judged_run(home: Home, run: Run) -> Judged:
+def judged_run(home: Home, run: Run) -> DecidedRun:
     """Return what was decided in a run of `evaluate` or `audit`.
 
     Raises:
@@ -110,7 +110,7 @@ def judged_run(home: Home, run: Run) -> Judged:
         raise InputError(
             f"run {run.id} has decided of no answer whether it is right: its samples need reference answers"
         )
-    return Judged(measures, judge, plan.prompts, tools, tuple(simulated(plan.models.values())), categories)
+    return DecidedRun(measures, judge, plan.prompts, tools, tuple(simulated(plan.models.values())), categories)
 
 
 def _right(home: Home, run: Run, clusters: Mapping[str, str]) -> Measure:
@@ -118,31 +118,31 @@ def _right(home: Home, run: Run, clusters: Mapping[str, str]) -> Measure:
     every = results(home, run.id, as_judged=True)  # its judge is measured against people drawn at random
     rows = [row for row in every if row.kind == EVALUATION.row_kind and row.sample_id in clusters]
     finals = find_values(home, FinalAnswer, [row.final_id for row in rows if row.final_id is not None])
-    models: dict[str, list[Answer]] = {}
+    models: dict[str, list[DecidedAnswer]] = {}
     for row in rows:
         final, known = finals.get(row.final_id or ""), correctness_of(row.verdict, row.failure)
         decision = None
         if final is not None and known != "failed":
-            decision = Decision(known == "right", final.rule == "judge")
+            decision = DecidedLabel(known == "right", final.rule == "judge")
         name = shown_name(row.model, row.arm)
-        unit, cluster = Unit(row.sample_id, SCORE, name), clusters[row.sample_id]
-        models.setdefault(name, []).append(Answer(unit, row.repeat, cluster, decision, known == "undecided"))
+        unit, cluster = AnnotationUnit(row.sample_id, SCORE, name), clusters[row.sample_id]
+        models.setdefault(name, []).append(DecidedAnswer(unit, row.repeat, cluster, decision, known == "undecided"))
     return Measure("right", "answers that are right", "right-or-wrong", "", "", models)
 
 
 def _rubrics(home: Home, run: Run) -> tuple[Measure, Measure]:
     """Return which gates are passed, and which must-right rubrics hold."""
-    gates: dict[str, list[Answer]] = {}
-    rubrics: dict[str, list[Answer]] = {}
+    gates: dict[str, list[DecidedAnswer]] = {}
+    rubrics: dict[str, list[DecidedAnswer]] = {}
     for row in audit_rows(home, run):
         must_right = None if row.judged is None else row.judged[0]
-        passed = None if must_right is None else Decision(bool(gate(must_right)))
-        unit = Unit(row.sample_id, SCORE, row.model)
-        gates.setdefault(row.model, []).append(Answer(unit, row.repeat, row.cluster, passed))
+        passed = None if must_right is None else DecidedLabel(bool(gate(must_right)))
+        unit = AnnotationUnit(row.sample_id, SCORE, row.model)
+        gates.setdefault(row.model, []).append(DecidedAnswer(unit, row.repeat, row.cluster, passed))
         for number in range(1, row.rubrics[0] + 1):
-            holds = None if must_right is None else Decision(must_right[number - 1])
-            unit = Unit(row.sample_id, HOLDS, row.model, criterion=number)
-            rubrics.setdefault(row.model, []).append(Answer(unit, row.repeat, row.cluster, holds))
+            holds = None if must_right is None else DecidedLabel(must_right[number - 1])
+            unit = AnnotationUnit(row.sample_id, HOLDS, row.model, criterion=number)
+            rubrics.setdefault(row.model, []).append(DecidedAnswer(unit, row.repeat, row.cluster, holds))
     caveat = (
         "of gated judging a passport knows how often a planted error changes the judgement of any rubric, so that it speaks of "
         "descriptions without an error rather than of gates"

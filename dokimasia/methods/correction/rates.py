@@ -5,18 +5,18 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from dokimasia.algorithms.correction import (
-    Measured,
+    ShareEstimate,
     as_shares,
     mixed_sensitivity,
     same_kinds,
     unlike,
 )
 from dokimasia.algorithms.statistics import rate_interval
-from dokimasia.domain.annotation import Unit
+from dokimasia.domain.annotation import AnnotationUnit
 from dokimasia.domain.blindspots import Task
 from dokimasia.domain.passport import BinaryRates, Passport
 from dokimasia.methods.correction.given import Labels, Mix, by_kind, check_apart, check_known, in_kinds, measured
-from dokimasia.methods.correction.measures import Judged, Measure
+from dokimasia.methods.correction.measures import DecidedRun, Measure
 from dokimasia.report.figures import in_words
 
 TASK: Task = "image-to-text"
@@ -37,7 +37,7 @@ NO_MIX = (
 )
 
 
-class Rates(NamedTuple):
+class JudgeRates(NamedTuple):
     """What a measure is corrected by.
 
     Attributes:
@@ -48,16 +48,16 @@ class Rates(NamedTuple):
         warnings: what speaks against it, a sentence each.
     """
 
-    sensitivity: Measured | None
-    specificity: Measured | None
-    by_kind: Mapping[str, Measured]
+    sensitivity: ShareEstimate | None
+    specificity: ShareEstimate | None
+    by_kind: Mapping[str, ShareEstimate]
     refused: str
     warnings: tuple[str, ...] = ()
 
 
-def no_rates(why: str) -> Rates:
+def no_rates(why: str) -> JudgeRates:
     """Return that a passport cannot correct, and why."""
-    return Rates(None, None, {}, why)
+    return JudgeRates(None, None, {}, why)
 
 
 def observed_mix(labels: Labels, source: str, passport: Passport) -> Mix | None:
@@ -76,12 +76,12 @@ def observed_mix(labels: Labels, source: str, passport: Passport) -> Mix | None:
 def rates_for(
     measure: Measure,
     passport: Passport,
-    judged: Judged,
+    judged: DecidedRun,
     mix: Mix | None,
     labels: Labels | None,
     *,
     seed: int,
-) -> Rates:
+) -> JudgeRates:
     """Return what a passport says of a measure, for the mix of errors that is given or was seen.
 
     Args:
@@ -110,18 +110,18 @@ def rates_for(
     specificity = measured(found.specificity)
     caveat = (f"{measure.what}: {measure.caveat}",) if measure.caveat else ()
     if mix is None:
-        return Rates(None, specificity, sensitivity_by, NO_MIX, caveat)
+        return JudgeRates(None, specificity, sensitivity_by, NO_MIX, caveat)
     sensitivity = mixed_sensitivity(
         sensitivity_by, mix.kinds, seen=mix.seen, together=(numbers, measured(found.sensitivity))
     )
     warnings = [*caveat, *_shifted(mix, numbers, found, labels, judged, seed=seed)]
     if labels is not None:
         warnings += _unlike_labels(measure, sensitivity, specificity, labels)
-    return Rates(sensitivity, specificity, sensitivity_by, "", tuple(warnings))
+    return JudgeRates(sensitivity, specificity, sensitivity_by, "", tuple(warnings))
 
 
 def _shifted(
-    mix: Mix, own: Mapping[str, int], rates: BinaryRates, labels: Labels | None, judged: Judged, *, seed: int
+    mix: Mix, own: Mapping[str, int], rates: BinaryRates, labels: Labels | None, judged: DecidedRun, *, seed: int
 ) -> list[str]:
     """Return in what the errors of this run are of another mix than the passport's, or than the given one."""
     shares, there = as_shares(mix.kinds), as_shares(own)
@@ -152,12 +152,14 @@ def _tested(p_value: float, n: int, what: str, how: str) -> list[str]:
     return [f"the {n} errors seen are of another mix of kinds than {what} (p {shown}); {how}"]
 
 
-def _clusters(judged: Judged, units: Sequence[Unit]) -> list[str]:
+def _clusters(judged: DecidedRun, units: Sequence[AnnotationUnit]) -> list[str]:
     known = {one.unit: one.cluster for each in judged.measures for several in each.models.values() for one in several}
     return [known[unit] for unit in units]
 
 
-def _unlike_labels(measure: Measure, sensitivity: Measured, specificity: Measured, labels: Labels) -> list[str]:
+def _unlike_labels(
+    measure: Measure, sensitivity: ShareEstimate, specificity: ShareEstimate, labels: Labels
+) -> list[str]:
     """Return which of the judge's rates on labelled answers are not those that the passport makes expected."""
     decided: dict[bool, list[tuple[bool, str]]] = {True: [], False: []}
     for several in measure.models.values():
@@ -174,7 +176,7 @@ def _unlike_labels(measure: Measure, sensitivity: Measured, specificity: Measure
             continue
         hits = [hit for hit, _ in agreed]
         interval = rate_interval(hits, clusters=[cluster for _, cluster in agreed], level=SURE)
-        here = Measured(sum(hits) / len(hits), interval)
+        here = ShareEstimate(sum(hits) / len(hits), interval)
         if unlike(here, expected):
             off.append(
                 f"{name} {here.share:.0%} of {len(agreed)} labelled answers, and {expected.share:.0%} by the passport"

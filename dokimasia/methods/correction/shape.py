@@ -39,7 +39,7 @@ class ByLabels(CorrectedRate):
     alone: CorrectedRate = Field(description="the rate of the labels alone")
 
 
-class Difference(Value):
+class RateDifference(Value):
     """The second model's rate less the first's with its 95 % interval, -1 to 1, paired; or why it is refused."""
 
     difference: Signed | None = Field(ge=-1, le=1, description="null where `refused` says why")
@@ -69,9 +69,9 @@ class Compared(Value):
     first: str
     second: str
     n: Count = Field(description="answers of both whose decision did not fail, by sample and repeat")
-    raw: Difference = Field(description="as decided, undecided answers counted as not right")
-    by_passport: Difference | None = Field(description="null where no passport was given")
-    by_labels: Difference | None = Field(description="null where no labels were given")
+    raw: RateDifference = Field(description="as decided, undecided answers counted as not right")
+    by_passport: RateDifference | None = Field(description="null where no passport was given")
+    by_labels: RateDifference | None = Field(description="null where no labels were given")
 
 
 class CorrectedMeasure(Value):
@@ -82,7 +82,7 @@ class CorrectedMeasure(Value):
     pairs: tuple[Compared, ...] = Field(description="every two models")
 
 
-class Rate(Value):
+class MeasuredRate(Value):
     """A measured rate with its 95 % interval, each 0 to 1."""
 
     share: Fraction | None
@@ -96,9 +96,9 @@ class PassportRates(Value):
 
     file: str
     sha256: str
-    sensitivity: dict[str, Rate] = Field(description="to the mix of kinds of error that is used, by measure")
-    specificity: dict[str, Rate] = Field(description="by measure")
-    by_kind: dict[str, dict[str, Rate]] = Field(description="sensitivity by kind of error, by measure")
+    sensitivity: dict[str, MeasuredRate] = Field(description="to the mix of kinds of error that is used, by measure")
+    specificity: dict[str, MeasuredRate] = Field(description="by measure")
+    by_kind: dict[str, dict[str, MeasuredRate]] = Field(description="sensitivity by kind of error, by measure")
 
 
 class MixUsed(Value):

@@ -9,7 +9,7 @@ from dokimasia.runs.figures import failures, heading, paid
 from dokimasia.runs.reading.rates import mean_interval, rounded, share
 from dokimasia.storage.home import Home
 from dokimasia.storage.results import results
-from dokimasia.storage.reviews import Made, made_values
+from dokimasia.storage.reviews import ReviewedValue, made_values
 from dokimasia.storage.runs import Run, run_samples
 
 
@@ -39,7 +39,7 @@ def filter_figures(home: Home, run: Run) -> dict[str, Any]:
     }
 
 
-def _measure(rated: list[tuple[Made, DensityRating]], *, unknown: int) -> dict[str, Any]:
+def _measure(rated: list[tuple[ReviewedValue, DensityRating]], *, unknown: int) -> dict[str, Any]:
     clusters = [made.cluster for made, _ in rated]
     ratings = {
         name: mean_interval(

@@ -7,7 +7,7 @@ from dokimasia.domain.identity import Value
 from dokimasia.runs.shapes import Count, Coverage, DataFigures, Failures, Interval, Judge, Share, Used
 
 
-class Kept(Value):
+class KeptSamples(Value):
     """What was kept of rated samples, and their ratings, 1 to 10; intervals clustered by image."""
 
     kept: Share = Field(description="of the rated samples")
@@ -15,14 +15,14 @@ class Kept(Value):
     informativeness: Interval | None = Field(description="mean rating, 1 to 10; null without a rated sample")
 
 
-class DomainKept(Kept):
+class DomainKept(KeptSamples):
     """The same of one domain."""
 
     title: str = Field(description="what the domain is called")
     given: Count = Field(description="samples whose domain the data gave")
 
 
-class FilterFigures(Kept, Used, DataFigures):
+class FilterFigures(KeptSamples, Used, DataFigures):
     """The figures of a run of the density filter."""
 
     judge: Judge

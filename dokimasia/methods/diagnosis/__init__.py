@@ -7,7 +7,7 @@ from dokimasia.methods.diagnosis.accepting import PICK_TOKENS, REPORT_TOKENS, ac
 from dokimasia.methods.diagnosis.diagnosing import diagnosis_of
 from dokimasia.methods.diagnosis.files import write_tables
 from dokimasia.methods.diagnosis.material import gather
-from dokimasia.methods.diagnosis.measured import Material
+from dokimasia.methods.diagnosis.measured import DiagnosisMaterial
 from dokimasia.methods.diagnosis.request import NAME, WRITING, WordsPlan, WordsRequest
 from dokimasia.methods.diagnosis.results import COLUMNS, REPORT, cells, reports_of, runs_on, words_summary, written_from
 from dokimasia.runs.lifecycle import run as run_method
@@ -49,7 +49,7 @@ __all__ = [
     "REPORT",
     "REPORT_TOKENS",
     "WRITING",
-    "Material",
+    "DiagnosisMaterial",
     "WordsPlan",
     "WordsRequest",
     "diagnosis_of",

@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 from dokimasia.algorithms.statistics import Interval, adjusted, bootstrap_interval, rate_interval
 from dokimasia.algorithms.statistics.contrasts import contrast_interval
 from dokimasia.domain.diagnosis.tables import AssetColumn, AssetRow, Figure, Mark
-from dokimasia.methods.diagnosis.measured import LIMIT, Material
+from dokimasia.methods.diagnosis.measured import LIMIT, DiagnosisMaterial
 from dokimasia.methods.tree import BEST, LEVEL, WORST, rounded
 from dokimasia.runs.reading.rates import limits
 
@@ -20,7 +20,7 @@ MODEL = AssetColumn(name="model", kind="name")
 PAIR = (AssetColumn(name="first", kind="name"), AssetColumn(name="second", kind="name"))
 
 
-class Draft(NamedTuple):
+class PartialRow(NamedTuple):
     """A row without its last three cells (see `compared`): its difference, and the p-value of that where it was tested."""
 
     row: AssetRow
@@ -62,7 +62,7 @@ def mean_of(values: Sequence[float], clusters: Sequence[Hashable], *, bounds: tu
     return estimate(sum(values) / len(values), interval)
 
 
-def points_of(material: Material, model: str, criteria: Iterable[str]) -> Figure:
+def points_of(material: DiagnosisMaterial, model: str, criteria: Iterable[str]) -> Figure:
     """Return a model's mean over those of some criteria that have a score, with its interval."""
     scores = material.scores(model)
     scored = [one for one in criteria if one in scores]
@@ -94,7 +94,7 @@ def value_of(figure: Figure, otherwise: float) -> float:
     return float(figure.value) if isinstance(figure.value, int | float) else otherwise
 
 
-def judged(drafts: Iterable[Draft]) -> list[AssetRow]:
+def judged(drafts: Iterable[PartialRow]) -> list[AssetRow]:
     """Return rows whole, the p-values of all adjusted together; what was not tested has no verdict."""
     listed = list(drafts)
     rows: list[AssetRow] = []

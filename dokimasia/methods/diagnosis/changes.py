@@ -4,11 +4,11 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from dokimasia.algorithms.statistics.paired import sign_flip_test
 from dokimasia.domain.diagnosis.tables import Asset, AssetColumn, AssetRow
-from dokimasia.methods.diagnosis.cells import POINTS, Draft, compared, judged, mean_of, text
+from dokimasia.methods.diagnosis.cells import POINTS, PartialRow, compared, judged, mean_of, text
 from dokimasia.methods.diagnosis.leaves import leaves_in_order, name_of
-from dokimasia.methods.diagnosis.measured import LIMIT, Material, slugs_of
+from dokimasia.methods.diagnosis.measured import LIMIT, DiagnosisMaterial, slugs_of
 from dokimasia.methods.tree import BEST, WORST, mapping_of
-from dokimasia.runs.reading.sides import Place
+from dokimasia.runs.reading.sides import SampleRef
 
 FEWEST = 5
 """A leaf with fewer samples in both runs is shown, and not tested."""
@@ -18,7 +18,11 @@ Means = Mapping[tuple[str, str], float | None]
 
 
 def change_tables(
-    first: Material, second: Material, shared: Sequence[tuple[Place, Place]], *, names: tuple[str, str]
+    first: DiagnosisMaterial,
+    second: DiagnosisMaterial,
+    shared: Sequence[tuple[SampleRef, SampleRef]],
+    *,
+    names: tuple[str, str],
 ) -> list[Asset]:
     """Return a table for each model that both runs have: every leaf before and after, and whether the change is sure.
 
@@ -39,7 +43,9 @@ def change_tables(
     ]
 
 
-def _drafts(first: Material, second: Material, shared: Sequence[tuple[Place, Place]], model: str) -> Iterator[Draft]:
+def _drafts(
+    first: DiagnosisMaterial, second: DiagnosisMaterial, shared: Sequence[tuple[SampleRef, SampleRef]], model: str
+) -> Iterator[PartialRow]:
     ours, theirs = _by_sample(first, model), _by_sample(second, model)
     for leaf in dict.fromkeys((*leaves_in_order(first), *leaves_in_order(second))):
         places = [(one.cluster, (one.sample_id, leaf), (other.sample_id, leaf)) for one, other in shared]
@@ -62,10 +68,10 @@ def _drafts(first: Material, second: Material, shared: Sequence[tuple[Place, Pla
         )
         gap = mean_of(gaps, clusters, bounds=(WORST - BEST, BEST - WORST), seed=first.seed)
         tested = len(both) >= FEWEST
-        yield Draft(row, gap, sign_flip_test(gaps, clusters=clusters, seed=first.seed).p_value if tested else None)
+        yield PartialRow(row, gap, sign_flip_test(gaps, clusters=clusters, seed=first.seed).p_value if tested else None)
 
 
-def _by_sample(material: Material, model: str) -> Means:
+def _by_sample(material: DiagnosisMaterial, model: str) -> Means:
     """Return a model's mean score by sample and leaf, of all that it was asked about."""
     scores, failed = material.scores(model), material.measured.failures.get(model, {})
     values: dict[tuple[str, str], list[float]] = {}
@@ -79,7 +85,7 @@ def _by_sample(material: Material, model: str) -> Means:
 
 
 def _table(
-    first: Material, model: str, slug: str, rows: Sequence[AssetRow], names: tuple[str, str], shared: int
+    first: DiagnosisMaterial, model: str, slug: str, rows: Sequence[AssetRow], names: tuple[str, str], shared: int
 ) -> Asset:
     better, worse = (sum(row.mark == kind for row in rows) for kind in ("better", "worse"))
     return Asset(

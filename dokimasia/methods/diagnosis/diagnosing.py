@@ -8,12 +8,12 @@ from dokimasia.domain.identity import value_id
 from dokimasia.errors import InputError
 from dokimasia.methods.diagnosis.changes import change_tables
 from dokimasia.methods.diagnosis.material import Gathered, by_category, gather
-from dokimasia.methods.diagnosis.measured import Material
+from dokimasia.methods.diagnosis.measured import DiagnosisMaterial
 from dokimasia.methods.diagnosis.tables import assets_of
 from dokimasia.methods.evaluation import METHOD as EVALUATION
 from dokimasia.methods.tree import measured_of
 from dokimasia.runs.figures import simulated
-from dokimasia.runs.reading.sides import Place, match_places
+from dokimasia.runs.reading.sides import SampleRef, match_places
 from dokimasia.storage.home import Home
 from dokimasia.storage.lookup import find_values
 from dokimasia.storage.results import events, record_event
@@ -123,7 +123,7 @@ def changes(home: Home, first: Run, second: Run, *, tree: str | None = None, see
     if first.id == second.id:
         raise InputError(f"run {first.id} does not differ from itself: name another run with --against")
     places = [
-        [Place(one.sample_id, one.sample_digest, one.cluster) for one in run_samples(home, run.id)]
+        [SampleRef(one.sample_id, one.sample_digest, one.cluster) for one in run_samples(home, run.id)]
         for run in (first, second)
     ]
     shared, _ = match_places(places[0], places[1])
@@ -147,7 +147,7 @@ def changes(home: Home, first: Run, second: Run, *, tree: str | None = None, see
 
 def _same_ground(
     home: Home, first: Run, second: Run, *, tree: str | None, seed: int | None
-) -> tuple[Material, Material, list[str]]:
+) -> tuple[DiagnosisMaterial, DiagnosisMaterial, list[str]]:
     """Return both runs' material under one tree, or both under the data's categories."""
     ours = gather(home, first, tree=tree, seed=seed)
     notes = list(ours.notes)

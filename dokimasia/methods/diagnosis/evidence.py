@@ -26,7 +26,7 @@ HIGH_FIRST = frozenset({"strong", "better"})
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class EvidenceTarget:
     """What is asked about: a table or a row of it, whose atoms these are, at which node and of which samples (empty: all)."""
 
     text: str
@@ -85,7 +85,7 @@ def evidence_of(
     }
 
 
-def find_target(diagnosis: Diagnosis, gathered: Gathered, text: str) -> Target:
+def find_target(diagnosis: Diagnosis, gathered: Gathered, text: str) -> EvidenceTarget:
     """Return what a text asks about.
 
     Raises:
@@ -94,20 +94,20 @@ def find_target(diagnosis: Diagnosis, gathered: Gathered, text: str) -> Target:
     wanted = text.strip()
     asset = diagnosis.asset(wanted)
     if asset is not None:
-        return Target(wanted, (asset.model,) if asset.model else diagnosis.models, asset)
+        return EvidenceTarget(wanted, (asset.model,) if asset.model else diagnosis.models, asset)
     name, mark, place = wanted.rpartition(":")
     asset = diagnosis.asset(name) if mark else None
     if asset is not None:
         row = _row(asset, place.strip())
         named = tuple(str(cell.value) for cell in row.cells if cell.value in diagnosis.models)
         models = (row.model or asset.model,) if row.model or asset.model else named or diagnosis.models
-        return Target(wanted, models, asset, row, row.node, row.samples)
+        return EvidenceTarget(wanted, models, asset, row, row.node, row.samples)
     if wanted in diagnosis.models:
-        return Target(wanted, (wanted,))
+        return EvidenceTarget(wanted, (wanted,))
     every = [node for node in map(str, gathered.material.tree) if node.startswith("<")]
     nodes = [wanted] if wanted in every else [node for node in every if name_of(node).casefold() == wanted.casefold()]
     if len(nodes) == 1:
-        return Target(wanted, diagnosis.models, node=nodes[0])
+        return EvidenceTarget(wanted, diagnosis.models, node=nodes[0])
     if nodes:
         raise NotFound(f"{wanted!r} names {len(nodes)} nodes: {', '.join(nodes)}; name one by its path")
     known = [*(one.id for one in diagnosis.assets), *diagnosis.models, *map(name_of, every)]
@@ -118,7 +118,7 @@ def find_target(diagnosis: Diagnosis, gathered: Gathered, text: str) -> Target:
 
 
 def _behind(
-    home: Home, run: Run, gathered: Gathered, target: Target, atoms: Iterable[_Atom], limit: int
+    home: Home, run: Run, gathered: Gathered, target: EvidenceTarget, atoms: Iterable[_Atom], limit: int
 ) -> dict[str, Any]:
     row = target.row
     high = row is not None and row.mark in HIGH_FIRST
@@ -161,7 +161,7 @@ def _row(asset: Asset, place: str) -> AssetRow:
 
 def _atoms(
     gathered: Gathered,
-    target: Target,
+    target: EvidenceTarget,
     rows: Iterable[ResultRow],
     scores: Mapping[str, tuple[int, ...]],
     stated: Mapping[str, tuple[bool, ...]],

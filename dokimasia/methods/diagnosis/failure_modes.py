@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from dokimasia.domain.diagnosis.tables import Asset, AssetColumn, AssetRow, Figure, Mark
 from dokimasia.methods.diagnosis.cells import NOTHING, number, share_of, text
-from dokimasia.methods.diagnosis.measured import LIMIT, Material, slugs_of
+from dokimasia.methods.diagnosis.measured import LIMIT, DiagnosisMaterial, slugs_of
 from dokimasia.methods.modes import NO_MODE, Coded, CodedAtom, Contrast, chosen, contrasts, of_answers
 from dokimasia.report.figures import several
 
@@ -12,7 +12,7 @@ MARKS: dict[str, Mark] = {"more often": "worse", "less often": "better", "unclea
 KIND = AssetColumn(name="kind", kind="name")
 
 
-def mode_tables(material: Material) -> Iterator[Asset]:
+def mode_tables(material: DiagnosisMaterial) -> Iterator[Asset]:
     """Yield the tables of an analysis of failures, where there is one: all modes, then each model's, and its examples."""
     coded = material.coded
     if coded is None:

@@ -16,7 +16,7 @@ from dokimasia.methods.diagnosis.cells import (
     MODEL,
     NOTHING,
     POINTS,
-    Draft,
+    PartialRow,
     compared,
     difference_of,
     judged,
@@ -27,7 +27,7 @@ from dokimasia.methods.diagnosis.cells import (
     text,
     value_of,
 )
-from dokimasia.methods.diagnosis.measured import LIMIT, MIN_SUPPORT, OWN_INTERVAL, Material, slugs_of
+from dokimasia.methods.diagnosis.measured import LIMIT, MIN_SUPPORT, OWN_INTERVAL, DiagnosisMaterial, slugs_of
 from dokimasia.methods.tree import BEST, WORST, in_order, mapping_of, members_below, rounded
 from dokimasia.report.figures import several
 
@@ -45,7 +45,7 @@ Verdicts = Mapping[str, Mapping[str, NodeFinding]]
 """Model to node to what is said of it."""
 
 
-def verdicts_of(material: Material, *, permutations: int | None = None) -> Verdicts:
+def verdicts_of(material: DiagnosisMaterial, *, permutations: int | None = None) -> Verdicts:
     """Return what is said of every node that is looked at, for each model.
 
     A node is compared with all other criteria of the model (`algorithms.weakness.node_findings`); the p-values of all
@@ -74,7 +74,7 @@ def verdicts_of(material: Material, *, permutations: int | None = None) -> Verdi
     return verdicts
 
 
-def leaf_tables(material: Material, verdicts: Verdicts) -> list[Asset]:
+def leaf_tables(material: DiagnosisMaterial, verdicts: Verdicts) -> list[Asset]:
     """Return each model's table of leaves, and its table of weak and strong nodes of all layers."""
     tables: list[Asset] = []
     held, leaves, placed = members_below(material.tree), leaves_in_order(material), sorted(mapping_of(material.tree))
@@ -126,7 +126,7 @@ def _nodes_sentence(model: str, weak: int, strong: int, looked: int, untested: s
     )
 
 
-def radars(material: Material, grid: Asset) -> list[Asset]:
+def radars(material: DiagnosisMaterial, grid: Asset) -> list[Asset]:
     """Return the heat map's rows again, a table for each group of categories: a leaf a spoke."""
     if material.grouping == "category":
         return [_grid(material, "radar/categories", "Radar: the data's categories", grid.rows)]
@@ -141,7 +141,7 @@ def radars(material: Material, grid: Asset) -> list[Asset]:
     ]
 
 
-def categories(material: Material) -> Asset:
+def categories(material: DiagnosisMaterial) -> Asset:
     """Return the tree's categories down, models across."""
     placed = {CapabilityPath.parse(leaf).category for leaf in leaves_in_order(material)}
     nodes = [
@@ -151,13 +151,13 @@ def categories(material: Material) -> Asset:
     return _grid(material, "categories", "Categories by model", _grid_rows(material, nodes), counted)
 
 
-def heatmap(material: Material) -> Asset:
+def heatmap(material: DiagnosisMaterial) -> Asset:
     """Return leaves down, models across, each cell a mean with its interval."""
     rows = _grid_rows(material, leaves_in_order(material))
     return _grid(material, "heatmap", f"Heat map: {material.leaf} by model", rows)
 
 
-def _grid_rows(material: Material, nodes: Sequence[str]) -> list[AssetRow]:
+def _grid_rows(material: DiagnosisMaterial, nodes: Sequence[str]) -> list[AssetRow]:
     held = members_below(material.tree)
     rows: list[AssetRow] = []
     for leaf in nodes:
@@ -174,7 +174,7 @@ def _grid_rows(material: Material, nodes: Sequence[str]) -> list[AssetRow]:
     return rows
 
 
-def _grid(material: Material, id: str, title: str, rows: Sequence[AssetRow], counted: str = "") -> Asset:
+def _grid(material: DiagnosisMaterial, id: str, title: str, rows: Sequence[AssetRow], counted: str = "") -> Asset:
     return Asset(
         id=id,
         title=title,
@@ -191,9 +191,9 @@ def _grid(material: Material, id: str, title: str, rows: Sequence[AssetRow], cou
     )
 
 
-def contrasts(material: Material) -> Asset:
+def contrasts(material: DiagnosisMaterial) -> Asset:
     """Return how each model does at each leaf against the mean of the others on the same criteria."""
-    drafts: list[Draft] = []
+    drafts: list[PartialRow] = []
     held = members_below(material.tree)
     scores = {model: material.scores(model) for model in material.models}
     failed = [material.measured.failures.get(model, {}) for model in material.models]
@@ -217,10 +217,10 @@ def contrasts(material: Material) -> Asset:
                 node=leaf,
             )
             if not tested:
-                drafts.append(Draft(row, NOTHING, None))
+                drafts.append(PartialRow(row, NOTHING, None))
                 continue
             gap = mean_of(gaps[:, at].tolist(), clusters, bounds=(WORST - BEST, BEST - WORST), seed=material.seed)
-            drafts.append(Draft(row, gap, p_values[at]))
+            drafts.append(PartialRow(row, gap, p_values[at]))
     rows = judged(drafts)
     better, worse = (sum(row.mark == kind for row in rows) for kind in ("better", "worse"))
     return Asset(
@@ -242,7 +242,7 @@ def contrasts(material: Material) -> Asset:
     )
 
 
-def leaves_in_order(material: Material) -> list[str]:
+def leaves_in_order(material: DiagnosisMaterial) -> list[str]:
     """Return the leaves, or categories, that hold a criterion, in the tree's order."""
     placed = set(mapping_of(material.tree).values())
     if material.grouping == "tree":
@@ -265,7 +265,7 @@ def _node_columns(what: str) -> tuple[AssetColumn, ...]:
 
 
 def _node_row(
-    material: Material,
+    material: DiagnosisMaterial,
     model: str,
     node: str,
     criteria: Sequence[str],
@@ -292,13 +292,13 @@ def _node_row(
     )
 
 
-def _counts(material: Material, model: str, criteria: Sequence[str]) -> tuple[int, int]:
+def _counts(material: DiagnosisMaterial, model: str, criteria: Sequence[str]) -> tuple[int, int]:
     """Return how many criteria have a score of a model, and how many it was asked about."""
     scores, failed = material.scores(model), material.measured.failures.get(model, {})
     return sum(one in scores for one in criteria), sum(one in scores or one in failed for one in criteria)
 
 
-def _leaves_sentence(material: Material, model: str, rows: Sequence[AssetRow], untested: str) -> str:
+def _leaves_sentence(material: DiagnosisMaterial, model: str, rows: Sequence[AssetRow], untested: str) -> str:
     scores = material.scores(model)
     known = [scores[one] for one in mapping_of(material.tree) if one in scores]
     mean = f"mean {rounded(sum(known) / len(known)):.1f} of 100 over {len(known)} criteria" if known else "no score"

@@ -10,12 +10,12 @@ from dokimasia.domain.capability import MAX_NAME, plain_name
 from dokimasia.domain.criterion import CriteriaSet
 from dokimasia.domain.diagnosis.tables import Grouping
 from dokimasia.errors import InputError
-from dokimasia.methods.diagnosis.measured import Answered, Final, Material
+from dokimasia.methods.diagnosis.measured import Answered, DiagnosisMaterial, Final
 from dokimasia.methods.evaluation import METHOD as EVALUATION
 from dokimasia.methods.modes import Coded, coded_of, latest_modes
 from dokimasia.methods.tree import (
     LoadedTree,
-    Measured,
+    MeasuredRun,
     find_tree_of_run,
     load_stored,
     load_tree,
@@ -43,7 +43,7 @@ BY_HAND = frozenset({"edit", "restore", "import"})
 class Gathered(NamedTuple):
     """What a diagnosis is made from, the tree where there is one, and what a reader must know first."""
 
-    material: Material
+    material: DiagnosisMaterial
     loaded: LoadedTree | None
     notes: tuple[str, ...]
 
@@ -108,7 +108,7 @@ def category_tree(category_of: Mapping[str, str]) -> "Tree":
     return tree
 
 
-def mapping_notes(home: Home, run: Run, loaded: LoadedTree, measured: Measured) -> list[str]:
+def mapping_notes(home: Home, run: Run, loaded: LoadedTree, measured: MeasuredRun) -> list[str]:
     """Return where the mapping that a diagnosis goes by is not, or no longer, the whole truth."""
     notes: list[str] = []
     asked = {one for side in (measured.scores, measured.failures) for each in side.values() for one in each}
@@ -148,11 +148,11 @@ def _since_the_mapping(home: Home, loaded: LoadedTree, known: Sequence[StoredVer
     ]
 
 
-def _measured(home: Home, run: Run) -> Measured:
+def _measured(home: Home, run: Run) -> MeasuredRun:
     """Return a run's scores without those of the arms that did not see the image."""
     EVALUATION.read(run)[0].judge_of("score")
     found = measured_of(home, run, as_judged=True)
-    measured = Measured(
+    measured = MeasuredRun(
         scores={name: each for name, each in found.scores.items() if ARM not in name},
         failures={name: each for name, each in found.failures.items() if ARM not in name},
         sample_of=found.sample_of,
@@ -165,8 +165,10 @@ def _measured(home: Home, run: Run) -> Measured:
     return measured
 
 
-def _material(home: Home, run: Run, measured: Measured, tree: "Tree", grouping: Grouping, seed: int | None) -> Material:
-    return Material(
+def _material(
+    home: Home, run: Run, measured: MeasuredRun, tree: "Tree", grouping: Grouping, seed: int | None
+) -> DiagnosisMaterial:
+    return DiagnosisMaterial(
         tree=tree,
         grouping=grouping,
         measured=measured,
@@ -211,7 +213,7 @@ def _silent_models(home: Home, run: Run) -> list[str]:
     return [f"{model} ({spoken(mean).text})" for model, mean in sorted(means.items()) if mean < SPEAKING]
 
 
-def _ranked(measured: Measured) -> tuple[str, ...]:
+def _ranked(measured: MeasuredRun) -> tuple[str, ...]:
     """Return the models, the highest mean over criteria first, those without a score last."""
     names = {*measured.scores, *measured.failures}
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from dokimasia.domain.diagnosis.tables import Grouping
 from dokimasia.methods.modes import Coded
-from dokimasia.methods.tree import Measured
+from dokimasia.methods.tree import MeasuredRun
 
 if TYPE_CHECKING:
     from dokimasia.algorithms.taxonomy import Tree
@@ -44,7 +44,7 @@ class Answered:
     final: Final = "no reference"
 
 
-class Seen(NamedTuple):
+class ModelSamples(NamedTuple):
     """One model's samples: the mean score of each over its scored repeats, every scored repeat, and each one's cluster."""
 
     scores: Mapping[str, float]
@@ -53,7 +53,7 @@ class Seen(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Material:
+class DiagnosisMaterial:
     """What a diagnosis is made from.
 
     Attributes:
@@ -70,7 +70,7 @@ class Material:
 
     tree: "Tree"
     grouping: Grouping
-    measured: Measured
+    measured: MeasuredRun
     models: tuple[str, ...]
     answers: Sequence[Answered] = field(default_factory=list[Answered])
     repeats: int = 1
@@ -89,7 +89,7 @@ class Material:
         return "leaves" if self.grouping == "tree" else "categories"
 
     @cached_property
-    def seen(self) -> Mapping[str, Seen]:
+    def seen(self) -> Mapping[str, ModelSamples]:
         """Each model's samples."""
         return {model: _seen(self.answers, model) for model in self.models}
 
@@ -106,7 +106,7 @@ class Material:
         return f"{count} {self.leaf if count == 1 else self.leaves}"
 
 
-def _seen(answers: Sequence[Answered], model: str) -> Seen:
+def _seen(answers: Sequence[Answered], model: str) -> ModelSamples:
     repeats: dict[str, list[float]] = {}
     clusters: dict[str, str] = {}
     for one in answers:
@@ -114,7 +114,7 @@ def _seen(answers: Sequence[Answered], model: str) -> Seen:
             clusters[one.sample_id] = one.cluster
             if one.score is not None:
                 repeats.setdefault(one.sample_id, []).append(one.score)
-    return Seen({id: sum(each) / len(each) for id, each in repeats.items()}, repeats, clusters)
+    return ModelSamples({id: sum(each) / len(each) for id, each in repeats.items()}, repeats, clusters)
 
 
 def slugs_of(models: Sequence[str]) -> Mapping[str, str]:

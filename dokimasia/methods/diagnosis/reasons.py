@@ -3,13 +3,13 @@
 from dokimasia.domain.diagnosis.tables import Asset, AssetColumn, AssetRow
 from dokimasia.domain.refinement import SOLVED
 from dokimasia.methods.diagnosis.cells import MODEL, STEPS, number, share_of, text
-from dokimasia.methods.diagnosis.measured import Answered, Material, slugs_of
+from dokimasia.methods.diagnosis.measured import Answered, DiagnosisMaterial, slugs_of
 from dokimasia.report.figures import several
 
 WRONG_REASON, RIGHT_REASONS = "right answer, wrong reason", "wrong answer, right reasons"
 
 
-def reasons(material: Material) -> Asset:
+def reasons(material: DiagnosisMaterial) -> Asset:
     """Return how often a right final answer comes with a wrong reason, and a wrong one with right reasons alone.
 
     Reasons are the criteria that an answer speaks to, the final answer left out; one is wrong at a score of 3 or lower.
@@ -61,7 +61,7 @@ def reasons(material: Material) -> Asset:
     )
 
 
-def answer_tables(material: Material) -> list[Asset]:
+def answer_tables(material: DiagnosisMaterial) -> list[Asset]:
     """Return each model's list of right answers for the wrong reason, and the opposite; the most wrong reasons first."""
     tables: list[Asset] = []
     for model, slug in slugs_of(material.models).items():

@@ -11,7 +11,7 @@ from dokimasia.methods.diagnosis.cells import (
     PAIR,
     POINTS,
     STEPS,
-    Draft,
+    PartialRow,
     compared,
     judged,
     mean_of,
@@ -21,7 +21,7 @@ from dokimasia.methods.diagnosis.cells import (
     text,
     value_of,
 )
-from dokimasia.methods.diagnosis.measured import LIMIT, Material
+from dokimasia.methods.diagnosis.measured import LIMIT, DiagnosisMaterial
 from dokimasia.report.figures import several
 from dokimasia.runs.reading.sides import ATOMS
 
@@ -34,7 +34,7 @@ MOST_RANKS = 12
 """With more models than this, shares of ranks are given for the first and the last alone."""
 
 
-def compared_pairs(material: Material) -> Iterator[tuple[AssetRow, Sequence[float], Sequence[str]]]:
+def compared_pairs(material: DiagnosisMaterial) -> Iterator[tuple[AssetRow, Sequence[float], Sequence[str]]]:
     """Yield for every two models a row that names them, and on shared samples their differences and the clusters."""
     for (first, one), (second, other) in combinations(material.seen.items(), 2):
         shared = [id for id in one.scores if id in other.scores]
@@ -47,7 +47,7 @@ def compared_pairs(material: Material) -> Iterator[tuple[AssetRow, Sequence[floa
         yield row, [one.scores[id] - other.scores[id] for id in shared], [one.clusters[id] for id in shared]
 
 
-def overall(material: Material) -> Asset:
+def overall(material: DiagnosisMaterial) -> Asset:
     """Return every model's weighted score over samples, and its mean over criteria.
 
     Where a sample has no score of a model, two columns say what the failures leave open: the model's score over all
@@ -101,10 +101,10 @@ def overall(material: Material) -> Asset:
     )
 
 
-def pairs(material: Material) -> Asset:
+def pairs(material: DiagnosisMaterial) -> Asset:
     """Return the differences of every two models on the samples that both have a score for."""
     rows = judged(
-        Draft(
+        PartialRow(
             row,
             mean_of(gaps, clusters, bounds=(-SPAN, SPAN), seed=material.seed),
             sign_flip_test(gaps, clusters=clusters, seed=material.seed).p_value if gaps else None,
@@ -131,7 +131,7 @@ def pairs(material: Material) -> Asset:
     )
 
 
-def ranks(material: Material) -> Asset:
+def ranks(material: DiagnosisMaterial) -> Asset:
     """Return how the models' ranks are spread over the samples that all have a score for.
 
     Models that tie share the ranks that they take up: two that tie for the first have rank 1.5, and half of each rank.
@@ -172,7 +172,7 @@ def ranks(material: Material) -> Asset:
     )
 
 
-def stability(material: Material) -> Asset:
+def stability(material: DiagnosisMaterial) -> Asset:
     """Return how far scores move from one repeat of the same question to the next; no rows where each was asked once."""
     rows: list[AssetRow] = []
     for model, own in material.seen.items():
@@ -216,7 +216,7 @@ def stability(material: Material) -> Asset:
     )
 
 
-def failures(material: Material) -> Asset:
+def failures(material: DiagnosisMaterial) -> Asset:
     """Return how many answers of each model have no score, in all and by kind of failure."""
     rows: list[AssetRow] = []
     total = 0

@@ -3,13 +3,13 @@
 from dokimasia.domain.diagnosis.tables import Asset
 from dokimasia.methods.diagnosis.failure_modes import mode_tables
 from dokimasia.methods.diagnosis.leaves import categories, contrasts, heatmap, leaf_tables, radars, verdicts_of
-from dokimasia.methods.diagnosis.measured import Material
+from dokimasia.methods.diagnosis.measured import DiagnosisMaterial
 from dokimasia.methods.diagnosis.reasons import answer_tables, reasons
 from dokimasia.methods.diagnosis.samples import failures, overall, pairs, ranks, stability
 from dokimasia.methods.diagnosis.ties import ties, top_ties
 
 
-def assets_of(material: Material) -> tuple[Asset, ...]:
+def assets_of(material: DiagnosisMaterial) -> tuple[Asset, ...]:
     """Return all tables of a diagnosis, in the order in which they are read; equal material gives equal tables.
 
     Their ids: `models`, `pairs`, `ties`, `top-ties`, `ranks`, `stability`, `failures`, `reasons`; `categories`, `heatmap`

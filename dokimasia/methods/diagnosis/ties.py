@@ -4,7 +4,7 @@ from collections import Counter
 
 from dokimasia.domain.diagnosis.tables import Asset, AssetColumn, AssetRow
 from dokimasia.methods.diagnosis.cells import PAIR, number, share_of, text
-from dokimasia.methods.diagnosis.measured import Material
+from dokimasia.methods.diagnosis.measured import DiagnosisMaterial
 from dokimasia.methods.diagnosis.samples import TIE, compared_pairs
 
 MOST_PATTERNS = 20
@@ -14,7 +14,7 @@ NAMED = 6
 """Models of a group that are named; of more the rest is counted."""
 
 
-def ties(material: Material) -> Asset:
+def ties(material: DiagnosisMaterial) -> Asset:
     """Return how often each of two models has the higher score, and how often they tie."""
     rows: list[AssetRow] = []
     for row, gaps, clusters in compared_pairs(material):
@@ -34,7 +34,7 @@ def ties(material: Material) -> Asset:
     )
 
 
-def top_ties(material: Material) -> Asset:
+def top_ties(material: DiagnosisMaterial) -> Asset:
     """Return which models, alone or together, have the highest score of a sample, and how often."""
     models, own = material.models, material.seen
     asked = dict.fromkeys(id for each in own.values() for id in each.clusters)

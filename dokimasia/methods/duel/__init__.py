@@ -8,7 +8,7 @@ from dokimasia.methods.duel.figures import DuelRow, complete, places, unasked, v
 from dokimasia.methods.duel.people import judged, pairs
 from dokimasia.methods.duel.request import DuelPlan, DuelRequest
 from dokimasia.methods.duel.results import COLUMNS, cells, duel_items, duel_rows, duel_summary, judgements
-from dokimasia.methods.duel.shape import DuelPlaces, Judged
+from dokimasia.methods.duel.shape import DuelPlaces, VerdictFigures
 from dokimasia.runs.lifecycle import run as run_method
 from dokimasia.runs.method import Method, later, lazily
 
@@ -60,7 +60,7 @@ __all__ = [
     "DuelPlan",
     "DuelRequest",
     "DuelRow",
-    "Judged",
+    "VerdictFigures",
     "case_blocks",
     "case_section",
     "cells",

@@ -10,7 +10,7 @@ from dokimasia.domain.judgement import Response
 from dokimasia.domain.sample import Sample
 from dokimasia.errors import ConfigError, DataError
 from dokimasia.methods.duel.request import DuelPlan, DuelRequest, check_request
-from dokimasia.methods.passports import PAIRWISE, Way, chosen_judge, held
+from dokimasia.methods.passports import PAIRWISE, JudgeUse, chosen_judge, held
 from dokimasia.prompts import PromptLibrary
 from dokimasia.runs.estimate import CHARACTERS_PER_TOKEN, Asking, Estimate, added_up, frame_tokens, size_of
 from dokimasia.runs.method import Accepted
@@ -31,7 +31,7 @@ async def accept(request: DuelRequest, session: Session) -> Accepted[DuelPlan]:
         InputError: data, answers, configuration or options cannot be used.
     """
     check_request(request)
-    way = Way("comparison in pairs", PAIRWISE, "duel_verdict", one_order=request.single)
+    way = JudgeUse("comparison in pairs", PAIRWISE, "duel_verdict", one_order=request.single)
     chosen = chosen_judge(request.judge, request.choose_judge, request.passports, session, way)
     if chosen.judge is None:
         raise ConfigError("name the judge with --judge, or several with --choose-judge and their passports")

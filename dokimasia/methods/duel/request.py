@@ -9,7 +9,15 @@ from dokimasia.domain.call import ModelSpec
 from dokimasia.domain.duel import AGAIN, PLACES, REFERENCE, TEXT, DuelOptions, FactualityBy, Instruction, Place
 from dokimasia.errors import ConfigError
 from dokimasia.methods.passports import BLIND_BELOW, HELP, Passports
-from dokimasia.runs.plans import AnswerItem, AnswersPlan, AnyOrder, JudgedPlan, Outside, model_identity, two_of_one_name
+from dokimasia.runs.plans import (
+    AnswerItem,
+    AnswersPlan,
+    AnyOrder,
+    JudgedPlan,
+    OutsideIdentity,
+    model_identity,
+    two_of_one_name,
+)
 from dokimasia.runs.requests import MOST_REPEATS, SHARED_HELP, DataRequest, Judge, Models, Option
 from dokimasia.runs.responses import ResponsesFiles, check_no_blind_arm
 from dokimasia.storage.results import ResultRow
@@ -80,7 +88,7 @@ class DuelPlan(AnswersPlan, JudgedPlan):
     descriptions: Instruction = "generic"
     text_models: Annotated[tuple[ModelSpec, ...], AnyOrder] = ()
     given_hash: str | None = None
-    given: Annotated[dict[str, dict[str, tuple[str, ...]]], Outside] = Field(default_factory=dict)
+    given: Annotated[dict[str, dict[str, tuple[str, ...]]], OutsideIdentity] = Field(default_factory=dict)
 
     @property
     def places(self) -> tuple[Place, ...]:

@@ -28,14 +28,14 @@ class Verdicts(Value):
     open: Count = Field(description="of the failed ones, those not asked for want of budget: a resume asks for them")
 
 
-class RewardBounds(Value):
+class RewardBoundsFigures(Value):
     """What reward and win rate of all answers would be if every failed verdict were the worst, or the best."""
 
     reward: Bounds
     win_rate: Bounds | None
 
 
-class Judged(Value):
+class VerdictFigures(Value):
     """What verdicts come to; intervals clustered by cases that share an image."""
 
     reward: Interval | None = Field(
@@ -43,7 +43,7 @@ class Judged(Value):
     )
     win_rate: Interval | None = Field(description="percent of valid verdicts that are better or much better")
     verdicts: Verdicts
-    bounds: RewardBounds | None = Field(description="what failed verdicts leave open; null without a verdict")
+    bounds: RewardBoundsFigures | None = Field(description="what failed verdicts leave open; null without a verdict")
 
 
 class Factuality(Value):
@@ -72,7 +72,7 @@ class DuelPlaces(Value):
     p: Fraction = Field(description="of a bias as large by chance: sign flips of whole cases, two-sided")
 
 
-class Part(Judged):
+class DuelPart(VerdictFigures):
     """One model's figures over some cases."""
 
     n: Count = Field(description="cases")
@@ -82,11 +82,11 @@ class Part(Judged):
 class Single(Value):
     """What each order alone says: the model's answer shown `first`, or `second`; null where that was not asked."""
 
-    first: Judged | None
-    second: Judged | None
+    first: VerdictFigures | None
+    second: VerdictFigures | None
 
 
-class DuelledModel(Part, Used):
+class DuelledModel(DuelPart, Used):
     """One model's figures against the baseline."""
 
     places: DuelPlaces | None = Field(description="null where no answer was judged in both orders")
@@ -95,8 +95,8 @@ class DuelledModel(Part, Used):
     tokens: float | None = Field(ge=0, description="mean output tokens of its answers; null where any is unknown")
     same_text: Count = Field(description="answers that are the baseline's, word for word: both orders are one request")
     failures: Failures = Field(description="answers that failed in any part, by the kind of its first failure")
-    by_category: dict[str, Part]
-    by_task: dict[str, Part]
+    by_category: dict[str, DuelPart]
+    by_task: dict[str, DuelPart]
 
 
 class LengthBias(Value):

@@ -15,7 +15,7 @@ from dokimasia.methods.evaluation.request import (
     mapped_tree,
     read_count,
 )
-from dokimasia.methods.passports import Way, chosen_judge, held
+from dokimasia.methods.passports import JudgeUse, chosen_judge, held
 from dokimasia.runs.method import Accepted
 from dokimasia.runs.responses import candidates_of, check_no_blind_arm, check_unchanged, read_given
 from dokimasia.runs.session import Entries, Session
@@ -82,13 +82,13 @@ async def accept(request: EvaluationRequest, session: Session) -> Accepted[Evalu
     return await with_passports(accepted, request, session, found, chosen=chosen.why)
 
 
-def ways_of(request: EvaluationRequest, found: Entries) -> tuple[Way, ...]:
+def ways_of(request: EvaluationRequest, found: Entries) -> tuple[JudgeUse, ...]:
     """Return how an evaluation uses its judge: what is right is decided only where there are reference answers."""
     published = "_published" if request.protocol == "published" else ""
-    scoring = Way("scoring by checkpoints", ("checkpoints",), f"checkpoints{published}")
+    scoring = JudgeUse("scoring by checkpoints", ("checkpoints",), f"checkpoints{published}")
     if not any(size.reference for size in found.sizes):
         return (scoring,)
-    return scoring, Way("deciding whether an answer is right", ("right-or-wrong",), "equivalence")
+    return scoring, JudgeUse("deciding whether an answer is right", ("right-or-wrong",), "equivalence")
 
 
 async def with_passports(

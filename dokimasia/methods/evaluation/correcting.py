@@ -23,7 +23,7 @@ NOT_STATED = 0
 Reason = Annotated[str, StringConstraints(strip_whitespace=True, max_length=500)]
 
 
-class Wanted(Value):
+class CorrectionTarget(Value):
     """What a person corrects: one model's answer to a sample, or with `leave_out` the sample itself.
 
     What is not named stays as it stands: corrections of one answer add up until `undo` takes all of them back.
@@ -44,7 +44,7 @@ class Wanted(Value):
     )
 
     @model_validator(mode="after")
-    def _says_one_thing(self) -> "Wanted":
+    def _says_one_thing(self) -> "CorrectionTarget":
         faults: list[str] = []
         if self.leave_out and (self.model or self.answer or self.criteria or self.repeat):
             faults.append("leave_out is of the whole sample: name no model, answer or criterion with it")
@@ -61,7 +61,7 @@ class Wanted(Value):
         return self
 
 
-async def correct(home: Home, run: Run, wanted: Wanted, *, who: str) -> Correction:
+async def correct(home: Home, run: Run, wanted: CorrectionTarget, *, who: str) -> Correction:
     """Keep what a person corrected, durably on return; the judge's reply and verdict stay as they are.
 
     Raises:
@@ -94,7 +94,7 @@ async def correct(home: Home, run: Run, wanted: Wanted, *, who: str) -> Correcti
     return [one for one in correction_events(home, run.id) if (one.sample, one.item) == (wanted.sample, item)][-1]
 
 
-def correct_now(home: Home, run: Run, wanted: Wanted, *, who: str) -> Correction:
+def correct_now(home: Home, run: Run, wanted: CorrectionTarget, *, who: str) -> Correction:
     """Keep what a person corrected, as `correct` does, where there is no event loop."""
     return asyncio.run(correct(home, run, wanted, who=who))
 
@@ -116,7 +116,7 @@ def check_correctable(run: Run) -> None:
 _JUDGED = ("judgement_id", "final_id")
 
 
-def _answer(home: Home, run: Run, wanted: Wanted) -> ResultRow:
+def _answer(home: Home, run: Run, wanted: CorrectionTarget) -> ResultRow:
     rows = [row for row in results(home, run.id, as_judged=True) if row.kind == "score"]
     for row in rows:
         if (row.sample_id, shown_name(row.model, row.arm), row.repeat) == (wanted.sample, wanted.model, wanted.repeat):
@@ -127,13 +127,13 @@ def _answer(home: Home, run: Run, wanted: Wanted) -> ResultRow:
     )
 
 
-def _of(wanted: Wanted) -> str:
+def _of(wanted: CorrectionTarget) -> str:
     repeat = f", repeat {wanted.repeat}" if wanted.repeat else ""
     return f" of {wanted.model[:80]}{repeat}" if wanted.model else ""
 
 
 async def _told(
-    store: SqliteRunStore, row: ResultRow, wanted: Wanted, last: Correction | None, who: str
+    store: SqliteRunStore, row: ResultRow, wanted: CorrectionTarget, last: Correction | None, who: str
 ) -> dict[str, Any]:
     """Return the columns that the judge left, those that count from now on, and what that changes, for people."""
     was = {name: getattr(row, name) for name in COUNTED}
@@ -164,7 +164,7 @@ def told_scores(judgement: CheckpointScores) -> list[int]:
     return [score if said else NOT_STATED for score, said in told]
 
 
-async def _final(store: SqliteRunStore, row: ResultRow, wanted: Wanted) -> dict[str, Any]:
+async def _final(store: SqliteRunStore, row: ResultRow, wanted: CorrectionTarget) -> dict[str, Any]:
     if row.final_id is None or row.verdict is None:
         raise InputError(
             f"sample {wanted.sample}: whether the answer{_of(wanted)} is right was not to be decided: the sample has no "
@@ -178,7 +178,7 @@ async def _final(store: SqliteRunStore, row: ResultRow, wanted: Wanted) -> dict[
 
 
 async def _judgement(
-    store: SqliteRunStore, row: ResultRow, standing: str | None, wanted: Wanted, who: str
+    store: SqliteRunStore, row: ResultRow, standing: str | None, wanted: CorrectionTarget, who: str
 ) -> dict[str, Any]:
     if row.judgement_id is None or row.criteria_id is None or standing is None:
         raise InputError(
@@ -215,7 +215,9 @@ async def _judgement(
     return {"judgement_id": await store.put(made), "score": made.score, **told}
 
 
-def _insert(connection: sqlite3.Connection, run_id: str, data: dict[str, Any], wanted: Wanted, known: int) -> None:
+def _insert(
+    connection: sqlite3.Connection, run_id: str, data: dict[str, Any], wanted: CorrectionTarget, known: int
+) -> None:
     """Keep the event, unless somebody corrected the same meanwhile, or the run is not what it was."""
     sql = (
         "SELECT count(*), max(id), (SELECT status FROM runs WHERE id = :run) FROM events WHERE run_id = :run "

@@ -8,7 +8,7 @@ from dokimasia.domain.criterion import CriteriaSet
 from dokimasia.domain.judgement import CheckpointScores, FinalAnswer, Response
 from dokimasia.methods.evaluation.criteria_sets import criteria_figures
 from dokimasia.methods.evaluation.plan import EvaluationPlan
-from dokimasia.methods.evaluation.scores import Row, collect, summarise
+from dokimasia.methods.evaluation.scores import AnswerRow, collect, summarise
 from dokimasia.runs.figures import counted as counted_names
 from dokimasia.runs.figures import forked_from, heading, shown_name
 from dokimasia.runs.reading.exporting import ANSWERED, ColumnType, answer_cells
@@ -110,13 +110,13 @@ async def cells(home: Home, run: Run, rows: Sequence[ResultRow]) -> list[dict[st
     return found
 
 
-def scored_rows(home: Home, run: Run, *, as_judged: bool = False) -> Iterator[Row]:
+def scored_rows(home: Home, run: Run, *, as_judged: bool = False) -> Iterator[AnswerRow]:
     """Yield a run's answers that have a result, as figures are made from them, in the run's order.
 
     What people corrected counts as they did; with `as_judged` all is as the judge left it.
     """
     for answer in scored_answers(home, run.id, as_judged=as_judged):
-        yield Row(
+        yield AnswerRow(
             sample_id=answer.sample_id,
             cluster=answer.cluster,
             category=answer.category,

@@ -9,13 +9,13 @@ from dokimasia.algorithms.statistics import false_discovery_rate
 from dokimasia.domain.sample import ImageRef
 from dokimasia.methods.evaluation.figures import scored_rows
 from dokimasia.methods.evaluation.sample_view import view_of
-from dokimasia.methods.evaluation.scores import Row
+from dokimasia.methods.evaluation.scores import AnswerRow
 from dokimasia.report.data import ReportData
 from dokimasia.runs.reading.comparing import answer_of
 from dokimasia.runs.reading.differences import compare
 from dokimasia.runs.reading.rates import mean, rounded
 from dokimasia.runs.reading.reporting import chosen, pictures_of
-from dokimasia.runs.reading.sides import Answer, Place, Side
+from dokimasia.runs.reading.sides import ComparedAnswer, ComparisonSide, SampleRef
 from dokimasia.storage.excerpts import failed_samples, failure_reasons, rows_of, samples_of
 from dokimasia.storage.home import Home
 from dokimasia.storage.people.corrections import corrections_of
@@ -34,13 +34,13 @@ from dokimasia.storage.runs import (
 async def with_samples(home: Home, run: Run, data: ReportData, samples: int) -> ReportData:
     """Return the data of an evaluation with what the page alone shows."""
     rows = list(scored_rows(home, run))
-    places = [Place(one.sample_id, one.sample_digest, one.cluster) for one in run_samples(home, run.id)]
+    places = [SampleRef(one.sample_id, one.sample_digest, one.cluster) for one in run_samples(home, run.id)]
     told = judgement_scores(home, run.id), judgement_stated(home, run.id), criteria_weights(home, run.id)
-    answers: dict[str, list[Answer]] = {}
+    answers: dict[str, list[ComparedAnswer]] = {}
     for row in results(home, run.id):
         if row.kind == "score" and not row.arm:
             answers.setdefault(row.model, []).append(answer_of(row, *told))
-    sides = {name: Side.of(places, answers[name]) for name in data.ranked() if name in answers}
+    sides = {name: ComparisonSide.of(places, answers[name]) for name in data.ranked() if name in answers}
     shown, selection = chosen(run, [place.sample_id for place in places], failed_samples(home, run.id), samples)
     views, images = await _views(home, run, shown)
     return replace(
@@ -54,7 +54,7 @@ async def with_samples(home: Home, run: Run, data: ReportData, samples: int) -> 
     )
 
 
-def rival_differences(sides: Mapping[str, Side], order: Sequence[str], *, seed: int) -> list[dict[str, Any]]:
+def rival_differences(sides: Mapping[str, ComparisonSide], order: Sequence[str], *, seed: int) -> list[dict[str, Any]]:
     """Return the paired differences of every two models, the first in the order minus the second, ready for JSON.
 
     Args:
@@ -84,7 +84,7 @@ def rival_differences(sides: Mapping[str, Side], order: Sequence[str], *, seed: 
     return pairs
 
 
-def means_by_repeat(rows: Iterable[Row]) -> dict[str, list[dict[str, Any]]]:
+def means_by_repeat(rows: Iterable[AnswerRow]) -> dict[str, list[dict[str, Any]]]:
     """Return, by model, each repeat with n, n_scored and the mean over its scored answers (1 to 5; None without any)."""
     found: dict[str, dict[int, list[float | None]]] = {}
     for row in rows:

@@ -12,13 +12,13 @@ from dokimasia.domain.judgement import Correctness, correctness_of
 from dokimasia.runs.figures import costs, counted
 from dokimasia.runs.reading.rates import coverage, limits, mean_interval, possible, rounded, spread, strict_share
 from dokimasia.runs.reading.sides import ATOMS
-from dokimasia.storage.usage import Used
+from dokimasia.storage.usage import LedgerUsage
 
 LOWEST, HIGHEST = ATOMS
 FEWEST_FOR_LENGTH = 10
 
 
-class Row(NamedTuple):
+class AnswerRow(NamedTuple):
     """One scored or failed answer: its sample with category and cluster, the model's shown name with arm, the outcome.
 
     `referenced` says that the sample has a reference answer; the rest is as in `storage.results.ResultRow`.
@@ -61,7 +61,7 @@ class _Samples:
     correctness: list[tuple[str, Correctness]] = field(default_factory=list[tuple[str, Correctness]])
     said: list[_Said] = field(default_factory=list[_Said])
 
-    def add(self, row: Row) -> None:
+    def add(self, row: AnswerRow) -> None:
         self.clusters[row.sample_id] = row.cluster
         if row.referenced:
             self.correctness.append((row.cluster, correctness_of(row.verdict, row.failure)))
@@ -89,7 +89,7 @@ class Collected:
     categories: dict[str, dict[str, _Samples]] = field(default_factory=dict[str, dict[str, _Samples]])
 
 
-def collect(rows: Iterable[Row]) -> Collected:
+def collect(rows: Iterable[AnswerRow]) -> Collected:
     """Take in the answers one by one, in the run's order."""
     found = Collected()
     for row in rows:
@@ -105,8 +105,8 @@ def summarise(
     *,
     seed: int,
     judged: bool = True,
-    usage: Mapping[str, Used] | None = None,
-    preparation: Used | None = None,
+    usage: Mapping[str, LedgerUsage] | None = None,
+    preparation: LedgerUsage | None = None,
 ) -> dict[str, Any]:
     """Return the evaluation's figures, ready for JSON.
 
@@ -215,9 +215,9 @@ def _surviving(full: _Samples, blind: _Samples, *, seed: int) -> dict[str, Any]:
     return {"n": len(both), "share": rounded(left), "difference": difference}
 
 
-def _usage(used: Used | None) -> dict[str, Any]:
+def _usage(used: LedgerUsage | None) -> dict[str, Any]:
     """Calls, tokens and cost of the ledger entries used; an entry counts once, however often it was used."""
-    used = used or Used()
+    used = used or LedgerUsage()
     return {
         "calls": used.calls,
         "tokens": {"input": used.input_tokens, "output": used.output_tokens, "unknown": used.unknown},

@@ -71,7 +71,7 @@ class Scores(Value):
     failed_answers: Failures = Field(description="answers that failed, by kind of failure")
 
 
-class Tokens(Value):
+class TokenFigures(Value):
     """Tokens that calls used."""
 
     input: Count | None = Field(description="null where no call reported them")
@@ -79,13 +79,13 @@ class Tokens(Value):
     unknown: Count = Field(description="calls whose use was not reported")
 
 
-class Usage(Used):
+class UsageFigures(Used):
     """What calls used, each counted once."""
 
-    tokens: Tokens
+    tokens: TokenFigures
 
 
-class ModelScores(Usage, Scores):
+class ModelScores(UsageFigures, Scores):
     """One model's scores, and what its answers and their scoring used."""
 
     length: LengthAndScore
@@ -144,7 +144,7 @@ class AsJudged(Value):
     score: Interval | None
 
 
-class CorrectionFigures(Value):
+class HandCorrections(Value):
     """What people corrected by hand: the figures count it. They chose the answers, which are no draw from all."""
 
     answers: Count = Field(description="answers of which a person has the last word")
@@ -165,8 +165,8 @@ class EvaluationFigures(DataFigures):
     criteria: CriteriaFigures | None = Field(default=None, description="left out where rules alone decided")
     models: dict[str, ModelScores] = Field(description="by name; NAME#blind is the arm without images")
     length: LengthAndScore = Field(description="over the answers of all models, those without images left out")
-    preparation: Usage = Field(description="what chains and criteria used")
+    preparation: UsageFigures = Field(description="what chains and criteria used")
     blind: dict[str, Surviving] = Field(
         default_factory=dict, description="by model; only where models were asked without the image, too"
     )
-    corrections: CorrectionFigures | None = Field(default=None, description="left out where nothing was corrected")
+    corrections: HandCorrections | None = Field(default=None, description="left out where nothing was corrected")

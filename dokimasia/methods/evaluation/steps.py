@@ -6,7 +6,7 @@ from typing import Literal, NamedTuple
 from dokimasia.errors import InputError
 
 
-class Step(NamedTuple):
+class GraphStep(NamedTuple):
     """One node: its name, what it does, whom it asks (nobody: a rule), and which steps it needs.
 
     `prompts` are those that it alone asks by; others, such as `repair`, serve every step that asks a judge.
@@ -19,32 +19,32 @@ class Step(NamedTuple):
     needs: tuple[str, ...] = ()
 
 
-STEPS: tuple[Step, ...] = (
-    Step("write_chain", "the judge writes the reference chain of a sample", "judge", ("solver",)),
-    Step("check_chain", "a rule checks the chain's answer against the reference", "nobody", (), ("write_chain",)),
-    Step(
+STEPS: tuple[GraphStep, ...] = (
+    GraphStep("write_chain", "the judge writes the reference chain of a sample", "judge", ("solver",)),
+    GraphStep("check_chain", "a rule checks the chain's answer against the reference", "nobody", (), ("write_chain",)),
+    GraphStep(
         "judge_chain",
         "the judge says whether they agree where no rule can",
         "judge",
         ("equivalence",),
         ("check_chain",),
     ),
-    Step(
+    GraphStep(
         "extract_criteria",
         "the judge draws atomic criteria from the chain",
         "judge",
         ("criteria", "criteria_published"),
         ("judge_chain",),
     ),
-    Step(
+    GraphStep(
         "judge_criteria",
         "the judge takes a second look at the criteria",
         "judge",
         ("criteria_check",),
         ("extract_criteria",),
     ),
-    Step("answer", "the candidates answer", "candidate", ("candidate", "candidate_plain")),
-    Step(
+    GraphStep("answer", "the candidates answer", "candidate", ("candidate", "candidate_plain")),
+    GraphStep(
         "score",
         "the judge scores each answer, criterion by criterion",
         "judge",
@@ -60,7 +60,7 @@ REPLAYED = tuple(step.name for step in STEPS[: NAMES.index("answer")])
 """The steps that bring a sample's criteria."""
 
 
-def from_step(name: str | None) -> tuple[Step, ...]:
+def from_step(name: str | None) -> tuple[GraphStep, ...]:
     """Return the step of that name and those that come after it.
 
     Raises:
@@ -74,7 +74,7 @@ def from_step(name: str | None) -> tuple[Step, ...]:
     return STEPS[NAMES.index(name) :]
 
 
-def before_step(name: str) -> tuple[Step, ...]:
+def before_step(name: str) -> tuple[GraphStep, ...]:
     """Return the steps that come before the named one."""
     return STEPS[: NAMES.index(name)]
 

@@ -17,7 +17,7 @@ from dokimasia.storage.retries import retries
 from dokimasia.storage.runs import Run, run_samples
 
 
-class Beginning(NamedTuple):
+class ResumePoint(NamedTuple):
     """Where an item of a fork begins: with an outcome that is taken over whole, or in its graph with what was there.
 
     `inputs` are the graph's: ids of a chain or an answer, and the ledger keys of the calls that made it.
@@ -27,7 +27,7 @@ class Beginning(NamedTuple):
     inputs: Mapping[str, Any] = {}
 
 
-def taken_over(home: Home, run_id: str, redone: Collection[str]) -> dict[str, Beginning]:
+def taken_over(home: Home, run_id: str, redone: Collection[str]) -> dict[str, ResumePoint]:
     """Return, by item, what is taken over from a run when some steps are done again; an item begun anew is not there.
 
     What failed before the first step that is done again stays failed: it is taken over as it was, and not asked again.
@@ -47,7 +47,7 @@ def taken_over(home: Home, run_id: str, redone: Collection[str]) -> dict[str, Be
         of_steps = kept & answering if row.kind == "score" else kept
         return [key for key in row.calls if labels.get(key) in of_steps]
 
-    found: dict[str, Beginning] = {}
+    found: dict[str, ResumePoint] = {}
     for row in rows:
         beginning = None
         if row.kind == "replay":
@@ -59,7 +59,7 @@ def taken_over(home: Home, run_id: str, redone: Collection[str]) -> dict[str, Be
     return found
 
 
-def taken_digest(taken: Mapping[str, Beginning]) -> str:
+def taken_digest(taken: Mapping[str, ResumePoint]) -> str:
     """Return a hash of what is taken over: outcomes by their values' ids, never by when they came."""
     return digest(
         "taken/1",
@@ -70,11 +70,11 @@ def taken_digest(taken: Mapping[str, Beginning]) -> str:
     )
 
 
-def may_ask(items: Iterable[str], taken: Mapping[str, Beginning]) -> set[str]:
+def may_ask(items: Iterable[str], taken: Mapping[str, ResumePoint]) -> set[str]:
     """Return the steps that the items may have to ask a model in, given where they begin."""
     steps: set[str] = set()
     for item in items:
-        begun = taken.get(item, Beginning())
+        begun = taken.get(item, ResumePoint())
         if begun.row is not None:
             continue
         if item.startswith("score/"):
@@ -86,7 +86,7 @@ def may_ask(items: Iterable[str], taken: Mapping[str, Beginning]) -> set[str]:
     return steps
 
 
-def taken_by(home: Home, run_id: str, plan: EvaluationPlan) -> dict[str, Beginning]:
+def taken_by(home: Home, run_id: str, plan: EvaluationPlan) -> dict[str, ResumePoint]:
     """Return what a forked run takes over, checked to be what it took over when it was accepted; else nothing.
 
     Raises:
@@ -121,9 +121,9 @@ def reached(home: Home, run: Run, plan: EvaluationPlan, retry: Collection[Failur
     return plan.models_for(steps)
 
 
-def _replay(row: ResultRow, redone: Collection[str], calls: list[str], ledger: SqliteLedger) -> Beginning | None:
+def _replay(row: ResultRow, redone: Collection[str], calls: list[str], ledger: SqliteLedger) -> ResumePoint | None:
     if "judge_criteria" not in redone:
-        return Beginning(row=row)
+        return ResumePoint(row=row)
     if "write_chain" in redone:
         return None
     if row.chain_id is None:
@@ -132,24 +132,24 @@ def _replay(row: ResultRow, redone: Collection[str], calls: list[str], ledger: S
                 f"the criteria of run {row.run_id} were imported without their chains (such as that of sample "
                 f"{row.sample_id!r}), so there is nothing to go on from; fork from write_chain, answer or score"
             )
-        return Beginning(row=row)
+        return ResumePoint(row=row)
     if "extract_criteria" not in redone and row.criteria_id is None:
-        return Beginning(row=row)
+        return ResumePoint(row=row)
     chain: dict[str, Any] = {"chain": row.chain_id, "calls": calls}
     if row.value_ids:
         chain["looks"] = list(row.value_ids)
     if "extract_criteria" not in redone:
-        return Beginning(inputs={**chain, "agreed": "before", "criteria": row.criteria_id})
+        return ResumePoint(inputs={**chain, "agreed": "before", "criteria": row.criteria_id})
     if "judge_chain" in redone:
-        return Beginning(inputs=chain)
+        return ResumePoint(inputs=chain)
     if row.failure == "reference_contradicted":
-        return Beginning(row=row)
+        return ResumePoint(row=row)
     agreed = row.outcome == "made" or judge_agreed(row.calls, ledger)
-    return Beginning(inputs={**chain, "agreed": "before"} if agreed else chain)
+    return ResumePoint(inputs={**chain, "agreed": "before"} if agreed else chain)
 
 
-def _answer(row: ResultRow, replay: ResultRow | None, calls: list[str]) -> Beginning | None:
+def _answer(row: ResultRow, replay: ResultRow | None, calls: list[str]) -> ResumePoint | None:
     if row.response_id is not None:
-        return Beginning(inputs={"response": row.response_id, "calls": calls})
+        return ResumePoint(inputs={"response": row.response_id, "calls": calls})
     never_asked = replay is None or replay.outcome == "failed"
-    return None if never_asked else Beginning(row=row)
+    return None if never_asked else ResumePoint(row=row)

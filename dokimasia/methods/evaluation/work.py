@@ -11,12 +11,12 @@ from dokimasia.domain.criterion import CriteriaSet
 from dokimasia.domain.identity import digest, value_id
 from dokimasia.domain.judgement import CheckpointScores, Failed, FinalAnswer, Response
 from dokimasia.domain.sample import Sample
-from dokimasia.graphs.answering import Item
+from dokimasia.graphs.answering import AnswerState
 from dokimasia.graphs.drive import GraphFile
 from dokimasia.graphs.evaluation import checkpoint_scoring, cognitive_replay
 from dokimasia.methods.evaluation.plan import EvaluationPlan, replay_item
 from dokimasia.methods.evaluation.retrying import retried_replay, retried_score
-from dokimasia.methods.evaluation.taken_over import Beginning, taken_by
+from dokimasia.methods.evaluation.taken_over import ResumePoint, taken_by
 from dokimasia.runs.plans import AnswerItem
 from dokimasia.runs.responses import read_given
 from dokimasia.runs.work import Job, Stage, ending
@@ -57,7 +57,7 @@ class EvaluationWork:
         placed = [] if job.plan.tree is None else mappings(job.home, job.plan.tree)
         self._leaves = {one.criterion: one.leaf for one in placed if one.leaf is not None}
         self._responses = read_given(job.request.responses)
-        self._taken: Mapping[str, Beginning] = taken_by(job.home, job.run.id, job.plan)
+        self._taken: Mapping[str, ResumePoint] = taken_by(job.home, job.run.id, job.plan)
 
     async def sample(self, sample: Sample) -> None:
         """Do all items of a sample.
@@ -72,7 +72,7 @@ class EvaluationWork:
 
     async def _answers(self, sample: Sample, replay: ResultRow | None, items: Sequence[AnswerItem]) -> None:
         """Do some answers to a sample, all in one walk, and commit their rows."""
-        open_items: list[tuple[AnswerItem, Item]] = []
+        open_items: list[tuple[AnswerItem, AnswerState]] = []
         rows: list[ResultRow] = []
         for item in items:
             begun = await self._begin_score(sample, item, replay)
@@ -86,7 +86,7 @@ class EvaluationWork:
                 rows.append(await self._scored_row(sample, item, replay, ended))
         await self._job.finish(*rows)
 
-    async def _score(self, sample: Sample, replay: ResultRow | None, items: list[Item]) -> dict[str, Any]:
+    async def _score(self, sample: Sample, replay: ResultRow | None, items: list[AnswerState]) -> dict[str, Any]:
         """Run the scoring graph over the answers to one sample, without criteria where there is no judge."""
         inputs: dict[str, Any] = {"sample": value_id(sample), "items": items}
         if replay is not None:
@@ -151,7 +151,7 @@ class EvaluationWork:
 
     async def _begin_score(
         self, sample: Sample, item: AnswerItem, replay: ResultRow | None
-    ) -> "ResultRow | Item | None":
+    ) -> "ResultRow | AnswerState | None":
         """Return the row of an answer that needs no call, or what it enters the graph with; None if there is nothing to do."""
         if self._job.finished(item.name) is not None:
             return None
@@ -172,9 +172,11 @@ class EvaluationWork:
                 self._job.progress.items -= 1
                 return None
             entered["response"] = given
-        return cast("Item", entered)
+        return cast("AnswerState", entered)
 
-    async def _scored_row(self, sample: Sample, item: AnswerItem, replay: ResultRow | None, ended: Item) -> ResultRow:
+    async def _scored_row(
+        self, sample: Sample, item: AnswerItem, replay: ResultRow | None, ended: AnswerState
+    ) -> ResultRow:
         store = self._job.context.store
         judged: dict[str, Any] = {}
         if response := ended.get("response"):
@@ -206,14 +208,14 @@ class EvaluationWork:
     def _row(self, sample: Sample, item: AnswerItem, **fields: Any) -> ResultRow:
         return self._job.row(sample, item.name, kind="score", **item.place, **fields)
 
-    def _begin(self, item: str) -> Beginning:
+    def _begin(self, item: str) -> ResumePoint:
         """Where an item of a fork begins; one that failed, was taken over so, and is retried, is asked here."""
-        begun = self._taken.get(item, Beginning())
+        begun = self._taken.get(item, ResumePoint())
         if begun.row is None:
             return begun
         if item in self._job.retries:
-            return Beginning()
-        return Beginning(row=begun.row.model_copy(update={"run_id": self._job.run.id}))
+            return ResumePoint()
+        return ResumePoint(row=begun.row.model_copy(update={"run_id": self._job.run.id}))
 
 
 def _collected(home: Home, plan: EvaluationPlan) -> Mapping[str, CollectedCriteria] | None:

@@ -15,7 +15,7 @@ from dokimasia.methods.diagnosis import (
     written_from,
 )
 from dokimasia.methods.fingerprints.request import FingerprintPlan, FingerprintRequest
-from dokimasia.methods.fingerprints.tasks import Drawn, draw_tasks, halves, restricted, tasks_of, untested_of
+from dokimasia.methods.fingerprints.tasks import TrialDraw, draw_tasks, halves, restricted, tasks_of, untested_of
 from dokimasia.methods.tree import evaluation_of
 from dokimasia.runs.estimate import Asking, added_up
 from dokimasia.runs.method import Accepted
@@ -38,7 +38,7 @@ async def accept(request: FingerprintRequest, session: Session) -> Accepted[Fing
     if session.forked is not None:
         origin = session.forked
         diagnosis = written_from(home, origin)
-        drawn = Drawn([task for _, task in tasks_of(home, origin)], untested_of(origin))
+        drawn = TrialDraw([task for _, task in tasks_of(home, origin)], untested_of(origin))
     else:
         origin, own = evaluation_of(home, request.run)
         asked = asked.model_copy(update={"run": origin.id, "tree": request.tree or own})
@@ -70,7 +70,7 @@ async def accept(request: FingerprintRequest, session: Session) -> Accepted[Fing
     )
 
 
-def _halved(home: Home, source: Run, request: FingerprintRequest) -> tuple[Diagnosis, Drawn]:
+def _halved(home: Home, source: Run, request: FingerprintRequest) -> tuple[Diagnosis, TrialDraw]:
     """Return the tables of one half, and the trials of the other."""
     gathered = gather(home, source, tree=request.tree, seed=request.seed)
     seed, models = gathered.material.seed, gathered.material.models

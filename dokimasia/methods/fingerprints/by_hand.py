@@ -40,7 +40,7 @@ class Bundle(NamedTuple):
     kept: bool
 
 
-class Decision(NamedTuple):
+class ReaderDecision(NamedTuple):
     """A line of a reader's file: where it stands, the task's id, and what is said of it (None: nothing yet)."""
 
     line: int
@@ -113,7 +113,7 @@ async def take_matches(home: Home, text: str, path: Path) -> tuple[Run, int]:
     tasks = dict(tasks_of(home, run))
     name = path.stem[:LONGEST_NAME]
     before = _said_before(home, run, name)
-    used: list[Decision] = []
+    used: list[ReaderDecision] = []
     first: dict[str, int] = {}
     for one in decisions:
         wrong = _wrong(one, run, tasks, first, before, name)
@@ -134,7 +134,9 @@ async def take_matches(home: Home, text: str, path: Path) -> tuple[Run, int]:
     return run, await record_results(home, rows)
 
 
-async def _row(store: SqliteRunStore, run: Run, decision: Decision, task: FingerprintTask, name: str) -> ResultRow:
+async def _row(
+    store: SqliteRunStore, run: Run, decision: ReaderDecision, task: FingerprintTask, name: str
+) -> ResultRow:
     match = FingerprintMatch.model_validate(
         {"task": decision.task, "said": decision.said, "right": decision.said == task.truth, "by": name}
     )
@@ -153,7 +155,7 @@ async def _row(store: SqliteRunStore, run: Run, decision: Decision, task: Finger
 
 
 def _wrong(
-    one: Decision,
+    one: ReaderDecision,
     run: Run,
     tasks: Mapping[str, FingerprintTask],
     first: Mapping[str, int],
@@ -200,22 +202,24 @@ def _said_before(home: Home, run: Run, name: str) -> dict[str, str]:
     return {one.task: one.said for one in found.values() if one.by == name}
 
 
-def _read(path: Path) -> tuple[list[Decision], list[Problem]]:
+def _read(path: Path) -> tuple[list[ReaderDecision], list[Problem]]:
     """Return the lines of a sheet or a JSONL file, and what is wrong with those that cannot be read."""
     if path.suffix.casefold() == ".csv":
         return _read_sheet(path), []
-    decisions: list[Decision] = []
+    decisions: list[ReaderDecision] = []
     problems: list[Problem] = []
     for row in read_rows(path):
         if isinstance(row, Problem):
             problems.append(row)
             continue
         said = row.fields.get("report_1_is")
-        decisions.append(Decision(row.line, str(row.fields.get("task") or ""), None if said is None else _said(said)))
+        decisions.append(
+            ReaderDecision(row.line, str(row.fields.get("task") or ""), None if said is None else _said(said))
+        )
     return decisions, problems
 
 
-def _read_sheet(path: Path) -> list[Decision]:
+def _read_sheet(path: Path) -> list[ReaderDecision]:
     try:
         text = path.read_text(encoding="utf-8-sig")
     except OSError as error:
@@ -231,7 +235,7 @@ def _read_sheet(path: Path) -> list[Decision]:
         rows = [(reader.line_num, row) for row in reader]
     except csv.Error as error:
         raise InputError(f"{path}, line {reader.line_num}: {error}") from error
-    return [Decision(line, (row["task"] or "").strip(), _said(row["report_1_is"] or "")) for line, row in rows]
+    return [ReaderDecision(line, (row["task"] or "").strip(), _said(row["report_1_is"] or "")) for line, row in rows]
 
 
 def _said(value: object) -> str | None:

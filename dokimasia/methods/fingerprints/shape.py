@@ -14,7 +14,7 @@ class OpenBounds(Value):
     high: Fraction | None
 
 
-class Matched(Value):
+class MatchRates(Value):
     """How often the reports on two models were given to the right ones; guessing reaches one half."""
 
     trials: Count
@@ -27,7 +27,7 @@ class Matched(Value):
     bounds: OpenBounds
 
 
-class PairMatched(Matched):
+class PairMatched(MatchRates):
     """The trials of one pair of models; interval by Clopper and Pearson."""
 
     first: str
@@ -38,7 +38,7 @@ class PairMatched(Matched):
     apart: bool = Field(description="whether adjusted is at most 0.05")
 
 
-class MatcherFigures(Matched):
+class MatcherFigures(MatchRates):
     """All trials of one matcher; interval clustered by pairs."""
 
     n_pairs: Count = Field(description="pairs with a trial")
@@ -47,7 +47,7 @@ class MatcherFigures(Matched):
     pairs: tuple[PairMatched, ...]
 
 
-class Answers(Value):
+class AnswersPerTrial(Value):
     """The fewest and the most answers of each model that a trial shows."""
 
     low: Count
@@ -78,7 +78,7 @@ class FingerprintFigures(Heading):
     models: tuple[str, ...] = Field(description="in the order of the tables")
     notes: tuple[str, ...] = Field(description="what a reader must know first")
     responses: Count = Field(description="answers of each model that a trial was to show")
-    shown: Answers = Field(description="answers of each model that trials show")
+    shown: AnswersPerTrial = Field(description="answers of each model that trials show")
     tasks: Count = Field(description="trials")
     waiting: Count = Field(description="trials that the judge has not matched")
     untested: tuple[Untested, ...]

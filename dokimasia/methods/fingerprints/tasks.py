@@ -13,9 +13,9 @@ from dokimasia.domain.identity import canonical_json, unit_interval, value_id
 from dokimasia.domain.judgement import Response
 from dokimasia.domain.sample import Sample
 from dokimasia.errors import InputError
-from dokimasia.methods.diagnosis import Material
+from dokimasia.methods.diagnosis import DiagnosisMaterial
 from dokimasia.methods.evaluation import METHOD as EVALUATION
-from dokimasia.methods.tree import Measured
+from dokimasia.methods.tree import MeasuredRun
 from dokimasia.storage.home import Home
 from dokimasia.storage.lookup import find_values
 from dokimasia.storage.results import results
@@ -31,7 +31,7 @@ FEWEST = 2
 """Answers of each model that make a trial."""
 
 
-class Drawn(NamedTuple):
+class TrialDraw(NamedTuple):
     """The trials, and the pairs that have none, each with how many samples both answered in the half that is shown."""
 
     tasks: list[FingerprintTask]
@@ -71,13 +71,13 @@ def halves(home: Home, run: Run, seed: int) -> Halves:
     return Halves(reports, tuple(sorted(answers)))
 
 
-def restricted(material: Material, samples: frozenset[str]) -> Material:
+def restricted(material: DiagnosisMaterial, samples: frozenset[str]) -> DiagnosisMaterial:
     """Return what of a diagnosis's material rests on some samples alone."""
     measured = material.measured
     kept = {one for one, sample in measured.sample_of.items() if sample in samples}
     return replace(
         material,
-        measured=Measured(
+        measured=MeasuredRun(
             scores={name: {one: each[one] for one in each if one in kept} for name, each in measured.scores.items()},
             failures={
                 name: {one: each[one] for one in each if one in kept} for name, each in measured.failures.items()
@@ -92,7 +92,7 @@ def restricted(material: Material, samples: frozenset[str]) -> Material:
 
 def draw_tasks(
     home: Home, run: Run, models: Sequence[str], pool: Sequence[str], *, responses: int, trials: int, seed: int
-) -> Drawn:
+) -> TrialDraw:
     """Return the trials of every pair of models.
 
     Both models' first answers to the same samples are shown, as many of each; the trials of a pair share no sample, so
@@ -150,7 +150,7 @@ def draw_tasks(
             )
     if not tasks:
         raise InputError(_too_few(run, len(pool), answers, untested))
-    return Drawn(tasks, untested)
+    return TrialDraw(tasks, untested)
 
 
 def _too_few(

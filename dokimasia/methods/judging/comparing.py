@@ -43,7 +43,7 @@ class Comparisons:
 
 
 @dataclass(frozen=True, slots=True)
-class Agreement:
+class JudgeAgreement:
     """What one judge and method say of the comparisons: which of them are judged, and what agrees among these.
 
     Attributes:
@@ -95,14 +95,14 @@ def comparisons_of(
     )
 
 
-def agreement(comparisons: Comparisons, scores: Scores) -> Agreement:
+def agreement(comparisons: Comparisons, scores: Scores) -> JudgeAgreement:
     """Return how one judge and method order the pairs that people ranked."""
     one = np.array([scores.get((sample, model), np.nan) for sample, model, _ in comparisons.pairs])
     other = np.array([scores.get((sample, model), np.nan) for sample, _, model in comparisons.pairs])
     judged = ~(np.isnan(one) | np.isnan(other))
     one, other, human = one[judged], other[judged], comparisons.human[judged]
     fitted = cross_fitted(one, other, human, comparisons.folds[judged])
-    return Agreement(judged, fitted, sides(one, other) == human)
+    return JudgeAgreement(judged, fitted, sides(one, other) == human)
 
 
 def human_agreement(comparisons: Comparisons) -> tuple[list[bool], list[int]]:

@@ -9,7 +9,7 @@ import numpy as np
 from dokimasia.algorithms.orders import earlier_preferred
 from dokimasia.algorithms.statistics import adjusted
 from dokimasia.algorithms.statistics.paired import sign_flip_test
-from dokimasia.methods.judging.comparing import Agreement, Comparisons, Scores, agreement, human_agreement
+from dokimasia.methods.judging.comparing import Comparisons, JudgeAgreement, Scores, agreement, human_agreement
 from dokimasia.runs.reading.rates import paired, rounded, share
 
 POINTS = 100.0
@@ -95,7 +95,7 @@ def per_point(used: float | None, accuracy: Mapping[str, Any]) -> dict[str, Any]
     }
 
 
-def _method(comparisons: Comparisons, one: Agreement) -> dict[str, Any]:
+def _method(comparisons: Comparisons, one: JudgeAgreement) -> dict[str, Any]:
     judged: list[int] = np.flatnonzero(one.judged).tolist()
     clusters = [comparisons.clusters[place] for place in judged]
     unknown = len(comparisons) - len(judged)
@@ -130,7 +130,9 @@ def _people(comparisons: Comparisons) -> dict[str, Any] | None:
     return {"accuracy": share(agreed, clusters), "by_category": by_category}
 
 
-def _gaps(comparisons: Comparisons, found: Mapping[str, Mapping[str, Agreement]], *, seed: int) -> list[dict[str, Any]]:
+def _gaps(
+    comparisons: Comparisons, found: Mapping[str, Mapping[str, JudgeAgreement]], *, seed: int
+) -> list[dict[str, Any]]:
     """Return the paired differences of all methods, by judge and category, tested and adjusted all together."""
     places = {"": comparisons.at("")} | {one: comparisons.at(one) for one in categories_of(comparisons)}
     gaps: list[dict[str, Any]] = []

@@ -12,7 +12,7 @@ from dokimasia.methods.judging.figures import Ranked, judging_figures, order_eff
 from dokimasia.methods.judging.request import JudgingPlan
 from dokimasia.methods.judging.units import (
     RESTS_ON,
-    Unit,
+    JudgingUnit,
     all_units,
     bases_of,
     basis_item,
@@ -31,7 +31,7 @@ from dokimasia.storage.runs import Run, load_samples, run_samples
 COLUMNS: dict[str, ColumnType] = {"judge": "text", "method": "text", "draw": "integer", "ranks": "texts"}
 """What an export says of a judgement; `ranks` are those of a batch, as `model: place`, in the order shown."""
 
-Judged = dict[tuple[str, str], list[tuple[Unit, ResultRow]]]
+Judged = dict[tuple[str, str], list[tuple[JudgingUnit, ResultRow]]]
 """Judgements with their rows, by judge and method."""
 
 
@@ -103,7 +103,7 @@ async def cells(home: Home, run: Run, rows: Sequence[ResultRow]) -> list[dict[st
     return _told(home, rows, all_units(plan, ranked_models(_rankings(home, plan).rankings)))
 
 
-def _told(home: Home, rows: Sequence[ResultRow], units: Mapping[str, Unit]) -> list[dict[str, Any]]:
+def _told(home: Home, rows: Sequence[ResultRow], units: Mapping[str, JudgingUnit]) -> list[dict[str, Any]]:
     shown = _rankings_of(home, [row for row in rows if units[row.item].method == "batch"])
     models = _models_of(home, shown.values())
     found: list[dict[str, Any]] = []
@@ -120,7 +120,7 @@ def _rankings(home: Home, plan: JudgingPlan) -> HumanRankings:
     return find_values(home, HumanRankings, [plan.rankings])[plan.rankings]
 
 
-def _judged(rows: Mapping[str, ResultRow], units: Mapping[str, Unit]) -> Judged:
+def _judged(rows: Mapping[str, ResultRow], units: Mapping[str, JudgingUnit]) -> Judged:
     found: Judged = {}
     for name, unit in units.items():
         several = found.setdefault((unit.judge, unit.method), [])

@@ -25,7 +25,7 @@ class Rankings(Value):
     folds: Count = Field(description="parts into which the images are drawn, for the margin of ties")
 
 
-class People(Value):
+class PeopleAgreement(Value):
     """How often two people agree on a pair that both ranked."""
 
     accuracy: Share
@@ -101,7 +101,7 @@ class JudgingFigures(Used, DataFigures):
     show_image: bool
     repeats: int = Field(ge=1, description="judgements of a response by every method but batch")
     rankings: Rankings
-    people: People | None = Field(description="null where no two people ranked the same pair")
+    people: PeopleAgreement | None = Field(description="null where no two people ranked the same pair")
     results: dict[str, dict[str, JudgedMethod]] = Field(description="by judge and method")
     gaps: tuple[Gap, ...]
     order: dict[str, OrderEffect] = Field(description="by judge, where batch is among the methods")

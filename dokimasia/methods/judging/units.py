@@ -21,7 +21,7 @@ RESTS_ON: dict[str, tuple[Basis, ...]] = {
 """By method, what has to be there before a response is judged, in order."""
 
 
-class Unit(NamedTuple):
+class JudgingUnit(NamedTuple):
     """One judgement: of a response of `model`, drawn for the nth time, or, without a model, of all in the nth order."""
 
     name: str
@@ -52,15 +52,15 @@ def bases_of(plan: JudgingPlan) -> list[Basis]:
     return list(dict.fromkeys(basis for method in plan.methods for basis in RESTS_ON[method]))
 
 
-def units_of(plan: JudgingPlan, method: str, judge: str, sample: str, models: Iterable[str]) -> Iterator[Unit]:
+def units_of(plan: JudgingPlan, method: str, judge: str, sample: str, models: Iterable[str]) -> Iterator[JudgingUnit]:
     """Yield the judgements of the responses to one sample by one judge and method."""
     if method == "batch":
         for order in range(plan.orders):
-            yield Unit(f"batch/{judge}/{sample}/{order}", method, judge, sample, "", order)
+            yield JudgingUnit(f"batch/{judge}/{sample}/{order}", method, judge, sample, "", order)
         return
     for model in models:
         for repeat in range(plan.repeats):
-            yield Unit(f"{method}/{judge}/{sample}/{model}/{repeat}", method, judge, sample, model, repeat)
+            yield JudgingUnit(f"{method}/{judge}/{sample}/{model}/{repeat}", method, judge, sample, model, repeat)
 
 
 def count_items(plan: JudgingPlan, ranked: Mapping[str, Sequence[str]]) -> int:
@@ -70,7 +70,7 @@ def count_items(plan: JudgingPlan, ranked: Mapping[str, Sequence[str]]) -> int:
     return len(plan.judges) * (len(bases_of(plan)) * len(ranked) + judged)
 
 
-def all_units(plan: JudgingPlan, ranked: Mapping[str, Iterable[str]]) -> dict[str, Unit]:
+def all_units(plan: JudgingPlan, ranked: Mapping[str, Iterable[str]]) -> dict[str, JudgingUnit]:
     """Return every judgement of a run by its item's name."""
     return {
         unit.name: unit

@@ -13,7 +13,7 @@ from dokimasia.domain.identity import digest, value_id
 from dokimasia.domain.judgement import CheckpointScores, Failed, Response
 from dokimasia.domain.judging.judgements import HumanRankings
 from dokimasia.domain.sample import Sample
-from dokimasia.graphs.answering import Item
+from dokimasia.graphs.answering import AnswerState
 from dokimasia.graphs.context import Context
 from dokimasia.graphs.drive import GraphFile
 from dokimasia.graphs.evaluation import checkpoint_scoring, cognitive_replay
@@ -25,7 +25,7 @@ from dokimasia.methods.judging.request import JudgingPlan
 from dokimasia.methods.judging.units import (
     RESTS_ON,
     Basis,
-    Unit,
+    JudgingUnit,
     asked_methods,
     bases_of,
     basis_item,
@@ -94,7 +94,7 @@ class JudgingWork:
         responses: Mapping[str, str],
         bases: Mapping[Basis, ResultRow],
         context: Context,
-        units: list[Unit],
+        units: list[JudgingUnit],
     ) -> None:
         """Do some judgements of one judge by one method that have no result yet, and commit what comes of them."""
         left = [unit for unit in units if self._job.finished(unit.name) is None]
@@ -160,7 +160,9 @@ class JudgingWork:
         calls = (*state.get("calls", ()), *drawing)
         return self._basis_row(sample, name, chain_id=state.get("chain") or None, calls=calls, **ended)
 
-    async def _batch(self, sample: Sample, unit: Unit, responses: Mapping[str, str], context: Context) -> ResultRow:
+    async def _batch(
+        self, sample: Sample, unit: JudgingUnit, responses: Mapping[str, str], context: Context
+    ) -> ResultRow:
         ids = list(responses.values())
         orders = drawn_orders(len(ids), self._plan.orders, seed=[self._plan.seed, int(sample.digest[:12], 16)])
         inputs = {"sample": value_id(sample), "responses": [ids[place] for place in orders[unit.draw]]}
@@ -173,14 +175,14 @@ class JudgingWork:
         self,
         sample: Sample,
         method: str,
-        units: Sequence[Unit],
+        units: Sequence[JudgingUnit],
         responses: Mapping[str, str],
         by: ResultRow | None,
         context: Context,
     ) -> list[ResultRow]:
         """Judge responses one at a time, all in one walk, and return their rows."""
         basis = "" if by is None else by.criteria_id or by.chain_id or by.value_ids[0]
-        items: list[Item] = [
+        items: list[AnswerState] = [
             {"model": unit.model, "arm": "", "repeat": unit.draw, "response": responses[unit.model]} for unit in units
         ]
         name = f"{method}/{context.options.judge}/{sample.id}/{digest('items', [items, context.attempt])[:8]}"
@@ -194,13 +196,13 @@ class JudgingWork:
         ended = zip(units, state["items"], strict=True)
         return [await self._row(sample, unit, one, basis if not KINDS[method] else "") for unit, one in ended]
 
-    async def _undecided(self, item: Item) -> Item:
+    async def _undecided(self, item: AnswerState) -> AnswerState:
         """Return an item of which nobody asks whether its final answer is right: no ranking rests on that."""
         store = self._job.context.store
         response = await store.get(Response, item["response"])
         return {**item, "final": await store.put(by_nobody(response, item["response"]))}
 
-    async def _row(self, sample: Sample, unit: Unit, ended: Item, criteria: str) -> ResultRow:
+    async def _row(self, sample: Sample, unit: JudgingUnit, ended: AnswerState, criteria: str) -> ResultRow:
         judgement = ended.get("judgement")
         fields: dict[str, Any] = {}
         if judgement and not ended.get("failed"):
@@ -220,7 +222,7 @@ class JudgingWork:
             **ending(ended),
         )
 
-    def _unjudged(self, sample: Sample, unit: Unit, rests: ResultRow, responses: Mapping[str, str]) -> ResultRow:
+    def _unjudged(self, sample: Sample, unit: JudgingUnit, rests: ResultRow, responses: Mapping[str, str]) -> ResultRow:
         """Return the row of a judgement that could not be made for want of what it rests on."""
         reason = f"nothing to judge by: {rests.reason}"[:500]
         response = responses.get(unit.model)

@@ -13,7 +13,7 @@ from dokimasia.methods.modes.files import read_modes, write_modes
 from dokimasia.methods.modes.request import NAME, ModesPlan, ModesRequest
 from dokimasia.methods.modes.results import COLUMNS, cells, items, modes_figures
 from dokimasia.runs.lifecycle import run as run_method
-from dokimasia.runs.method import Addition, Group, Method, later, lazily
+from dokimasia.runs.method import Addition, Method, SampleGroup, later, lazily
 from dokimasia.storage.home import Home
 from dokimasia.storage.runs import Run
 
@@ -34,7 +34,7 @@ def _of_evaluation(home: Home, run: Run) -> dict[str, Any] | None:
     return None if found is None else modes_figures(home, found)
 
 
-def modes_by_answer(home: Home, run: Run) -> Mapping[str, Group]:
+def modes_by_answer(home: Home, run: Run) -> Mapping[str, SampleGroup]:
     """Return the failure modes of an analysis, or of the newest one of an evaluation, each with the answers that show it."""
     found = run if run.method == NAME else latest_modes(home, run.id)
     if found is None:
@@ -44,7 +44,9 @@ def modes_by_answer(home: Home, run: Run) -> Mapping[str, Group]:
     for one in coded.atoms:
         if one.mode is not None:
             shown.setdefault(one.mode, set()).add((one.answer.sample_id, one.answer.model))
-    return {mode.name: Group(mode.name, 0, frozenset(shown[mode.name])) for mode in coded.modes if mode.name in shown}
+    return {
+        mode.name: SampleGroup(mode.name, 0, frozenset(shown[mode.name])) for mode in coded.modes if mode.name in shown
+    }
 
 
 METHOD: Method[ModesRequest, ModesPlan] = Method(

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 
 from dokimasia.algorithms.modes import BATCH, second_sample
-from dokimasia.domain.failure_modes import Drawn, ModeList
+from dokimasia.domain.failure_modes import ModeList, ModeSplit
 from dokimasia.domain.identity import value_id
 from dokimasia.methods.modes.files import read_modes
 from dokimasia.methods.modes.reading import draw
@@ -56,13 +56,13 @@ async def accept(request: ModesRequest, session: Session) -> Accepted[ModesPlan]
     )
 
 
-def rows_of(plan: ModesPlan, drawn: Drawn) -> int:
+def rows_of(plan: ModesPlan, drawn: ModeSplit) -> int:
     """Return how many rows an analysis comes to: that of the making, and one for each atom each time that it is coded."""
     coded = (*drawn.counting, *second_sample(drawn.counting, seed=plan.seed))
     return (not plan.given) + sum(len(one.numbers) for one in coded)
 
 
-def expected(plan: ModesPlan, drawn: Drawn, sizes: Mapping[str, SampleSize]) -> Iterator[Asking]:
+def expected(plan: ModesPlan, drawn: ModeSplit, sizes: Mapping[str, SampleSize]) -> Iterator[Asking]:
     """Yield the calls of an analysis, at most: all of one half noted, batch by batch sorted, the other half coded."""
     for one in drawn.making:
         size = sizes[one.sample_id]

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from dokimasia.algorithms.modes import second_sample
 from dokimasia.domain.criterion import CriteriaSet, Criterion
-from dokimasia.domain.failure_modes import AnswerAtoms, Coding, Drawn, Mode, ModeList, NoteBook
+from dokimasia.domain.failure_modes import AnswerAtoms, Coding, Mode, ModeList, ModeSplit, NoteBook
 from dokimasia.domain.judgement import Answered
 from dokimasia.methods.modes.request import NAME, ModesPlan
 from dokimasia.methods.tree import find_tree_of_run, load_stored, mapping_of
@@ -63,7 +63,7 @@ class Coded:
 
     run: Run
     plan: ModesPlan
-    drawn: Drawn
+    drawn: ModeSplit
     modes: tuple[Mode, ...]
     book: NoteBook | None
     atoms: Sequence[CodedAtom]
@@ -88,9 +88,9 @@ def plan_of(run: Run) -> ModesPlan:
     return ModesPlan.model_validate(run.options["plan"])
 
 
-def drawn_of(home: Home, plan: ModesPlan) -> Drawn:
+def drawn_of(home: Home, plan: ModesPlan) -> ModeSplit:
     """Return what an analysis reads."""
-    return find_values(home, Drawn, [plan.drawn])[plan.drawn]
+    return find_values(home, ModeSplit, [plan.drawn])[plan.drawn]
 
 
 def item_of(kind: str, answer: AnswerAtoms, number: int) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Collection, Sequence
 
 from dokimasia.algorithms.halving import halves
 from dokimasia.algorithms.modes import drawn, with_met
-from dokimasia.domain.failure_modes import AnswerAtoms, Drawn, ModeList
+from dokimasia.domain.failure_modes import AnswerAtoms, ModeList, ModeSplit
 from dokimasia.domain.identity import digest, value_id
 from dokimasia.domain.refinement import SOLVED
 from dokimasia.errors import ConfigError, InputError
@@ -22,7 +22,7 @@ def image_mark(cluster: str) -> str:
 
 def draw(
     home: Home, run: Run, *, models: Sequence[str] = (), limit: int, seed: int, given: ModeList | None = None
-) -> Drawn:
+) -> ModeSplit:
     """Return what of an evaluation is read.
 
     Modes are made on one half of the samples and counted on the other; samples that share an image stay together. Where
@@ -63,7 +63,7 @@ def draw(
             "are made on one half and counted on the other. Evaluate more samples, name another --seed, or take modes from "
             "a file with --modes"
         )
-    return Drawn(
+    return ModeSplit(
         making=tuple(one.model_copy(update={"met": ()}) for one in made_from),
         counting=tuple(with_met(failed, second, seed=seed)),
         failed=_by_model(second, "failed"),

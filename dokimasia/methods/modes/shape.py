@@ -27,7 +27,7 @@ class Making(Value):
     unsorted: Failures = Field(description="batches of notes whose sorting failed, by kind of failure")
 
 
-class Group(Value):
+class CriterionGroup(Value):
     """Failed atoms, or atoms that were met, of the half that modes are counted on."""
 
     there: Count = Field(description="atoms that the half has")
@@ -48,7 +48,7 @@ class Example(Value):
     quote: str = Field(description="the answer's own words; empty for an omission")
 
 
-class Seen(Value):
+class ModeRate(Value):
     """How often a mode was seen."""
 
     failed: Share = Field(description="of failed atoms")
@@ -61,7 +61,7 @@ class Seen(Value):
     )
 
 
-class ModeFigures(Seen):
+class ModeFigures(ModeRate):
     """A mode, and how often it was seen."""
 
     name: str
@@ -86,7 +86,7 @@ class ContrastFigures(Value):
     verdict: Literal["", "more often", "less often", "unclear"]
 
 
-class Agreement(Value):
+class CoderAgreement(Value):
     """How far two coders agree."""
 
     n: Count = Field(description="atoms that both coded")
@@ -101,8 +101,8 @@ class Agreement(Value):
 class Groups(Value):
     """Both groups of atoms."""
 
-    failed: Group
-    met: Group
+    failed: CriterionGroup
+    met: CriterionGroup
 
 
 class ModesFigures(Heading, Used):
@@ -119,10 +119,10 @@ class ModesFigures(Heading, Used):
     making: Making | None = Field(description="how modes were made; null where they were given, or not made yet")
     atoms: Groups
     modes: tuple[ModeFigures, ...]
-    none: Seen | None = Field(description="atoms in which no mode was seen; null without modes")
+    none: ModeRate | None = Field(description="atoms in which no mode was seen; null without modes")
     contrasts: tuple[ContrastFigures, ...]
-    agreement: Agreement = Field(description="on failed and met atoms")
-    agreement_failed: Agreement = Field(description="on failed atoms alone")
+    agreement: CoderAgreement = Field(description="on failed and met atoms")
+    agreement_failed: CoderAgreement = Field(description="on failed atoms alone")
     misquoted: Count = Field(description="atoms that were not coded since a phrase does not stand in the answer")
     failures: Failures
     second_failures: Failures = Field(description="atoms that the second coder did not code, by kind of failure")

@@ -8,7 +8,7 @@ from dokimasia.algorithms.statistics.contrasts import contrast_interval
 from dokimasia.domain.blindspots import IN_USE, Evaluator
 from dokimasia.domain.call import ModelSpec, Sampling
 from dokimasia.domain.passport import ErrorRates, MeasuredDifference, MeasuredShare, Passport
-from dokimasia.methods.passports.options import PAIRWISE, Way
+from dokimasia.methods.passports.options import PAIRWISE, JudgeUse
 from dokimasia.methods.passports.shares import limits_of
 from dokimasia.prompts.dimensions import error_groups
 from dokimasia.report.figures import bracketed, in_words, several, signed_text
@@ -20,7 +20,7 @@ ALARMS_ABOVE = 0.2
 """False alarms are high where the interval of their rate lies above this as a whole: surely more than one in five."""
 
 
-def evaluator_for(passport: Passport, way: Way) -> Evaluator | None:
+def evaluator_for(passport: Passport, way: JudgeUse) -> Evaluator | None:
     """Return what stands for a way of judging: the first of its evaluators that has a judged error; None where none has."""
     for one in way.evaluators:
         rates = passport.rates(way.task, one)
@@ -29,7 +29,7 @@ def evaluator_for(passport: Passport, way: Way) -> Evaluator | None:
     return None
 
 
-def worth_of(passport: Passport, way: Way) -> float | None:
+def worth_of(passport: Passport, way: JudgeUse) -> float | None:
     """Return a judge's detection less its false alarms in a way of judging; None where either was not measured."""
     evaluator = evaluator_for(passport, way)
     if evaluator is None:
@@ -40,7 +40,7 @@ def worth_of(passport: Passport, way: Way) -> float | None:
     return rates.detection.share - alarms.share
 
 
-def alarms_of(passport: Passport, way: Way, evaluator: Evaluator) -> MeasuredShare:
+def alarms_of(passport: Passport, way: JudgeUse, evaluator: Evaluator) -> MeasuredShare:
     """Return how often a judge finds fault with what is not worse; without figures where that was not measured."""
     found = (one.false_alarms for one in passport.neutral if (one.task, one.evaluator) == (way.task, evaluator))
     return next(found, MeasuredShare())
@@ -51,7 +51,7 @@ def is_blind(rates: ErrorRates | None, below: float) -> bool:
     return rates is not None and rates.detection.high is not None and rates.detection.high < below
 
 
-def warnings_of(passport: Passport, way: Way, spec: ModelSpec, *, below: float) -> Iterator[str]:
+def warnings_of(passport: Passport, way: JudgeUse, spec: ModelSpec, *, below: float) -> Iterator[str]:
     """Yield what is to be known before a judge is used in a way, a sentence each.
 
     Args:
@@ -90,7 +90,7 @@ def warnings_of(passport: Passport, way: Way, spec: ModelSpec, *, below: float) 
         yield from _places(passport, way, evaluator)
 
 
-def asked_otherwise(passport: Passport, way: Way, spec: ModelSpec) -> Iterator[str]:
+def asked_otherwise(passport: Passport, way: JudgeUse, spec: ModelSpec) -> Iterator[str]:
     """Yield by which sampling and prompts a way of judging was measured, where a run asks by others."""
     evaluator = evaluator_for(passport, way)
     if evaluator is None:
@@ -119,7 +119,7 @@ def percent(one: MeasuredShare) -> str:
     return f"{one.share:.0%}{bracketed(one.model_dump(), lambda end: f'{100 * end:.0f}')}"
 
 
-def _telling(passport: Passport, way: Way, evaluator: Evaluator, below: float) -> Iterator[str]:
+def _telling(passport: Passport, way: JudgeUse, evaluator: Evaluator, below: float) -> Iterator[str]:
     """Yield what is wrong with a way of judging as a whole: it misses most, raises alarms, or tells nothing apart."""
     rates, alarms = passport.rates(way.task, evaluator), alarms_of(passport, way, evaluator)
     if rates is not None and is_blind(rates, below):
@@ -142,7 +142,7 @@ def _telling(passport: Passport, way: Way, evaluator: Evaluator, below: float) -
         )
 
 
-def apart_of(passport: Passport, way: Way) -> MeasuredDifference | None:
+def apart_of(passport: Passport, way: JudgeUse) -> MeasuredDifference | None:
     """Return a judge's detection less its false alarms with its interval; None where either was not measured."""
     worth, evaluator = worth_of(passport, way), evaluator_for(passport, way)
     rates = None if evaluator is None else passport.rates(way.task, evaluator)
@@ -157,7 +157,7 @@ def apart_of(passport: Passport, way: Way) -> MeasuredDifference | None:
     return MeasuredDifference(mean=worth, **limits_of(interval))
 
 
-def _better(passport: Passport, way: Way, group: str, evaluator: Evaluator, below: float) -> str:
+def _better(passport: Passport, way: JudgeUse, group: str, evaluator: Evaluator, below: float) -> str:
     """Return what the passport recommends for a group instead, where a verb asks so and it is not blind, too."""
     for one in passport.recommended:
         rates = one.estimated
@@ -178,7 +178,7 @@ def thin_mark(images: int) -> str:
     return f" (thin: {several(images, 'image')})" if images < FEW_IMAGES else ""
 
 
-def _places(passport: Passport, way: Way, evaluator: Evaluator) -> Iterator[str]:
+def _places(passport: Passport, way: JudgeUse, evaluator: Evaluator) -> Iterator[str]:
     found = next((one for one in passport.places if (one.task, one.evaluator) == (way.task, evaluator)), None)
     if found is None or found.bias.mean is None:
         yield "its position bias was not measured, and pairs are judged in one order alone"

@@ -11,7 +11,7 @@ from dokimasia.domain.passport import Passport
 from dokimasia.errors import ConfigError
 from dokimasia.methods.passports.blindness import asked_otherwise, differences_of, warnings_of
 from dokimasia.methods.passports.files import read_passport
-from dokimasia.methods.passports.options import BLIND_BELOW, Asked, Way
+from dokimasia.methods.passports.options import BLIND_BELOW, JudgeUse, PassportOptions
 from dokimasia.report.figures import in_words
 from dokimasia.runs.method import Accepted
 from dokimasia.runs.plans import RunPlan
@@ -23,7 +23,7 @@ from dokimasia.storage.runs import Run, SqliteRunStore, note_run
 P = TypeVar("P", bound=RunPlan)
 
 
-class Dropped(NamedTuple):
+class DroppedJudge(NamedTuple):
     """Who was left out of a panel, the hash of its passport, and why, in words."""
 
     name: str
@@ -37,14 +37,14 @@ KEPT = "passport_ids"
 
 async def held(
     accepted: Accepted[P],
-    request: Asked,
+    request: PassportOptions,
     session: Session,
     *,
     judges: Sequence[ModelSpec],
-    ways: Sequence[Way],
+    ways: Sequence[JudgeUse],
     tools: bool = False,
     chosen: str = "",
-    dropped: Sequence[Dropped] = (),
+    dropped: Sequence[DroppedJudge] = (),
 ) -> Accepted[P]:
     """Return what was accepted with what the judges' passports say of it, kept with the run and told before it starts.
 
@@ -223,7 +223,7 @@ def _version(prompt: str) -> str:
 
 
 def _asked_otherwise(
-    judges: Sequence[ModelSpec], fitting: Mapping[str, Passport], ways: Sequence[Way]
+    judges: Sequence[ModelSpec], fitting: Mapping[str, Passport], ways: Sequence[JudgeUse]
 ) -> dict[str, list[str]]:
     """Return how judges were measured otherwise than the run asks them: each sentence once, told of the first of them."""
     names: dict[str, list[str]] = {}
@@ -238,7 +238,7 @@ def _asked_otherwise(
 
 
 def _told(
-    spec: ModelSpec, passport: Passport | None, ways: Sequence[Way], *, below: float, tools: bool
+    spec: ModelSpec, passport: Passport | None, ways: Sequence[JudgeUse], *, below: float, tools: bool
 ) -> dict[str, Any]:
     """Return what is said of a judge: `runs.shapes.PassportUsed`."""
     if passport is None:

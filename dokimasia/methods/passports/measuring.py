@@ -43,7 +43,7 @@ MOST = 2
 Key = tuple[Task, Evaluator]
 
 
-class Material(NamedTuple):
+class PassportMaterial(NamedTuple):
     """All that a passport is made from.
 
     Attributes:
@@ -67,7 +67,7 @@ class Material(NamedTuple):
     seed: int = 0
 
 
-def passport_of(material: Material) -> Passport:
+def passport_of(material: PassportMaterial) -> Passport:
     """Return the passport that all of a judge's probes make, with its hash; equal material makes equal bytes."""
     found: dict[Key, list[Detection]] = {}
     for one in sorted(material.detections, key=_place):

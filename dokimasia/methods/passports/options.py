@@ -33,7 +33,7 @@ HELP = {
 """Help of these options, by field."""
 
 
-class Asked(Protocol):
+class PassportOptions(Protocol):
     """What of a request speaks of passports."""
 
     @property
@@ -42,7 +42,7 @@ class Asked(Protocol):
     def blind_below(self) -> float: ...
 
 
-class Way(NamedTuple):
+class JudgeUse(NamedTuple):
     """One way in which a run uses its judge.
 
     Attributes:

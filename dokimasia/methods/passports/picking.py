@@ -8,13 +8,13 @@ from dokimasia.domain.call import ModelSpec
 from dokimasia.domain.passport import Passport
 from dokimasia.errors import ConfigError
 from dokimasia.methods.passports.blindness import evaluator_for, is_blind, percent, worth_of
-from dokimasia.methods.passports.holding import Dropped, passport_of_judge, read_all
-from dokimasia.methods.passports.options import Way
+from dokimasia.methods.passports.holding import DroppedJudge, passport_of_judge, read_all
+from dokimasia.methods.passports.options import JudgeUse
 from dokimasia.report.figures import in_words
 from dokimasia.runs.session import Session
 
 
-class Chosen(NamedTuple):
+class ChosenJudge(NamedTuple):
     """The judge that was chosen, the files of its passport, and why it was chosen, in a sentence; empty where it was named."""
 
     judge: str | None
@@ -23,8 +23,8 @@ class Chosen(NamedTuple):
 
 
 def chosen_judge(
-    judge: str | None, several: Sequence[str], passports: Sequence[Path], session: Session, *ways: Way
-) -> Chosen:
+    judge: str | None, several: Sequence[str], passports: Sequence[Path], session: Session, *ways: JudgeUse
+) -> ChosenJudge:
     """Return the judge of a run: the one that is named, or of several the one whose passport shows the best detection.
 
     What counts is detection less false alarms, over all errors: the least of them over the ways in which the run judges; of
@@ -34,7 +34,7 @@ def chosen_judge(
         ConfigError: both are given, there is no passport, or no passport knows the way.
     """
     if not several:
-        return Chosen(judge, tuple(passports))
+        return ChosenJudge(judge, tuple(passports))
     if judge is not None:
         raise ConfigError("--judge and --choose-judge both name the judge: leave one of them out")
     if not passports:
@@ -70,7 +70,7 @@ def chosen_judge(
         said.append("none of them detects more than it raises false alarms, so none is better than chance")
     if compared == 1 and len(several) > 1:
         said.append(f"{spec.ref.name} alone has figures, and was compared with nobody")
-    return Chosen(spec.ref.name, files, f"chosen among {in_words(list(several))} for {what}: {'; '.join(said)}")
+    return ChosenJudge(spec.ref.name, files, f"chosen among {in_words(list(several))} for {what}: {'; '.join(said)}")
 
 
 class Seeing(NamedTuple):
@@ -78,10 +78,10 @@ class Seeing(NamedTuple):
 
     panel: tuple[ModelSpec, ...]
     passports: tuple[Path, ...]
-    dropped: tuple[Dropped, ...]
+    dropped: tuple[DroppedJudge, ...]
 
 
-def without_blind(panel: Sequence[ModelSpec], passports: Sequence[Path], way: Way, *, below: float) -> Seeing:
+def without_blind(panel: Sequence[ModelSpec], passports: Sequence[Path], way: JudgeUse, *, below: float) -> Seeing:
     """Return a panel less the members that are blind to errors as a whole.
 
     A member is blind where the interval of its detection of all errors lies below the bound. One without a passport stays.
@@ -93,14 +93,14 @@ def without_blind(panel: Sequence[ModelSpec], passports: Sequence[Path], way: Wa
         raise ConfigError("--drop-blind goes by passports: name them with --passport FILE, once for each member")
     found = read_all(passports)
     kept: list[ModelSpec] = []
-    dropped: list[Dropped] = []
+    dropped: list[DroppedJudge] = []
     for spec in panel:
         passport = passport_of_judge(found, spec)
         evaluator = None if passport is None else evaluator_for(passport, way)
         rates = None if passport is None or evaluator is None else passport.rates(way.task, evaluator)
         if passport is not None and rates is not None and is_blind(rates, below):
             said = f"it detects {percent(rates.detection)} of errors as {evaluator}, surely below {below:.0%}"
-            dropped.append(Dropped(spec.ref.name, passport.sha256, f"left out of the panel: {said}"))
+            dropped.append(DroppedJudge(spec.ref.name, passport.sha256, f"left out of the panel: {said}"))
         else:
             kept.append(spec)
     if len(kept) < 2:
@@ -111,7 +111,7 @@ def without_blind(panel: Sequence[ModelSpec], passports: Sequence[Path], way: Wa
     return Seeing(tuple(kept), files, tuple(dropped))
 
 
-def weights_of(passports: Mapping[str, Passport], way: Way) -> dict[str, float]:
+def weights_of(passports: Mapping[str, Passport], way: JudgeUse) -> dict[str, float]:
     """Return how much each judge counts where the judgements of several are averaged; the weights add up to 1.
 
     A weight is in proportion to detection less false alarms, in the way in which they judge; a judge that detects no more
@@ -138,7 +138,7 @@ def weights_of(passports: Mapping[str, Passport], way: Way) -> dict[str, float]:
     return {name: worth / total for name, worth in worths.items()}
 
 
-def _measured(passport: Passport, way: Way) -> str:
+def _measured(passport: Passport, way: JudgeUse) -> str:
     evaluator = evaluator_for(passport, way)
     rates = None if evaluator is None else passport.rates(way.task, evaluator)
     alarms = next((one for one in passport.neutral if (one.task, one.evaluator) == (way.task, evaluator)), None)

@@ -6,7 +6,7 @@ from dokimasia.domain.blindspots import EVALUATORS, PUBLISHED, Detection, Evalua
 from dokimasia.domain.identity import digest
 from dokimasia.domain.passport import PassportData, PassportDates, PassportModel
 from dokimasia.errors import ConfigError, NotFound
-from dokimasia.methods.passports.measuring import Key, Material
+from dokimasia.methods.passports.measuring import Key, PassportMaterial
 from dokimasia.methods.probe import Arm, ProbePlan, detections_of, probes_kept
 from dokimasia.report.figures import in_words
 from dokimasia.runs.figures import is_simulated
@@ -24,7 +24,7 @@ NOT_ASKED = ("justification", "new_reference")
 Probed = tuple[Run, ProbePlan, Arm]
 
 
-def material_of(home: Home, judge: str, runs: Sequence[str] = (), *, seed: int = 0) -> Material:
+def material_of(home: Home, judge: str, runs: Sequence[str] = (), *, seed: int = 0) -> PassportMaterial:
     """Return what finished probes say of a judge.
 
     Args:
@@ -60,7 +60,7 @@ def material_of(home: Home, judge: str, runs: Sequence[str] = (), *, seed: int =
     arm = found[0][2]
     ledger = SqliteLedger(home)
     days = ledger.days_of(calls)
-    return Material(
+    return PassportMaterial(
         judge=_judge(judge, found, ledger.versions_of(calls)),
         prompts={name: one for _, plan, _ in found for name, one in plan.prompts.items() if name not in NOT_ASKED},
         data=[

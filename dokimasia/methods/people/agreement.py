@@ -7,12 +7,12 @@ from typing import Any, NamedTuple
 from dokimasia.algorithms.pairwise import CLOSE, to_category
 from dokimasia.algorithms.statistics.agreement import Scale as AlphaScale
 from dokimasia.algorithms.statistics.agreement import cohen_kappa, fleiss_kappa, krippendorff_alpha
-from dokimasia.domain.annotation import Unit
-from dokimasia.methods.people.rated import Rated
+from dokimasia.domain.annotation import AnnotationUnit
+from dokimasia.methods.people.rated import RatedUnit
 from dokimasia.runs.reading.rates import coefficient, mean_interval, rounded, share
 
 Ends = tuple[int, int]
-Judged = Mapping[str, Mapping[Unit, float]]
+Judged = Mapping[str, Mapping[AnnotationUnit, float]]
 """What each judge says of the units that it could judge, by the judge's name."""
 
 ONE_PERSON = "one annotator: there is nobody to compare with"
@@ -28,7 +28,7 @@ class _Pair(NamedTuple):
     cluster: str
 
 
-def agreement_figures(rated: Sequence[Rated], judged: Judged, ends: Mapping[str, Ends]) -> dict[str, Any]:
+def agreement_figures(rated: Sequence[RatedUnit], judged: Judged, ends: Mapping[str, Ends]) -> dict[str, Any]:
     """Return how far people agree with each other and judges with people, by measure, ready for JSON.
 
     A judge is held against what holds for people: the adjudicated value, else their mean. A person is held against the mean
@@ -45,7 +45,7 @@ def agreement_figures(rated: Sequence[Rated], judged: Judged, ends: Mapping[str,
     }
 
 
-def _measure(rated: Sequence[Rated], judged: Judged, scale: Ends) -> dict[str, Any]:
+def _measure(rated: Sequence[RatedUnit], judged: Judged, scale: Ends) -> dict[str, Any]:
     names = sorted({name for one in rated for name in one.said})
     given = sum(len(one.said) for one in rated)
     several = [one for one in rated if len(one.said) > 1]
@@ -79,20 +79,20 @@ def _measure(rated: Sequence[Rated], judged: Judged, scale: Ends) -> dict[str, A
     }
 
 
-def _ratings(rated: Sequence[Rated], scale: Ends) -> dict[str, Any]:
+def _ratings(rated: Sequence[RatedUnit], scale: Ends) -> dict[str, Any]:
     """Return the mean of what holds for people."""
     values, clusters = [one.reference for one in rated], [one.place.cluster for one in rated]
     return {"n": len(rated), "mean": mean_interval(values, clusters, seed=0, bounds=scale)}
 
 
-def _judge(rated: Sequence[Rated], said: Mapping[Unit, float], scale: Ends) -> dict[str, Any]:
+def _judge(rated: Sequence[RatedUnit], said: Mapping[AnnotationUnit, float], scale: Ends) -> dict[str, Any]:
     pairs = [
         _Pair(said[one.unit], one.reference, one.unit.model, one.place.cluster) for one in rated if one.unit in said
     ]
     return {"coverage": rounded(len(pairs) / len(rated)) if rated else None, **_compared(pairs, scale)}
 
 
-def _with_others(several: Sequence[Rated], name: str) -> list[_Pair]:
+def _with_others(several: Sequence[RatedUnit], name: str) -> list[_Pair]:
     """Return what a person said beside the mean of what the others said."""
     found: list[_Pair] = []
     for one in several:
@@ -135,14 +135,14 @@ def _kappa(values: Sequence[tuple[float, float]], clusters: Sequence[str], scale
     return coefficient(statistic, len(places), clusters)
 
 
-def _two(several: Sequence[Rated], one: str, other: str, scale: Ends) -> dict[str, Any]:
+def _two(several: Sequence[RatedUnit], one: str, other: str, scale: Ends) -> dict[str, Any]:
     both = [rated for rated in several if one in rated.said and other in rated.said]
     values = [(rated.said[one], rated.said[other]) for rated in both]
     kappa = _kappa(values, [rated.place.cluster for rated in both], scale)
     return {"people": [one, other], "n": len(both), "same": sum(a == b for a, b in values), "kappa": kappa}
 
 
-def _chance_corrected(several: Sequence[Rated], names: Sequence[str]) -> dict[str, Any]:
+def _chance_corrected(several: Sequence[RatedUnit], names: Sequence[str]) -> dict[str, Any]:
     """Return Fleiss' kappa, where everything was rated by as many, and Krippendorff's alpha on three scales."""
     clusters = [one.place.cluster for one in several]
     rows = [[one.said.get(name) for name in names] for one in several]

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from dokimasia.datasets.annotations import read_annotations
 from dokimasia.datasets.lines import Problem, location, refuse
 from dokimasia.datasets.tables import read_records
-from dokimasia.domain.annotation import SCALES, SCORE, Annotation, Unit, kind_of
+from dokimasia.domain.annotation import SCALES, SCORE, Annotation, AnnotationUnit, kind_of
 from dokimasia.domain.ports import BlobStore
 from dokimasia.domain.sample import ImageRef
 from dokimasia.errors import ConfigError, DataError, InputError
@@ -40,7 +40,7 @@ COLUMNS: dict[str, ColumnType] = {
 """What a file of annotations says of each."""
 
 
-class Drawn(NamedTuple):
+class AnnotationDraw(NamedTuple):
     """What was drawn: cases, items of each annotator, where the key is, and models that responses themselves name."""
 
     cases: int
@@ -61,7 +61,7 @@ def hand_out(
     seed: int,
     scale: tuple[int, int] = SCALES[SCORE],
     cases: int | None = None,
-) -> Drawn:
+) -> AnnotationDraw:
     """Draw cases and write a form for each annotator into a folder, and the key beside it.
 
     Raises:
@@ -88,7 +88,7 @@ def hand_out(
     make_folder(key.parent)
     write_whole(key, b"".join(key_lines(head, placed)))
     shown = {(one.unit.id, one.unit.criterion) for one in drawn}
-    return Drawn(len(shown), len(drawn), key, _naming(drawn))
+    return AnnotationDraw(len(shown), len(drawn), key, _naming(drawn))
 
 
 def check_names(annotators: Sequence[str]) -> None:
@@ -154,14 +154,14 @@ def write_disagreements(rows: Sequence[Mapping[str, Any]], path: Path) -> None:
     write_whole(path, encode(Export(DISAGREEMENTS, kept), format_of(None, path)))
 
 
-def things_of(path: Path) -> set[Unit]:
+def things_of(path: Path) -> set[AnnotationUnit]:
     """Return the things that a file of disagreements, or of annotations, names.
 
     Raises:
         DataError: a line names none; with file and line.
     """
     problems: list[str] = []
-    found: set[Unit] = set()
+    found: set[AnnotationUnit] = set()
     for row in read_records(path):
         if isinstance(row, Problem):
             problems.append(row.message)
@@ -171,7 +171,9 @@ def things_of(path: Path) -> set[Unit]:
         if not id or not criterion.isdecimal():
             problems.append(f"{location(path, row.line)}: no id, or a criterion that is no number")
             continue
-        found.add(Unit(id, "", str(fields.get("model") or ""), str(fields.get("baseline") or ""), int(criterion)))
+        found.add(
+            AnnotationUnit(id, "", str(fields.get("model") or ""), str(fields.get("baseline") or ""), int(criterion))
+        )
     refuse(problems)
     if not found:
         raise DataError(f"{path}: it names nothing to be rated")
@@ -191,7 +193,7 @@ def adjudicate(annotations: Sequence[Annotation], decisions: Path) -> list[Annot
     decided = {one.unit: one.annotator for one in annotations if one.adjudicates}
     raters = {(one.unit, one.annotator) for one in annotations}
 
-    def known(unit: Unit) -> str | None:
+    def known(unit: AnnotationUnit) -> str | None:
         if unit not in units:
             return f"nobody rated {unit}"
         return f"{unit} is decided by {decided[unit]} already" if unit in decided else None
@@ -203,7 +205,7 @@ def adjudicate(annotations: Sequence[Annotation], decisions: Path) -> list[Annot
             f"{decisions}, line {twice.line}: {twice.annotator} has rated {twice.unit} and cannot decide on it as well; "
             "name whoever decided otherwise"
         )
-    by_unit: dict[Unit, Annotation] = {}
+    by_unit: dict[AnnotationUnit, Annotation] = {}
     for one in made:
         first = by_unit.setdefault(one.unit, one)
         if first is not one:
@@ -211,12 +213,12 @@ def adjudicate(annotations: Sequence[Annotation], decisions: Path) -> list[Annot
     return [*annotations, *(one._replace(adjudicates=True) for one in by_unit.values())]
 
 
-def known_units(units: Iterable[Unit], source: str) -> Callable[[Unit], str | None]:
+def known_units(units: Iterable[AnnotationUnit], source: str) -> Callable[[AnnotationUnit], str | None]:
     """Return what says of a unit that a source does not know its sample or model, and which it knows."""
     every = list(units)
     samples, models = {one.id for one in every}, {one.model for one in every if one.model}
 
-    def known(unit: Unit) -> str | None:
+    def known(unit: AnnotationUnit) -> str | None:
         if unit.id not in samples:
             return f"{source} has no sample {unit.id!r}"
         for model in (unit.model, unit.baseline):

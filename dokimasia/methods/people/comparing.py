@@ -5,11 +5,11 @@ from pathlib import Path
 from typing import Any
 
 from dokimasia.datasets.annotations import read_annotations
-from dokimasia.domain.annotation import SCALES, SCORE, Annotation, Unit
+from dokimasia.domain.annotation import SCALES, SCORE, Annotation, AnnotationUnit
 from dokimasia.errors import ConfigError, DataError
 from dokimasia.methods.people.agreement import Ends, agreement_figures
 from dokimasia.methods.people.collecting import known_units
-from dokimasia.methods.people.rated import Place, group_of, put_together, scale_of
+from dokimasia.methods.people.rated import SampleOrigin, group_of, put_together, scale_of
 from dokimasia.runs.figures import simulated
 from dokimasia.runs.registry import method_named
 from dokimasia.storage.home import Home
@@ -17,7 +17,7 @@ from dokimasia.storage.results import results
 from dokimasia.storage.runs import Run, load_samples
 
 
-def judged_of(home: Home, run: Run, scale: Ends) -> dict[str, dict[Unit, float]]:
+def judged_of(home: Home, run: Run, scale: Ends) -> dict[str, dict[AnnotationUnit, float]]:
     """Return what the judge of a run says of what people rate, by the judge's name and the way in which it was asked.
 
     Scores are brought onto people's scale.
@@ -38,7 +38,7 @@ def judged_of(home: Home, run: Run, scale: Ends) -> dict[str, dict[Unit, float]]
     stretch = (scale[1] - scale[0]) / (high - low)
     return {
         name: {
-            Unit(row.sample_id, SCORE, row.model): scale[0] + (row.score - low) * stretch
+            AnnotationUnit(row.sample_id, SCORE, row.model): scale[0] + (row.score - low) * stretch
             for row in results(home, run.id, as_judged=True)
             if row.kind == kind and row.model and not row.arm and not row.repeat and row.score is not None
         }
@@ -66,8 +66,8 @@ def compare(
         DataError: an annotation or a judge's rating cannot be used, or names what is not known; with file and line.
         ConfigError: a run has no judge's word on what people rate, or two judges bear one name.
     """
-    judges: dict[str, dict[Unit, float]] = {}
-    places: dict[str, Place] = {}
+    judges: dict[str, dict[AnnotationUnit, float]] = {}
+    places: dict[str, SampleOrigin] = {}
     models: list[str] = []
     for run in runs:
         if home is None:
@@ -75,7 +75,7 @@ def compare(
         for name, said in judged_of(home, run, scale or SCALES[SCORE]).items():
             judges[_fresh(judges, name, run.id)] = said
         models += _simulated(run)
-        places |= {one.id: Place(group_of(one), one.cluster) for one in load_samples(home, run.id)}
+        places |= {one.id: SampleOrigin(group_of(one), one.cluster) for one in load_samples(home, run.id)}
     annotations = read_annotations(path)
     for file in judged:
         rows = read_annotations(file)
@@ -97,12 +97,12 @@ def compare(
 
 
 def _check_known(
-    path: Path, annotations: Sequence[Annotation], units: Sequence[Unit], places: Mapping[str, Place]
+    path: Path, annotations: Sequence[Annotation], units: Sequence[AnnotationUnit], places: Mapping[str, SampleOrigin]
 ) -> None:
     """Refuse annotations of samples or models that neither run nor file of a judge knows."""
     if not units and not places:
         return
-    known = known_units([*units, *(Unit(id, "") for id in places)], "what they are held against")
+    known = known_units([*units, *(AnnotationUnit(id, "") for id in places)], "what they are held against")
     wrong = [f"{path}, line {one.line}: {said}" for one in annotations if (said := known(one.unit)) is not None]
     if wrong and len(wrong) == len(annotations):
         raise DataError(

@@ -14,7 +14,7 @@ from dokimasia.domain.annotation import ACCURACY, MEASURES, NECESSITY, SCORE, VE
 from dokimasia.domain.identity import digest
 from dokimasia.domain.sample import ImageRef
 from dokimasia.errors import DataError
-from dokimasia.methods.people.key import KeyHead, KeyItem, Placed
+from dokimasia.methods.people.key import KeyedItem, KeyHead, KeyItem
 from dokimasia.prompts import choices_text
 from dokimasia.report.drawing import escape
 from dokimasia.report.page import embedded, script_hash
@@ -46,7 +46,7 @@ _LABELS: dict[str, tuple[str, str, str]] = {
 PAGE, TABLE, LINES = "annotate.html", "form.csv", "items.jsonl"
 
 
-class Read(NamedTuple):
+class FormRatings(NamedTuple):
     """What filled forms hold: the ratings, and how many of the items of the key have none yet."""
 
     annotations: list[Annotation]
@@ -67,7 +67,7 @@ def options_of(measure: str, scale: tuple[int, int]) -> dict[str, str]:
 
 
 def form_files(
-    head: KeyHead, who: str, placed: Sequence[Placed], image: Callable[[ImageRef], str]
+    head: KeyHead, who: str, placed: Sequence[KeyedItem], image: Callable[[ImageRef], str]
 ) -> Iterator[tuple[str, bytes]]:
     """Yield the files of one annotator's form by name: the page, the table and the JSON lines.
 
@@ -96,7 +96,7 @@ def image_name(ref: ImageRef) -> str:
     return f"{ref.sha256[:16]}.{ref.media_type.removeprefix('image/').replace('jpeg', 'jpg')}"
 
 
-def read_forms(head: KeyHead, items: Mapping[str, KeyItem], paths: Sequence[Path]) -> Read:
+def read_forms(head: KeyHead, items: Mapping[str, KeyItem], paths: Sequence[Path]) -> FormRatings:
     """Return what filled forms say of the things that a key knows; an item without a choice waits.
 
     A form is JSON lines, as the page saves them, or the table, with a column for what is asked. A verdict is turned to the
@@ -127,7 +127,7 @@ def read_forms(head: KeyHead, items: Mapping[str, KeyItem], paths: Sequence[Path
     refuse(problems)
     if not found:
         raise DataError(f"{', '.join(map(str, paths))}: no choice in it: fill in {', '.join(MEASURES[head.kind])}")
-    return Read(found, len(items) * len(MEASURES[head.kind]) - len(found))
+    return FormRatings(found, len(items) * len(MEASURES[head.kind]) - len(found))
 
 
 def _chosen(
@@ -159,7 +159,7 @@ def rating_of(item: KeyItem, measure: str, text: str, comment: str = "", *, line
     )
 
 
-def shown_of(head: KeyHead, placed: Placed) -> dict[str, Any]:
+def shown_of(head: KeyHead, placed: KeyedItem) -> dict[str, Any]:
     """Return what an annotator is shown of an item; nothing of it says whose response it is."""
     item, subject = placed
     sample, texts = subject.sample, subject.texts

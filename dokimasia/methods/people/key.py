@@ -9,7 +9,7 @@ import orjson
 from pydantic import Field, ValidationError
 
 from dokimasia.datasets.lines import Problem, location, read_rows
-from dokimasia.domain.annotation import Kind, Unit, kind_of
+from dokimasia.domain.annotation import AnnotationUnit, Kind, kind_of
 from dokimasia.domain.identity import Value, digest, unit_interval
 from dokimasia.errors import DataError
 from dokimasia.methods.people.subjects import Subject
@@ -43,19 +43,19 @@ class KeyItem(Value):
     cluster: str = ""
     response_sha256: str = ""
 
-    def unit(self, measure: str) -> Unit:
+    def unit(self, measure: str) -> AnnotationUnit:
         """Return the unit that it stands for."""
-        return Unit(self.id, measure, self.model, self.baseline, self.criterion)
+        return AnnotationUnit(self.id, measure, self.model, self.baseline, self.criterion)
 
 
-class Placed(NamedTuple):
+class KeyedItem(NamedTuple):
     """An item with what it shows."""
 
     item: KeyItem
     subject: Subject
 
 
-def place_items(subjects: Sequence[Subject], annotators: Sequence[str], *, seed: int) -> dict[str, list[Placed]]:
+def place_items(subjects: Sequence[Subject], annotators: Sequence[str], *, seed: int) -> dict[str, list[KeyedItem]]:
     """Return each annotator's items in an order and with sides drawn for them alone.
 
     An item's name tells neither model nor side, and is another for each annotator.
@@ -69,7 +69,7 @@ def place_items(subjects: Sequence[Subject], annotators: Sequence[str], *, seed:
     }
 
 
-def _placed(subject: Subject, who: str, seed: int) -> Placed:
+def _placed(subject: Subject, who: str, seed: int) -> KeyedItem:
     unit = subject.unit
     name = digest("annotation", [seed, who, *unit])[:ITEM_LENGTH]
     item = KeyItem(
@@ -84,10 +84,10 @@ def _placed(subject: Subject, who: str, seed: int) -> Placed:
         cluster=subject.place.cluster,
         response_sha256=sha256(subject.texts[0].encode()).hexdigest() if kind_of(unit) == "response" else "",
     )
-    return Placed(item, subject)
+    return KeyedItem(item, subject)
 
 
-def key_lines(head: KeyHead, placed: Mapping[str, Sequence[Placed]]) -> Iterator[bytes]:
+def key_lines(head: KeyHead, placed: Mapping[str, Sequence[KeyedItem]]) -> Iterator[bytes]:
     """Yield a key as JSON lines: its head, then the items."""
     for value in (head, *(one.item for several in placed.values() for one in several)):
         yield orjson.dumps(value.model_dump(mode="json"), option=orjson.OPT_APPEND_NEWLINE)

@@ -3,13 +3,13 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from dokimasia.domain.annotation import SCALES, Annotation, Unit
+from dokimasia.domain.annotation import SCALES, Annotation, AnnotationUnit
 from dokimasia.domain.duel import task_of
 from dokimasia.domain.sample import Sample
 from dokimasia.errors import DataError
 
 
-class Place(NamedTuple):
+class SampleOrigin(NamedTuple):
     """Where a sample belongs: its category, and the cluster of what shares its image."""
 
     category: str
@@ -21,11 +21,11 @@ def group_of(sample: Sample) -> str:
     return task_of(sample) or sample.category or ""
 
 
-class Rated(NamedTuple):
+class RatedUnit(NamedTuple):
     """A unit with what each person said of it, by name, and the decision of whoever adjudicated."""
 
-    unit: Unit
-    place: Place
+    unit: AnnotationUnit
+    place: SampleOrigin
     said: Mapping[str, float]
     adjudicated: float | None = None
 
@@ -41,25 +41,25 @@ class Rated(NamedTuple):
 
 
 def put_together(
-    annotations: Iterable[Annotation], places: Callable[[str], Place | None] = lambda sample: None
-) -> list[Rated]:
+    annotations: Iterable[Annotation], places: Callable[[str], SampleOrigin | None] = lambda sample: None
+) -> list[RatedUnit]:
     """Return each unit once, in order of the units; where a sample belongs says `places`, else the annotation itself.
 
     A sample of which neither is known is a cluster of its own.
     """
-    by_unit: dict[Unit, list[Annotation]] = {}
+    by_unit: dict[AnnotationUnit, list[Annotation]] = {}
     for one in annotations:
         by_unit.setdefault(one.unit, []).append(one)
-    found: list[Rated] = []
+    found: list[RatedUnit] = []
     for unit, ones in sorted(by_unit.items()):
         known = places(unit.id)
-        place = Place(
+        place = SampleOrigin(
             next((one.category for one in ones if one.category), known.category if known else ""),
             known.cluster if known else next((one.cluster for one in ones if one.cluster), f"sample:{unit.id}"),
         )
         said = {one.annotator: one.value for one in sorted(ones, key=lambda one: one.annotator) if not one.adjudicates}
         decided = next((one.value for one in ones if one.adjudicates), None)
-        found.append(Rated(unit, place, said, decided))
+        found.append(RatedUnit(unit, place, said, decided))
     return found
 
 

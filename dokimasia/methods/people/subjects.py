@@ -7,13 +7,13 @@ from typing import NamedTuple, TypeVar
 import orjson
 
 from dokimasia.datasets import open_dataset, problems_text, read_responses
-from dokimasia.domain.annotation import Kind, Unit
+from dokimasia.domain.annotation import AnnotationUnit, Kind
 from dokimasia.domain.identity import unit_interval
 from dokimasia.domain.judgement import Response
 from dokimasia.domain.ports import BlobStore
 from dokimasia.domain.sample import Sample
 from dokimasia.errors import DataError, InputError
-from dokimasia.methods.people.rated import Place, group_of
+from dokimasia.methods.people.rated import SampleOrigin, group_of
 from dokimasia.runs.registry import method_named
 from dokimasia.storage.home import Home
 from dokimasia.storage.lookup import find_values
@@ -30,8 +30,8 @@ class Subject(NamedTuple):
     `unit` has no measure; `aid` is what the judge was told to go by, where that is shown to people, too.
     """
 
-    unit: Unit
-    place: Place
+    unit: AnnotationUnit
+    place: SampleOrigin
     sample: Sample
     texts: tuple[str, ...]
     aid: str = ""
@@ -102,11 +102,11 @@ def responses_of(
     wanted = [name for name in (models or known) if name != baseline]
     found: list[Subject] = []
     for sample in samples:
-        place = Place(group_of(sample), sample.cluster)
+        place = SampleOrigin(group_of(sample), sample.cluster)
         for model in wanted:
             texts = [answers.get((sample.id, name)) for name in (model, *([baseline] if baseline else []))]
             if all(text is not None for text in texts):
-                unit = Unit(sample.id, "", model, baseline)
+                unit = AnnotationUnit(sample.id, "", model, baseline)
                 found.append(Subject(unit, place, sample, tuple(text for text in texts if text is not None)))
     if not found:
         raise InputError("no sample has a response of the models that are to be shown")
@@ -126,7 +126,7 @@ def pairs_of_run(home: Home, run: Run, *, models: Sequence[str] = ()) -> list[Su
     found: list[Subject] = []
     for one in pairs(home, run):
         sample = samples[one.unit.id]
-        place = Place(group_of(sample), sample.cluster)
+        place = SampleOrigin(group_of(sample), sample.cluster)
         found.append(Subject(one.unit, place, sample, (one.response, one.baseline_response), one.criteria))
     known = {one.unit.model for one in found}
     for name in models:
@@ -153,9 +153,9 @@ def criteria_of(home: Home, run: Run, groups: Mapping[str, str] | None = None) -
         for number, criterion in enumerate(orjson.loads(one.body)["criteria"], start=1):
             group = one.category if groups is None else groups.get(criterion_key(one.criteria_id, number))
             if group is not None:
-                unit = Unit(one.sample_id, "", criterion=number)
+                unit = AnnotationUnit(one.sample_id, "", criterion=number)
                 texts = (criterion["question"], criterion["ground_truth"])
-                found.append(Subject(unit, Place(group, one.cluster), samples[one.sample_id], texts))
+                found.append(Subject(unit, SampleOrigin(group, one.cluster), samples[one.sample_id], texts))
     if not found:
         raise InputError(f"run {run.id} has no criteria to be rated: they come from dokimasia evaluate --judge NAME")
     return found

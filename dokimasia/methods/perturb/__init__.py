@@ -7,7 +7,7 @@ from dokimasia.methods.checks import open_checks, perturbation_files
 from dokimasia.methods.perturb.accepting import accept
 from dokimasia.methods.perturb.figures import perturb_figures
 from dokimasia.methods.perturb.request import PerturbPlan, PerturbRequest
-from dokimasia.methods.perturb.results import COLUMNS, Made, cells, items, perturbed_items
+from dokimasia.methods.perturb.results import COLUMNS, PerturbedItem, cells, items, perturbed_items
 from dokimasia.runs.lifecycle import run as run_method
 from dokimasia.runs.method import Method, later, lazily
 
@@ -35,4 +35,4 @@ METHOD: Method[PerturbRequest, PerturbPlan] = Method(
 perturb = partial(run_method, METHOD)
 """Perturb answers: `await perturb(PerturbRequest(...), settings=..., observer=..., stop=...)`."""
 
-__all__ = ["METHOD", "Made", "PerturbPlan", "PerturbRequest", "perturb", "perturbed_items"]
+__all__ = ["METHOD", "PerturbPlan", "PerturbRequest", "PerturbedItem", "perturb", "perturbed_items"]

@@ -38,7 +38,7 @@ class Who(NamedTuple):
     editor: ModelSpec | None
 
 
-class Material(NamedTuple):
+class PerturbMaterial(NamedTuple):
     """The samples, their gold answers that the data gave, by name, and items that a file brings."""
 
     samples: list[Sample]
@@ -155,7 +155,7 @@ def _who(request: PerturbRequest, session: Session) -> Who:
     )
 
 
-def _material(request: PerturbRequest, session: Session, dimensions: Mapping[str, ErrorDimension]) -> Material:
+def _material(request: PerturbRequest, session: Session, dimensions: Mapping[str, ErrorDimension]) -> PerturbMaterial:
     samples, skipped = session.samples(request)
     most = 1 if request.task == "text-to-image" else None
     bad = [one.id for one in samples if not one.images or (most and len(one.images) > most)]
@@ -169,11 +169,11 @@ def _material(request: PerturbRequest, session: Session, dimensions: Mapping[str
         samples = [one for one in samples if one.id not in bad]
     if request.edited is None:
         golds = {} if most else _golds(request, samples)
-        return Material(samples, golds, [], skipped)
+        return PerturbMaterial(samples, golds, [], skipped)
     blobs = MemoryBlobs() if session.dry or session.home is None else session.home.blobs
     source = ImageSource(request.edited.parent, blobs=blobs, allow_outside=request.allow_outside)
     brought = read_edited(request.edited, {one.id: one for one in samples}, list(dimensions), source)
-    return Material(samples, {}, brought, skipped)
+    return PerturbMaterial(samples, {}, brought, skipped)
 
 
 def _golds(request: PerturbRequest, samples: Sequence[Sample]) -> dict[str, GoldAnswer]:
@@ -208,7 +208,7 @@ def _brought_by_sample(brought: Sequence[EditedImage]) -> dict[str, tuple[str, .
     return found
 
 
-def _expected(plan: PerturbPlan, found: Material) -> Estimate:
+def _expected(plan: PerturbPlan, found: PerturbMaterial) -> Estimate:
     asked: list[Asking] = []
     for sample in found.samples:
         size, count = size_of(sample), len(plan.asked.get(sample.id, ()))

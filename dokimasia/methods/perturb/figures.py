@@ -8,7 +8,7 @@ from dokimasia.agents.perturbation import error_dimensions
 from dokimasia.domain.blindspots import NEUTRAL
 from dokimasia.methods.checks import label_figures, labelled
 from dokimasia.methods.perturb.request import PerturbPlan
-from dokimasia.methods.perturb.results import GOLD, Kept, item_of, kept_of
+from dokimasia.methods.perturb.results import GOLD, ItemValues, item_of, kept_of
 from dokimasia.parsing.blindspots.perturbed import reason_kind
 from dokimasia.prompts.dimensions import error_groups
 from dokimasia.runs.figures import failures, heading, paid
@@ -71,7 +71,7 @@ def perturb_figures(home: Home, run: Run) -> dict[str, Any]:
     }
 
 
-def _golds(plan: PerturbPlan, kept: Kept, rows: Mapping[str, ResultRow]) -> tuple[dict[str, Any], set[str]]:
+def _golds(plan: PerturbPlan, kept: ItemValues, rows: Mapping[str, ResultRow]) -> tuple[dict[str, Any], set[str]]:
     """Return what came of the gold answers, and the samples that none can be perturbed of."""
     counts = {"given": len(plan.golds), "written": 0, "wrong": 0, "failed": 0, "open": 0}
     blocked: set[str] = set()
@@ -88,7 +88,7 @@ def _golds(plan: PerturbPlan, kept: Kept, rows: Mapping[str, ResultRow]) -> tupl
 def _measured(
     pairs: Sequence[tuple[str, str]],
     too_short: Mapping[str, int],
-    kept: Kept,
+    kept: ItemValues,
     rows: Mapping[str, ResultRow],
     clusters: Mapping[str, str],
 ) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from pydantic import Field
 from dokimasia.domain.blindspots import Task
 from dokimasia.domain.call import ModelSpec
 from dokimasia.domain.perturbation import PerturbOptions
-from dokimasia.runs.plans import DataPlan, Outside
+from dokimasia.runs.plans import DataPlan, OutsideIdentity
 from dokimasia.runs.requests import MOST_SAMPLES, NOBODY, DataRequest, Option
 
 GOLD = "gold"
@@ -75,9 +75,9 @@ class PerturbPlan(DataPlan):
     editor: ModelSpec | None = None
     gold: str = ""
     edited: str | None = None
-    asked: Annotated[dict[str, tuple[str, ...]], Outside]
-    golds: Annotated[dict[str, str], Outside]
-    too_short: Annotated[dict[str, int], Outside]
+    asked: Annotated[dict[str, tuple[str, ...]], OutsideIdentity]
+    golds: Annotated[dict[str, str], OutsideIdentity]
+    too_short: Annotated[dict[str, int], OutsideIdentity]
 
     @property
     def judge_name(self) -> str:

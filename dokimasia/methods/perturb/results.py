@@ -39,7 +39,7 @@ COLUMNS: dict[str, ColumnType] = {
 """What an export says of a row: the item with both answers, why there is none, what the checker says, and the label of people."""
 
 
-class Made(NamedTuple):
+class PerturbedItem(NamedTuple):
     """An item that was made: its id in the run, the perturbation, what a checker says of it, and what shares an image.
 
     `hint` says in words what the checker has against it, empty where it has nothing against it or nobody was asked.
@@ -78,10 +78,10 @@ class Made(NamedTuple):
         return f"The checker {'; '.join(said[one] for one in self.doubts)}: {self.check.why}"
 
 
-class Kept(NamedTuple):
+class ItemValues(NamedTuple):
     """All values that a run's rows name, by the id of the row's item."""
 
-    made: Mapping[str, Made]
+    made: Mapping[str, PerturbedItem]
     none: Mapping[str, NotApplicable]
     golds: Mapping[str, tuple[str, GoldAnswer]]
 
@@ -91,22 +91,22 @@ def item_of(sample_id: str, dimension: str) -> str:
     return f"perturb/{sample_id}/{dimension}"
 
 
-def kept_of(home: Home, run: Run) -> Kept:
+def kept_of(home: Home, run: Run) -> ItemValues:
     """Return what a run made, in the order of its samples."""
     checks = {check.of: check for _, check in made_values(home, run.id, ChangeCheck)}
     records = {record.perturbed: record for _, record in made_values(home, run.id, EditRecord)}
     made = {
-        (name := item_of(item.sample_id, item.dimension)): Made(
+        (name := item_of(item.sample_id, item.dimension)): PerturbedItem(
             name, item, checks.get(where.id), records.get(where.id), where.cluster
         )
         for where, item in made_values(home, run.id, Perturbed)
     }
     none = {item_of(where.sample_id, one.dimension): one for where, one in made_values(home, run.id, NotApplicable)}
     golds = {where.sample_id: (where.id, gold) for where, gold in made_values(home, run.id, GoldAnswer)}
-    return Kept(made, none, golds)
+    return ItemValues(made, none, golds)
 
 
-def perturbed_items(home: Home, run: Run) -> list[Made]:
+def perturbed_items(home: Home, run: Run) -> list[PerturbedItem]:
     """Return the items that a run made, in the order of its samples."""
     return list(kept_of(home, run).made.values())
 

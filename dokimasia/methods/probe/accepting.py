@@ -41,7 +41,7 @@ WRITTEN_AT = 1.0
 """The temperature at which new references are written, unless the configuration says another one."""
 
 
-class Material(NamedTuple):
+class ProbeMaterial(NamedTuple):
     """What is put to the judges: the samples in order, the probes of each, and what was left out and why."""
 
     samples: list[Sample]
@@ -113,12 +113,12 @@ async def accept(request: ProbeRequest, session: Session) -> Accepted[ProbePlan]
     )
 
 
-def _material(request: ProbeRequest, session: Session) -> Material:
+def _material(request: ProbeRequest, session: Session) -> ProbeMaterial:
     """Return what is put to the judges: of a file, of a run of `perturb`, or of the probe that is forked."""
     if session.forked is not None:
         plan = ProbePlan.model_validate(session.forked.options["plan"])
         samples = list(load_samples(session.opened, session.forked.id))
-        return Material(samples, probes_kept(session.opened, plan), left_out(session.forked), request)
+        return ProbeMaterial(samples, probes_kept(session.opened, plan), left_out(session.forked), request)
     source = request.data / ITEMS if (request.data / ITEMS).is_file() else request.data
     blobs = MemoryBlobs() if session.dry or session.home is None else session.home.blobs
     found = probes_of(source, session.home, task=request.task, unchecked=request.unchecked, blobs=blobs)
@@ -130,7 +130,7 @@ def _material(request: ProbeRequest, session: Session) -> Material:
         f"{count} {'perturbation does' if count == 1 else 'perturbations do'} not enter: {WHY.get(reason, reason)}"
         for reason, count in found.left_out.items()
     ]
-    return Material(samples, [one for one in found.probes if one.item.sample in entered], skipped, request)
+    return ProbeMaterial(samples, [one for one in found.probes if one.item.sample in entered], skipped, request)
 
 
 def _writer(session: Session, name: str) -> ModelSpec:

@@ -30,7 +30,7 @@ from dokimasia.domain.judgement import CheckpointScores, FinalAnswer
 from dokimasia.domain.rubric import RubricJudgement
 from dokimasia.methods.probe.items import dimension_of, probes_kept
 from dokimasia.methods.probe.request import ProbePlan
-from dokimasia.methods.probe.units import Unit, all_units, count_of
+from dokimasia.methods.probe.units import ProbeUnit, all_units, count_of
 from dokimasia.storage.home import Home
 from dokimasia.storage.lookup import find_values
 from dokimasia.storage.results import ResultRow, results
@@ -47,7 +47,7 @@ JUDGEMENTS: dict[str, type[Value]] = {
 """What a judgement is kept as, by paradigm."""
 
 
-class Found(NamedTuple):
+class JudgedDetection(NamedTuple):
     """What of a detection comes from judgements; see `Detection`."""
 
     undetected: float | None = None
@@ -63,7 +63,7 @@ class Found(NamedTuple):
         return self.equal if self.undetected is None else 1 - self.undetected
 
 
-def detected(unit: Unit, gold: Value | None, judged: Sequence[Value]) -> Found:
+def detected(unit: ProbeUnit, gold: Value | None, judged: Sequence[Value]) -> JudgedDetection:
     """Return what came of one item.
 
     Args:
@@ -102,7 +102,7 @@ def detections_of(home: Home, run: Run) -> list[Detection]:
     return list(detections(home, units, results(home, run.id)))
 
 
-def detections(home: Home, units: Mapping[str, Unit], rows: Iterable[ResultRow]) -> Iterator[Detection]:
+def detections(home: Home, units: Mapping[str, ProbeUnit], rows: Iterable[ResultRow]) -> Iterator[Detection]:
     """Yield what came of the items among rows of a probe; an item without a row has come to nothing yet."""
     known = {row.item: row for row in rows}
     judged = judgements(home, units, known)
@@ -114,11 +114,13 @@ def detections(home: Home, units: Mapping[str, Unit], rows: Iterable[ResultRow])
         own = judged.get(name)
         gold = judged.get(unit.first, (None,))[0] if unit.first else None
         failure = row.failure or ""
-        found = Found() if failure or own is None else detected(unit, gold, own)
+        found = JudgedDetection() if failure or own is None else detected(unit, gold, own)
         yield _detection(unit, found, failure, named.get(unit.reading))
 
 
-def judgements(home: Home, units: Mapping[str, Unit], rows: Mapping[str, ResultRow]) -> dict[str, tuple[Value, ...]]:
+def judgements(
+    home: Home, units: Mapping[str, ProbeUnit], rows: Mapping[str, ResultRow]
+) -> dict[str, tuple[Value, ...]]:
     """Return what was judged, by item; a failed item has none."""
     wanted: dict[type[Value], set[str]] = {}
     ids: dict[str, tuple[type[Value], tuple[str, ...]]] = {}
@@ -132,17 +134,17 @@ def judgements(home: Home, units: Mapping[str, Unit], rows: Mapping[str, ResultR
     return {name: tuple(values[type_][id] for id in own) for name, (type_, own) in ids.items()}
 
 
-def _relevant(unit: Unit) -> tuple[str, ...]:
+def _relevant(unit: ProbeUnit) -> tuple[str, ...]:
     return () if unit.probe is None else dimension_of(unit.probe).axes
 
 
 def _scored(
     case: Case, gold: AxisScores, own: AxisScores, relevant: Sequence[str], *, by_reference: bool, axes: bool
-) -> Found:
+) -> JudgedDetection:
     worse = float(worse_single(gold.scores, own.scores))
     if case != "error":
         equal = full_score(own.scores, own.scores) if by_reference else equal_single(gold.scores, own.scores)
-        return Found(equal=float(equal), worse=worse)
+        return JudgedDetection(equal=float(equal), worse=worse)
     strict = undetected_single(gold.scores, own.scores, relevant, strict=True)
     if by_reference:
         missed = full_score(own.scores, relevant)
@@ -150,19 +152,19 @@ def _scored(
     else:
         missed = undetected_single(gold.scores, own.scores, relevant)
     overall = float(undetected_single(gold.scores, own.scores, [OVERALL])) if axes else None
-    return Found(undetected=float(missed), strict=float(strict), worse=worse, overall=overall)
+    return JudgedDetection(undetected=float(missed), strict=float(strict), worse=worse, overall=overall)
 
 
-def _pair(case: Case, judged: Sequence[AxisChoices], relevant: Sequence[str], *, axes: bool) -> Found:
+def _pair(case: Case, judged: Sequence[AxisChoices], relevant: Sequence[str], *, axes: bool) -> JudgedDetection:
     choices = [one.choices for one in judged]
     if case == "retest":
-        return Found(equal=equal_pair(choices))
+        return JudgedDetection(equal=equal_pair(choices))
     verdicts = _verdicts(choices, relevant)
     if case == "neutral":
-        return Found(equal=equal_pair(choices), worse=worse_pair(verdicts), orders=verdicts)
+        return JudgedDetection(equal=equal_pair(choices), worse=worse_pair(verdicts), orders=verdicts)
     missed = undetected_pair(verdicts)
     overall = undetected_pair(_verdicts(choices, [OVERALL])) if axes else None
-    return Found(
+    return JudgedDetection(
         undetected=missed, strict=float(missed > 0), worse=worse_pair(verdicts), orders=verdicts, overall=overall
     )
 
@@ -172,11 +174,11 @@ def _verdicts(choices: Sequence[Mapping[str, str]], axes: Sequence[str]) -> tupl
     return pair_verdict(choices[0], axes, gold="first"), pair_verdict(choices[1], axes, gold="second")
 
 
-def _by_score(case: Case, gold: float, own: float, *, missed: bool) -> Found:
+def _by_score(case: Case, gold: float, own: float, *, missed: bool) -> JudgedDetection:
     worse = float(own > gold)
     if case != "error":
-        return Found(equal=float(own == gold), worse=worse)
-    return Found(undetected=float(missed), strict=float(undetected_score(gold, own)), worse=worse)
+        return JudgedDetection(equal=float(own == gold), worse=worse)
+    return JudgedDetection(undetected=float(missed), strict=float(undetected_score(gold, own)), worse=worse)
 
 
 def _named(home: Home, rows: Mapping[str, ResultRow]) -> dict[str, float]:
@@ -186,7 +188,7 @@ def _named(home: Home, rows: Mapping[str, ResultRow]) -> dict[str, float]:
     return {name: sum(found[id].named for id in ids) / len(ids) for name, ids in read.items()}
 
 
-def _detection(unit: Unit, found: Found, failure: str, named: float | None) -> Detection:
+def _detection(unit: ProbeUnit, found: JudgedDetection, failure: str, named: float | None) -> Detection:
     probe = unit.probe
     dimension = "" if probe is None else probe.item.dimension
     group = "" if probe is None or probe.neutral else dimension_of(probe).group

@@ -12,7 +12,7 @@ from dokimasia.methods.probe.detections import detections, judgements
 from dokimasia.methods.probe.figures import figures_of
 from dokimasia.methods.probe.items import by_sample, probes_kept
 from dokimasia.methods.probe.request import ProbePlan
-from dokimasia.methods.probe.units import Unit, all_units, bases_of_sample, count_of, is_read
+from dokimasia.methods.probe.units import ProbeUnit, all_units, bases_of_sample, count_of, is_read
 from dokimasia.runs.figures import costs, failures, heading, rows_shown
 from dokimasia.runs.reading.exporting import ColumnType
 from dokimasia.storage.excerpts import samples_of
@@ -114,7 +114,7 @@ async def cells(home: Home, run: Run, rows: Sequence[ResultRow]) -> list[dict[st
     return _told(home, units, results(home, run.id))[1]
 
 
-def looks_of(home: Home, unit: Unit, row: ResultRow) -> list[Look]:
+def looks_of(home: Home, unit: ProbeUnit, row: ResultRow) -> list[Look]:
     """Return what a judge looked at with its tools for a judgement, in order."""
     ids = row.value_ids[count_of(unit) :]
     found = find_values(home, Look, ids)
@@ -122,7 +122,7 @@ def looks_of(home: Home, unit: Unit, row: ResultRow) -> list[Look]:
 
 
 def _told(
-    home: Home, units: Mapping[str, Unit], rows: Sequence[ResultRow]
+    home: Home, units: Mapping[str, ProbeUnit], rows: Sequence[ResultRow]
 ) -> tuple[list[ResultRow], list[dict[str, Any]]]:
     """Return the rows that are judgements, and what is said of each."""
     known = {row.item: row for row in rows}
@@ -162,13 +162,13 @@ def _told(
 _DETECTED = ("undetected", "strict", "overall", "equal", "worse", "named")
 
 
-def _by_item(units: Mapping[str, Unit], found: Iterator[Detection]) -> dict[str, Detection]:
+def _by_item(units: Mapping[str, ProbeUnit], found: Iterator[Detection]) -> dict[str, Detection]:
     """Return what came of each unit, by the unit's name."""
     keys = {_key(unit): name for name, unit in units.items() if unit.compared}
     return {keys[(one.judge, one.evaluator, one.new_reference, one.item)]: one for one in found}
 
 
-def _key(unit: Unit) -> tuple[str, str, bool, str]:
+def _key(unit: ProbeUnit) -> tuple[str, str, bool, str]:
     return (unit.arm.name, unit.evaluator, unit.new, unit.item)
 
 

@@ -18,7 +18,7 @@ READ: tuple[str, ...] = ("single", "pairwise", "reference")
 """Paradigms whose judges justify themselves, so that a reader can read it."""
 
 
-class Unit(NamedTuple):
+class ProbeUnit(NamedTuple):
     """One judgement, or of a pair both orders: `probe` is None for the unchanged answer, judged for the (`draw` + 1)th time.
 
     `new` says that it goes by a reference that was made anew.
@@ -61,12 +61,12 @@ class Unit(NamedTuple):
         return f"reading/{self.name}"
 
 
-def _name(unit: Unit, what: str) -> str:
+def _name(unit: ProbeUnit, what: str) -> str:
     asked = f"{unit.evaluator}{'+new' if unit.new else ''}"
     return f"{asked}/{unit.arm.name}/{unit.sample}/{unit.gold.key}/{what}"
 
 
-def is_read(plan: ProbePlan, unit: Unit) -> bool:
+def is_read(plan: ProbePlan, unit: ProbeUnit) -> bool:
     """Return whether the justification of a judgement is read."""
     return plan.reader is not None and unit.compared and paradigm_of(unit.evaluator) in READ
 
@@ -79,9 +79,11 @@ def ways(plan: ProbePlan, arm: Arm) -> list[tuple[Evaluator, bool]]:
     return asked if plan.writer is None else [*asked, ("reference", True)]
 
 
-def units_of(plan: ProbePlan, arm: Arm, evaluator: Evaluator, new: bool, sample: str, gold: Gold) -> Iterator[Unit]:
+def units_of(
+    plan: ProbePlan, arm: Arm, evaluator: Evaluator, new: bool, sample: str, gold: Gold
+) -> Iterator[ProbeUnit]:
     """Yield the judgements of a gold answer and of what was made of it, those first that others are held against."""
-    unit = Unit("", evaluator, arm, sample, gold, new=new)
+    unit = ProbeUnit("", evaluator, arm, sample, gold, new=new)
     draws = range(1 if paradigm_of(evaluator) == "pairwise" else 0, plan.retests + 1)
     for draw in draws:
         yield unit._replace(name=_name(unit, f"retest-{draw}" if draw else "gold"), draw=draw)
@@ -89,7 +91,7 @@ def units_of(plan: ProbePlan, arm: Arm, evaluator: Evaluator, new: bool, sample:
         yield unit._replace(name=_name(unit, probe.id), probe=probe)
 
 
-def units_of_sample(plan: ProbePlan, sample: str, probes: Sequence[Probe]) -> Iterator[Unit]:
+def units_of_sample(plan: ProbePlan, sample: str, probes: Sequence[Probe]) -> Iterator[ProbeUnit]:
     """Yield all judgements of what belongs to one sample."""
     golds = list(golds_of(probes))
     for arm in plan.arms:
@@ -119,7 +121,7 @@ def count_items(plan: ProbePlan, probes: Mapping[str, Sequence[Probe]]) -> int:
     return found
 
 
-def all_units(plan: ProbePlan, probes: Iterable[Probe]) -> dict[str, Unit]:
+def all_units(plan: ProbePlan, probes: Iterable[Probe]) -> dict[str, ProbeUnit]:
     """Return every judgement of a run by its item's name."""
     several = by_sample(probes)
     return {unit.name: unit for sample, own in several.items() for unit in units_of_sample(plan, sample, own)}
@@ -141,6 +143,6 @@ def basis_item(basis: Basis, arm: str, sample: str, gold: str = "") -> str:
     return "/".join(filter(None, (basis, arm, sample, gold)))
 
 
-def count_of(unit: Unit) -> int:
+def count_of(unit: ProbeUnit) -> int:
     """Return of how many judgements an item consists: of both orders, where two different answers are compared."""
     return 2 if unit.evaluator.startswith("pairwise") and unit.probe is not None else 1

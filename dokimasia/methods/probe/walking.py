@@ -9,7 +9,7 @@ from dokimasia.domain.blindspots import PUBLISHED, Evaluator
 from dokimasia.domain.identity import digest, value_id
 from dokimasia.domain.judgement import OPEN_KINDS, Response
 from dokimasia.domain.sample import Sample
-from dokimasia.graphs.answering import Item
+from dokimasia.graphs.answering import AnswerState
 from dokimasia.graphs.blindspots import deciding, probing
 from dokimasia.graphs.context import Context
 from dokimasia.graphs.drive import GraphFile
@@ -17,14 +17,14 @@ from dokimasia.graphs.evaluation import checkpoint_scoring
 from dokimasia.graphs.evaluation.final_answer import by_nobody
 from dokimasia.graphs.rubrics import rubric_audit
 from dokimasia.methods.probe.request import ProbePlan
-from dokimasia.methods.probe.units import Unit, count_of
+from dokimasia.methods.probe.units import ProbeUnit, count_of
 from dokimasia.runs.work import Job
 
 PROBING, DECIDING = cast("GraphFile", probing), cast("GraphFile", deciding)
 SCORING, AUDIT = cast("GraphFile", checkpoint_scoring), cast("GraphFile", rubric_audit)
 
 
-class Ended(NamedTuple):
+class JudgementOutcome(NamedTuple):
     """What came of a judgement: the ids of what was judged (of a pair in each order) and looked at; or why nothing did."""
 
     judged: tuple[str, ...]
@@ -34,7 +34,7 @@ class Ended(NamedTuple):
     reason: str = ""
 
 
-class Asked(NamedTuple):
+class JudgementRequest(NamedTuple):
     """What is asked in one walk: judgements of one judge on one sample under one evaluator.
 
     `basis` is the id of what they go by: criteria, rubrics, or a reference that was made anew; empty where there is none.
@@ -42,7 +42,7 @@ class Asked(NamedTuple):
 
     job: Job[ProbePlan]
     sample: Sample
-    units: Sequence[Unit]
+    units: Sequence[ProbeUnit]
     context: Context
     basis: str = ""
 
@@ -57,14 +57,14 @@ class Asked(NamedTuple):
         return [unit.gold.item.gold if unit.probe is None else unit.probe.item.perturbed for unit in self.units]
 
 
-async def judged(asked: Asked) -> list[Ended]:
+async def judged(asked: JudgementRequest) -> list[JudgementOutcome]:
     """Return what came of judgements, in order."""
     return await WAYS.get(asked.units[0].evaluator, _probed)(asked)
 
 
 async def read(
-    job: Job[ProbePlan], sample: Sample, units: Sequence[Unit], ids: Sequence[Sequence[str]], context: Context
-) -> list[Ended]:
+    job: Job[ProbePlan], sample: Sample, units: Sequence[ProbeUnit], ids: Sequence[Sequence[str]], context: Context
+) -> list[JudgementOutcome]:
     """Return what a reader finds in the justifications of judgements.
 
     Of an answer with an error in it the reader says whether that error is named, of any other whether some error is.
@@ -80,14 +80,14 @@ async def read(
     return [_together(own, "noticed", "unread") for own in _apart(units, state["calls"])]
 
 
-async def _probed(asked: Asked) -> list[Ended]:
+async def _probed(asked: JudgementRequest) -> list[JudgementOutcome]:
     calls = [call for unit in asked.units for call in _calls(unit, asked.basis)]
     inputs = {"sample": value_id(asked.sample), "judge": asked.context.options.judge, "calls": calls}
     state = await asked.job.walk(PROBING, inputs, asked.name, context=asked.context)
     return [_together(own, "judgement") for own in _apart(asked.units, state["calls"])]
 
 
-def _calls(unit: Unit, reference: str) -> list[dict[str, Any]]:
+def _calls(unit: ProbeUnit, reference: str) -> list[dict[str, Any]]:
     """Return what the graph asks of one item: one call, or of a pair one in each order, the gold answer first in the first."""
     item = unit.gold.item if unit.probe is None else unit.probe.item
     which = "gold" if unit.probe is None else "perturbed"
@@ -98,7 +98,7 @@ def _calls(unit: Unit, reference: str) -> list[dict[str, Any]]:
     return [{**call, "first": which, **({"reference": reference} if reference else {})}]
 
 
-def _apart(units: Sequence[Unit], calls: Sequence[Any]) -> list[Sequence[Any]]:
+def _apart(units: Sequence[ProbeUnit], calls: Sequence[Any]) -> list[Sequence[Any]]:
     """Return the calls of each unit, which stand one after the other."""
     found: list[Sequence[Any]] = []
     for unit in units:
@@ -107,12 +107,12 @@ def _apart(units: Sequence[Unit], calls: Sequence[Any]) -> list[Sequence[Any]]:
     return found
 
 
-def _together(calls: Sequence[Any], made: str, failure: str = "") -> Ended:
+def _together(calls: Sequence[Any], made: str, failure: str = "") -> JudgementOutcome:
     """Return what came of the calls of one item; one that failed fails the item."""
     ends = [call.get(failure, {}) if failure else call for call in calls]
     failures = [one for one in ends if one.get("failed")]
     failed = min(failures, key=lambda one: (*OPEN_KINDS, one["failed"]).index(one["failed"]), default={})
-    return Ended(
+    return JudgementOutcome(
         tuple(call[made] for call in calls if call.get(made)),
         tuple(look for call in calls for look in call.get("looks", ())),
         tuple(key for call in calls for key in call.get("calls", ())),
@@ -121,7 +121,7 @@ def _together(calls: Sequence[Any], made: str, failure: str = "") -> Ended:
     )
 
 
-async def _by_criteria(asked: Asked) -> list[Ended]:
+async def _by_criteria(asked: JudgementRequest) -> list[JudgementOutcome]:
     """Score answers by atomic criteria, as an evaluation does; nobody asks whether they are right."""
     store = asked.context.store
     items = [
@@ -132,13 +132,13 @@ async def _by_criteria(asked: Asked) -> list[Ended]:
     return _ended(await asked.job.walk(SCORING, inputs, asked.name, context=asked.context))
 
 
-async def _by_rubrics(asked: Asked) -> list[Ended]:
+async def _by_rubrics(asked: JudgementRequest) -> list[JudgementOutcome]:
     """Assess answers by the rubrics of their gold answer, as an audit does."""
     inputs = {"sample": value_id(asked.sample), "rubrics": asked.basis, "items": await _items(asked)}
     return _ended(await asked.job.walk(AUDIT, inputs, asked.name, context=asked.context))
 
 
-async def _by_equivalence(asked: Asked) -> list[Ended]:
+async def _by_equivalence(asked: JudgementRequest) -> list[JudgementOutcome]:
     """Decide of answers whether they say the same as their gold answer, as an evaluation does where no rule can."""
     gold, _ = stated_answer(asked.units[0].gold.item.gold)
     sample = asked.sample.model_copy(update={"reference_answer": gold, "reference_answers": ()})
@@ -146,9 +146,9 @@ async def _by_equivalence(asked: Asked) -> list[Ended]:
     return _ended(await asked.job.walk(DECIDING, inputs, asked.name, context=asked.context))
 
 
-async def _items(asked: Asked) -> list[Item]:
+async def _items(asked: JudgementRequest) -> list[AnswerState]:
     """Return answers as the graphs take those that exist already."""
-    found: list[Item] = []
+    found: list[AnswerState] = []
     for unit, text in zip(asked.units, asked.texts, strict=True):
         model = "gold" if unit.probe is None else "perturbed"
         response = Response(sample=asked.sample.digest, model=model, repeat=unit.draw, text=text)
@@ -157,11 +157,11 @@ async def _items(asked: Asked) -> list[Item]:
     return found
 
 
-def _ended(state: dict[str, Any]) -> list[Ended]:
+def _ended(state: dict[str, Any]) -> list[JudgementOutcome]:
     return [_together([item], "judgement") for item in state["items"]]
 
 
-WAYS: dict[Evaluator, Callable[[Asked], Awaitable[list[Ended]]]] = {
+WAYS: dict[Evaluator, Callable[[JudgementRequest], Awaitable[list[JudgementOutcome]]]] = {
     **dict.fromkeys(PUBLISHED, _probed),
     "checkpoints": _by_criteria,
     "gated": _by_rubrics,

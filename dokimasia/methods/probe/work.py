@@ -14,8 +14,8 @@ from dokimasia.methods.probe.bases import Bases
 from dokimasia.methods.probe.detections import JUDGEMENTS, detected
 from dokimasia.methods.probe.items import Gold, by_sample, golds_of, probes_kept
 from dokimasia.methods.probe.request import ProbePlan
-from dokimasia.methods.probe.units import Unit, count_items, is_read, units_of, ways
-from dokimasia.methods.probe.walking import Asked, Ended, at, judged, read
+from dokimasia.methods.probe.units import ProbeUnit, count_items, is_read, units_of, ways
+from dokimasia.methods.probe.walking import JudgementOutcome, JudgementRequest, at, judged, read
 from dokimasia.runs.work import Job, Stage
 from dokimasia.storage.results import ResultRow
 
@@ -69,7 +69,7 @@ class ProbeWork:
             await self._phases(sample, arm, evaluator, units, reference)
 
     async def _phases(
-        self, sample: Sample, arm: Arm, evaluator: Evaluator, units: Sequence[Unit], basis: ResultRow | None
+        self, sample: Sample, arm: Arm, evaluator: Evaluator, units: Sequence[ProbeUnit], basis: ResultRow | None
     ) -> None:
         """First judge the gold answers, then what is held against them, then have justifications read."""
         rows: dict[str, ResultRow] = {}
@@ -83,12 +83,12 @@ class ProbeWork:
         sample: Sample,
         arm: Arm,
         evaluator: Evaluator,
-        units: Sequence[Unit],
+        units: Sequence[ProbeUnit],
         basis: ResultRow | None,
         rows: dict[str, ResultRow],
     ) -> None:
         """Judge what has no result yet, and put all results into `rows`."""
-        left: list[Unit] = []
+        left: list[ProbeUnit] = []
         for unit in units:
             row = self._job.finished(unit.name)
             rests = basis if basis is not None and basis.failure else rows.get(unit.first)
@@ -105,12 +105,14 @@ class ProbeWork:
         for attempt, several in groupby(left, key=lambda unit: self._job.attempt(unit.name)):
             some = list(several)
             context = at(self._job.context, options, attempt)
-            ended = await judged(Asked(self._job, sample, some, context, by))
+            ended = await judged(JudgementRequest(self._job, sample, some, context, by))
             made = [await self._row(sample, unit, one, rows) for unit, one in zip(some, ended, strict=True)]
             rows |= {row.item: row for row in made}
             await self._job.finish(*made)
 
-    async def _row(self, sample: Sample, unit: Unit, ended: Ended, rows: dict[str, ResultRow]) -> ResultRow:
+    async def _row(
+        self, sample: Sample, unit: ProbeUnit, ended: JudgementOutcome, rows: dict[str, ResultRow]
+    ) -> ResultRow:
         """Return the row of a judgement; its score says how far the judge did right by the item."""
         fields: dict[str, Any] = {"calls": ended.calls, **unit.arm.place, "repeat": unit.draw}
         if ended.failed:
@@ -125,13 +127,13 @@ class ProbeWork:
             fields |= {"outcome": "scored", "score": detected(unit, gold, own).right}
         return self._job.row(sample, unit.name, **fields)
 
-    def _unjudged(self, sample: Sample, unit: Unit, rests: ResultRow) -> ResultRow:
+    def _unjudged(self, sample: Sample, unit: ProbeUnit, rests: ResultRow) -> ResultRow:
         """Return the row of a judgement that could not be made for want of what it rests on."""
         reason = f"nothing to judge by: {rests.reason}"[:500]
         failed: dict[str, Any] = {"outcome": "failed", "failure": rests.failure, "reason": reason}
         return self._job.row(sample, unit.name, **unit.arm.place, repeat=unit.draw, **failed)
 
-    async def _read(self, sample: Sample, units: Sequence[Unit], rows: dict[str, ResultRow]) -> None:
+    async def _read(self, sample: Sample, units: Sequence[ProbeUnit], rows: dict[str, ResultRow]) -> None:
         """Have the justifications read that are not read yet; of a failed judgement there is none."""
         reader = self._plan.reader
         fine = [unit for unit in units if rows[unit.name].failure is None]
@@ -140,7 +142,7 @@ class ProbeWork:
         if reader is None or not left:
             return
 
-        def nth(unit: Unit) -> int:
+        def nth(unit: ProbeUnit) -> int:
             """What is read may be a justification that was refused to be read, word by word, when its judgement failed."""
             return max(self._job.attempt(unit.reading), self._job.attempt(unit.name))
 
@@ -155,7 +157,7 @@ class ProbeWork:
                 *(self._reading(sample, unit, one, reader.ref.name) for unit, one in zip(some, ended, strict=True))
             )
 
-    def _reading(self, sample: Sample, unit: Unit, ended: Ended, reader: str) -> ResultRow:
+    def _reading(self, sample: Sample, unit: ProbeUnit, ended: JudgementOutcome, reader: str) -> ResultRow:
         how: dict[str, Any] = {"outcome": "made", "value_ids": ended.judged}
         if ended.failed:
             how = {"outcome": "failed", "failure": ended.failed, "reason": ended.reason[:500]}

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from dokimasia.domain.annotation import ACCURACY, NECESSITY, Unit
+from dokimasia.domain.annotation import ACCURACY, NECESSITY, AnnotationUnit
 from dokimasia.domain.criterion import CriteriaSet
 from dokimasia.domain.quality import HIGHEST, LOWEST, CriterionRating, DrawnCriteria, DrawnCriterion
 from dokimasia.methods.evaluation import EvaluationPlan
@@ -100,13 +100,13 @@ def _measured(
     return {"n": len(drawn), "n_rated": len(rated), "coverage": coverage, **found}
 
 
-def judged(home: Home, run: Run) -> dict[str, dict[Unit, float]]:
+def judged(home: Home, run: Run) -> dict[str, dict[AnnotationUnit, float]]:
     """Return what the rater said of each criterion, as people are asked."""
     ratings = ratings_of(home, results(home, run.id))
     names = {item_of(one): one for one in drawn_of(home, QualityPlan.model_validate(run.options["plan"])).criteria}
     return {
         "": {
-            Unit(names[item].sample, name, criterion=one.number): float(getattr(one.quality, name))
+            AnnotationUnit(names[item].sample, name, criterion=one.number): float(getattr(one.quality, name))
             for item, one in ratings.items()
             for name in MEASURES
         }

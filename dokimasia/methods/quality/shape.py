@@ -6,7 +6,7 @@ from dokimasia.domain.identity import Value
 from dokimasia.runs.shapes import Bounds, Count, Coverage, Failures, Heading, Interval, Judge, OpenItems, Seed, Used
 
 
-class Rated(Value):
+class CriteriaRating(Value):
     """How good criteria are, 1 to 3; intervals clustered by image."""
 
     n: Count = Field(description="criteria that were drawn")
@@ -18,13 +18,13 @@ class Rated(Value):
     necessity_bounds: Bounds | None = Field(description="of that mean, if the failed ones were rated 1, or 3")
 
 
-class RatedGroup(Rated):
+class RatedGroup(CriteriaRating):
     """The same of one category, or one place of a tree."""
 
     of: Count = Field(description="criteria that the group has")
 
 
-class QualityFigures(Rated, Used, Heading):
+class QualityFigures(CriteriaRating, Used, Heading):
     """The figures of a rating of criteria; over all, each criterion that was drawn counts alike."""
 
     seed: Seed

@@ -8,7 +8,7 @@ from dokimasia.algorithms.statistics import bootstrap_interval, difference_inter
 from dokimasia.algorithms.statistics.paired import PERMUTATIONS, sign_flip_test
 from dokimasia.domain.refinement import SOLVED, RefinementRow
 from dokimasia.runs.reading.rates import DIGITS, limits, share
-from dokimasia.storage.usage import Used
+from dokimasia.storage.usage import LedgerUsage
 
 LOWEST, HIGHEST = 1.0, 5.0
 
@@ -61,7 +61,7 @@ def scores_after(row: RefinementRow) -> tuple[float, ...]:
 
 
 def arm_figures(
-    rows: Sequence[RefinementRow], *, seed: int = 0, part: Part = every_atom, used: Used | None = None
+    rows: Sequence[RefinementRow], *, seed: int = 0, part: Part = every_atom, used: LedgerUsage | None = None
 ) -> dict[str, Any]:
     """Return what an arm came to, over its last rounds.
 

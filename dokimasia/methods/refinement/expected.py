@@ -6,13 +6,13 @@ from dokimasia.algorithms.closed_loop import failed_atoms
 from dokimasia.domain.refinement import Arm
 from dokimasia.methods.evaluation import ANSWER_TOKENS, VERDICT_TOKENS, scoring
 from dokimasia.methods.refinement.plan import RefinementPlan
-from dokimasia.methods.refinement.source import Source, SourceAnswer, most_shown, peers_for
+from dokimasia.methods.refinement.source import SourceAnswer, SourceRun, most_shown, peers_for
 from dokimasia.runs.estimate import INSTRUCTION_TOKENS, Asking, Estimate, SampleSize, added_up
 
 POINT_TOKENS, HINT_TOKENS = 40, 80
 
 
-def estimate(plan: RefinementPlan, source: Source, sizes: Mapping[str, SampleSize]) -> Estimate:
+def estimate(plan: RefinementPlan, source: SourceRun, sizes: Mapping[str, SampleSize]) -> Estimate:
     """Return what a refinement will ask at most.
 
     A scored answer of which it is not known that it is right counts as one that failed (with a threshold: every one below

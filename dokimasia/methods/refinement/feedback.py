@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from dokimasia.algorithms.statistics.shares import clopper_pearson
-from dokimasia.domain.refinement import SOLVED, Point, RefinementRow, Wording
+from dokimasia.domain.refinement import SOLVED, FeedbackPoint, HintWording, RefinementRow
 from dokimasia.runs.reading.rates import DIGITS, share
 
 FEEDBACK = ("self", "peer")
@@ -55,7 +55,7 @@ def leak_figures(rows: Sequence[RefinementRow], *, judged: bool) -> dict[str, An
         What `shape.LeakFigures` describes.
     """
     questions: dict[tuple[str, int], bool] = {}
-    hints: dict[tuple[Wording, ...], Point] = {}
+    hints: dict[tuple[HintWording, ...], FeedbackPoint] = {}
     unjudged: dict[tuple[object, ...], int] = {}
     for row in rows:
         if row.arm == "original":

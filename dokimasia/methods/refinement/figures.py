@@ -11,7 +11,7 @@ from dokimasia.methods.refinement.arms import MEASURES, Measure, Part, arm_figur
 from dokimasia.methods.refinement.table import table_of
 from dokimasia.runs.reading.rates import DIGITS
 from dokimasia.storage.trees.lookup import criterion_key
-from dokimasia.storage.usage import Used
+from dokimasia.storage.usage import LedgerUsage
 
 GAINS: tuple[tuple[Arm, Arm], ...] = (
     ("retry", "again"),
@@ -44,7 +44,7 @@ def refinement_figures(
     arms: Sequence[Arm],
     seed: int,
     threshold: float | None = None,
-    usage: Mapping[tuple[str, str], Used] | None = None,
+    usage: Mapping[tuple[str, str], LedgerUsage] | None = None,
     place_of: Mapping[str, str] | None = None,
 ) -> Figures:
     """Return a refinement's figures, ready for JSON; equal rows in any order give equal figures.
@@ -91,7 +91,7 @@ def refinement_figures(
     return {"models": measured, "table": table}
 
 
-def _whole(rows: Sequence[RefinementRow], arms: Sequence[Arm], seed: int, used: Mapping[str, Used]) -> Figures:
+def _whole(rows: Sequence[RefinementRow], arms: Sequence[Arm], seed: int, used: Mapping[str, LedgerUsage]) -> Figures:
     by_arm = _by_arm(rows, arms)
     return {
         "failed": len(by_arm["original"]),

@@ -7,7 +7,7 @@ from typing import Any
 from dokimasia.algorithms.points import possible_answers
 from dokimasia.domain.criterion import CriteriaSet
 from dokimasia.domain.judgement import Answered, CheckpointScores, FinalAnswer, Response
-from dokimasia.domain.refinement import Feedback, RefinementRow, RefinementStep, Selection
+from dokimasia.domain.refinement import Feedback, PointSelection, RefinementRow, RefinementStep
 from dokimasia.domain.sample import Sample
 from dokimasia.errors import NotFound
 from dokimasia.methods.refinement.feedback import hint_figures, leak_figures, steadiness
@@ -54,7 +54,7 @@ class _Known:
         self.steps = find_values(home, RefinementStep, (id for row in rows for id in row.value_ids))
         steps = list(self.steps.values())
         self.finals = find_values(home, FinalAnswer, (step.final for step in steps if step.final))
-        self.selections = find_values(home, Selection, (step.selection for step in steps if step.selection))
+        self.selections = find_values(home, PointSelection, (step.selection for step in steps if step.selection))
         self.feedbacks = find_values(home, Feedback, (step.feedback for step in steps if step.feedback))
         self.judgements = find_values(home, CheckpointScores, (id for step in steps for id in step.judgements))
         self.responses = find_values(home, Response, (step.response for step in steps if step.response))
@@ -66,7 +66,7 @@ class _Known:
         plan, place = self.plan, self.places[row.sample_id]
         source = self.judgements[original.judgements[0]]
         sample = self.samples[place.sample]
-        selection = self.selections.get(original.selection or "", Selection())
+        selection = self.selections.get(original.selection or "", PointSelection())
         final = self.finals.get(step.final or "")
         before = self.finals.get(original.final or "")
         failed = source.score < plan.threshold if plan.threshold is not None else _verdict(before) == "wrong"

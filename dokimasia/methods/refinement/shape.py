@@ -157,7 +157,7 @@ class TakenUp(Value):
     gains: dict[str, Gains] = Field(description="by `ARM over CONTROL`")
 
 
-class Placed(Value):
+class PlacedCriteria(Value):
     """How many failed atoms have a place in the tree; the others are at no node."""
 
     failed_atoms: Count
@@ -177,14 +177,14 @@ class RefinedModel(TakenUp):
     by_options: dict[Literal["two to five", "more"], FewOptions] = Field(description="by how many answers are possible")
     by_category: dict[str, PartFigures]
     by_capability: dict[str, PartFigures] = Field(default_factory=dict, description="by node; only with a tree")
-    placed: Placed | None = Field(default=None, description="only with a tree")
+    placed: PlacedCriteria | None = Field(default=None, description="only with a tree")
     apart: dict[Answered, TakenUp] = Field(
         default_factory=dict,
         description="by whether the answer was right before; what was right is here alone; only with a threshold",
     )
 
 
-class Cell(Value):
+class RefinementCell(Value):
     """A figure of the table."""
 
     n: Count = Field(description="answers")
@@ -217,8 +217,8 @@ class TableRow(Value):
     measure: Literal["accuracy", "atom score"] = Field(
         description="accuracy 0 to 1, atom score 1 to 5; that of the original answer is by the judgement it was chosen by"
     )
-    cells: dict[str, Cell | None] = Field(description="by column; null where nothing failed there")
-    average: Cell | None
+    cells: dict[str, RefinementCell | None] = Field(description="by column; null where nothing failed there")
+    average: RefinementCell | None
     gain: TableGain | None = Field(
         description="over `retry`, as in the paper; null for arms that are no correction, and without a pair"
     )

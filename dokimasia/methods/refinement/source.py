@@ -44,7 +44,7 @@ class SourceAnswer(NamedTuple):
         return f"{self.sample_id}/{self.model}/{self.repeat}"
 
 
-class Source(NamedTuple):
+class SourceRun(NamedTuple):
     """The source run: its plan, and its scored answers in order."""
 
     plan: EvaluationPlan
@@ -56,7 +56,7 @@ class Source(NamedTuple):
         return digest("taken-for-refinement/1", [list(answer) for answer in self.answers])
 
 
-def read_source(home: Home, run: Run) -> Source:
+def read_source(home: Home, run: Run) -> SourceRun:
     """Return what a refinement takes from a run.
 
     Answers without the image are not refined, and answers without a score cannot be: their atoms are not known.
@@ -94,10 +94,10 @@ def read_source(home: Home, run: Run) -> Source:
                     score=row.score,
                 )
             )
-    return Source(plan, tuple(answers))
+    return SourceRun(plan, tuple(answers))
 
 
-def peers_for(shown: Mapping[SourceAnswer, Sequence[int]], source: Source, plan: RefinementPlan) -> Peers:
+def peers_for(shown: Mapping[SourceAnswer, Sequence[int]], source: SourceRun, plan: RefinementPlan) -> Peers:
     """Return the peers of each atom of each failed answer that a feedback may name.
 
     A peer solved an atom whose mean score over its repeats is 4 or above; it is shown its answer that is best on the atoms

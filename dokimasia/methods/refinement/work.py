@@ -7,7 +7,7 @@ from typing import Any, cast
 
 from dokimasia.domain.identity import value_id
 from dokimasia.domain.judgement import CheckpointScores, FinalAnswer
-from dokimasia.domain.refinement import Arm, RefinementStep, Selection
+from dokimasia.domain.refinement import Arm, PointSelection, RefinementStep
 from dokimasia.domain.sample import Sample
 from dokimasia.graphs.drive import GraphFile
 from dokimasia.graphs.reasking import gathered
@@ -74,7 +74,7 @@ def _stage(job: Job[RefinementPlan], answers: Given, arms: Sequence[Arm], peers:
     return Stage(job.samples(), do, items=len(answers) * len(arms))
 
 
-async def _taken_up(job: Job[RefinementPlan], answer: SourceAnswer) -> tuple[Selection, dict[str, Any]] | None:
+async def _taken_up(job: Job[RefinementPlan], answer: SourceAnswer) -> tuple[PointSelection, dict[str, Any]] | None:
     """Return what may be fed back on an answer that failed, and what its arms are given of it; None where it stays as it is.
 
     One without a verdict or without a point to feed back is not taken up, and is counted apart.
@@ -86,7 +86,7 @@ async def _taken_up(job: Job[RefinementPlan], answer: SourceAnswer) -> tuple[Sel
     step = await store.get(RefinementStep, row.value_ids[0])
     if step.selection is None or step.final is None:
         return None
-    selection = await store.get(Selection, step.selection)
+    selection = await store.get(PointSelection, step.selection)
     verdict = (await store.get(FinalAnswer, step.final)).verdict
     if job.plan.names_points and not selection.shown:
         return None

@@ -10,7 +10,7 @@ from dokimasia.domain.review import DESCRIBE_REQUEST
 from dokimasia.errors import ConfigError
 from dokimasia.graphs.versions import versions_of
 from dokimasia.methods.checks import open_checks
-from dokimasia.methods.passports import PAIRWISE, Dropped, Way, held, without_blind
+from dokimasia.methods.passports import PAIRWISE, DroppedJudge, JudgeUse, held, without_blind
 from dokimasia.methods.review.figures import caption_states, review_figures
 from dokimasia.methods.review.request import ReviewPlan, ReviewRequest
 from dokimasia.runs.estimate import INSTRUCTION_TOKENS, Asking, Estimate, SampleSize, added_up
@@ -41,8 +41,8 @@ async def accept(request: ReviewRequest, session: Session) -> Accepted[ReviewPla
     if len({spec.ref.name for spec in panel}) < len(panel):
         raise ConfigError("--panel names one model twice: give it two names in dokimasia.toml to have it sit twice")
     as_asked = "_published" if request.protocol == "published" else ""
-    way = Way("comparison of descriptions", PAIRWISE, f"peer_vote{as_asked}")
-    dropped: Sequence[Dropped] = ()
+    way = JudgeUse("comparison of descriptions", PAIRWISE, f"peer_vote{as_asked}")
+    dropped: Sequence[DroppedJudge] = ()
     if request.drop_blind:
         panel, files, dropped = without_blind(panel, request.passports, way, below=request.blind_below)
         names = tuple(spec.ref.name for spec in panel)

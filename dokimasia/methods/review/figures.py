@@ -32,7 +32,7 @@ from dokimasia.runs.reading.rates import limits, rounded, share
 from dokimasia.storage.decisions import standings
 from dokimasia.storage.home import Home
 from dokimasia.storage.results import results
-from dokimasia.storage.reviews import Made, golden_captions, made_values
+from dokimasia.storage.reviews import ReviewedValue, golden_captions, made_values
 from dokimasia.storage.runs import Run, load_samples, run_samples
 
 
@@ -97,7 +97,9 @@ def rank_rounds(home: Home, run_id: str) -> list[Round]:
     return _rounds(home, run_id, [(one, review.reviewer, review, review.ranking[0]) for one, review in made])
 
 
-def _rounds(home: Home, run_id: str, chosen: Sequence[tuple[Made, str, PeerVote | PeerReview, str]]) -> list[Round]:
+def _rounds(
+    home: Home, run_id: str, chosen: Sequence[tuple[ReviewedValue, str, PeerVote | PeerReview, str]]
+) -> list[Round]:
     """Return what members chose as rounds, from each choice with who made it, and what it is a part of."""
     texts = {made.id: candidate for made, candidate in made_values(home, run_id, Candidate)}
     writers: dict[tuple[str, str], set[str]] = {}
@@ -176,7 +178,7 @@ def _limits(interval: Interval | None) -> dict[str, Any]:
     return {"low": None, "high": None} if interval is None else limits(interval)
 
 
-def _places(votes: Sequence[tuple[Made, PeerVote]]) -> list[dict[str, Any]]:
+def _places(votes: Sequence[tuple[ReviewedValue, PeerVote]]) -> list[dict[str, Any]]:
     rates = place_rates(
         [vote.place for _, vote in votes],
         [len(vote.shown) for _, vote in votes],

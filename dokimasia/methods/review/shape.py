@@ -22,7 +22,7 @@ class Preference(Value):
     n: Count = Field(description="rounds that count, each once for every member")
 
 
-class OwnVotes(Value):
+class OwnVoteFigures(Value):
     """Which part of a member's votes goes to its own text whatever it says, the others' vanity allowed for."""
 
     share: float | None = Field(
@@ -37,7 +37,7 @@ class OwnVotes(Value):
 class MemberPreference(Preference):
     """The self-preference of one member."""
 
-    own_votes: OwnVotes
+    own_votes: OwnVoteFigures
 
 
 class Preferences(Value):
@@ -55,7 +55,7 @@ class SelfPreferences(Value):
     first_ranks: Preferences
 
 
-class PlaceRate(Value):
+class PositionFigures(Value):
     """How often voters choose what they are shown at one place."""
 
     place: int = Field(ge=1, description="the place, from 1")
@@ -66,11 +66,11 @@ class PlaceRate(Value):
     n: Count = Field(description="votes in which there was such a place")
 
 
-class Places(Value):
+class PositionEffect(Value):
     """Whether the place at which a text is shown decides votes."""
 
-    panel: tuple[PlaceRate, ...]
-    members: dict[str, tuple[PlaceRate, ...]]
+    panel: tuple[PositionFigures, ...]
+    members: dict[str, tuple[PositionFigures, ...]]
 
 
 class Words(Value):
@@ -102,7 +102,7 @@ class Golden(Value):
     )
 
 
-class Turns(Value):
+class TurnFigures(Value):
     """The turns that a member had to do one thing."""
 
     n: Count = Field(description="turns")
@@ -112,9 +112,9 @@ class Turns(Value):
 class MemberTurns(Value):
     """The turns of one member: drafts, comparisons and votes that it was asked for."""
 
-    describe: Turns
-    compare: Turns
-    vote: Turns
+    describe: TurnFigures
+    compare: TurnFigures
+    vote: TurnFigures
     failures: Counts = Field(description="lost turns by kind of failure")
 
 
@@ -142,5 +142,5 @@ class ReviewFigures(Used, DataFigures):
     )
     turns: dict[str, MemberTurns] = Field(description="turns by member")
     self_preference: SelfPreferences
-    places: Places
+    places: PositionEffect
     golden: Golden

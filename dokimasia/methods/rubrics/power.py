@@ -9,7 +9,7 @@ from dokimasia.runs.figures import counted
 from dokimasia.runs.reading.rates import share
 
 
-class Power(NamedTuple):
+class SetPower(NamedTuple):
     """What one set was measured to do.
 
     `errors` are the planted errors by dimension, each with whether a rubric of the set failed by it, and whether a rubric
@@ -22,7 +22,7 @@ class Power(NamedTuple):
     golden: list[bool]
 
 
-def power_of(one: RubricSet) -> Power:
+def power_of(one: RubricSet) -> SetPower:
     """Return what a set does. An error is caught by a rubric that fails the caption with it and passes the one without."""
     golden = next((tried.passes for tried in one.tried if tried.what == "golden" and tried.passes), ())
     gate = len(one.must_right)
@@ -40,7 +40,7 @@ def power_of(one: RubricSet) -> Power:
         verdict = _any([of_text[place] for of_text in fails if of_text and of_text[place] is not None])
         if verdict is not None:
             failed[rubric.stream].append(verdict)
-    return Power(errors, failed, [passed for passed in golden if passed is not None])
+    return SetPower(errors, failed, [passed for passed in golden if passed is not None])
 
 
 def power_figures(sets: Sequence[RubricSet], clusters: Mapping[str, Any]) -> dict[str, Any]:

@@ -32,7 +32,7 @@ class CaptionWords(Value):
     by_length: Counts = Field(description="captions by the words at which their step of a hundred begins")
 
 
-class Dropped(Value):
+class DroppedRubrics(Value):
     """Rubrics that were dropped, by whom."""
 
     rules: Count = Field(description="by rules")
@@ -40,7 +40,7 @@ class Dropped(Value):
     panel: Count = Field(description="by the panel's votes")
 
 
-class Power(Value):
+class PowerFigures(Value):
     """What the sets catch, measured on texts that had no part in choosing them; intervals clustered by image."""
 
     caught: Share = Field(description="of the errors planted in golden captions, those that a rubric of the set fails")
@@ -78,7 +78,7 @@ class RubricsFigures(Used, DataFigures):
     domains: Counts = Field(description="sets by domain")
     kinds: Counts = Field(description="rubrics by kind")
     negative: Count = Field(description="rubrics that forbid")
-    power: Power
+    power: PowerFigures
     weak: Count = Field(
         description="sets whose easy-wrong rubrics were mined from fewer than 4 responses, and are weak"
     )
@@ -91,7 +91,7 @@ class RubricsFigures(Used, DataFigures):
     support: float | None = Field(
         ge=0, description="mean number of pool members that make an easy-wrong error; null without any"
     )
-    dropped: Dropped
+    dropped: DroppedRubrics
     unheard: Count = Field(description="times that a member of pool or panel had nothing to say")
     verified: Count = Field(description="sets whose caption a person stands behind")
     checked: Count = Field(description="sets whose rubrics a person decided on")

@@ -21,7 +21,7 @@ from dokimasia.methods.tree.accepting import (
 from dokimasia.methods.tree.criteria import Pair, hash_of, source_of
 from dokimasia.methods.tree.reading.figures import report_tree, tree_figures, validity_of, weaknesses_of
 from dokimasia.methods.tree.reading.trees import LoadedTree, evaluation_of, find_tree_of_run, load_stored, load_tree
-from dokimasia.methods.tree.reading.view import BEST, LEVEL, WORST, Measured, measured_of, rounded
+from dokimasia.methods.tree.reading.view import BEST, LEVEL, WORST, MeasuredRun, measured_of, rounded
 from dokimasia.methods.tree.request import NAME, GrowthPlan, GrowthRequest, tree_of
 from dokimasia.methods.tree.results import growth_rows, growth_summary
 from dokimasia.runs.estimate import Estimate
@@ -213,7 +213,7 @@ __all__ = [
     "GrowthPlan",
     "GrowthRequest",
     "LoadedTree",
-    "Measured",
+    "MeasuredRun",
     "evaluation_of",
     "find_tree_of_run",
     "grow_tree",

@@ -8,7 +8,7 @@ from dokimasia.algorithms.trees.places import leaf_mapping
 from dokimasia.domain.capability import CATEGORIES
 from dokimasia.domain.growth import MIN_SUPPORT, GrowthOptions, Placement
 from dokimasia.errors import ConfigError, InputError, NotFound
-from dokimasia.methods.tree.criteria import Source, hash_of
+from dokimasia.methods.tree.criteria import CriteriaSource, hash_of
 from dokimasia.methods.tree.request import NAME, PROMPTS, GrowthPlan, GrowthRequest
 from dokimasia.runs.estimate import INSTRUCTION_TOKENS, Asking, Estimate, added_up
 from dokimasia.runs.plans import prompts_used
@@ -68,7 +68,9 @@ def placed_before(home: Home, plan: GrowthPlan, tree: str) -> dict[str, Placemen
     return placed
 
 
-def plan_growth(request: GrowthRequest, session: Session, source: Source, base: StoredVersion | None) -> GrowthPlan:
+def plan_growth(
+    request: GrowthRequest, session: Session, source: CriteriaSource, base: StoredVersion | None
+) -> GrowthPlan:
     """Return the plan of a growth from some criteria, on the version `base` of a tree where there is one.
 
     Raises:

@@ -31,7 +31,7 @@ Pair = tuple[str, str] | tuple[str, str, str] | Mapping[str, Any]
 """A criterion from Python: (text, sample id), with a stratum as a third, or a mapping as a line of a file."""
 
 
-class Source(NamedTuple):
+class CriteriaSource(NamedTuple):
     """Criteria that a tree grows from, sorted by key; the run or file that they come from; and a name for them."""
 
     criteria: list[TreeCriterion]
@@ -39,7 +39,7 @@ class Source(NamedTuple):
     data_name: str
 
 
-def source_of(request: GrowthRequest, session: Session) -> Source:
+def source_of(request: GrowthRequest, session: Session) -> CriteriaSource:
     """Return the criteria that a request names, or that a program gave beside it.
 
     Raises:
@@ -54,11 +54,11 @@ def source_of(request: GrowthRequest, session: Session) -> Source:
             "instead"
         )
     if given is not None:
-        return Source(given_criteria(given), "given", "criteria")
+        return CriteriaSource(given_criteria(given), "given", "criteria")
     if request.file is not None:
-        return Source(file_criteria(request.file, by=request.by), request.file.name, request.file.name)
+        return CriteriaSource(file_criteria(request.file, by=request.by), request.file.name, request.file.name)
     run = _evaluation(session.opened, str(request.run))
-    return Source(run_criteria(session.opened, run, by=request.by), run.id, run.data_name)
+    return CriteriaSource(run_criteria(session.opened, run, by=request.by), run.id, run.data_name)
 
 
 def run_criteria(home: Home, run: Run, *, by: str = "category") -> list[TreeCriterion]:

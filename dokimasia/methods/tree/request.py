@@ -9,7 +9,7 @@ from pydantic import Field
 from dokimasia.domain.call import ModelSpec
 from dokimasia.domain.capability import Level
 from dokimasia.domain.growth import MIN_SUPPORT, SUBSAMPLE, GrowthOptions
-from dokimasia.runs.plans import Outside, RunPlan
+from dokimasia.runs.plans import OutsideIdentity, RunPlan
 from dokimasia.runs.requests import MOST_SAMPLES, MOST_SEED, SHARED_HELP, Judge, Option, RunRequest
 from dokimasia.storage.runs import Run
 
@@ -78,7 +78,7 @@ class GrowthPlan(RunPlan):
     """
 
     criteria: str
-    source: Annotated[str, Outside]
+    source: Annotated[str, OutsideIdentity]
     judge: ModelSpec
     embedding: ModelSpec | None = None
     growth: GrowthOptions

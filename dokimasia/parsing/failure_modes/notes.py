@@ -49,7 +49,7 @@ class Notes(NamedTuple):
     problems: Mapping[int, str]
 
 
-class Seen(NamedTuple):
+class SeenMode(NamedTuple):
     """The mode that was seen at a point, by number from 1, or None; and the answer's own words for a commission."""
 
     mode: int | None
@@ -59,7 +59,7 @@ class Seen(NamedTuple):
 class Assignments(NamedTuple):
     """Of each point, in order, what was seen at it; None where its line cannot be used, with the reason by number."""
 
-    points: tuple[Seen | None, ...]
+    points: tuple[SeenMode | None, ...]
     problems: Mapping[int, str]
 
 
@@ -120,9 +120,9 @@ def parse_assignments(
     """
     by_name = {name.casefold(): number for number, name in enumerate(names, start=1)}
 
-    def read(number: int, rest: str) -> Seen:
+    def read(number: int, rest: str) -> SeenMode:
         if NONE.fullmatch(rest):
-            return Seen(None)
+            return SeenMode(None)
         called, _, behind = rest.partition("|")
         mode = by_name.get(called.strip().strip("<>").casefold())
         if mode is None:
@@ -131,10 +131,10 @@ def parse_assignments(
                 raise ValueError(f"'{short(called)}' is neither the number of a mode, 1 to {len(kinds)}, nor none")
             mode, behind = int(match["mode"]), match["rest"]
         if kinds[mode - 1] == "omission":
-            return Seen(mode)
+            return SeenMode(mode)
         if not behind.strip():
             raise ValueError(f"mode {mode} is a commission, which needs a phrase of the answer")
-        return Seen(mode, _phrase(unquoted(behind)[0], answer, number in silent))
+        return SeenMode(mode, _phrase(unquoted(behind)[0], answer, number in silent))
 
     return Assignments(*_points(text, expected, read, strict=strict))
 

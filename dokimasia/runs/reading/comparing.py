@@ -11,7 +11,7 @@ from dokimasia.runs.figures import shown_name, simulated
 from dokimasia.runs.plans import identity
 from dokimasia.runs.reading.differences import compare
 from dokimasia.runs.reading.exporting import row_kind_of
-from dokimasia.runs.reading.sides import Answer, Place, Side, match_places
+from dokimasia.runs.reading.sides import ComparedAnswer, ComparisonSide, SampleRef, match_places
 from dokimasia.runs.registry import method_of
 from dokimasia.storage.home import Home
 from dokimasia.storage.people.corrections import corrections_of, standing_answers
@@ -39,7 +39,7 @@ def compare_runs(
     models: Models | None = None,
     top: int = 10,
     seed: int | None = None,
-    read: Callable[[Home, Run], Mapping[str, Side]] | None = None,
+    read: Callable[[Home, Run], Mapping[str, ComparisonSide]] | None = None,
 ) -> dict[str, Any]:
     """Return the paired differences of two runs, second minus first, ready for JSON; equal rows give equal bytes.
 
@@ -75,7 +75,7 @@ def compare_runs(
     plans = [method.read(run)[0] for run in (first, second)]
     scale = method.scale and (method.scale[0] * method.shown, method.scale[1] * method.shown)
     both = {first.id: first, second.id: second}.values()
-    sides: dict[str, Mapping[str, Side]] = {}
+    sides: dict[str, Mapping[str, ComparisonSide]] = {}
     rows: dict[str, list[ResultRow]] = {}
     if scale:
         sides = {run.id: (read or sides_of)(home, run) for run in both}
@@ -161,7 +161,7 @@ def _check(first: Run, second: Run, names: Sequence[Sequence[str]], models: Mode
         raise InputError(f"{models[0]} does not differ from itself in run {first.id}; name two models")
 
 
-def sides_of(home: Home, run: Run) -> dict[str, Side]:
+def sides_of(home: Home, run: Run) -> dict[str, ComparisonSide]:
     """Return each model's answers with their scores, on the scale that the method's figures are shown in, by its shown name."""
     places, scores = _places(home, run), judgement_scores(home, run.id)
     stated, weights = judgement_stated(home, run.id), criteria_weights(home, run.id)
@@ -169,7 +169,7 @@ def sides_of(home: Home, run: Run) -> dict[str, Side]:
     method = method_of(run)
     rows, judged = results(home, run.id, kind=row_kind_of(method)), bool(method.read(run)[0].judge_name)
     rubrics = None if method.rubrics is None else method.rubrics(home, run)
-    answers: dict[str, list[Answer]] = {}
+    answers: dict[str, list[ComparedAnswer]] = {}
     for row in rows:
         answer = answer_of(row, scores, stated, weights, texts)
         if rubrics is not None:
@@ -179,7 +179,8 @@ def sides_of(home: Home, run: Run) -> dict[str, Side]:
         answers.setdefault(shown_name(row.model, row.arm), []).append(answer)
     scored = judged or any(row.score is not None for row in rows)
     return {
-        name: Side.of(_taken_up(run, places, listed), listed, scored=scored) for name, listed in sorted(answers.items())
+        name: ComparisonSide.of(_taken_up(run, places, listed), listed, scored=scored)
+        for name, listed in sorted(answers.items())
     }
 
 
@@ -189,12 +190,12 @@ def answer_of(
     stated: Mapping[str, tuple[bool, ...]],
     weights: Mapping[str, tuple[int, ...]],
     texts: Mapping[str, str] = {},
-) -> Answer:
+) -> ComparedAnswer:
     """Return a row as an answer that is compared, with the scores of its judgement and the weights of its criteria.
 
     `texts` are what tells the texts of responses apart, by the response's id; without them no two answers are the same.
     """
-    return Answer(
+    return ComparedAnswer(
         sample_id=row.sample_id or row.item,
         repeat=row.repeat,
         score=row.score,
@@ -209,21 +210,21 @@ def answer_of(
     )
 
 
-def _taken_up(run: Run, places: Sequence[Place], answers: Sequence[Answer]) -> Sequence[Place]:
+def _taken_up(run: Run, places: Sequence[SampleRef], answers: Sequence[ComparedAnswer]) -> Sequence[SampleRef]:
     """Return the samples that have items of a model: in a run that is done all others were not asked about.
 
     The items of a run that has no samples are paired by their names.
     """
     if not places:
-        return [Place(one.sample_id, one.sample_id, one.sample_id) for one in answers]
+        return [SampleRef(answer.sample_id, answer.sample_id, answer.sample_id) for answer in answers]
     if run.status != "done":
         return places
     named = {answer.sample_id for answer in answers}
-    return [place for place in places if place.sample_id in named]
+    return [position for position in places if position.sample_id in named]
 
 
-def _places(home: Home, run: Run) -> list[Place]:
-    return [Place(one.sample_id, one.sample_digest, one.cluster) for one in run_samples(home, run.id)]
+def _places(home: Home, run: Run) -> list[SampleRef]:
+    return [SampleRef(sample.sample_id, sample.sample_digest, sample.cluster) for sample in run_samples(home, run.id)]
 
 
 def _contents(

@@ -5,15 +5,15 @@ from typing import Any, NamedTuple
 
 from dokimasia.algorithms.statistics import bootstrap_interval
 from dokimasia.runs.reading.rates import limits, mean, paired, rounded
-from dokimasia.runs.reading.sides import ATOMS, Place, Scale, Side, lost_by, match_places
+from dokimasia.runs.reading.sides import ATOMS, ComparisonSide, SampleRef, Scale, lost_by, match_places
 from dokimasia.runs.reading.spoken import spoken
 
 
-class Pair(NamedTuple):
+class ScorePair(NamedTuple):
     """One sample in both runs, with both scores."""
 
-    first: Place
-    second: Place
+    first: SampleRef
+    second: SampleRef
     scores: tuple[float, float]
 
     @property
@@ -22,7 +22,9 @@ class Pair(NamedTuple):
         return self.scores[1] - self.scores[0]
 
 
-def compare(first: Side, second: Side, *, seed: int, top: int = 10, scale: Scale = ATOMS) -> dict[str, Any]:
+def compare(
+    first: ComparisonSide, second: ComparisonSide, *, seed: int, top: int = 10, scale: Scale = ATOMS
+) -> dict[str, Any]:
     """Return the paired differences of two sides, second minus first, ready for JSON.
 
     Samples are paired by the digest of their content: images, question, options and reference. A sample's score is the
@@ -52,7 +54,7 @@ def compare(first: Side, second: Side, *, seed: int, top: int = 10, scale: Scale
         same; None without such). What nothing was measured for is None.
     """
     shared, unshared = match_places(first.places, second.places)
-    pairs: list[Pair] = []
+    pairs: list[ScorePair] = []
     lost = dict(unshared)
     lowest, highest = scale
     low = high = 0.0
@@ -60,7 +62,7 @@ def compare(first: Side, second: Side, *, seed: int, top: int = 10, scale: Scale
     for one, other in () if without else shared:
         scores = first.score(one), second.score(other)
         if scores[0] is not None and scores[1] is not None:
-            pairs.append(Pair(one, other, (scores[0], scores[1])))
+            pairs.append(ScorePair(one, other, (scores[0], scores[1])))
             low, high = low + scores[1] - scores[0], high + scores[1] - scores[0]
             continue
         low += (lowest if scores[1] is None else scores[1]) - (highest if scores[0] is None else scores[0])
@@ -85,7 +87,7 @@ def compare(first: Side, second: Side, *, seed: int, top: int = 10, scale: Scale
     }
 
 
-def _most_changed(pairs: Sequence[Pair], top: int) -> list[dict[str, Any]]:
+def _most_changed(pairs: Sequence[ScorePair], top: int) -> list[dict[str, Any]]:
     changed = [pair for pair in pairs if rounded(pair.difference) != 0]
     ranked = sorted(changed, key=lambda pair: (-rounded(abs(pair.difference)), pair.first.sample_id))
     return [
@@ -100,7 +102,9 @@ def _most_changed(pairs: Sequence[Pair], top: int) -> list[dict[str, Any]]:
     ]
 
 
-def _agreement(first: Side, second: Side, pairs: Sequence[Pair], *, seed: int) -> dict[str, Any]:
+def _agreement(
+    first: ComparisonSide, second: ComparisonSide, pairs: Sequence[ScorePair], *, seed: int
+) -> dict[str, Any]:
     """How two judges score the same answers by the same criteria, criterion by criterion."""
     same_criteria = same_answers = 0
     gaps: list[int] = []

@@ -5,11 +5,11 @@ from typing import Any, NamedTuple
 
 from dokimasia.algorithms.statistics import false_discovery_rate
 from dokimasia.runs.reading.rates import mean, paired, rounded
-from dokimasia.runs.reading.sides import Answer, Place, Scale, Side, match_places
+from dokimasia.runs.reading.sides import ComparedAnswer, ComparisonSide, SampleRef, Scale, match_places
 from dokimasia.storage.trees.lookup import criterion_key
 
 
-class Part(NamedTuple):
+class SamplePart(NamedTuple):
     """Samples that are compared on their own: a title, how deep it lies among the parts before it, and the samples' names.
 
     With `criteria` (`storage.trees.lookup.criterion_key`), only scores by these count.
@@ -21,7 +21,7 @@ class Part(NamedTuple):
     criteria: frozenset[str] = frozenset()
 
 
-class Matched(NamedTuple):
+class MatchedSample(NamedTuple):
     """A sample that both sides have, by its name on each, with the mean scores, the shares of right answers, and failures.
 
     What is not known of a side is None, or "" for a failure. An undecided answer is neither right nor wrong.
@@ -42,10 +42,10 @@ class Matched(NamedTuple):
         return None
 
 
-def matched(first: Side, second: Side) -> list[Matched]:
+def matched(first: ComparisonSide, second: ComparisonSide) -> list[MatchedSample]:
     """Return the samples that both sides have, in the order of the first."""
     return [
-        Matched(
+        MatchedSample(
             one.sample_id,
             other.sample_id,
             (first.score(one), second.score(other)),
@@ -56,7 +56,9 @@ def matched(first: Side, second: Side) -> list[Matched]:
     ]
 
 
-def compare_parts(first: Side, second: Side, parts: Sequence[Part], *, seed: int, scale: Scale) -> list[dict[str, Any]]:
+def compare_parts(
+    first: ComparisonSide, second: ComparisonSide, parts: Sequence[SamplePart], *, seed: int, scale: Scale
+) -> list[dict[str, Any]]:
     """Return the paired differences of two sides on parts of their samples, second minus first, those with a pair alone.
 
     Scores are compared where both sides were scored, and strict accuracy where one was not.
@@ -106,7 +108,7 @@ def compare_parts(first: Side, second: Side, parts: Sequence[Part], *, seed: int
     return [{**one, "adjusted": rounded(value)} for one, value in zip(found, adjusted, strict=True)]
 
 
-def criteria_apart(first: Side, second: Side, *, top: int) -> list[dict[str, Any]]:
+def criteria_apart(first: ComparisonSide, second: ComparisonSide, *, top: int) -> list[dict[str, Any]]:
     """Return the criteria on which the scores of two sides differ most, where both were scored by the same ones.
 
     Returns:
@@ -119,7 +121,7 @@ def criteria_apart(first: Side, second: Side, *, top: int) -> list[dict[str, Any
             [one for one in side.answers.get(at.sample_id, ()) if one.criteria_scores]
             for side, at in ((first, place), (second, other))
         )
-        sets = {one.criteria for one in (*ours, *theirs)}
+        sets = {our.criteria for our in (*ours, *theirs)}
         if not ours or not theirs or len(sets) != 1:
             continue
         for at, weight in enumerate(ours[0].weights or (1,) * len(ours[0].criteria_scores)):
@@ -130,26 +132,26 @@ def criteria_apart(first: Side, second: Side, *, top: int) -> list[dict[str, Any
     return sorted(found, key=lambda one: (-abs(one["second"] - one["first"]), -one["weight"], one["sample"]))[:top]
 
 
-def parts_of(samples: Iterable[tuple[str, str]]) -> list[Part]:
+def parts_of(samples: Iterable[tuple[str, str]]) -> list[SamplePart]:
     """Return samples by their category, given as pairs of name and category; those without one are in no part."""
     by_category: dict[str, set[str]] = {}
     for name, category in samples:
         if category:
             by_category.setdefault(category, set()).add(name)
-    return [Part(category, 0, frozenset(names)) for category, names in sorted(by_category.items())]
+    return [SamplePart(category, 0, frozenset(names)) for category, names in sorted(by_category.items())]
 
 
-def _failure(side: Side, place: Place) -> str:
+def _failure(side: ComparisonSide, place: SampleRef) -> str:
     return next((one.failure for one in side.answers.get(place.sample_id, ()) if one.failure), "")
 
 
-def _on(side: Side, place: Place, part: Part, by_score: bool) -> float | None:
+def _on(side: ComparisonSide, place: SampleRef, part: SamplePart, by_score: bool) -> float | None:
     if not by_score:
         return side.mean(place, lambda one: one.strict)
     return side.mean(place, lambda one: _within(one, part)) if part.criteria else side.score(place)
 
 
-def _within(answer: Answer, part: Part) -> float | None:
+def _within(answer: ComparedAnswer, part: SamplePart) -> float | None:
     """Return an answer's score on the criteria of a part alone; None where it has none of them."""
     if answer.criteria is None or not answer.criteria_scores:
         return None

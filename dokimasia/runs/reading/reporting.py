@@ -26,7 +26,7 @@ Format = Literal["html", "md"]
 Redact = Callable[[str], str]
 
 
-class Written(NamedTuple):
+class ReportFile(NamedTuple):
     """A report that was written: where, its size in bytes, and how many of the run's samples it shows."""
 
     path: Path
@@ -159,7 +159,7 @@ async def write_report(
     samples: int = SAMPLES,
     redact: Redact = str,
     figures: Mapping[str, Any] | None = None,
-) -> Written:
+) -> ReportFile:
     """Write a run's report whole or not at all, by default as `reports/RUN.html` in the home.
 
     Args:
@@ -185,7 +185,7 @@ async def write_report(
         except OSError as error:
             raise InputError(f"{path.parent} cannot be made: {error.strerror}; name a file with -o") from error
     write_whole(path, body)
-    return Written(path, len(body), data.selection.shown, data.selection.total)
+    return ReportFile(path, len(body), data.selection.shown, data.selection.total)
 
 
 def pictures_of(home: Home, images: Mapping[str, ImageRef]) -> dict[str, Picture]:

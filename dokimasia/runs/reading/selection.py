@@ -6,14 +6,14 @@ from typing import NamedTuple
 from dokimasia.domain.identity import unit_interval
 
 
-class Chosen(NamedTuple):
+class SampleSelection(NamedTuple):
     """The chosen samples: those with a failure, then others, each group in the order of the data."""
 
     failed: tuple[str, ...]
     others: tuple[str, ...]
 
 
-def choose(ids: Sequence[str], failed: Collection[str], *, limit: int, seed: int) -> Chosen:
+def choose(ids: Sequence[str], failed: Collection[str], *, limit: int, seed: int) -> SampleSelection:
     """Return at most `limit` samples, failures first; where a group has more than fit, a seeded draw of it.
 
     A sample's draw depends on the seed and its own name only: a run that grows keeps most of its choice.
@@ -27,7 +27,7 @@ def choose(ids: Sequence[str], failed: Collection[str], *, limit: int, seed: int
     with_failure = [id for id in ids if id in failed]
     rest = [id for id in ids if id not in failed]
     first = _draw(with_failure, limit, seed)
-    return Chosen(first, _draw(rest, limit - len(first), seed))
+    return SampleSelection(first, _draw(rest, limit - len(first), seed))
 
 
 def _draw(ids: Sequence[str], limit: int, seed: int) -> tuple[str, ...]:

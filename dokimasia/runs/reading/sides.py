@@ -13,7 +13,7 @@ ATOMS: Scale = (1.0, 5.0)
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class SampleRef:
     """A sample of a run: its name, the digest of its content, and the cluster of those that share its image."""
 
     sample_id: str
@@ -22,7 +22,7 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class ComparedAnswer:
     """One scored or failed answer of one model; `criteria` and `response` tell whether two sets of criteria are the same, and
     whether two answers say the same word for word.
 
@@ -57,67 +57,73 @@ class Answer:
         """1 if the answer is right or undecided, 0 if it is wrong; None where the decision failed."""
         return None if self.correctness == "failed" else float(self.correctness != "wrong")
 
-    def same_criteria(self, other: "Answer") -> bool:
+    def same_criteria(self, other: "ComparedAnswer") -> bool:
         """Whether both were scored by the same criteria."""
         return self.criteria is not None and self.criteria == other.criteria
 
-    def same_response(self, other: "Answer") -> bool:
+    def same_response(self, other: "ComparedAnswer") -> bool:
         """Whether both are scores of the same text, whoever wrote it and wherever it was read."""
         return self.response is not None and self.response == other.response
 
 
 @dataclass(slots=True)
-class Side:
+class ComparisonSide:
     """One model in one run: the run's samples in order, and the model's answers; `scored` unless nobody was there to score."""
 
-    places: Sequence[Place]
-    answers: dict[str, list[Answer]] = field(default_factory=dict[str, list[Answer]])
+    places: Sequence[SampleRef]
+    answers: dict[str, list[ComparedAnswer]] = field(default_factory=dict[str, list[ComparedAnswer]])
     scored: bool = True
 
     @classmethod
-    def of(cls, places: Sequence[Place], answers: Iterable[Answer], *, scored: bool = True) -> "Side":
+    def of(
+        cls, places: Sequence[SampleRef], answers: Iterable[ComparedAnswer], *, scored: bool = True
+    ) -> "ComparisonSide":
         """Return the side with its answers by sample."""
         side = cls(places, scored=scored)
         for answer in answers:
             side.answers.setdefault(answer.sample_id, []).append(answer)
         return side
 
-    def score(self, place: Place) -> float | None:
+    def score(self, place: SampleRef) -> float | None:
         """The mean over the sample's scored repeats; None where none is scored."""
         return self.mean(place, lambda one: one.score)
 
-    def mean(self, place: Place, measure: Callable[[Answer], float | None]) -> float | None:
+    def mean(self, place: SampleRef, measure: Callable[[ComparedAnswer], float | None]) -> float | None:
         """The mean of a measure over the sample's answers that have it; None where none has."""
         values = [value for one in self.answers.get(place.sample_id, ()) if (value := measure(one)) is not None]
         return sum(values) / len(values) if values else None
 
-    def loss(self, place: Place) -> str:
+    def loss(self, place: SampleRef) -> str:
         """Why something is not known of the sample: the kind of its first failure, that it has no result, or neither."""
         answers = self.answers.get(place.sample_id, ())
-        failures = [one.failure for one in answers if one.failure is not None]
+        failures = [answer.failure for answer in answers if answer.failure is not None]
         return failures[0] if failures else "not known" if answers else "no result"
 
 
-def lost_by(first: Side, second: Side, pair: tuple[Place, Place], measured: tuple[object, object]) -> str:
+def lost_by(
+    first: ComparisonSide, second: ComparisonSide, pair: tuple[SampleRef, SampleRef], measured: tuple[object, object]
+) -> str:
     """Return why two places of one sample cannot be paired by what was measured at them, None where nothing was."""
     sides = zip(("first", "second"), (first, second), pair, measured, strict=True)
     return "; ".join(f"{name}: {side.loss(place)}" for name, side, place, value in sides if value is None)
 
 
 def match_places(
-    first: Sequence[Place], second: Sequence[Place]
-) -> tuple[list[tuple[Place, Place]], Mapping[str, int]]:
+    first: Sequence[SampleRef], second: Sequence[SampleRef]
+) -> tuple[list[tuple[SampleRef, SampleRef]], Mapping[str, int]]:
     """Pair places by digest; of several with one content, those of one name first, the rest in their order."""
-    waiting: dict[str, list[Place]] = {}
+    waiting: dict[str, list[SampleRef]] = {}
     for place in second:
         waiting.setdefault(place.digest, []).append(place)
-    partner: dict[str, Place] = {}
+    partner: dict[str, SampleRef] = {}
     for by_name in (True, False):
         for place in first:
             if place.sample_id in partner:
                 continue
             candidates = waiting.get(place.digest, [])
-            found = next((one for one in candidates if not by_name or one.sample_id == place.sample_id), None)
+            found = next(
+                (candidate for candidate in candidates if not by_name or candidate.sample_id == place.sample_id), None
+            )
             if found is not None:
                 partner[place.sample_id] = found
                 candidates.remove(found)

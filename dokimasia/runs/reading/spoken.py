@@ -4,9 +4,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from dokimasia.runs.reading.rates import mean, paired, rounded
-from dokimasia.runs.reading.sides import Answer, Place, Side, lost_by
+from dokimasia.runs.reading.sides import ComparedAnswer, ComparisonSide, SampleRef, lost_by
 
-SHARES: Mapping[str, Callable[[Answer], float | None]] = {
+SHARES: Mapping[str, Callable[[ComparedAnswer], float | None]] = {
     "strict_accuracy": lambda one: one.strict,
     "stated": lambda one: one.stated,
 }
@@ -22,13 +22,18 @@ class _Means(NamedTuple):
 
 
 def spoken(
-    first: Side, second: Side, shared: Sequence[tuple[Place, Place]], *, seed: int, widest: float
+    first: ComparisonSide,
+    second: ComparisonSide,
+    shared: Sequence[tuple[SampleRef, SampleRef]],
+    *,
+    seed: int,
+    widest: float,
 ) -> dict[str, Any]:
     """Return `strict_accuracy`, `stated` and `both_stated` of `differences.compare`, those that something was measured for."""
     found: dict[str, Any] = {}
     for name, measure in SHARES.items():
         means: list[_Means] = []
-        compared: list[tuple[Place, Place]] = []
+        compared: list[tuple[SampleRef, SampleRef]] = []
         lost: dict[str, int] = {}
         for place, other in shared:
             one, two = first.mean(place, measure), second.mean(other, measure)
@@ -48,15 +53,17 @@ def spoken(
     return found
 
 
-def _undecided(first: Side, second: Side, compared: Sequence[tuple[Place, Place]]) -> dict[str, Any]:
+def _undecided(
+    first: ComparisonSide, second: ComparisonSide, compared: Sequence[tuple[SampleRef, SampleRef]]
+) -> dict[str, Any]:
     """Return how many answers to the samples compared are undecided on each side, and the bounds of the difference by that."""
     counted: dict[str, int] = {}
     ends: dict[str, tuple[float, float]] = {}
     for name, side, places in zip(("first", "second"), (first, second), zip(*compared, strict=True), strict=True):
-        answers = [one for place in places for one in side.answers[place.sample_id]]
-        counted[name] = sum(one.correctness == "undecided" for one in answers)
+        answers = [one for position in places for one in side.answers[position.sample_id]]
+        counted[name] = sum(answer.correctness == "undecided" for answer in answers)
         strict, upper = (
-            sum(side.mean(place, measure) or 0.0 for place in places) / len(places)
+            sum(side.mean(position, measure) or 0.0 for position in places) / len(places)
             for measure in (lambda one: one.strict, lambda one: one.upper)
         )
         ends[name] = strict, upper
@@ -64,7 +71,9 @@ def _undecided(first: Side, second: Side, compared: Sequence[tuple[Place, Place]
     return {"n_undecided": counted, "bounds": {"low": low, "high": high}}
 
 
-def _on_both_stated(first: Side, second: Side, shared: Sequence[tuple[Place, Place]]) -> tuple[list[_Means], int]:
+def _on_both_stated(
+    first: ComparisonSide, second: ComparisonSide, shared: Sequence[tuple[SampleRef, SampleRef]]
+) -> tuple[list[_Means], int]:
     """Return the scores on the criteria that both sides' answers of one repeat speak to, and how many criteria these are.
 
     A criterion that one of the two does not speak to is left out for both. So a model that says little is not compared
@@ -91,7 +100,7 @@ def _on_both_stated(first: Side, second: Side, shared: Sequence[tuple[Place, Pla
     return found, criteria
 
 
-def _on(answer: Answer, criteria: Sequence[int]) -> int:
+def _on(answer: ComparedAnswer, criteria: Sequence[int]) -> int:
     return sum(answer.criteria_scores[at] * answer.weights[at] for at in criteria)
 
 

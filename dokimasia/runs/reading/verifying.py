@@ -8,7 +8,7 @@ import orjson
 
 from dokimasia.domain.identity import Value
 from dokimasia.storage.home import Home
-from dokimasia.storage.verification import EDITED, Check, Finding, verify_home
+from dokimasia.storage.verification import EDITED, Check, LedgerDamage, verify_home
 
 _RESTORE = "restore the home from a copy, or save what can be read with `sqlite3 FILE .recover`"
 _ANEW = (
@@ -32,7 +32,7 @@ class Wrong(Value):
     way_out: str
 
 
-class Part(Value):
+class HomePart(Value):
     """One part of a home: how much of it was checked, and what is wrong."""
 
     name: str
@@ -40,24 +40,24 @@ class Part(Value):
     wrong: tuple[Wrong, ...]
 
 
-class Verification(Value):
+class HomeVerification(Value):
     """What verifying a home came to; `ok` only if nothing at all is wrong."""
 
     ok: bool
     runs: tuple[str, ...]
-    parts: tuple[Part, ...]
+    parts: tuple[HomePart, ...]
 
 
-def verify(home: Home) -> Verification:
+def verify(home: Home) -> HomeVerification:
     """Check a whole home and return what came of it; reads everything once and changes nothing."""
     checks = list(verify_home(home))
     touched = _touched(home, [finding for check in checks for finding in check.findings])
     parts = tuple(_part(check, touched) for check in checks)
     runs = sorted({run for part in parts for wrong in part.wrong for run in wrong.runs})
-    return Verification(ok=not any(part.wrong for part in parts), runs=tuple(runs), parts=parts)
+    return HomeVerification(ok=not any(part.wrong for part in parts), runs=tuple(runs), parts=parts)
 
 
-def _part(check: Check, touched: Mapping[tuple[str, str], set[str]]) -> Part:
+def _part(check: Check, touched: Mapping[tuple[str, str], set[str]]) -> HomePart:
     wrong = tuple(
         Wrong(
             where=finding.where,
@@ -68,10 +68,10 @@ def _part(check: Check, touched: Mapping[tuple[str, str], set[str]]) -> Part:
         )
         for finding in check.findings
     )
-    return Part(name=check.name, checked=check.checked, wrong=wrong)
+    return HomePart(name=check.name, checked=check.checked, wrong=wrong)
 
 
-def _way_out(finding: Finding) -> str:
+def _way_out(finding: LedgerDamage) -> str:
     where, key = finding.where, finding.key
     if where == "blobs":
         if "name is not" in finding.what:
@@ -91,7 +91,7 @@ def _way_out(finding: Finding) -> str:
     return _ANEW.format(also="") if where in {"results", "run_samples"} else _RESTORE
 
 
-def _touched(home: Home, findings: Collection[Finding]) -> dict[tuple[str, str], set[str]]:
+def _touched(home: Home, findings: Collection[LedgerDamage]) -> dict[tuple[str, str], set[str]]:
     """Return, by place and key of what is wrong, the runs that it touches."""
     wanted = _grouped((finding.where, finding.key) for finding in findings)
     touched: dict[tuple[str, str], set[str]] = {}

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from dokimasia.gateway.events import GatewayEvent, GatewayStats
-from dokimasia.graphs.steps import Picture as Drawn
+from dokimasia.graphs.steps import GraphOutline as Drawn
 from dokimasia.graphs.steps import Step
 from dokimasia.runs.estimate import Estimate
 from dokimasia.runs.observer import Progress, Speed

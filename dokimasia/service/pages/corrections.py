@@ -7,7 +7,7 @@ from fastapi.responses import JSONResponse, RedirectResponse, Response
 from pydantic import ValidationError
 
 from dokimasia.errors import DecidedMeanwhile, InputError, NotFound
-from dokimasia.methods.evaluation.correcting import Wanted, check_correctable, correct_now
+from dokimasia.methods.evaluation.correcting import CorrectionTarget, check_correctable, correct_now
 from dokimasia.service.filtering import filter_of, sorted_by
 from dokimasia.service.pages.samples import link, one_sample
 from dokimasia.service.pages.unsaved import LONGEST, keep_unsaved, read_unsaved, saved, unsaved
@@ -79,9 +79,9 @@ def draft(
     return JSONResponse({"kept": True})
 
 
-def _wanted(said: dict[str, Any]) -> Wanted:
+def _wanted(said: dict[str, Any]) -> CorrectionTarget:
     try:
-        return Wanted.model_validate(said)
+        return CorrectionTarget.model_validate(said)
     except ValidationError as error:
         found = (
             f"{'.'.join(map(str, one['loc']))}: {one['msg']}".removeprefix(": ").removeprefix("Value error, ")

@@ -11,7 +11,7 @@ from dokimasia.agents.form_faults import faults_in_words, place_faults
 from dokimasia.agents.reply_form import ReplyForm, form_of, spoken_name
 from dokimasia.domain.call import Message
 from dokimasia.domain.decision import CheckItem, Kind, Standing
-from dokimasia.domain.question import Question
+from dokimasia.domain.question import PendingQuestion
 from dokimasia.methods.checks import Waiting, samples_asked
 from dokimasia.prompts.fence import fenced_pieces
 from dokimasia.storage.home import Home
@@ -85,7 +85,7 @@ class Asks(NamedTuple):
     number: int
 
 
-def asks_of(question: Question) -> Asks:
+def asks_of(question: PendingQuestion) -> Asks:
     """Return a question as its page shows it."""
     messages = question.call.messages
     instructions = "\n\n".join(one.text for one in messages if one.role == "system")
@@ -103,7 +103,7 @@ def asks_of(question: Question) -> Asks:
     )
 
 
-def asked_in_words(question: Question) -> str:
+def asked_in_words(question: PendingQuestion) -> str:
     """Return in a few words what a question asks for."""
     asks = asks_of(question)
     if question.prompt in ASKED:

@@ -26,7 +26,7 @@ from dokimasia.service.state import Reader, Service, TheService, person_of
 from dokimasia.storage.excerpts import rows_of, samples_of
 from dokimasia.storage.home import Home
 from dokimasia.storage.naming import Label, labels
-from dokimasia.storage.reading.browsing import Found, find_samples, sample_around
+from dokimasia.storage.reading.browsing import SamplePage, find_samples, sample_around
 from dokimasia.storage.results import ResultRow
 from dokimasia.storage.runs import Run
 
@@ -206,7 +206,9 @@ def called(home: Home, run: Run) -> str:
     return labels(home).get(run.id, Label()).name or f"{run.method} {run.data_name} ({run.id[:8]})"
 
 
-def _table(service: Service, run: Run, by: Sorted, asked: Filter, found: Found) -> tuple[Sequence[str], Sequence[Row]]:
+def _table(
+    service: Service, run: Run, by: Sorted, asked: Filter, found: SamplePage
+) -> tuple[Sequence[str], Sequence[Row]]:
     """Return the models, or what stands in their place, and a row for each sample that was found."""
     ids = [id for _, id in found.samples]
     values, results = samples_of(service.home, run.id, ids), rows_of(service.home, run.id, ids)

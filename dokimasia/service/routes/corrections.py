@@ -5,7 +5,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, Field
 
-from dokimasia.methods.evaluation.correcting import Wanted, correct_now
+from dokimasia.methods.evaluation.correcting import CorrectionTarget, correct_now
 from dokimasia.service.describing import takes
 from dokimasia.service.routes.answering import After, Limit, Listed, counted_page, json_router, sent_as
 from dokimasia.service.state import Reader, Reviewer, TheService
@@ -51,9 +51,9 @@ def corrections(
     return CorrectionsShown(total=len(every), next=later, corrections=[_shown(one) for one in shown])
 
 
-@router.post("/runs/{run}/corrections", status_code=HTTPStatus.CREATED, openapi_extra=takes(Wanted))
+@router.post("/runs/{run}/corrections", status_code=HTTPStatus.CREATED, openapi_extra=takes(CorrectionTarget))
 def correct(
-    service: TheService, person: Reviewer, run: str, body: Annotated[Wanted, sent_as(Wanted)]
+    service: TheService, person: Reviewer, run: str, body: Annotated[CorrectionTarget, sent_as(CorrectionTarget)]
 ) -> CorrectionShown:
     """Correct an answer of a finished evaluation by hand, or leave a sample out; the judge's reply stays as it is."""
     return _shown(correct_now(service.home, service.run(run), body, who=person.name))

@@ -27,7 +27,7 @@ from dokimasia.methods.checks import (
     take_back,
 )
 from dokimasia.methods.checks.files import check_files
-from dokimasia.methods.checks.filled import Line, take_in_lines
+from dokimasia.methods.checks.filled import SheetLine, take_in_lines
 from dokimasia.methods.checks.standing import standing_figures
 from dokimasia.methods.people import asked_of, hand_out_here, queued, rating_text, ratings_of, written
 from dokimasia.runs.registry import method_of
@@ -143,7 +143,7 @@ class Lines(Body):
     """The lines of a file that `dokimasia check --export` wrote and somebody filled in."""
 
     name: Annotated[str, Field(max_length=4000, description="what the file is called in messages")] = "the file"
-    lines: tuple[Line, ...] = Field(max_length=100_000)
+    lines: tuple[SheetLine, ...] = Field(max_length=100_000)
 
 
 class TakenIn(BaseModel):

@@ -10,7 +10,7 @@ from pathlib import Path
 from dokimasia.domain.sample import ImageRef
 from dokimasia.errors import StorageError
 from dokimasia.storage.content.recent import Recent
-from dokimasia.storage.faults import told
+from dokimasia.storage.faults import wrap_sqlite_errors
 
 CACHE_BYTES = 64 * 1024 * 1024
 """Bytes of images that are kept in memory after they were read or put."""
@@ -77,7 +77,7 @@ class FileBlobs:
             return
         _check_hash(data, ref.sha256)
         target = self.file(ref.sha256)
-        with told(target, "keeping an image"):
+        with wrap_sqlite_errors(target, "keeping an image"):
             if not (target.is_file() and target.stat().st_size == len(data)):
                 self._write(data, target)
         self._recent.put(ref.sha256, bytes(data), len(data))
@@ -92,7 +92,7 @@ class FileBlobs:
         if cached is not None:
             return cached
         source = self.file(sha256)
-        with told(source, "reading an image"):
+        with wrap_sqlite_errors(source, "reading an image"):
             try:
                 data = source.read_bytes()
             except FileNotFoundError:
@@ -119,7 +119,7 @@ class FileBlobs:
 
     def sweep(self) -> None:
         """Remove what a killed writer left half-written; only the holder of the home's lock may call it."""
-        with told(self.path, "clearing half-written images"):
+        with wrap_sqlite_errors(self.path, "clearing half-written images"):
             for leftover in (self.path / _TEMPORARY).glob("*"):
                 leftover.unlink(missing_ok=True)
 

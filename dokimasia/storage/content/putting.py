@@ -13,7 +13,7 @@ WAITING_BYTES = 32 * 1024 * 1024
 """Bytes of images that may wait to be put; with more, whoever puts waits too."""
 
 
-class PutAside:
+class BackgroundWriter:
     """A blob store whose `put_image` returns at once; `settle` returns when all that was put is kept.
 
     Use it in a `with` block and settle before anything refers to what was put. For one thread that puts.
@@ -55,7 +55,7 @@ class PutAside:
         while self._waiting:
             self._take_oldest()
 
-    def __enter__(self) -> "PutAside":
+    def __enter__(self) -> "BackgroundWriter":
         return self
 
     def __exit__(self, kind: object, error: object, trace: object) -> None:

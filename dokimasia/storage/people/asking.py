@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from datetime import datetime
 
-from dokimasia.domain.call import Answer, Chat, ChatReply, ModelSpec, Usage
+from dokimasia.domain.call import CallResult, Chat, ChatReply, ModelSpec, Usage
 from dokimasia.domain.decision import Decision
 from dokimasia.domain.question import MOST_SECONDS, Aid
 from dokimasia.storage.decisions import standing
@@ -29,7 +29,7 @@ class QueuedPeople:
         self._rates = {name: spec.hourly_rate for name, spec in specs.items()}
         self.asked: set[str] = set()
 
-    async def ask(self, key: str, call: Chat, *, label: str, aid: Aid) -> Answer | None:
+    async def ask(self, key: str, call: Chat, *, label: str, aid: Aid) -> CallResult | None:
         """Return the ledger's answer, or the one that the person has given, which enters the ledger first; else None.
 
         Without an answer the question is kept, durably, unless it is there already.
@@ -53,7 +53,7 @@ class QueuedPeople:
         """Withdraw what the run asked once and did not in this invocation, which came to its end."""
         await withdraw_others(self._home, self._run, self.asked)
 
-    async def _entered(self, key: str, call: Chat, label: str, decision: Decision) -> Answer:
+    async def _entered(self, key: str, call: Chat, label: str, decision: Decision) -> CallResult:
         """Put a person's answer into the ledger: no tokens, the time that it took, and who gave it when."""
         rate = self._rates.get(call.model.name)
         seconds = _seconds(get_question(self._home, decision.item).shown_at, decision.at)
@@ -65,7 +65,7 @@ class QueuedPeople:
             version=decision.who,
         )
         await self._ledger.commit(key, call, reply, cost=cost, label=label, latency=seconds, at=decision.at)
-        return Answer(key=key, reply=reply, cost=cost)
+        return CallResult(key=key, reply=reply, cost=cost)
 
 
 def _seconds(shown: str, answered: str) -> float | None:

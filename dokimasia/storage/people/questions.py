@@ -9,7 +9,7 @@ import orjson
 from dokimasia.domain.call import Chat, Message, canonical_request
 from dokimasia.domain.decision import Action, CheckItem, Decision
 from dokimasia.domain.identity import canonical_json
-from dokimasia.domain.question import Aid, Question
+from dokimasia.domain.question import Aid, PendingQuestion
 from dokimasia.errors import NotFound, StorageError
 from dokimasia.storage.connection import rows_of
 from dokimasia.storage.content.envelope import fold, read_call, unfold
@@ -110,7 +110,7 @@ def count_questions(home: Home) -> int:
     return home.all(f"SELECT count(*) {_JOINED} AND {_OPEN}")[0][0]
 
 
-def get_question(home: Home, item: str) -> Question:
+def get_question(home: Home, item: str) -> PendingQuestion:
     """Return a question whole.
 
     Raises:
@@ -136,7 +136,7 @@ def get_question(home: Home, item: str) -> Question:
             f"{home.database}, question {item}: its request does not read as a call ({in_brief(error)}). Delete its row from "
             "`questions` and resume: the run asks it again"
         ) from error
-    return Question(
+    return PendingQuestion(
         item=row["id"],
         run=row["run_id"],
         person=row["person"],

@@ -26,7 +26,7 @@ _SEARCHED = " || ' ' || ".join(
 )
 
 
-class Wanted(NamedTuple):
+class SampleQuery(NamedTuple):
     """Which samples of a run are wanted, and in which order; what is empty asks for nothing.
 
     `search` holds words that all stand in the sample's name, category, question or reference, or with `answers` in one
@@ -56,7 +56,7 @@ class Facets(NamedTuple):
     categories: Sequence[str]
 
 
-class Found(NamedTuple):
+class SamplePage(NamedTuple):
     """Some of the wanted samples in their order, each with its place from 1, and how many there are."""
 
     samples: Sequence[tuple[int, str]]
@@ -77,7 +77,7 @@ def facets(home: Home, run_id: str, kind: str) -> Facets:
 
     Verdicts are those that the judge gave and those that people put in their place.
     """
-    corrected = (one.now["verdict"] for one in corrections_of(home, run_id).answers.values())
+    corrected = (answer.now["verdict"] for answer in corrections_of(home, run_id).answers.values())
     sql = "SELECT DISTINCT kind = ?, model, arm, failure, verdict FROM results WHERE run_id = ?"
     rows = home.all(sql, (kind, run_id))
     categories = home.all(
@@ -91,19 +91,19 @@ def facets(home: Home, run_id: str, kind: str) -> Facets:
     )
 
 
-def find_samples(home: Home, run_id: str, kind: str, wanted: Wanted, *, limit: int, offset: int = 0) -> Found:
+def find_samples(home: Home, run_id: str, kind: str, wanted: SampleQuery, *, limit: int, offset: int = 0) -> SamplePage:
     """Return a page of the wanted samples of a run, whose results of a kind have the scores."""
     ordered, values = _ordered(home, run_id, kind, wanted)
     sql = f"{ordered} SELECT place, id, total FROM ordered WHERE place > ? ORDER BY place LIMIT ?"
     rows = home.all(sql, (*values, offset, limit))
     if not rows and offset:
-        return Found((), home.all(f"{ordered} SELECT count(*) FROM ordered", values)[0][0])
+        return SamplePage((), home.all(f"{ordered} SELECT count(*) FROM ordered", values)[0][0])
     if not rows:
-        return Found((), 0)
-    return Found([(place, id) for place, id, _ in rows], rows[0][2])
+        return SamplePage((), 0)
+    return SamplePage([(place, id) for place, id, _ in rows], rows[0][2])
 
 
-def sample_around(home: Home, run_id: str, kind: str, wanted: Wanted, sample_id: str) -> Around | None:
+def sample_around(home: Home, run_id: str, kind: str, wanted: SampleQuery, sample_id: str) -> Around | None:
     """Return where a sample stands among the wanted ones; None where it is none of them."""
     ordered, values = _ordered(home, run_id, kind, wanted)
     sql = f"{ordered} SELECT place, total, before, after FROM ordered WHERE id = ?"
@@ -117,7 +117,7 @@ def counted(home: Home, run_ids: Collection[str]) -> int:
     return home.all(f"SELECT count(*) FROM results WHERE run_id IN ({marks})", tuple(run_ids))[0][0]
 
 
-def _ordered(home: Home, run_id: str, kind: str, wanted: Wanted) -> tuple[str, list[Any]]:
+def _ordered(home: Home, run_id: str, kind: str, wanted: SampleQuery) -> tuple[str, list[Any]]:
     """Return the beginning of a query that has the wanted samples as the table `ordered` (id, place, total), and its values."""
     of_model, model = "", []
     if wanted.model:
@@ -148,7 +148,7 @@ def _ordered(home: Home, run_id: str, kind: str, wanted: Wanted) -> tuple[str, l
 
 def _counted(home: Home, run_id: str) -> tuple[str, list[Any]]:
     """Return what puts the results as people corrected them in the place of the table; nothing where they corrected none."""
-    corrected = {item: one.now for item, one in corrections_of(home, run_id).answers.items()}
+    corrected = {item: answer.now for item, answer in corrections_of(home, run_id).answers.items()}
     if not corrected:
         return "", []
     columns = ", ".join(
@@ -163,7 +163,7 @@ def _counted(home: Home, run_id: str) -> tuple[str, list[Any]]:
     )
 
 
-def _conditions(run_id: str, wanted: Wanted, of_model: str, model: Sequence[str]) -> tuple[list[str], list[Any]]:
+def _conditions(run_id: str, wanted: SampleQuery, of_model: str, model: Sequence[str]) -> tuple[list[str], list[Any]]:
     conditions: list[str] = []
     values: list[Any] = []
 

@@ -19,7 +19,7 @@ from dokimasia.service.state import WHO_COOKIE
 from dokimasia.settings import Settings, load_settings
 from dokimasia.simulation.world import write_described
 from dokimasia.storage.home import Home
-from dokimasia.storage.people.questions import Question, get_question
+from dokimasia.storage.people.questions import PendingQuestion, get_question
 from dokimasia.storage.runs import get_run
 from tests.report.chromium import settled
 from tests.runs.people import as_model, to_the_end
@@ -30,14 +30,14 @@ PANEL = ("sim/panel-a", "sim/panel-b", "human/ana")
 Given = dict[str, list[str]]
 
 
-def _question(settings: Settings, item: str) -> Question | None:
+def _question(settings: Settings, item: str) -> PendingQuestion | None:
     """The question of a page, if it shows one: a run that goes on has none for a moment, and a caption to be checked at most."""
     with Home.open(settings.home, write=False) as home, suppress(NotFound):
         return get_question(home, item)
     return None
 
 
-def _values(settings: Settings, question: Question) -> tuple[Given, str]:
+def _values(settings: Settings, question: PendingQuestion) -> tuple[Given, str]:
     """What a simulated model puts into the places of a question's form, and the reply that it makes; without a form, the text."""
     reply = as_model(settings, "sim/panel-c")(question.call.messages)
     form = asks_of(question).form

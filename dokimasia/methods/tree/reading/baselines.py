@@ -5,7 +5,7 @@ from io import BytesIO
 
 from dokimasia.algorithms.trees.groupings import group_by_words, text_clusters, vector_clusters
 from dokimasia.methods.tree.reading.known_taxonomies import GENERALIST, HANDMADE
-from dokimasia.methods.tree.reading.validity import Grouping
+from dokimasia.methods.tree.reading.validity import CriteriaGrouping
 
 SIDE = 8
 """A picture is compared by its colours on a grid of so many fields a side."""
@@ -21,7 +21,7 @@ def baseline_groupings(
     seed: int,
     labels: Mapping[str, str] | None = None,
     pictures: Mapping[str, tuple[float, ...]] | None = None,
-) -> list[Grouping]:
+) -> list[CriteriaGrouping]:
     """Return the baselines of Table 3 for which there are data.
 
     A published baseline is a tree that its authors made for their own data; here stand the same kinds for any data. The
@@ -37,21 +37,23 @@ def baseline_groupings(
         pictures: sample to what `picture_features` returns, where it has an image.
     """
     found = [
-        Grouping("hand-made", "fixed list of vision tasks, placed by words", group_by_words(texts, HANDMADE)),
-        Grouping("generalist", "fixed list of general abilities, placed by words", group_by_words(texts, GENERALIST)),
+        CriteriaGrouping("hand-made", "fixed list of vision tasks, placed by words", group_by_words(texts, HANDMADE)),
+        CriteriaGrouping(
+            "generalist", "fixed list of general abilities, placed by words", group_by_words(texts, GENERALIST)
+        ),
     ]
     of_picture = vector_clusters(pictures or {}, max(1, leaves), seed=seed)
     if len(set(of_picture.values())) > 1:
         by_picture = {one: of_picture[sample] for one, sample in sample_of.items() if sample in of_picture}
-        found.append(Grouping("visual", "clusters of the images by colour and layout", by_picture))
+        found.append(CriteriaGrouping("visual", "clusters of the images by colour and layout", by_picture))
     found.append(
-        Grouping(
+        CriteriaGrouping(
             "data-blind", "clusters of the criteria's words alone", text_clusters(texts, max(1, leaves), seed=seed)
         )
     )
     by_label = {one: (labels or {})[sample] for one, sample in sample_of.items() if sample in (labels or {})}
     if by_label:
-        found.append(Grouping("labels", "the data set's own categories", by_label))
+        found.append(CriteriaGrouping("labels", "the data set's own categories", by_label))
     return found
 
 

@@ -12,8 +12,8 @@ from dokimasia.errors import InputError, NotFound, StorageError
 from dokimasia.methods.tree.reading.baselines import baseline_groupings, picture_features
 from dokimasia.methods.tree.reading.files import read_mapping
 from dokimasia.methods.tree.reading.trees import LoadedTree, evaluation_of, load_tree, source_run, tree_of_run
-from dokimasia.methods.tree.reading.validity import PERMUTATIONS, RESAMPLES, Grouping, validity_table
-from dokimasia.methods.tree.reading.view import Measured, measured_of, tree_view
+from dokimasia.methods.tree.reading.validity import PERMUTATIONS, RESAMPLES, CriteriaGrouping, validity_table
+from dokimasia.methods.tree.reading.view import MeasuredRun, measured_of, tree_view
 from dokimasia.methods.tree.reading.weaknesses import EXAMPLES, LIMIT, MIN_SUPPORT, evident_findings, model_findings
 from dokimasia.runs.figures import simulated
 from dokimasia.runs.registry import method_of
@@ -167,13 +167,13 @@ def validity_of(
             f"run {run.id} has no score of any criterion that {loaded.name} holds: name another tree with --tree"
         )
     used = run.seed if seed is None else seed
-    groupings = [Grouping("tree", f"the capability tree {loaded.name}", mapping)]
+    groupings = [CriteriaGrouping("tree", f"the capability tree {loaded.name}", mapping)]
     if baselines:
         groupings += _unpruned(home, loaded)
         groupings += _baselines(home, run, loaded, measured, seed=used)
     for name, path in (against or {}).items():
         placed = {one: group for one, group in read_mapping(path).items() if group is not None}
-        groupings.append(Grouping(name, f"read from {path.name}", placed))
+        groupings.append(CriteriaGrouping(name, f"read from {path.name}", placed))
     return {
         **_facts(loaded),
         "run": run.id,
@@ -216,7 +216,7 @@ def _facts(loaded: LoadedTree) -> dict[str, Any]:
     }
 
 
-def _known_model(measured: Measured, model: str, run: Run) -> str:
+def _known_model(measured: MeasuredRun, model: str, run: Run) -> str:
     if model in measured.scores or model in measured.failures:
         return model
     known = sorted({*measured.scores, *measured.failures})
@@ -226,20 +226,22 @@ def _known_model(measured: Measured, model: str, run: Run) -> str:
     raise NotFound(f"run {run.id} has no scores of {model!r}; it has those of {', '.join(known) or 'no model'}")
 
 
-def _unpruned(home: Home, loaded: LoadedTree) -> list[Grouping]:
+def _unpruned(home: Home, loaded: LoadedTree) -> list[CriteriaGrouping]:
     """Return the version before the last pruning, if the tree was pruned and that version holds criteria."""
     version, pruned = loaded.version, False
     while True:
         prunes = any(edit.kind == "prune" for edit in version.edits)
         if pruned and not prunes and any(node.members for node in version.nodes):
-            return [Grouping("unpruned", "the tree before it was last pruned", leaf_mapping(from_version(version)))]
+            return [
+                CriteriaGrouping("unpruned", "the tree before it was last pruned", leaf_mapping(from_version(version)))
+            ]
         if version.before is None:
             return []
         pruned = pruned or prunes
         version = get_version(home, version.before)
 
 
-def _baselines(home: Home, run: Run, loaded: LoadedTree, measured: Measured, *, seed: int) -> list[Grouping]:
+def _baselines(home: Home, run: Run, loaded: LoadedTree, measured: MeasuredRun, *, seed: int) -> list[CriteriaGrouping]:
     texts = {key: f"{one.text} {one.ground_truth}" for key, one in loaded.criteria.items() if key in measured.sample_of}
     labels: dict[str, str] = {}
     pictures: dict[str, tuple[float, ...]] = {}

@@ -6,7 +6,7 @@ from typing import Any
 
 from dokimasia.algorithms.taxonomy import permutation_null, validity
 from dokimasia.domain.identity import unit_interval
-from dokimasia.methods.tree.reading.view import Measured, rounded
+from dokimasia.methods.tree.reading.view import MeasuredRun, rounded
 
 PERMUTATIONS = 200
 RESAMPLES = 100
@@ -14,7 +14,7 @@ PERCENTILE = 99.0
 
 
 @dataclass(frozen=True, slots=True)
-class Grouping:
+class CriteriaGrouping:
     """A way of grouping criteria: its name, what it is in words, and criterion to group."""
 
     name: str
@@ -23,8 +23,8 @@ class Grouping:
 
 
 def validity_table(
-    groupings: Sequence[Grouping],
-    measured: Measured,
+    groupings: Sequence[CriteriaGrouping],
+    measured: MeasuredRun,
     *,
     models: Sequence[str],
     seed: int,

@@ -28,7 +28,7 @@ WORST, BEST = 0.0, 100.0
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
+class MeasuredRun:
     """What a run measured, criterion by criterion.
 
     Attributes:
@@ -48,7 +48,7 @@ class Measured:
         object.__setattr__(self, "cluster_of", self.cluster_of or self.sample_of)
 
 
-def measured_of(home: Home, run: Run, *, as_judged: bool = False) -> Measured:
+def measured_of(home: Home, run: Run, *, as_judged: bool = False) -> MeasuredRun:
     """Return what a run measured of each model on each criterion, 0 to 100, the mean over scored repeats.
 
     A criterion without a score in any repeat is kept with the kind of its first failure; where a sample has no criteria
@@ -79,11 +79,11 @@ def measured_of(home: Home, run: Run, *, as_judged: bool = False) -> Measured:
     }
     clusters = {place.sample_id: place.cluster for place in run_samples(home, run.id)}
     cluster_of = {key: clusters.get(sample) or sample for key, sample in sample_of.items()}
-    return Measured(scores=means, failures=failures, sample_of=sample_of, cluster_of=cluster_of)
+    return MeasuredRun(scores=means, failures=failures, sample_of=sample_of, cluster_of=cluster_of)
 
 
 def tree_view(
-    tree: "Tree", measured: Measured | None = None, *, models: Sequence[str] = (), seed: int = 0
+    tree: "Tree", measured: MeasuredRun | None = None, *, models: Sequence[str] = (), seed: int = 0
 ) -> dict[str, Any]:
     """Return a tree as plain figures, ready for JSON; equal trees and scores give equal figures.
 
@@ -127,7 +127,7 @@ def tree_view(
     }
 
 
-def tally(measured: Measured, model: str, criteria: Sequence[str]) -> dict[str, Any]:
+def tally(measured: MeasuredRun, model: str, criteria: Sequence[str]) -> dict[str, Any]:
     """Return what a model has of some criteria, ready for JSON.
 
     Returns:
@@ -154,7 +154,7 @@ def tally(measured: Measured, model: str, criteria: Sequence[str]) -> dict[str, 
     }
 
 
-def _score(measured: Measured, model: str, criteria: Sequence[str], seed: int) -> dict[str, Any] | None:
+def _score(measured: MeasuredRun, model: str, criteria: Sequence[str], seed: int) -> dict[str, Any] | None:
     found = tally(measured, model, criteria)
     if not found["held"]:
         return None

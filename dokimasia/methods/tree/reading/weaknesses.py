@@ -9,7 +9,7 @@ from dokimasia.algorithms.statistics import clopper_pearson
 from dokimasia.algorithms.trees.places import members_below, place_of
 from dokimasia.algorithms.trees.weakness import NodeFinding, evident_nodes, node_findings, roll_up
 from dokimasia.domain.capability import ROOT
-from dokimasia.methods.tree.reading.view import BEST, LEVEL, WORST, Measured, rounded, tally
+from dokimasia.methods.tree.reading.view import BEST, LEVEL, WORST, MeasuredRun, rounded, tally
 from dokimasia.runs.reading.rates import limits
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ EXAMPLES = 3
 
 def model_findings(
     tree: "Tree",
-    measured: Measured,
+    measured: MeasuredRun,
     model: str,
     *,
     seed: int,
@@ -77,7 +77,7 @@ def model_findings(
 
 def evident_findings(
     tree: "Tree",
-    measured: Measured,
+    measured: MeasuredRun,
     model: str,
     *,
     threshold: float | None = None,
@@ -133,7 +133,7 @@ def evident_findings(
 
 
 def _finding(
-    one: NodeFinding, measured: Measured, model: str, criteria: Sequence[str], examples: int
+    one: NodeFinding, measured: MeasuredRun, model: str, criteria: Sequence[str], examples: int
 ) -> dict[str, Any]:
     return {
         **_name(one.node),
@@ -152,7 +152,7 @@ def _name(node: str) -> dict[str, Any]:
 
 
 def _examples(
-    measured: Measured, model: str, criteria: Sequence[str], most: int, *, highest: bool
+    measured: MeasuredRun, model: str, criteria: Sequence[str], most: int, *, highest: bool
 ) -> list[Mapping[str, Any]]:
     """Return the criteria with the lowest scores, or the highest, not two of one sample while others are left."""
     scores = measured.scores.get(model, {})
