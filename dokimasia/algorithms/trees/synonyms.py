@@ -23,7 +23,7 @@ _ROWS = 2_000
 Vectors = NDArray[np.float32]
 
 
-class Pair(NamedTuple):
+class SynonymPair(NamedTuple):
     """Two keys in order, and their cosine similarity: up to 1, higher is more alike."""
 
     first: str
@@ -38,7 +38,7 @@ def candidate_synonyms(
     neighbours: int = NEIGHBOURS,
     threshold: float = THRESHOLD,
     seed: int = 0,
-) -> list[Pair]:
+) -> list[SynonymPair]:
     """Return the pairs of texts that are worth asking whether they mean the same.
 
     Parameters
@@ -57,7 +57,7 @@ def candidate_synonyms(
 
     Returns
     -------
-    list of Pair
+    list of SynonymPair
         The most alike first, then by key; each pair once.
 
     Raises
@@ -93,16 +93,16 @@ def candidate_synonyms(
     first, second = _pairs(near)
     alike = _cosines(whole, first, second)
     chosen = np.flatnonzero(alike >= threshold)
-    found = [Pair(keys[first[at]], keys[second[at]], round(float(alike[at]), 6)) for at in chosen]
+    found = [SynonymPair(keys[first[at]], keys[second[at]], round(float(alike[at]), 6)) for at in chosen]
     return sorted(found, key=lambda pair: (-pair.similarity, pair.first, pair.second))
 
 
-def synonym_blocks(pairs: Iterable[Pair], *, size: int = BLOCK) -> list[tuple[str, ...]]:
+def synonym_blocks(pairs: Iterable[SynonymPair], *, size: int = BLOCK) -> list[tuple[str, ...]]:
     """Return groups of keys to be judged together: the most alike join first, and no group grows beyond its size.
 
     Parameters
     ----------
-    pairs : iterable of Pair
+    pairs : iterable of SynonymPair
         Candidates.
     size : int
         The most keys in a group, at least 2.
@@ -119,7 +119,7 @@ def synonym_blocks(pairs: Iterable[Pair], *, size: int = BLOCK) -> list[tuple[st
 
     Examples
     --------
-    >>> synonym_blocks([Pair("a", "b", 0.9), Pair("b", "c", 0.8), Pair("d", "e", 0.7)], size=2)
+    >>> synonym_blocks([SynonymPair("a", "b", 0.9), SynonymPair("b", "c", 0.8), SynonymPair("d", "e", 0.7)], size=2)
     [('a', 'b'), ('d', 'e')]
     """
     if size < 2:
