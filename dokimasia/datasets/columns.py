@@ -339,6 +339,8 @@ def suggestion(fields: Mapping[str, Any], own: Collection[str]) -> str:
                 if spellings[name] not in meant.values():
                     meant[field] = spellings[name]
                 break
-    asked = ", ".join(f"{field} by {name!r}" for field, name in meant.items())
-    shown = ", ".join(map(repr, others[:MOST_SHOWN]))
-    return f"; there {'is' if len(others) == 1 else 'are'} {shown}" + (f": did you mean {asked}?" if asked else "")
+    question = ", ".join(f"{field} by {name!r}" for field, name in meant.items())
+    listed = ", ".join(map(repr, others[:MOST_SHOWN]))
+    return f"; there {'is' if len(others) == 1 else 'are'} {listed}" + (
+        f": did you mean {question}?" if question else ""
+    )

@@ -180,8 +180,8 @@ def _python_literal(text: str, where: str) -> Any:
     except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError) as error:
         if text.startswith("{"):
             reason = error.msg if isinstance(error, SyntaxError) else str(error)
-            shown = reason.partition("\n")[0][:80] or type(error).__name__
-            wrong = f"begins as an object and is no literal of texts ({shown})"
+            summary = reason.partition("\n")[0][:80] or type(error).__name__
+            wrong = f"begins as an object and is no literal of texts ({summary})"
             raise RowError("criteria", f"{where}: the field 'criteria' {wrong}") from error
         return text
 

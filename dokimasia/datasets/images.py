@@ -92,7 +92,7 @@ def image_format(data: bytes) -> str | None:
 def media_format(media_type: str) -> str | None:
     """Return the format that a media type names, or None if it is not one of those that are allowed."""
     plain = media_type.strip().lower().replace("image/jpg", "image/jpeg")
-    return next((name for name, known in _FORMATS.items() if known == plain), None)
+    return next((name for name, allowed in _FORMATS.items() if allowed == plain), None)
 
 
 def read_image(
@@ -112,58 +112,60 @@ def read_image(
     Raises:
         DataError: the bytes are empty, too many, no allowed format, disguised, too large, animated, cut off or damaged.
     """
-    shown = f"{where}: image {name}" if name else f"{where}: the image"
+    subject = f"{where}: image {name}" if name else f"{where}: the image"
     if not data:
-        raise RowError("image-empty", f"{shown} is empty")
+        raise RowError("image-empty", f"{subject} is empty")
     if len(data) > MAX_BYTES:
         raise RowError(
-            "image-size", f"{shown} has {len(data):,} bytes, more than the {MAX_BYTES:,} allowed; make it smaller"
+            "image-size", f"{subject} has {len(data):,} bytes, more than the {MAX_BYTES:,} allowed; make it smaller"
         )
     actual = image_format(data)
     if actual is None:
-        raise RowError("image-format", f"{shown} is {_what_else(data)}; {_WAY_OUT}")
+        raise RowError("image-format", f"{subject} is {_what_else(data)}; {_WAY_OUT}")
     named = EXTENSIONS.get(PurePath(name).suffix.lower())
     for claim, how in ((named, "is named"), (declared, "is declared as")):
         if claim is not None and claim != actual:
             raise RowError(
-                "image-disguised", f"{shown} {how} {claim} but its content is {actual}; rename or convert it"
+                "image-disguised", f"{subject} {how} {claim} but its content is {actual}; rename or convert it"
             )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # remarks on metadata, which nothing here reads
         warnings.simplefilter("error", Image.DecompressionBombWarning)
         try:
-            width, height = _check_whole(data, actual, shown, max_pixels)
+            width, height = _check_whole(data, actual, subject, max_pixels)
         except (Image.DecompressionBombWarning, Image.DecompressionBombError) as error:
             raise RowError(
-                "image-size", f"{shown} has too many pixels to be decoded safely; make it smaller"
+                "image-size", f"{subject} has too many pixels to be decoded safely; make it smaller"
             ) from error
         except UnidentifiedImageError as error:
             raise RowError(
-                "image-damaged", f"{shown} begins as {actual} but cannot be read; it is damaged or cut off"
+                "image-damaged", f"{subject} begins as {actual} but cannot be read; it is damaged or cut off"
             ) from error
         except (OSError, SyntaxError, ValueError, EOFError, IndexError, TypeError, KeyError, MemoryError) as error:
             # What Pillow's decoders raise on damaged bytes; its messages say more of the decoder than of the file.
-            raise RowError("image-damaged", f"{shown} is damaged or cut off ({actual}: {str(error)[:120]})") from error
+            raise RowError(
+                "image-damaged", f"{subject} is damaged or cut off ({actual}: {str(error)[:120]})"
+            ) from error
     sha256 = hashlib.sha256(data).hexdigest()
     return ImageRef(sha256=sha256, media_type=_FORMATS[actual], width=width, height=height)
 
 
-def _check_whole(data: bytes, actual: str, shown: str, max_pixels: int) -> tuple[int, int]:
+def _check_whole(data: bytes, actual: str, subject: str, max_pixels: int) -> tuple[int, int]:
     """Read the header, then decode all of it; return width and height in pixels."""
     with Image.open(io.BytesIO(data), formats=[actual]) as image:
         width, height = image.size
         if width < 1 or height < 1:
-            raise RowError("image-damaged", f"{shown} has no pixels")
+            raise RowError("image-damaged", f"{subject} has no pixels")
         if width * height > max_pixels:
             raise RowError(
                 "image-size",
-                f"{shown} has {width} x {height} pixels, more than the {max_pixels:,} allowed; make it smaller",
+                f"{subject} has {width} x {height} pixels, more than the {max_pixels:,} allowed; make it smaller",
             )
         # A JPEG of several frames is a photograph with a preview; any other format would be shown one of many.
         frames = 1 if actual == "JPEG" else cast("int", getattr(image, "n_frames", 1))
         if frames > 1:
             raise RowError(
-                "image-animated", f"{shown} is animated ({frames} frames); save the frame that is meant as PNG"
+                "image-animated", f"{subject} is animated ({frames} frames); save the frame that is meant as PNG"
             )
         image.load()
     if actual == "PNG":
@@ -241,14 +243,14 @@ class ImageSource:
             return self._once(str(path), lambda: self._from_file(path, value, where))
         data = _base64(value, where)
         if data is None:
-            raise RowError("image-missing", f"{where}: there is no image file {_shown(value)} in {self._folder}")
+            raise RowError("image-missing", f"{where}: there is no image file {_shortened(value)} in {self._folder}")
         return self._keep(data, where)
 
     def _check_inside(self, path: Path, value: str, where: str) -> None:
         if not self._allow_outside and not path.resolve().is_relative_to(self._folder.resolve()):
             raise RowError(
                 "image-outside",
-                f"{where}: image {_shown(value)} lies outside of {self._folder}, the folder of the data, and is not "
+                f"{where}: image {_shortened(value)} lies outside of {self._folder}, the folder of the data, and is not "
                 "read; copy it into the folder, or allow it with --allow-outside",
             )
 
@@ -272,7 +274,7 @@ class ImageSource:
                 data = file.read(MAX_BYTES + 1)
         except OSError as error:
             raise RowError(
-                "image-missing", f"{where}: image {_shown(value)} cannot be read: {error.strerror or error}"
+                "image-missing", f"{where}: image {_shortened(value)} cannot be read: {error.strerror or error}"
             ) from error
         return self._keep(data, where, name=value)
 
@@ -280,7 +282,7 @@ class ImageSource:
         if not self._allow_fetch:
             raise RowError(
                 "image-url",
-                f"{where}: image {_shown(url)} is a URL and is not fetched; save the image beside the data file, "
+                f"{where}: image {_shortened(url)} is a URL and is not fetched; save the image beside the data file, "
                 "or allow it with --allow-fetch",
             )
         return self._keep(self._fetch(url, where), where)
@@ -300,10 +302,10 @@ def _data_uri(value: str, where: str) -> tuple[bytes, str | None]:
         raise RowError("image-encoding", f"{where}: the image's data URI is not of the form data:image/png;base64,...")
     declared = media_format(media_type)
     if declared is None:
-        shown = media_type.strip()[:60] or "nothing"
+        media_name = media_type.strip()[:60] or "nothing"
         raise RowError(
             "image-format",
-            f"{where}: the image's data URI declares {shown}; {_WAY_OUT}",
+            f"{where}: the image's data URI declares {media_name}; {_WAY_OUT}",
         )
     try:
         return _decoded(payload), declared
@@ -333,5 +335,5 @@ def _decoded(payload: str) -> bytes:
     return base64.b64decode(plain + "=" * (-len(plain) % 4), validate=True)
 
 
-def _shown(value: str) -> str:
+def _shortened(value: str) -> str:
     return repr(value if len(value) <= 100 else value[:99] + "\u2026")

@@ -88,7 +88,7 @@ class ResponseRow(RowModel):
         return repeat
 
 
-def named_file(given: str | Path) -> Path:
+def named_file(text: str | Path) -> Path:
     """Return `NAME=FILE`, or a file that bears no name, as one absolute path: the name stands before the file's own.
 
     A file that is there, whatever it is called, bears no name. Signs that a path could not hold are written as in a URL.
@@ -97,9 +97,9 @@ def named_file(given: str | Path) -> Path:
         >>> named_file("/data/openai/gpt=answers.xlsx").name, named_file("openai/gpt=/data/answers.xlsx").as_posix()
         ('gpt=answers.xlsx', '/data/openai%2Fgpt=answers.xlsx')
     """
-    name, equals, file = str(given).partition("=")
-    if Path(given).exists() or not equals or not name or Path(name).is_absolute():
-        return Path(given).absolute()
+    name, equals, file = str(text).partition("=")
+    if Path(text).exists() or not equals or not name or Path(name).is_absolute():
+        return Path(text).absolute()
     path = Path(file).absolute()
     return path.with_name(f"{quote(unquote(name), safe=' ()+,@')}={path.name}")
 

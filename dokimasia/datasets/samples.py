@@ -177,7 +177,7 @@ class _Maker:
         where = location(self._path, row.line, row.unit)
         errors: list[DataError] = []
         id: str | None = None
-        with _kept(errors):
+        with _collecting(errors):
             id = _id(row, where)
             first = self._first_lines.setdefault(id, row.line)
             if first != row.line:
@@ -190,12 +190,12 @@ class _Maker:
             faults += parsed
         errors += [RowError(kind, f"{where}: {text}") for kind, text in faults]
         meta: dict[str, Any] = {}
-        with _kept(errors):
+        with _collecting(errors):
             meta = _meta(row, where)
         case = CreativeCase(meta)
-        with _kept(errors):
+        with _collecting(errors):
             case = as_case(meta, where)
-        with _kept(errors):
+        with _collecting(errors):
             check_case(case.meta, where)
         images = self._read_images(row, id, where, errors)
         if errors or id is None or isinstance(parsed, list):
@@ -216,9 +216,9 @@ class _Maker:
     def _read_images(self, row: Row, id: str | None, where: str, errors: list[DataError]) -> tuple[ImageRef, ...]:
         images: list[ImageRef] = []
         before = len(errors)
-        with _kept(errors):
+        with _collecting(errors):
             for value in _image_values(row, where):
-                with _kept(errors):
+                with _collecting(errors):
                     images += self._read_image(value, where)
         if id is not None and (images or len(errors) > before):
             self._images.setdefault(id, tuple(images) if len(errors) == before else None)
@@ -242,7 +242,7 @@ class _Maker:
 
 
 @contextmanager
-def _kept(errors: list[DataError]) -> Iterator[None]:
+def _collecting(errors: list[DataError]) -> Iterator[None]:
     """Keep the data error that the block raises."""
     try:
         yield
@@ -258,12 +258,12 @@ def _id(row: Row, where: str) -> str:
     value = digits_of(row.fields.get("id"))
     if isinstance(value, str) and value.strip():
         return value
-    shown = f"{where}: the field '{row.names.get('id', 'id')}'"
+    subject = f"{where}: the field '{row.names.get('id', 'id')}'"
     if value is None and "id" not in row.names:
-        raise RowError("id", f"{shown} is missing{suggestion(row.fields, FIELDS)}")
+        raise RowError("id", f"{subject} is missing{suggestion(row.fields, FIELDS)}")
     if isinstance(value, float):
-        raise RowError("id", f"{shown} is {value}, neither text nor a whole number")
-    raise RowError("id", f"{shown} is missing, empty, or no text")
+        raise RowError("id", f"{subject} is {value}, neither text nor a whole number")
+    raise RowError("id", f"{subject} is missing, empty, or no text")
 
 
 def _meta(row: Row, where: str) -> dict[str, Any]:

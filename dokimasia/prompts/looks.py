@@ -9,7 +9,7 @@ from dokimasia.domain.sample import ImageRef, Part, TextPart
 def with_looks(
     messages: Sequence[Message],
     text: str,
-    asked: Sequence[tuple[ToolCall, str]],
+    calls: Sequence[tuple[ToolCall, str]],
     images: Sequence[tuple[int, ImageRef]],
 ) -> tuple[Message, ...]:
     """Return the messages with one round of looks at their end.
@@ -24,19 +24,19 @@ def with_looks(
         images: images that were made, with their numbers.
     """
     parts: tuple[Part, ...] = (TextPart(text=text),) if text else ()
-    added = [Message(role="assistant", parts=parts, tool_calls=tuple(call for call, _ in asked))]
-    added += [Message(role="tool", parts=(TextPart(text=told),), tool_call_id=call.id) for call, told in asked]
+    added = [Message(role="assistant", parts=parts, tool_calls=tuple(call for call, _ in calls))]
+    added += [Message(role="tool", parts=(TextPart(text=answer),), tool_call_id=call.id) for call, answer in calls]
     if images:
-        shown: list[Part] = []
+        image_parts: list[Part] = []
         for number, image in images:
-            shown += [TextPart(text=f"Image {number}:"), image]
-        added.append(Message(role="user", parts=tuple(shown)))
+            image_parts += [TextPart(text=f"Image {number}:"), image]
+        added.append(Message(role="user", parts=tuple(image_parts)))
     return (*messages, *added)
 
 
 def without_looks(messages: Sequence[Message]) -> tuple[Message, ...]:
     """Return the messages without any round of looks; the inverse of `with_looks`."""
-    kept: list[Message] = []
+    remaining: list[Message] = []
     inside = False
     for message in messages:
         if message.role == "assistant":
@@ -44,5 +44,5 @@ def without_looks(messages: Sequence[Message]) -> tuple[Message, ...]:
         elif inside and message.role == "user" and not message.images:
             inside = False
         if not inside:
-            kept.append(message)
-    return tuple(kept)
+            remaining.append(message)
+    return tuple(remaining)

@@ -71,9 +71,13 @@ def render(
 
 @lru_cache(maxsize=64)  # every candidate is asked the same of a sample, one after the other
 def _rendered(
-    library: PromptLibrary, name: str, given: tuple[tuple[str, str], ...], images: tuple[ImageRef, ...], count: int
+    library: PromptLibrary,
+    name: str,
+    input_items: tuple[tuple[str, str], ...],
+    images: tuple[ImageRef, ...],
+    count: int,
 ) -> Rendered:
-    prompt, inputs = library.get(name), dict(given)
+    prompt, inputs = library.get(name), dict(input_items)
     unknown = set(inputs) - set(prompt.inputs)
     missing = {key for key in prompt.inputs if not prompt.optional(key)} - set(inputs)
     if unknown or missing:
@@ -142,17 +146,17 @@ def recognise(messages: Sequence[Message], *, library: PromptLibrary | None = No
     The nonce is checked against the inputs that were read, so that a forged block is not recognised. A prompt whose
     inputs are all plain (a candidate's question) is recognised by having no system message and no fence.
     """
-    known = library or default_library()
+    prompts = library or default_library()
     messages = without_looks(messages)
     problem: str | None = None
     if len(messages) >= 3 and messages[-2].role == "assistant":
-        repair = _match(known.get("repair"), messages[-1:])
+        repair = _match(prompts.get("repair"), messages[-1:])
         if repair is None:
             return None
         problem = repair["problem"]
         messages = messages[:-2]
-    messages = without_looking(without_form(messages, library=known), library=known)
-    for prompt in known.with_system(_instructions(messages)[0]):
+    messages = without_looking(without_form(messages, library=prompts), library=prompts)
+    for prompt in prompts.with_system(_instructions(messages)[0]):
         inputs = _match(prompt, messages)
         if inputs is not None:
             images = tuple(image for message in messages for image in message.images)
@@ -184,15 +188,15 @@ def _with_instructions(rendered: Rendered, more: Rendered) -> Rendered:
     return rendered.model_copy(update={"messages": (_system(text), *rest)})
 
 
-def _without_instructions(messages: Sequence[Message], name: str, known: PromptLibrary) -> tuple[Message, ...]:
+def _without_instructions(messages: Sequence[Message], name: str, prompts: PromptLibrary) -> tuple[Message, ...]:
     """Return the messages without a prompt's text at the end of their instructions; others as they are."""
     head, rest = _instructions(messages)
-    if not head or name not in known.names() or _SLOT.split(known.get(name).user)[0] not in head:
+    if not head or name not in prompts.names() or _SLOT.split(prompts.get(name).user)[0] not in head:
         return tuple(messages)
-    found = re.fullmatch(r"(?s:(?P<before>.*?)(?:\n\n)?)" + _plain_pattern(known.get(name), ()), head, re.DOTALL)
-    if found is None:
+    match = re.fullmatch(r"(?s:(?P<before>.*?)(?:\n\n)?)" + _plain_pattern(prompts.get(name), ()), head, re.DOTALL)
+    if match is None:
         return tuple(messages)
-    return (_system(found["before"]), *rest) if found["before"] else rest
+    return (_system(match["before"]), *rest) if match["before"] else rest
 
 
 def _instructions(messages: Sequence[Message]) -> tuple[str, tuple[Message, ...]]:
@@ -228,20 +232,20 @@ def _match_plain(prompt: Prompt, text: str) -> dict[str, str] | None:
     optional = [name for name in prompt.inputs if prompt.optional(name)]
     for absent in ((), tuple(optional)):
         pattern = _plain_pattern(prompt, absent)
-        found = re.fullmatch(pattern, text, re.DOTALL)
-        if found is not None:
-            return {key: value for key, value in found.groupdict().items() if value is not None}
+        match = re.fullmatch(pattern, text, re.DOTALL)
+        if match is not None:
+            return {key: value for key, value in match.groupdict().items() if value is not None}
     return None
 
 
 def _plain_pattern(prompt: Prompt, absent: Sequence[str]) -> str:
-    kept: list[str] = []
+    patterns: list[str] = []
     for paragraph in prompt.user.split("\n\n"):
         if any(slot in absent for slot in _SLOT.findall(paragraph)):
             continue
         pieces = _SLOT.split(paragraph)
-        kept.append("".join(re.escape(p) if i % 2 == 0 else f"(?P<{p}>.*)" for i, p in enumerate(pieces)))
-    return "\n\n".join(kept)
+        patterns.append("".join(re.escape(p) if i % 2 == 0 else f"(?P<{p}>.*)" for i, p in enumerate(pieces)))
+    return "\n\n".join(patterns)
 
 
 def lines_text(rows: Iterable[Mapping[str, Any]]) -> str:

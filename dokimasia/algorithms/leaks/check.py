@@ -68,10 +68,10 @@ def find_leaks(
     'letter'
     """
     secrets = secrets_of(question, tuple(choices), tuple(ground_truths), final_answer)
-    return tuple(dict.fromkeys(_found(text, secrets)))
+    return tuple(dict.fromkeys(_leaks_in(text, secrets)))
 
 
-def _found(text: str, secrets: QuestionSecrets) -> Iterator[Leak]:
+def _leaks_in(text: str, secrets: QuestionSecrets) -> Iterator[Leak]:
     sentences = [sentence for sentence in SENTENCE_END.split(text) if sentence.strip()]
 
     def passage(tells: Callable[[str], object]) -> str:

@@ -104,7 +104,7 @@ def names_position(text: str, secrets: QuestionSecrets) -> bool:
     if secrets.right is None or not secrets.lettered or count < 2:
         return False
     plain = bare(text)
-    for positions in (_letters(plain, secrets), _ranked_choices(plain), _places(plain, secrets)):
+    for positions in (_letters(plain, secrets), _ranked_choices(plain), _positions(plain, secrets)):
         named = [position for position in positions if position.index < count]
         recommended = {choice.index % count for choice in named if not denied(plain, choice.start, choice.end)}
         if recommended == {secrets.right}:
@@ -147,8 +147,8 @@ def _is_no_choice(match: re.Match[str], text: str, own: set[str], secrets: Quest
 def _labels(before: str, secrets: QuestionSecrets) -> bool:
     """Whether what stands before a letter makes it the label of something in the picture."""
     word = re.search(r"(\w+)\s*$", before)
-    asked = word is not None and len(word[1]) > 3 and stem(word[1].casefold()) in secrets.asked
-    return asked or _NOT_A_CHOICE.search(before) is not None
+    spoken_of = word is not None and len(word[1]) > 3 and stem(word[1].casefold()) in secrets.asked
+    return spoken_of or _NOT_A_CHOICE.search(before) is not None
 
 
 def _index(letter: str) -> int:
@@ -166,7 +166,7 @@ def _number(word: str) -> int:
     return int(digits) if digits.isdigit() else ordinal(low) or 0
 
 
-def _places(text: str, secrets: QuestionSecrets) -> list[_NamedChoice]:
+def _positions(text: str, secrets: QuestionSecrets) -> list[_NamedChoice]:
     positions: list[_NamedChoice] = []
     offset = 0
     for sentence in SENTENCE_END.split(text):
@@ -191,9 +191,9 @@ def _ranks(sentence: str, secrets: QuestionSecrets) -> Iterator[_NamedChoice]:
     rest = _FROM_TOP.sub(_blank, _FROM_THE_END.sub(_blank, rest))
     yield from _sized(rest, secrets)
     yield from _beside(rest, secrets)
-    for pattern, place in ((_LAST, count - 1), (_FIRST, 0), (_MIDDLE, count // 2 if count % 2 else count)):
+    for pattern, index in ((_LAST, count - 1), (_FIRST, 0), (_MIDDLE, count // 2 if count % 2 else count)):
         for match in pattern.finditer(rest):
-            yield _NamedChoice(place, *match.span())
+            yield _NamedChoice(index, *match.span())
     for match in (*_RANKED.finditer(rest), *_ALPHABET.finditer(rest)):
         if _IS_LISTED.search(rest[: match.start()]) or not _of_another(rest[match.end() :], secrets):
             yield _NamedChoice(_number(match[1]) - 1, *match.span())

@@ -89,16 +89,16 @@ def secrets_of(
     words = content(stems_of(answer)) if answer else frozenset[str]()
     if values:
         words = frozenset(word for word in words if word not in UNITS or ordinal(word) is not None)
-    known = values_of(question)
+    stated = values_of(question)
     for at, option in enumerate(options):
-        known |= telling(option) if at != right and choices else set()
+        stated |= telling(option) if at != right and choices else set()
     return QuestionSecrets(
         answer=answer,
         words=words,
         values=values,
         truths=truths,
         asked=asked,
-        asked_values=frozenset(known),
+        asked_values=frozenset(stated),
         choices=_told_apart(options),
         right=right,
         lettered=bool(choices),
@@ -107,8 +107,8 @@ def secrets_of(
 
 def _added(truth: str, question: str, asked: frozenset[str]) -> str:
     """What a ground truth adds to the question in its own notation; empty where that is more than a few words."""
-    known = asked | {stem(token) for token in read(question)[1]} | FUNCTION_WORDS - ANSWERS
-    added = [token for token in read(truth)[0] if stem(token.casefold()) not in known and token not in _STOPS]
+    expected = asked | {stem(token) for token in read(question)[1]} | FUNCTION_WORDS - ANSWERS
+    added = [token for token in read(truth)[0] if stem(token.casefold()) not in expected and token not in _STOPS]
     return " ".join(added) if sum(token[0].isalnum() for token in added) <= SHORT else ""
 
 

@@ -71,8 +71,8 @@ def bare(text: str) -> str:
     'Cafe no 4'
     """
     text = re.sub(r"\b([A-Za-z]{1,2})[\u00b2\u00b3]", r"square \1", text)
-    kept = (sign for sign in unicodedata.normalize("NFKD", text) if unicodedata.category(sign) not in ("Mn", "Cf"))
-    text = re.sub(r"\b([ei])\.\s?([ge])\.", "such as", "".join(kept))
+    signs = (sign for sign in unicodedata.normalize("NFKD", text) if unicodedata.category(sign) not in ("Mn", "Cf"))
+    text = re.sub(r"\b([ei])\.\s?([ge])\.", "such as", "".join(signs))
     plain = _MARKS.sub("", text.replace("n\u00b0", "no").translate(_GLYPHS))
     return re.sub(r"\s+", " ", plain).strip()
 

@@ -59,14 +59,14 @@ def tells_word(sentence: str, text: str, secrets: QuestionSecrets) -> bool:
         return False
     if any(len(word) == 1 or word[0].isdigit() for word in wanted):
         return _in_order(low, secrets)
-    places = [_place(word, low, stems) for word in wanted]
-    if min(places) < 0:
+    indices = [_index(word, low, stems) for word in wanted]
+    if min(indices) < 0:
         return False
     if wanted & ANSWERS:
-        return _answers(low, places[0])
+        return _answers(low, indices[0])
     if wanted <= secrets.asked:
-        return _is_stated(sentence, raw, low, places, secrets)
-    return _is_meant(sentence, raw, low, places, wanted, secrets)
+        return _is_stated(sentence, raw, low, indices, secrets)
+    return _is_meant(sentence, raw, low, indices, wanted, secrets)
 
 
 def repeats(text: str, truth: str, secrets: QuestionSecrets) -> bool:
@@ -87,7 +87,7 @@ def repeats(text: str, truth: str, secrets: QuestionSecrets) -> bool:
     return False
 
 
-def _place(word: str, low: Sequence[str], stems: Sequence[str]) -> int:
+def _index(word: str, low: Sequence[str], stems: Sequence[str]) -> int:
     """Where a word of the answer stands in a sentence, itself or shortened with a full stop; -1 where it does not."""
     for at, token_stem in enumerate(stems):
         if _same(token_stem, word) or ("." in low[at + 1 : min(at + 2, len(low) - 1)] and _shortens(low[at], word)):
@@ -124,10 +124,10 @@ def _answers(low: Sequence[str], at: int) -> bool:
 
 
 def _is_stated(
-    sentence: str, raw: Sequence[str], low: Sequence[str], places: Sequence[int], secrets: QuestionSecrets
+    sentence: str, raw: Sequence[str], low: Sequence[str], indices: Sequence[int], secrets: QuestionSecrets
 ) -> bool:
     """Whether what the question offers is said of what it asks about: "the gate is closed", "LEFT", "panel 4"."""
-    at = max(places)
+    at = max(indices)
     after = low[at + 1] if at + 1 < len(low) else "."
     if left_open(low, at) or word_in_a_row(low, at):
         return False
@@ -165,12 +165,12 @@ def _is_meant(
     sentence: str,
     raw: Sequence[str],
     low: Sequence[str],
-    places: Sequence[int],
+    indices: Sequence[int],
     wanted: frozenset[str],
     secrets: QuestionSecrets,
 ) -> bool:
     """Whether words of the answer stand for what they are in the answer, and not by the way or in another sense."""
-    at, last = min(places), max(places)
+    at, last = min(indices), max(indices)
     if secrets.right is None and word_in_a_row(low, at):
         return False
     if _stands_out(sentence, raw, at):
