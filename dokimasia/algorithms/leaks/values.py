@@ -161,8 +161,6 @@ def _numbers(low: list[str]) -> Iterator[Number]:
                 yield Number(float(f"{int(number.value)}.{text}"), number.start, digits[-1].end, False)
         if between in ([], ["-"], ["oh"], ["hundred", "and"]) and 10 <= number.value <= 20 and after.value < 100:
             yield Number(number.value * 100 + after.value, number.start, after.end, False)
-        if number.value >= 20 and number.value % 10 == 0 and after.value < 10 and between in ([], ["-"]):
-            yield Number(number.value + after.value, number.start, after.end, False)
     for number, after in pairwise(plain):
         if after.figures and low[after.end : after.end + 1] == ["/"] and after.end + 1 < len(low) and number.figures:
             below = low[after.end + 1]
