@@ -5,13 +5,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
-from dokimasia.domain.call import Message
+from dokimasia.domain.call import Message, ToolCall
 from dokimasia.domain.identity import Value, canonical_json
 from dokimasia.domain.sample import ImageRef, Part, TextPart
 from dokimasia.errors import ConfigError
 from dokimasia.prompts.fence import fence, nonce, read_fences
 from dokimasia.prompts.library import Prompt, PromptLibrary, default_library
-from dokimasia.prompts.looks import without_looks
 
 _SLOT = re.compile(r"\{\{([a-z_]+)\}\}")
 QUOTE_LIMIT = 20_000
@@ -136,6 +135,48 @@ def without_looking(messages: Sequence[Message], *, library: PromptLibrary | Non
 def without_form(messages: Sequence[Message], *, library: PromptLibrary | None = None) -> tuple[Message, ...]:
     """Return the messages as they were before `with_form`; others as they are."""
     return _without_instructions(messages, "structured", library or default_library())
+
+
+def with_looks(
+    messages: Sequence[Message],
+    text: str,
+    calls: Sequence[tuple[ToolCall, str]],
+    images: Sequence[tuple[int, ImageRef]],
+) -> tuple[Message, ...]:
+    """Return the messages with one round of looks at their end.
+
+    A tool's message carries text only, which is all that many endpoints take there; the images follow in one message
+    of the user.
+
+    Args:
+        messages: what was said before.
+        text: what the model said beside its calls.
+        asked: its calls, each with what it is told.
+        images: images that were made, with their numbers.
+    """
+    parts: tuple[Part, ...] = (TextPart(text=text),) if text else ()
+    added = [Message(role="assistant", parts=parts, tool_calls=tuple(call for call, _ in calls))]
+    added += [Message(role="tool", parts=(TextPart(text=answer),), tool_call_id=call.id) for call, answer in calls]
+    if images:
+        image_parts: list[Part] = []
+        for number, image in images:
+            image_parts += [TextPart(text=f"Image {number}:"), image]
+        added.append(Message(role="user", parts=tuple(image_parts)))
+    return (*messages, *added)
+
+
+def without_looks(messages: Sequence[Message]) -> tuple[Message, ...]:
+    """Return the messages without any round of looks; the inverse of `with_looks`."""
+    remaining: list[Message] = []
+    inside = False
+    for message in messages:
+        if message.role == "assistant":
+            inside = bool(message.tool_calls)
+        elif inside and message.role == "user" and not message.images:
+            inside = False
+        if not inside:
+            remaining.append(message)
+    return tuple(remaining)
 
 
 def recognise(messages: Sequence[Message], *, library: PromptLibrary | None = None) -> Recognised | None:
