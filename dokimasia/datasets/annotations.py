@@ -37,7 +37,7 @@ _NUMBER = re.compile(r"[+-]?[0-9]{1,9}(?:\.[0-9]{1,9})?", re.ASCII)
 _WHOLE = re.compile(r"[0-9]{1,6}", re.ASCII)
 
 
-def _text(value: Any) -> str:
+def _text(value: object) -> str:
     text = digits_of(value)
     if text is None:
         return ""
@@ -46,23 +46,27 @@ def _text(value: Any) -> str:
     return text.strip()
 
 
-def _needed_text(value: Any) -> str:
+def _needed_text(value: object) -> str:
     text = _text(value)
     if not text:
         raise field_error("is missing or empty")
     return text
 
 
-def _criterion(value: Any) -> int:
+def _criterion(value: object) -> int:
     if value is None:
         return 0
-    whole = type(value) is int or (isinstance(value, str) and _WHOLE.fullmatch(value))
-    if not whole or int(value) < 1:
+    number = 0
+    if isinstance(value, int) and not isinstance(value, bool):
+        number = value
+    elif isinstance(value, str) and _WHOLE.fullmatch(value):
+        number = int(value)
+    if number < 1:
         raise row_error(f"the criterion {str(value)[:40]!r} is no whole number from 1")
-    return int(value)
+    return number
 
 
-def _adjudicates(value: Any) -> bool:
+def _adjudicates(value: object) -> bool:
     value = value or False
     if value not in (True, False, "true", "false", "1", "0"):
         raise field_error(f"is {str(value)[:40]!r}, neither true nor false")
@@ -94,7 +98,7 @@ class AnnotationRow(RowModel):
 
     @field_validator("measure", mode="plain")
     @classmethod
-    def _measure(cls, value: Any, info: ValidationInfo) -> str:
+    def _measure(cls, value: object, info: ValidationInfo) -> str:
         unit = AnnotationUnit("", "", **info.data)
         if unit.baseline and not unit.model:
             raise row_error("there is a baseline and no model that is compared with it")
@@ -108,19 +112,17 @@ class AnnotationRow(RowModel):
 
     @field_validator("value", mode="plain")
     @classmethod
-    def _value(cls, value: Any, info: ValidationInfo) -> float:
+    def _value(cls, value: object, info: ValidationInfo) -> float:
         if value is None:
             raise field_error("is missing: leave a line out whose thing was not rated")
-        number = math.nan
-        if type(value) in (int, float) or (isinstance(value, str) and _NUMBER.fullmatch(value.strip())):
-            number = float(value)
-        if not math.isfinite(number):
+        number = float(value) if isinstance(value, str) and _NUMBER.fullmatch(value.strip()) else value
+        if not isinstance(number, int | float) or isinstance(number, bool) or not math.isfinite(number):
             raise row_error(f"the value {str(value)[:40]!r} is no number: one, with a point before decimals")
         measure = info.data.get("measure", "score")
         low, high = SCALES.get(measure, (-math.inf, math.inf))
         if measure != "score" and not low <= number <= high:
             raise row_error(f"the {measure} {number:g} lies outside {low} to {high}")
-        return number
+        return float(number)
 
     @property
     def unit(self) -> AnnotationUnit:
@@ -185,7 +187,7 @@ class GivenRanking(NamedTuple):
     line: int
 
 
-def _annotator(value: Any) -> str:
+def _annotator(value: object) -> str:
     text = digits_of(value)
     if not isinstance(text, str) or not text.strip():
         raise field_error("is empty or no text")
@@ -315,14 +317,14 @@ class RatingRow(RowModel):
 
     @field_validator("model", mode="plain")
     @classmethod
-    def _model(cls, value: Any) -> str:
+    def _model(cls, value: object) -> str:
         if not isinstance(value, str) or not value.strip():
             raise row_error("model is missing")
         return value.strip()
 
     @field_validator("rating", mode="plain")
     @classmethod
-    def _rating(cls, value: Any) -> float:
+    def _rating(cls, value: object) -> float:
         rating = math.nan
         if isinstance(value, int | float | str) and not isinstance(value, bool):
             try:
@@ -335,7 +337,7 @@ class RatingRow(RowModel):
 
     @field_validator("id", mode="plain")
     @classmethod
-    def _id(cls, value: Any) -> str | None:
+    def _id(cls, value: object) -> str | None:
         if value is not None and not isinstance(value, str):
             raise row_error(f"the id {value!r} is no text")
         return value or None

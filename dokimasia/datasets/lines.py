@@ -171,12 +171,12 @@ def parse_row(
         return faults
 
 
-def digits_of(value: Any) -> Any:
+def digits_of(value: object) -> object:
     """Return a whole number as its digits, and anything else as it is."""
     return str(value) if type(value) is int else value
 
 
-def _name(value: Any) -> str:
+def _name(value: object) -> str:
     text = digits_of(value)
     if not isinstance(text, str) or not text.strip():
         raise field_error("is missing, empty, or no text")

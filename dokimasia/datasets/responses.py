@@ -67,25 +67,26 @@ class ResponseRow(RowModel):
 
     @field_validator("model", mode="plain")
     @classmethod
-    def _model(cls, value: Any) -> str:
+    def _model(cls, value: object) -> str:
         if not isinstance(value, str) or not value.strip():
             raise field_error("is missing, empty, or no text")
         return value
 
     @field_validator("response", mode="plain")
     @classmethod
-    def _response(cls, value: Any) -> str:
+    def _response(cls, value: object) -> str:
         if not isinstance(value, str):
             raise field_error("is missing or no text")
         return value
 
     @field_validator("repeat", mode="plain")
     @classmethod
-    def _repeat(cls, value: Any) -> int:
-        repeat = 0 if value is None else value
-        if type(repeat) is not int or repeat < 0:
+    def _repeat(cls, value: object) -> int:
+        if value is None:
+            return 0
+        if not isinstance(value, int) or isinstance(value, bool) or value < 0:
             raise field_error("is not a whole number from 0")
-        return repeat
+        return value
 
 
 def named_file(text: str | Path) -> Path:

@@ -96,7 +96,7 @@ def samples_of(
         yield Problem(0, None, f"{path}: no usable sample in it", "empty")
 
 
-def _optional_text(value: Any) -> str | None:
+def _optional_text(value: object) -> str | None:
     text = digits_of(value)
     if text is None or (isinstance(text, str) and not text.strip()):
         return None
@@ -149,7 +149,7 @@ class SampleRow(RowModel):
 
     @field_validator("prompt", mode="plain")
     @classmethod
-    def _prompt(cls, value: Any, info: ValidationInfo) -> str:
+    def _prompt(cls, value: object, info: ValidationInfo) -> str:
         prompting = cast("_Prompting", info.context)
         prompt = _optional_text(value) or prompting.default or ""
         if prompt.strip() or not prompting.needed:
