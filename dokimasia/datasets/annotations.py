@@ -21,6 +21,7 @@ from dokimasia.datasets.lines import (
     parse_row,
     read_rows,
     row_error,
+    text_field,
 )
 from dokimasia.datasets.tables import read_records
 from dokimasia.domain.annotation import MEASURES, SCALES, Annotation, AnnotationUnit, kind_of
@@ -187,13 +188,6 @@ class GivenRanking(NamedTuple):
     line: int
 
 
-def _annotator(value: object) -> str:
-    text = digits_of(value)
-    if not isinstance(text, str) or not text.strip():
-        raise field_error("is empty or no text")
-    return text
-
-
 def _model_scores(fields: Mapping[str, Any]) -> dict[str, float]:
     """Return a line's ranking or scores as a score a model."""
     if ("ranking" in fields) == ("scores" in fields):
@@ -235,7 +229,7 @@ class RankingRow(RowModel):
     """One person's ranking of a sample's responses; `scores` are validated from the whole line."""
 
     id: Name = ""
-    annotator: Annotated[str, PlainValidator(_annotator)] = UNNAMED
+    annotator: Annotated[str, text_field("is empty or no text", digits=True)] = UNNAMED
     scores: Annotated[dict[str, float], PlainValidator(_model_scores)]
 
 

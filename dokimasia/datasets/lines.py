@@ -176,14 +176,25 @@ def digits_of(value: object) -> object:
     return str(value) if type(value) is int else value
 
 
-def _name(value: object) -> str:
-    text = digits_of(value)
-    if not isinstance(text, str) or not text.strip():
-        raise field_error("is missing, empty, or no text")
-    return text
+def text_field(wrong: str, *, digits: bool = False, blank: bool = False) -> PlainValidator:
+    """Return the validator of a field that has to be a text.
+
+    Args:
+        wrong: what messages say of anything else.
+        digits: whether a whole number is read as its digits.
+        blank: whether the text may say nothing.
+    """
+
+    def validate(value: object) -> str:
+        text = digits_of(value) if digits else value
+        if not isinstance(text, str) or not (blank or text.strip()):
+            raise field_error(wrong)
+        return text
+
+    return PlainValidator(validate)
 
 
-Name = Annotated[str, PlainValidator(_name), Field(validate_default=True)]
+Name = Annotated[str, text_field("is missing, empty, or no text", digits=True), Field(validate_default=True)]
 """A field that says something; a whole number is its digits."""
 
 

@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 from urllib.parse import quote, unquote
 from zipfile import BadZipFile, ZipFile
 
@@ -23,6 +23,7 @@ from dokimasia.datasets.lines import (
     parse_row,
     problem_at,
     read_rows,
+    text_field,
 )
 from dokimasia.datasets.parquet import read_columns
 from dokimasia.datasets.tables import read_cells, read_csv, repeated_column, wrong_width
@@ -61,23 +62,11 @@ class ResponseRow(RowModel):
     """The fields of an answer."""
 
     id: Name = ""
-    model: str = Field(default="", validate_default=True)
-    response: str = Field(default=None, validate_default=True)
+    model: Annotated[str, text_field("is missing, empty, or no text")] = Field(default="", validate_default=True)
+    response: Annotated[str, text_field("is missing or no text", blank=True)] = Field(
+        default=None, validate_default=True
+    )
     repeat: int = 0
-
-    @field_validator("model", mode="plain")
-    @classmethod
-    def _model(cls, value: object) -> str:
-        if not isinstance(value, str) or not value.strip():
-            raise field_error("is missing, empty, or no text")
-        return value
-
-    @field_validator("response", mode="plain")
-    @classmethod
-    def _response(cls, value: object) -> str:
-        if not isinstance(value, str):
-            raise field_error("is missing or no text")
-        return value
 
     @field_validator("repeat", mode="plain")
     @classmethod
