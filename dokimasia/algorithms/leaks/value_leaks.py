@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from dokimasia.algorithms.leaks.context import ENDS, UNIT_WORDS, left_open, value_in_a_row
 from dokimasia.algorithms.leaks.secrets import Key, QuestionSecrets, key_of
-from dokimasia.algorithms.leaks.values import StatedValue, read
+from dokimasia.algorithms.leaks.values import StatedValue, read, token_at, token_before
 from dokimasia.algorithms.leaks.wording import stem
 from dokimasia.algorithms.text.words import FUNCTION_WORDS
 
@@ -63,7 +63,7 @@ def tells_truth_value(sentence: str, truth: str, secrets: QuestionSecrets) -> bo
     _, truth_low, truth_values = read(truth)
     due: dict[Key, set[str]] = {}
     for value in truth_values:
-        before = truth_low[value.start - 1] if value.start else ""
+        before = token_before(truth_low, value.start)
         definite = before in _KNOWN and value.kind != "o"
         if key_of(value) not in secrets.asked_values and value.value != 1 and not definite:
             due.setdefault(key_of(value), set()).update(_around(truth_low, value))
@@ -78,7 +78,7 @@ def tells_truth_value(sentence: str, truth: str, secrets: QuestionSecrets) -> bo
         return True
     for value in stated:
         key = key_of(value)
-        before = low[value.start - 1] if value.start else ""
+        before = token_before(low, value.start)
         definite = before in ("the", "these", "those") and value.kind != "o"
         if key not in due or value.kind == "w" or not _is_meant(raw, low, value) or definite:
             continue
@@ -122,7 +122,7 @@ def _is_meant(raw: Sequence[str], low: Sequence[str], value: StatedValue) -> boo
     if word in ("may", "march", "mar") and value.kind in "md":
         return raw[value.start][0].isupper() and value.start > 0 and low[value.start - 1] not in ENDS
     if value.kind == "p" and value.value == 0.5 and not word[0].isdigit():
-        after = low[value.end] if value.end < len(low) else "."
+        after = token_at(low, value.end)
         return after in ENDS or after in ("full", "of") or low[value.start - 1] in _EXACTLY
     return True
 
@@ -136,8 +136,8 @@ def _stands_for_other(
 ) -> bool:
     """Whether a number is a pronoun, a label, or the count or rank of what is not asked for."""
     word = low[value.start]
-    before = low[value.start - 1] if value.start else ""
-    after = low[value.end] if value.end < len(low) else "."
+    before = token_before(low, value.start)
+    after = token_at(low, value.end)
     if value.kind == "o":
         return not _ranks(low, value, secrets)
     if word == "both":
@@ -163,7 +163,7 @@ def _stands_for_other(
 
 def _ranks(low: Sequence[str], value: StatedValue, secrets: QuestionSecrets) -> bool:
     """Whether a rank tells the answer: that of what is asked for, or of the last that is to be counted."""
-    after = low[value.end] if value.end < len(low) else "."
+    after = token_at(low, value.end)
     if _MANY in secrets.asked:
         return value.value > 2 and (bool(_LAST & set(low)) or stem(after) in secrets.asked)
     return value.value > 2 or (stem(after) in secrets.asked and after not in FUNCTION_WORDS)

@@ -61,6 +61,16 @@ class StatedValue(NamedTuple):
     end: int
 
 
+def token_at(low: Sequence[str], index: int) -> str:
+    """Return the token at an index, a full stop where the sentence has ended."""
+    return low[index] if index < len(low) else "."
+
+
+def token_before(low: Sequence[str], index: int) -> str:
+    """Return the token before an index, nothing at the beginning."""
+    return low[index - 1] if index else ""
+
+
 @lru_cache(maxsize=2048)
 def bare(text: str) -> str:
     """Return a text without what only decorates it: accents, invisible signs, marks of emphasis, odd spaces.
@@ -192,7 +202,7 @@ def _numbers(low: list[str]) -> Iterator[Number]:
 
 def _with_unit(low: list[str], number: Number) -> Iterator[StatedValue]:
     after = low[number.end : number.end + 2]
-    before = low[number.start - 1] if number.start else ""
+    before = token_before(low, number.start)
     if after[:1] == ["-"]:
         after = low[number.end + 1 : number.end + 3]
     word = after[0] if after else ""

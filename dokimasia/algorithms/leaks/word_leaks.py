@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from dokimasia.algorithms.leaks.context import ENDS, left_open, word_in_a_row
 from dokimasia.algorithms.leaks.secrets import ANSWERS, QuestionSecrets, content
-from dokimasia.algorithms.leaks.values import read
+from dokimasia.algorithms.leaks.values import read, token_at, token_before
 from dokimasia.algorithms.leaks.wording import plain_words, stem, stems_of
 from dokimasia.algorithms.text.words import ARTICLES, FUNCTION_WORDS, NUMBER_WORDS
 
@@ -115,7 +115,7 @@ def _named(stems: frozenset[str], wanted: frozenset[str], text_stems: set[str]) 
 
 def _answers(low: Sequence[str], at: int) -> bool:
     """Whether yes, no, true or false is said as an answer: first of all and for itself, in quotes, or after a verb of saying."""
-    after = low[at + 1] if at + 1 < len(low) else "."
+    after = token_at(low, at + 1)
     if not at:
         return (after in ENDS or after in _DASHES) and "but" not in low
     if low[at - 1] in ('"', "'") and sum(token in ('"', "'") for token in low) == 2:
@@ -128,7 +128,7 @@ def _is_stated(
 ) -> bool:
     """Whether what the question offers is said of what it asks about: "the gate is closed", "LEFT", "panel 4"."""
     at = max(indices)
-    after = low[at + 1] if at + 1 < len(low) else "."
+    after = token_at(low, at + 1)
     if left_open(low, at) or word_in_a_row(low, at):
         return False
     if _stands_out(sentence, raw, at) or _in_order(low, secrets):
@@ -175,8 +175,8 @@ def _is_meant(
         return False
     if _stands_out(sentence, raw, at):
         return not left_open(low, at, precise=True) or '"' in raw or "'" in raw
-    after = low[last + 1] if last + 1 < len(low) else "."
-    beside = {low[at - 1] if at else "", after}
+    after = token_at(low, last + 1)
+    beside = {token_before(low, at), after}
     if left_open(low, at) or "-" in beside or low[last].endswith("ish"):
         return False
     if wanted <= _TWO_MEANINGS and not _in_order(low, secrets) and not _as_a_name(raw, low, at, secrets.asked):
@@ -210,7 +210,7 @@ def _stands_out(sentence: str, raw: Sequence[str], at: int) -> bool:
 
 def _as_a_name(raw: Sequence[str], low: Sequence[str], at: int, asked: frozenset[str]) -> bool:
     """Whether a word of two meanings stands as a name or ends a statement: "it reads open.", "made of stone"."""
-    after = low[at + 1] if at + 1 < len(low) else "."
+    after = token_at(low, at + 1)
     if stem(after) in asked and low[at] != "right" and at and low[at - 1] == "the":
         return True
     return (
