@@ -120,9 +120,12 @@ def _accepted_answers(value: Any) -> tuple[str, ...]:
         return ()
     if not isinstance(value, list):
         raise field_error("is not a list of strings")
-    texts = [digits_of(answer) for answer in value]
-    if not all(isinstance(text, str) and text.strip() for text in texts):
-        raise field_error("is not a list of strings that say something")
+    texts: list[str] = []
+    for answer in value:
+        text = digits_of(answer)
+        if not isinstance(text, str) or not text.strip():
+            raise field_error("is not a list of strings that say something")
+        texts.append(text)
     return tuple(dict.fromkeys(texts))
 
 
