@@ -53,7 +53,7 @@ THIRD_PARTY_ROOMS: dict[str, tuple[str, ...]] = {
     "networkx": ("algorithms", "graphs"),
     "fastapi": ("service",),
     "uvicorn": ("service",),
-    "jinja2": ("service",),
+    "jinja2": ("prompts", "service"),
     "prometheus_client": ("service",),
     "ray": ("distribution",),
 }

@@ -10,7 +10,7 @@ import orjson
 import pytest
 
 from dokimasia.algorithms.taxonomy import permutation_null
-from dokimasia.algorithms.trees.node_link import from_version
+from dokimasia.algorithms.trees.formats import from_version
 from dokimasia.algorithms.trees.partitions import adjusted_rand
 from dokimasia.algorithms.trees.weakness import node_findings
 from dokimasia.cli.main import run as dokimasia

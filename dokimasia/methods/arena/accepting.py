@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Sequence
 from pathlib import Path
 
-from dokimasia.datasets.ratings import read_ratings
+from dokimasia.datasets.annotations import read_ratings
 from dokimasia.domain.call import ModelRef, ModelSpec
 from dokimasia.domain.sample import Sample
 from dokimasia.errors import DataError

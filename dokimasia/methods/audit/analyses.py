@@ -16,7 +16,7 @@ from dokimasia.algorithms.statistics import Interval as Limits
 from dokimasia.algorithms.statistics import adjusted, jackknife_interval, kendall, pearson, r_squared, spearman
 from dokimasia.algorithms.statistics.agreement import cohen_kappa
 from dokimasia.algorithms.statistics.paired import sign_flip_test
-from dokimasia.datasets.ratings import read_ratings
+from dokimasia.datasets.annotations import read_ratings
 from dokimasia.domain.identity import Value, unit_interval
 from dokimasia.errors import ConfigError, DataError
 from dokimasia.methods.audit import METHOD
@@ -289,7 +289,7 @@ def analyse(
     Args:
         home: where the audit is, open for reading at least.
         run: the audit.
-        ratings: a file of outside ratings, as `datasets.ratings` reads it.
+        ratings: a file of outside ratings, as `datasets.annotations` reads it.
         against: an audit of the same rubrics by another judge.
         benchmarks: by name, files of another benchmark's scores of the models, in the form of ratings.
         passports: of both judges, by which they are averaged.

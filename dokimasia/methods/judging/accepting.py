@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from dokimasia.agents.schemas import takes_schema
-from dokimasia.datasets.rankings import GivenRanking, read_rankings, unknown_in
+from dokimasia.datasets.annotations import GivenRanking, read_rankings, unknown_in
 from dokimasia.domain.call import ModelSpec
 from dokimasia.domain.identity import value_id
 from dokimasia.domain.judging.judgements import HumanRanking, HumanRankings

@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from dokimasia.agents.perturbation import error_dimensions
-from dokimasia.datasets.edited_images import Brought, read_edited
-from dokimasia.datasets.sources import ImageSource
+from dokimasia.datasets.images import ImageSource
+from dokimasia.datasets.perturbations import EditedImage, read_edited
 from dokimasia.domain.blindspots import NEUTRAL, ErrorDimension, Task
 from dokimasia.domain.call import ModelSpec
 from dokimasia.domain.identity import digest, unit_interval, value_id
@@ -43,7 +43,7 @@ class PerturbMaterial(NamedTuple):
 
     samples: list[Sample]
     golds: dict[str, GoldAnswer]
-    brought: list[Brought]
+    brought: list[EditedImage]
     skipped: list[str]
 
 
@@ -201,7 +201,7 @@ def _golds(request: PerturbRequest, samples: Sequence[Sample]) -> dict[str, Gold
     return found
 
 
-def _brought_by_sample(brought: Sequence[Brought]) -> dict[str, tuple[str, ...]]:
+def _brought_by_sample(brought: Sequence[EditedImage]) -> dict[str, tuple[str, ...]]:
     found: dict[str, tuple[str, ...]] = {}
     for one in brought:
         found[one.item.sample_id] = (*found.get(one.item.sample_id, ()), one.item.dimension)

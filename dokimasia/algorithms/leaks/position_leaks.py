@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from dokimasia.algorithms.leaks.context import denied
 from dokimasia.algorithms.leaks.numbers import ordinal
-from dokimasia.algorithms.leaks.secrets import Secrets
+from dokimasia.algorithms.leaks.secrets import QuestionSecrets
 from dokimasia.algorithms.leaks.values import SENTENCE_END, bare
 from dokimasia.algorithms.leaks.wording import stem, stems_of
 from dokimasia.algorithms.text.words import FUNCTION_WORDS, NUMBER_WORDS
@@ -79,13 +79,13 @@ _ASKS = re.compile(
 )
 
 
-class _Named(NamedTuple):
-    place: int
+class _NamedChoice(NamedTuple):
+    index: int
     start: int
     end: int
 
 
-def tells_place(text: str, secrets: Secrets) -> bool:
+def names_position(text: str, secrets: QuestionSecrets) -> bool:
     """Return whether a text names the letter or the place of the right choice, and of no other, as the one to choose.
 
     Letters that question or choices speak of themselves ("the planet labelled C") are none of a choice, and places only
@@ -95,110 +95,113 @@ def tells_place(text: str, secrets: Secrets) -> bool:
     --------
     >>> from dokimasia.algorithms.leaks.secrets import secrets_of
     >>> secrets = secrets_of("Which is it?", ("red", "green", "blue"), (), "B")
-    >>> tells_place("It's B, no doubt.", secrets), tells_place("Tick the box in second place.", secrets)
+    >>> names_position("It's B, no doubt.", secrets), names_position("Tick the box in second place.", secrets)
     (True, True)
-    >>> tells_place("Look at the second row of windows.", secrets), tells_place("It is A or B.", secrets)
+    >>> names_position("Look at the second row of windows.", secrets), names_position("It is A or B.", secrets)
     (False, False)
     """
     count = len(secrets.choices)
     if secrets.right is None or not secrets.lettered or count < 2:
         return False
     plain = bare(text)
-    for found in (_letters(plain, secrets), _ranked_choices(plain), _places(plain, secrets)):
-        told = {one.place % count for one in found if one.place < count and not denied(plain, one.start, one.end)}
-        if told == {secrets.right}:
+    for positions in (_letters(plain, secrets), _ranked_choices(plain), _positions(plain, secrets)):
+        named = [position for position in positions if position.index < count]
+        recommended = {choice.index % count for choice in named if not denied(plain, choice.start, choice.end)}
+        if recommended == {secrets.right}:
             return True
     return False
 
 
-def _letters(text: str, secrets: Secrets) -> list[_Named]:
+def _letters(text: str, secrets: QuestionSecrets) -> list[_NamedChoice]:
     between, after = list(_BETWEEN.finditer(text)), list(_NEXT.finditer(text))
-    taken = [one.span() for one in (*between, *after)]
-    found: list[_Named] = []
-    for one in between:
-        if one[1] and one[3] and abs(_place(one[1]) - _place(one[3])) == 2:
-            found.append(_Named(min(_place(one[1]), _place(one[3])) + 1, *one.span()))
-    for one in after:
-        found.append(_Named(_place(one[2]) + (1 if one[1].casefold() == "after" else -1), *one.span()))
-    own = {one for one in secrets.asked if len(one) == 1} | {one for choice in secrets.choices for one in choice.stems}
-    for one in _LETTER.finditer(text):
-        letter = next(part for part in one.groups() if part)
-        if any(start <= one.start() < end for start, end in taken):
+    spans = [match.span() for match in (*between, *after)]
+    positions: list[_NamedChoice] = []
+    for match in between:
+        if match[1] and match[3] and abs(_index(match[1]) - _index(match[3])) == 2:
+            positions.append(_NamedChoice(min(_index(match[1]), _index(match[3])) + 1, *match.span()))
+    for match in after:
+        positions.append(_NamedChoice(_index(match[2]) + (1 if match[1].casefold() == "after" else -1), *match.span()))
+    own = {word for word in secrets.asked if len(word) == 1}
+    own |= {word for choice in secrets.choices for word in choice.stems}
+    for match in _LETTER.finditer(text):
+        letter = next(part for part in match.groups() if part)
+        if any(start <= match.start() < end for start, end in spans):
             continue
-        if not one[4] or not _is_no_choice(one, text, own, secrets):
-            found.append(_Named(_place(letter), *one.span()))
-    return found
+        if not match[4] or not _is_no_choice(match, text, own, secrets):
+            positions.append(_NamedChoice(_index(letter), *match.span()))
+    return positions
 
 
-def _is_no_choice(one: re.Match[str], text: str, own: set[str], secrets: Secrets) -> bool:
+def _is_no_choice(match: re.Match[str], text: str, own: set[str], secrets: QuestionSecrets) -> bool:
     """Whether a capital letter by itself is a label, a letter that the question speaks of, or an article."""
-    before = text[: one.start()]
+    before = text[: match.start()]
     called = re.search(rf"(?i)\b{_CHOICE}\s*$", before)
-    if one[4].casefold() in own and (called is None or called[0].casefold().startswith("letter")):
+    if match[4].casefold() in own and (called is None or called[0].casefold().startswith("letter")):
         return True
     if called is not None:
         return False
-    article = one[4] == "A" and _HEAD.search(before) is not None and _ARTICLE.match(text, one.end()) is not None
+    article = match[4] == "A" and _HEAD.search(before) is not None and _ARTICLE.match(text, match.end()) is not None
     return article or _labels(before, secrets)
 
 
-def _labels(before: str, secrets: Secrets) -> bool:
+def _labels(before: str, secrets: QuestionSecrets) -> bool:
     """Whether what stands before a letter makes it the label of something in the picture."""
     word = re.search(r"(\w+)\s*$", before)
-    asked = word is not None and len(word[1]) > 3 and stem(word[1].casefold()) in secrets.asked
-    return asked or _NOT_A_CHOICE.search(before) is not None
+    spoken_of = word is not None and len(word[1]) > 3 and stem(word[1].casefold()) in secrets.asked
+    return spoken_of or _NOT_A_CHOICE.search(before) is not None
 
 
-def _place(letter: str) -> int:
+def _index(letter: str) -> int:
     return ord(letter.upper()) - ord("A")
 
 
-def _ranked_choices(text: str) -> list[_Named]:
-    return [_Named(_number(one[1] or one[2]) - 1, *one.span()) for one in _CHOICE_RANKED.finditer(text)]
+def _ranked_choices(text: str) -> list[_NamedChoice]:
+    return [_NamedChoice(_number(match[1] or match[2]) - 1, *match.span()) for match in _CHOICE_RANKED.finditer(text)]
 
 
 def _number(word: str) -> int:
     """The number of a rank, of a number word or of a figure."""
     low = word.casefold()
-    said = NUMBER_WORDS.get(low, low)
-    return int(said) if said.isdigit() else ordinal(low) or 0
+    digits = NUMBER_WORDS.get(low, low)
+    return int(digits) if digits.isdigit() else ordinal(low) or 0
 
 
-def _places(text: str, secrets: Secrets) -> list[_Named]:
-    found: list[_Named] = []
-    at = 0
+def _positions(text: str, secrets: QuestionSecrets) -> list[_NamedChoice]:
+    positions: list[_NamedChoice] = []
+    offset = 0
     for sentence in SENTENCE_END.split(text):
-        at = text.find(sentence, at)
+        offset = text.find(sentence, offset)
         if _AMONG.search(sentence) and not _ASKS.search(sentence):
-            found += [_Named(one.place, one.start + at, one.end + at) for one in _ranks(sentence, secrets)]
-    return found
+            for named in _ranks(sentence, secrets):
+                positions.append(_NamedChoice(named.index, named.start + offset, named.end + offset))
+    return positions
 
 
-def _ranks(sentence: str, secrets: Secrets) -> Iterator[_Named]:
+def _ranks(sentence: str, secrets: QuestionSecrets) -> Iterator[_NamedChoice]:
     """The places that a sentence about choosing names; what a pattern has read, the later ones do not see."""
     count = len(secrets.choices)
-    for one in _BETWEEN.finditer(sentence):
-        if one[2] and one[4]:
-            low, high = sorted((_number(one[2]) - 1, _number(one[4]) - 1))
+    for match in _BETWEEN.finditer(sentence):
+        if match[2] and match[4]:
+            low, high = sorted((_number(match[2]) - 1, _number(match[4]) - 1))
             if high - low == 2:
-                yield _Named(low + 1, *one.span())
+                yield _NamedChoice(low + 1, *match.span())
     rest = _BETWEEN.sub(_blank, sentence)
-    for one in _FROM_THE_END.finditer(rest):
-        yield _Named(count - 2, *one.span())
+    for match in _FROM_THE_END.finditer(rest):
+        yield _NamedChoice(count - 2, *match.span())
     rest = _FROM_TOP.sub(_blank, _FROM_THE_END.sub(_blank, rest))
     yield from _sized(rest, secrets)
     yield from _beside(rest, secrets)
-    for pattern, place in ((_LAST, count - 1), (_FIRST, 0), (_MIDDLE, count // 2 if count % 2 else count)):
-        for one in pattern.finditer(rest):
-            yield _Named(place, *one.span())
-    for one in (*_RANKED.finditer(rest), *_ALPHABET.finditer(rest)):
-        if _IS_LISTED.search(rest[: one.start()]) or not _of_another(rest[one.end() :], secrets):
-            yield _Named(_number(one[1]) - 1, *one.span())
-    for one in _NUMBERED.finditer(rest):
-        yield _Named(_number(one[1] or one[2]) - 1, *one.span())
+    for pattern, index in ((_LAST, count - 1), (_FIRST, 0), (_MIDDLE, count // 2 if count % 2 else count)):
+        for match in pattern.finditer(rest):
+            yield _NamedChoice(index, *match.span())
+    for match in (*_RANKED.finditer(rest), *_ALPHABET.finditer(rest)):
+        if _IS_LISTED.search(rest[: match.start()]) or not _of_another(rest[match.end() :], secrets):
+            yield _NamedChoice(_number(match[1]) - 1, *match.span())
+    for match in _NUMBERED.finditer(rest):
+        yield _NamedChoice(_number(match[1] or match[2]) - 1, *match.span())
 
 
-def _of_another(after: str, secrets: Secrets) -> bool:
+def _of_another(after: str, secrets: QuestionSecrets) -> bool:
     """Whether a rank is that of a thing which is neither asked for nor in the list: "the third footnote"."""
     word = re.match(r"\s+([^\W\d_]+)", after)
     if word is None or word[1].casefold() in FUNCTION_WORDS.union(("one", "among", "place", "position")):
@@ -206,24 +209,24 @@ def _of_another(after: str, secrets: Secrets) -> bool:
     return stem(word[1].casefold()) not in secrets.asked and _ON_THE_LIST.match(after) is None
 
 
-def _blank(found: re.Match[str]) -> str:
-    return " " * len(found[0])
+def _blank(match: re.Match[str]) -> str:
+    return " " * len(match[0])
 
 
-def _sized(sentence: str, secrets: Secrets) -> Iterator[_Named]:
+def _sized(sentence: str, secrets: QuestionSecrets) -> Iterator[_NamedChoice]:
     """Places of choices by their size among numbers: "the second smallest of the options"."""
-    sizes = [max((value for kind, value in one.values if kind == "n"), default=None) for one in secrets.choices]
+    sizes = [max((value for kind, value in choice.values if kind == "n"), default=None) for choice in secrets.choices]
     if any(size is None for size in sizes):
         return
     order = sorted(range(len(sizes)), key=lambda at: sizes[at] or 0.0)
-    for one in _SIZED.finditer(sentence):
-        step = 1 if one[1] else 0
-        yield _Named(order[step] if one[2] else order[-1 - step], *one.span())
+    for match in _SIZED.finditer(sentence):
+        step = 1 if match[1] else 0
+        yield _NamedChoice(order[step] if match[2] else order[-1 - step], *match.span())
 
 
-def _beside(sentence: str, secrets: Secrets) -> Iterator[_Named]:
+def _beside(sentence: str, secrets: QuestionSecrets) -> Iterator[_NamedChoice]:
     """Places of choices by their neighbours in the list: "the one listed right after the airport"."""
-    for one in _BESIDE.finditer(sentence):
-        for place, choice in enumerate(secrets.choices):
-            if choice.stems and choice.stems <= set(stems_of(one[3])):
-                yield _Named(place + (-1 if one[1] else 1), *one.span())
+    for match in _BESIDE.finditer(sentence):
+        for position, choice in enumerate(secrets.choices):
+            if choice.stems and choice.stems <= set(stems_of(match[3])):
+                yield _NamedChoice(position + (-1 if match[1] else 1), *match.span())
