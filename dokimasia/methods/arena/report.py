@@ -18,7 +18,7 @@ from dokimasia.report import figures
 from dokimasia.report.blocks import Block, Cell, Chart, Column, Paragraph, Section, Span, Table
 from dokimasia.report.charts import interval_chart, intervals_said
 from dokimasia.report.data import Drawing, ReportData
-from dokimasia.report.fields import Row, pointer, rows_of
+from dokimasia.report.fields import TableRow, pointer, rows_of
 from dokimasia.report.heat import heat_chart
 from dokimasia.report.scatter import scatter_chart
 from dokimasia.report.sections import provenance, skipped
@@ -135,7 +135,7 @@ def wins(data: ReportData) -> Section:
                 "Verdicts of each pair, for the first of the two: worse to the left, better to the right",
             )
         )
-    pairs = [Row(pair.first, pair, pointer("pairs", str(number))) for number, pair in enumerate(run.pairs)]
+    pairs = [TableRow(pair.first, pair, pointer("pairs", str(number))) for number, pair in enumerate(run.pairs)]
     columns: list[TableColumn[ArenaPair]] = [
         name_column("first"),
         computed("second", lambda row: Span(row.figures.second, "strong"), numeric=False),
@@ -171,7 +171,7 @@ def places(data: ReportData) -> Section | None:
         column("consistency", meaning="percent that both orders decide for the same side"),
         column("bias", meaning="points of reward that the first place is worth; both orders together take it out"),
     ]
-    rows = [Row("", found, "/places")]
+    rows = [TableRow("", found, "/places")]
     return Section("places", "The order of places", (table(DuelPlaces, rows, columns, "Both orders"),), menu="Places")
 
 

@@ -35,7 +35,7 @@ from dokimasia.report.blocks import (
 )
 from dokimasia.report.charts import BAR_HEIGHT, FRAME, Figure, Point, interval_chart, intervals_said
 from dokimasia.report.data import Cut, Drawing, ReportData, Views
-from dokimasia.report.fields import Row, rows_of
+from dokimasia.report.fields import TableRow, rows_of
 from dokimasia.report.labels import label, ticks
 from dokimasia.report.sections import provenance, skipped
 from dokimasia.report.tables import TableColumn, cell, column, computed, name_column, table
@@ -131,7 +131,7 @@ def missing_columns(models: Mapping[str, VerdictFigures]) -> list[TableColumn[An
     ]
 
 
-def failed_verdicts(row: Row[Any]) -> Cell:  # of any figures of verdicts
+def failed_verdicts(row: TableRow[Any]) -> Cell:  # of any figures of verdicts
     """Return how many verdicts failed, open ones not counted."""
     verdicts: Verdicts = row.figures.verdicts
     failed = verdicts.failed - verdicts.open
@@ -386,7 +386,7 @@ def images(data: ReportData) -> Section | None:
 
 def _ablation_table(run: DuelFigures, arms: Sequence[str], measure: tuple[str, ...], title: str, about: str) -> Table:
     """Return one measure by the images and in the arms without them, and how far these are apart."""
-    whole = Row("", run, "")
+    whole = TableRow("", run, "")
     rows: list[Sequence[Cell]] = []
     for name in arms:
         model, _, arm = name.rpartition("#")
