@@ -153,7 +153,7 @@ class ArenaFigures(Used, DataFigures):
     elsewhere: ScoresElsewhere | None = Field(default=None, description="only where scores were given")
 
 
-class ArenaTables(NamedTuple):
+class ArenaTables(Value):
     """The figures that follow from the verdicts of an arena."""
 
     models: dict[str, ArenaModel]
@@ -161,7 +161,7 @@ class ArenaTables(NamedTuple):
     pairs: tuple[ArenaPair, ...]
     wins: dict[str, dict[str, float]]
     places: DuelPlaces | None
-    elsewhere: ScoresElsewhere | None
+    elsewhere: ScoresElsewhere | None = None
 
 
 class Meeting(NamedTuple):
@@ -198,7 +198,7 @@ def figures_of_run(home: Home, run: Run) -> ArenaFigures:
         rounds=tuple(arena_round.halves for arena_round in rounds),
         repeats=plan.repeats,
         judge_sees=plan.judge_sees,
-        **tables._asdict(),
+        **dict(tables),
     )
 
 

@@ -327,12 +327,35 @@ def complete(judgements: Iterable[T | None]) -> tuple[T, ...]:
     return valid if len(valid) == len(listed) else ()
 
 
-def rows_by_model(rows: Iterable[DuelRow]) -> dict[str, list[DuelRow]]:
-    """Return rows by the shown name of their model, in their order."""
-    models: dict[str, list[DuelRow]] = {}
-    for row in rows:
-        models.setdefault(row.model, []).append(row)
-    return models
+class DuelTables(Value):
+    """The figures that follow from the judgements of answers."""
+
+    models: dict[str, DuelScores]
+    places: DuelPlaces | None
+    length_bias: dict[str, LengthBias]
+    without_images: dict[str, WithoutImages]
+
+
+def duel_tables(
+    rows: Iterable[DuelRow], *, seed: int, sees_images: Callable[[str], bool] = lambda name: True
+) -> DuelTables:
+    """Return the figures that follow from the judgements of answers.
+
+    Args:
+        rows: the answers that were held against the baseline's, in the run's order.
+        seed: of the bootstrap and of the tests.
+        sees_images: which models' p-values of length are adjusted to each other.
+    """
+    listed = list(rows)
+    by_model: dict[str, list[DuelRow]] = {}
+    for row in listed:
+        by_model.setdefault(row.model, []).append(row)
+    return DuelTables(
+        models={name: model_figures(of_model, seed=seed) for name, of_model in by_model.items()},
+        places=place_figures(listed, seed=seed),
+        length_bias=_length_biases(by_model, seed=seed, sees_images=sees_images),
+        without_images=_image_ablation(by_model, seed=seed),
+    )
 
 
 def model_figures(rows: Sequence[DuelRow], *, seed: int) -> DuelScores:
@@ -499,16 +522,10 @@ def _factuality(rows: Sequence[DuelRow], *, seed: int) -> Factuality | None:
     )
 
 
-def length_biases(
-    models: Mapping[str, Sequence[DuelRow]], *, seed: int, compared: Callable[[str], bool] = bool
+def _length_biases(
+    models: Mapping[str, Sequence[DuelRow]], *, seed: int, sees_images: Callable[[str], bool]
 ) -> dict[str, LengthBias]:
-    """Return how reward goes with the difference of lengths, by model; models without a judged answer are left out.
-
-    Args:
-        models: the rows of each model.
-        seed: of the tests.
-        compared: which models' p-values are adjusted to each other; by default all.
-    """
+    """Return how reward goes with the difference of lengths, by model; models without a judged answer are left out."""
     found: dict[str, dict[str, Any]] = {}
     for name, rows in models.items():
         triples: list[tuple[float, float, str]] = []
@@ -517,11 +534,11 @@ def length_biases(
                 triples.append((float(row.longer), row.reward, row.cluster))
         if triples:
             found[name] = length_and_score(triples, seed=seed)
-    adjust(found, [name for name in found if compared(name)])
+    adjust(found, [name for name in found if sees_images(name)])
     return {name: LengthBias.model_validate(bias) for name, bias in found.items()}
 
 
-def image_ablation(models: Mapping[str, Sequence[DuelRow]], *, seed: int) -> dict[str, WithoutImages]:
+def _image_ablation(models: Mapping[str, Sequence[DuelRow]], *, seed: int) -> dict[str, WithoutImages]:
     """Return how the arms without images differ from the same models' answers by the images.
 
     Cases and repeats that are judged in both are compared, clustered by cases that share an image; p-values are adjusted

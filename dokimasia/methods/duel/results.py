@@ -25,11 +25,7 @@ from dokimasia.methods.duel.figures import (
     DuelFigures,
     DuelledModel,
     DuelRow,
-    image_ablation,
-    length_biases,
-    model_figures,
-    place_figures,
-    rows_by_model,
+    duel_tables,
 )
 from dokimasia.methods.duel.request import DuelPlan
 from dokimasia.runs.figures import heading, paid, rows_shown, shown_name
@@ -104,10 +100,9 @@ def figures_of_run(home: Home, run: Run) -> DuelFigures:
     stored = results(home, run.id)
     samples = {sample.id: sample for sample in load_samples(home, run.id)}
     rows = duel_rows(home, run)
-    by_model = rows_by_model(rows)
+    tables = duel_tables(rows, seed=run.seed, sees_images=_sees_images)
     models: dict[str, DuelledModel] = {}
-    for name, model_rows in by_model.items():
-        scores = model_figures(model_rows, seed=run.seed)
+    for name, scores in tables.models.items():
         of_model = [row for row in stored if shown_name(row.model, row.arm) == name]
         models[name] = DuelledModel(**dict(scores), **paid(home, of_model))
     return DuelFigures(
@@ -122,11 +117,11 @@ def figures_of_run(home: Home, run: Run) -> DuelFigures:
         factuality=plan.factuality,
         describer=None if plan.describer is None else plan.describer.ref.name,
         descriptions=None if plan.describer is None else plan.descriptions,
-        without_images=image_ablation(by_model, seed=run.seed),
         cases=_cases(samples, rows, plan),
         models=models,
-        places=place_figures(rows, seed=run.seed),
-        length_bias=length_biases(by_model, seed=run.seed, compared=_sees_images),
+        places=tables.places,
+        length_bias=tables.length_bias,
+        without_images=tables.without_images,
     )
 
 
