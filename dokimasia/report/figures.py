@@ -196,7 +196,7 @@ def failures(kinds: Mapping[str, int], place: str) -> Cell:
     return tuple(pieces)
 
 
-def counts(counted: Mapping[str, int], before: str = "") -> str:
+def counts(counted: Mapping[str, int] | Mapping[FailureKind, int], before: str = "") -> str:
     """Counts in words, as `3 refused, 1 truncated`; nothing is `none`."""
     return ", ".join(f"{number:,} {before}{name}" for name, number in counted.items()) or "none"
 

@@ -14,7 +14,7 @@ from dokimasia.methods.audit.report import share_chart
 from dokimasia.methods.diagnosis.blocks.charts import bars_figure, heat_map, leaf_bars, radar, stacked_ranks
 from dokimasia.methods.duel.figures import Verdicts
 from dokimasia.methods.duel.report import verdict_chart
-from dokimasia.methods.judging.charts import accuracy_map, cost_and_accuracy
+from dokimasia.methods.judging.report import accuracy_map, cost_and_accuracy
 from dokimasia.methods.probe.charts import budgets_chart, groups_chart
 from dokimasia.report.charts import (
     Figure,
