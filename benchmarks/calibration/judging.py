@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from benchmarks.calibration.trials import Seed, Trial, tested, trial
 from dokimasia.domain.judging.judgements import HumanRanking
-from dokimasia.methods.judging.figures import comparisons_of, judging_tables, order_effect
+from dokimasia.methods.judging.figures import ShownRanking, comparisons_of, judging_tables, order_effect
 from dokimasia.report.fields import as_json
 
 IMAGES, MODELS, STEPS = 40, 5, 10
