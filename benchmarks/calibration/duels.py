@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 
 from benchmarks.calibration.trials import Seed, Trial, tested, trial
 from dokimasia.domain.duel import PLACES
-from dokimasia.methods.duel.figures import DuelRow, duel_figures
-from dokimasia.methods.duel.sight import without_images
+from dokimasia.methods.duel.figures import DuelRow, duel_tables
+from dokimasia.report.fields import as_json
 from dokimasia.simulation.creating import LINES
 from dokimasia.simulation.judging.duels import MUCH
 from dokimasia.simulation.planting import JudgeProfile
@@ -68,19 +68,19 @@ def duels(seed: int) -> Seed:
     )
     skills = _skills(generator)
     arms = [*_rows(generator, fair, skills), *_rows(generator, fair, skills - LOST, arm="#blind")]
-    blind = without_images(arms, seed=seed)["m#blind"]
+    blind = _figures_of(arms, seed=seed)["without_images"]["m#blind"]
     intervals["reward, without images less with"] = trial(
         blind["reward"]["difference"], planted(0.0, LOST).reward - planted(0.0).reward
     )
     intervals["visual factuality, without images less with"] = trial(blind["factuality"]["difference"], -10 * LOST)
-    same = without_images([*_rows(generator, fair, skills), *_rows(generator, fair, skills, arm="#blind")], seed=seed)
+    arms = [*_rows(generator, fair, skills), *_rows(generator, fair, skills, arm="#blind")]
+    same = _figures_of(arms, seed=seed)["without_images"]
     longer = _judge(0.0, LONGER)
     lengths = _figures(generator, longer, seed=seed, apart=True)
     intervals["length and reward"] = trial(lengths["length_bias"]["m"], planted_length())
     indifferent = _figures(generator, fair, seed=seed, apart=True)
-    lopsided = duel_figures(_rows(generator, _judge(FAVOURS_MUCH), _skills(generator), fails=FAILS_SECOND), seed=seed)[
-        "models"
-    ]["m"]
+    rows = _rows(generator, _judge(FAVOURS_MUCH), _skills(generator), fails=FAILS_SECOND)
+    lopsided = _figures_of(rows, seed=seed)["models"]["m"]
     truth = planted(FAVOURS_MUCH)
     intervals |= {
         "reward, verdicts failing in one order": trial(lopsided["reward"], truth.impartial),
@@ -123,7 +123,11 @@ def _judge(favours_first: float, favours_longer: float = 0.0) -> JudgeProfile:
 
 
 def _figures(generator: np.random.Generator, judge: JudgeProfile, *, seed: int, apart: bool = False) -> dict[str, Any]:
-    return duel_figures(_rows(generator, judge, _skills(generator), apart=apart), seed=seed)
+    return _figures_of(_rows(generator, judge, _skills(generator), apart=apart), seed=seed)
+
+
+def _figures_of(rows: list[DuelRow], *, seed: int) -> dict[str, Any]:
+    return as_json(duel_tables(rows, seed=seed))
 
 
 def _skills(generator: np.random.Generator) -> NDArray[np.float64]:

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from pydantic import BaseModel
 
-from dokimasia.domain.judgement import OPEN_KINDS
+from dokimasia.domain.judgement import OPEN_KINDS, FailureKind
 from dokimasia.report.blocks import Cell, Column, Span, Tone
 from dokimasia.report.fields import CountedRate, Interval, Limited, ScoredCounts, Share, StrictShare, Used, pointer
 
@@ -196,69 +196,46 @@ def failures(kinds: Mapping[str, int], place: str) -> Cell:
     return tuple(pieces)
 
 
-def counts(counted: Mapping[str, int], before: str = "") -> str:
+def counts(counted: Mapping[str, int] | Mapping[FailureKind, int], before: str = "") -> str:
     """Counts in words, as `3 refused, 1 truncated`; nothing is `none`."""
     return ", ".join(f"{number:,} {before}{name}" for name, number in counted.items()) or "none"
 
 
-def kinds_of_failures(models: Mapping[str, Mapping[str, Any]], things: str) -> str:
+def kinds_of_failures(models: Mapping[str, Mapping[FailureKind, int]], things: str) -> str:
     """Return a sentence with the kinds of failures of each model, what is open apart; empty without any."""
-    failed = {
-        name: {kind: n for kind, n in one["failures"].items() if kind not in OPEN_KINDS} for name, one in models.items()
-    }
-    unpaid, unanswered = (
-        {name: n for name, one in models.items() if (n := one["failures"].get(kind))} for kind in OPEN_KINDS
-    )
-    listed = "; ".join(f"{name} {counts(kinds)}" for name, kinds in failed.items() if kinds)
-    said = [f"Failed {things}: {listed}."] if listed else []
-    left, waiting = ("; ".join(f"{name} {n:,}" for name, n in some.items()) for some in (unpaid, unanswered))
-    said += (
-        [f"Open {things}, which the budget did not reach: {left}. A resume with a larger one asks for them."]
-        if left
-        else []
-    )
-    said += [f"Open {things}, for which people have not answered yet: {waiting}."] if waiting else []
-    return " ".join(said)
+    failed: list[str] = []
+    unpaid: list[str] = []
+    waiting: list[str] = []
+    for name, kinds in models.items():
+        closed = {kind: number for kind, number in kinds.items() if kind not in OPEN_KINDS}
+        if closed:
+            failed.append(f"{name} {counts(closed)}")
+        if kinds.get("budget"):
+            unpaid.append(f"{name} {kinds['budget']:,}")
+        if kinds.get("waiting"):
+            waiting.append(f"{name} {kinds['waiting']:,}")
+    sentences: list[str] = []
+    if failed:
+        sentences.append(f"Failed {things}: {'; '.join(failed)}.")
+    if unpaid:
+        sentences.append(
+            f"Open {things}, which the budget did not reach: {'; '.join(unpaid)}. "
+            "A resume with a larger one asks for them."
+        )
+    if waiting:
+        sentences.append(f"Open {things}, for which people have not answered yet: {'; '.join(waiting)}.")
+    return " ".join(sentences)
 
 
-def count_missing(verdicts: Mapping[str, int], place: str) -> tuple[Span, Span]:
-    """Counts of verdicts that failed and of those that are open."""
-    failed = verdicts["failed"] - verdicts["open"]
-    return (
-        count(failed, "" if verdicts["open"] else f"{place}/verdicts/failed", tone="bad" if failed else ""),
-        count(verdicts["open"], f"{place}/verdicts/open"),
-    )
-
-
-def judged_in_one_order(models: Mapping[str, Mapping[str, Any]], things: str) -> str:
-    """Return a sentence with how many of each model's answers have a judgement in one order alone; empty without any."""
-    alone = {
-        name: {
-            "verdict": one["verdicts"]["one_order"],
-            "visual factuality score": (one.get("factuality") or {"one_order": 0})["one_order"],
-        }
-        for name, one in models.items()
-    }
-    listed = "; ".join(
-        f"{name} {', '.join(several(count, kind) for kind, count in kinds.items() if count)}"
-        for name, kinds in alone.items()
-        if any(kinds.values())
-    )
-    if not listed:
-        return ""
-    return (
-        f"{things} judged in one order alone, since the other order has no judgement: {listed}. The bounds take them in; "
-        "rewards, win rates and mean scores leave them out, since the place would count beside the answer."
-    )
-
-
-def measured(figure: Interval | Figures | None, place: str = "", *, digits: int = 2, ends: int = 0) -> Cell:
-    """A mean with its interval in brackets, which has `ends` digits behind the point."""
+def measured(
+    figure: Interval | Figures | None, place: str = "", *, digits: int = 2, ends: int = 0, signed: bool = False
+) -> Cell:
+    """A mean with its interval in brackets, which has `ends` digits behind the point; a difference is `signed`."""
     if figure is None:
         return NOTHING
     mean = _typed(Interval, figure).mean
-    text = f"{mean:.{digits}f}".replace("-", MINUS)
-    limits = bracketed(figure, lambda end: f"{end:.{ends}f}")
+    text = _end_text(mean, digits, signed=signed).replace("-", MINUS)
+    limits = bracketed(figure, lambda end: _end_text(end, ends, signed=signed))
     return (Span(text, "strong", f"{place}/mean" if place else "", mean), Span(limits, "muted"))
 
 

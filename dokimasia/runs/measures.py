@@ -7,6 +7,7 @@ from dokimasia.domain.judgement import Correctness, FailureKind
 from dokimasia.report.fields import Bounds, Interval, Share, StrictShare, Used
 from dokimasia.runs.figures import costs
 from dokimasia.runs.reading import rates
+from dokimasia.storage.ledger import CallFigures
 
 
 def mean_with_interval(
@@ -54,3 +55,10 @@ def used_by_all(parts: Iterable[Used]) -> Used:
     listed = list(parts)
     cost = costs((part.cost for part in listed), (part.cost_known for part in listed))
     return Used(calls=sum(part.calls for part in listed), cost=cost["cost"], cost_known=cost.get("cost_known"))
+
+
+def used_by_calls(calls: Iterable[CallFigures]) -> Used:
+    """Return what calls used; the cost is unknown where that of any call is."""
+    listed = list(calls)
+    cost = costs(call.cost for call in listed)
+    return Used(calls=len(listed), cost=cost["cost"], cost_known=cost.get("cost_known"))

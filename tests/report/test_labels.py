@@ -12,8 +12,9 @@ import pytest
 import dokimasia
 from dokimasia.methods.audit.report import share_chart
 from dokimasia.methods.diagnosis.blocks.charts import bars_figure, heat_map, leaf_bars, radar, stacked_ranks
-from dokimasia.methods.duel.charts import verdict_chart
-from dokimasia.methods.judging.charts import accuracy_map, cost_and_accuracy
+from dokimasia.methods.duel.figures import Verdicts
+from dokimasia.methods.duel.report import verdict_chart
+from dokimasia.methods.judging.report import accuracy_map, cost_and_accuracy
 from dokimasia.methods.probe.charts import budgets_chart, groups_chart
 from dokimasia.report.charts import (
     Figure,
@@ -60,7 +61,7 @@ CHARTS: Mapping[str, Callable[[], Figure]] = {
     "repeats": lambda: repeats_chart({name: [1.0, 2.0] for name in NAMES}, title="t"),
     "pairs": lambda: paired_chart(PLACES, ("with", "without"), title="t"),
     "heat": lambda: heat_chart(NAMES, NAMES, [[1.0] * 5] * 5, hover="%{y} %{x} %{z}"),
-    "verdicts": lambda: verdict_chart(dict.fromkeys(NAMES, COUNTS)),
+    "verdicts": lambda: verdict_chart(dict.fromkeys(NAMES, Verdicts(**COUNTS, failed=0, one_order=0, open=0))),
     "judging": lambda: accuracy_map({name: dict.fromkeys(NAMES, 0.5) for name in NAMES}),
     "shares": lambda: share_chart({name: dict.fromkeys(NAMES, 0.2) for name in NAMES}, title="t"),
     "probe": lambda: groups_chart({name: dict.fromkeys(NAMES, MEASURED) for name in NAMES}, title="t"),

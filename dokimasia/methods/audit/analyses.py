@@ -555,9 +555,8 @@ def length_bias(rows: Sequence[AuditRow], *, seed: int) -> LengthAnalysis:
     tested = sum(model.adjusted is not None for model in models.values())
     untested = next((model.reason for model in models.values() if model.reason), "")
     if tested and marked:
-        says = (
-            f"Length goes with the score for {len(marked)} of {tested} models. {directions(correlated, marked, 'it')}"
-        )
+        directed = directions({name: correlated[name]["r"] for name in marked}, "it")
+        says = f"Length goes with the score for {len(marked)} of {tested} models. {directed}"
     elif tested:
         says = f"For none of {tested} models does length go with the score (adjusted p above {ALPHA:g} for each)."
     elif untested:
