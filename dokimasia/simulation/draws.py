@@ -7,7 +7,7 @@ from dokimasia.domain.call import Chat, Embedding, ImageEdit, Message, Usage
 from dokimasia.domain.identity import digest, unit_interval
 from dokimasia.prompts import without_form
 
-T = TypeVar("T")
+Choice = TypeVar("Choice")
 
 CHARACTERS_PER_TOKEN = 4
 IMAGE_TOKENS = 258
@@ -75,7 +75,7 @@ class Draws:
         """Return true with probability `rate`."""
         return self.unit(*name) < rate
 
-    def pick(self, among: Sequence[T], *name: str | int) -> T:
+    def pick(self, among: Sequence[Choice], *name: str | int) -> Choice:
         """Return one of the items, each equally likely."""
         return among[int(self.unit(*name) * len(among))]
 

@@ -20,7 +20,7 @@ from dokimasia.parsing.verdicts import parse_equivalence
 from dokimasia.prompts import Rendered, recognise, render, with_form, with_repair
 from dokimasia.settings import load_settings
 from dokimasia.simulation.profiles import JudgeProfile
-from dokimasia.simulation.reading import understand
+from dokimasia.simulation.requests import understand
 from dokimasia.simulation.respond import respond
 from dokimasia.simulation.serving.transport import SimTransport
 from dokimasia.simulation.world import make_world, write_world

@@ -4,10 +4,10 @@ import re
 from difflib import SequenceMatcher
 from typing import Any
 
-from dokimasia.simulation import foreign
 from dokimasia.simulation.draws import Draws
 from dokimasia.simulation.profiles import JudgeProfile
-from dokimasia.simulation.reading import read_json
+from dokimasia.simulation.requests import read_json
+from dokimasia.simulation.unknown_inputs import is_unknown_question, overlap_score, shares_words
 
 RIGHT, HEDGED, MISSING = 5, 3, 1
 
@@ -41,20 +41,20 @@ def true_score(question: str, ground_truth: str, response: str) -> int:
     with a hedge, else 1. A criterion that a simulated judge wrote for a sample outside of the planted world, or a
     ground truth that is no sentence, is compared by the words that the response shares with it, 1 to 5.
     """
-    if foreign.is_foreign_question(question) or not ground_truth.rstrip().endswith((".", "!", "?")):
-        return foreign.overlap_score(ground_truth, response)
-    return stated(ground_truth, response)
+    if is_unknown_question(question) or not ground_truth.rstrip().endswith((".", "!", "?")):
+        return overlap_score(ground_truth, response)
+    return statement_score(ground_truth, response)
 
 
-def silent_on(criteria: list[dict[str, Any]], response: str) -> set[int]:
+def unaddressed_criteria(criteria: list[dict[str, Any]], response: str) -> set[int]:
     """Return the numbers of the criteria that a response does not speak of, neither rightly nor wrongly.
 
     Sentences that say no ground truth are matched with the ground truths that are not said, the most alike in words and
     order first: they speak of what they are matched with.
     """
-    lines = [line for line in map(_plain, response.splitlines()) if line and not line.startswith("final answer:")]
-    truths = {one["n"]: _plain(one["ground_truth"]) for one in criteria}
-    foreign_ones = {one["n"] for one in criteria if foreign.is_foreign_question(one["question"])}
+    lines = [line for line in map(_plain_text, response.splitlines()) if line and not line.startswith("final answer:")]
+    truths = {one["n"]: _plain_text(one["ground_truth"]) for one in criteria}
+    foreign_ones = {one["n"] for one in criteria if is_unknown_question(one["question"])}
     unsaid = {
         number: words_of(truth)
         for number, truth in truths.items()
@@ -73,17 +73,15 @@ def silent_on(criteria: list[dict[str, Any]], response: str) -> set[int]:
             taken.add(at)
             spoken.add(number)
     return (set(unsaid) - spoken) | {
-        one["n"]
-        for one in criteria
-        if one["n"] in foreign_ones and not foreign.shares_words(one["ground_truth"], response)
+        one["n"] for one in criteria if one["n"] in foreign_ones and not shares_words(one["ground_truth"], response)
     }
 
 
-def _plain(text: str) -> str:
+def _plain_text(text: str) -> str:
     return _SPACE.sub(" ", text).strip().casefold()
 
 
-def stated(sentence: str, response: str) -> int:
+def statement_score(sentence: str, response: str) -> int:
     """Return 5, 3 or 1: whether the response states the sentence plainly, with a hedge before it, or not at all.
 
     The line that begins with `Final answer:` is the answer and not a step, and is not searched.
@@ -124,7 +122,7 @@ def same_answer(answer: str, reference: str, choices: list[str]) -> bool:
         return False
     if reference.startswith(_ANY):
         return any(same_answer(answer, one, choices) for one in reference.removeprefix(_ANY).split("; "))
-    mine, theirs = _chosen(answer, choices), _chosen(reference, choices)
+    mine, theirs = _chosen_option(answer, choices), _chosen_option(reference, choices)
     if mine is not None and theirs is not None:
         return mine == theirs
     first, second = words_of(answer), words_of(reference)
@@ -135,7 +133,7 @@ def same_answer(answer: str, reference: str, choices: list[str]) -> bool:
     return bool(second) and all(word in rest for word in second) and denied & set(first) == denied & set(second)
 
 
-def _chosen(text: str, choices: list[str]) -> int | None:
+def _chosen_option(text: str, choices: list[str]) -> int | None:
     words = words_of(text)
     for number, choice in enumerate(choices):
         letter = chr(ord("a") + number)

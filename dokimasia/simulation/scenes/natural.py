@@ -7,23 +7,34 @@ from typing import NamedTuple
 
 from dokimasia.domain.criterion import Box
 from dokimasia.simulation import capabilities as can
-from dokimasia.simulation.scene import Question
-from dokimasia.simulation.scenes.draft import Clue, Draft, by_how_much, of_two
+from dokimasia.simulation.scene import SceneQuestion
+from dokimasia.simulation.scenes.draft import (
+    ORDINALS,
+    Clue,
+    Composition,
+    SceneDraft,
+    SceneLayout,
+    SceneReader,
+    article,
+    by_how_much,
+    coloured,
+    say_both,
+)
 from dokimasia.simulation.scenes.drawing import (
     COLOUR_NAMES,
     COLOURS,
     INK,
     PAPER,
+    PLURALS,
     Canvas,
     Pixels,
     Rgb,
     box_of,
+    draw_sky,
+    draw_thing,
     inset,
     union,
 )
-from dokimasia.simulation.scenes.layout import Composed, Layout, Sight
-from dokimasia.simulation.scenes.phrasing import ORDINALS, article, coloured
-from dokimasia.simulation.scenes.sprites import PLURALS, sky, sprite
 
 _PLACES: dict[str, tuple[str, ...]] = {
     "park": ("ball", "balloon", "kite", "umbrella", "cat", "bench", "flower", "tent"),
@@ -43,7 +54,7 @@ _COUNTS = ((3, 2, 2, 1), (3, 3, 1, 1), (4, 2, 1, 1), (3, 2, 1, 1), (2, 2, 2, 1),
 _ROWS = ("back", "front")
 
 
-class _Thing(NamedTuple):
+class _SceneThing(NamedTuple):
     kind: str
     colour: str
     row: str
@@ -55,7 +66,7 @@ class _Thing(NamedTuple):
         return f"{self.colour} {self.kind}"
 
 
-def _things(rng: Random, place: str) -> list[_Thing]:
+def _things(rng: Random, place: str) -> list[_SceneThing]:
     kinds = rng.sample(_PLACES[place], 4)
     named = [
         (kind, colour)
@@ -68,7 +79,7 @@ def _things(rng: Random, place: str) -> list[_Thing]:
     for row, n in (("back", len(named) - front), ("front", front)):
         slots += [(row, place, column) for place, column in enumerate(sorted(rng.sample(range(4), n)))]
     return [
-        _Thing(kind, colour, row, at, box_of(_slot(row, column)))
+        _SceneThing(kind, colour, row, at, box_of(_slot(row, column)))
         for (kind, colour), (row, at, column) in zip(named, slots, strict=True)
     ]
 
@@ -78,7 +89,7 @@ def _slot(row: str, column: int) -> Pixels:
     return (left, top, left + 112, top + 112)
 
 
-def _compose(place: str, d: Draft) -> Composed:
+def _compose(place: str, d: SceneDraft) -> Composition:
     rng = d.rng
     things = _things(rng, place)
     side = rng.choice(("left", "right"))
@@ -108,11 +119,11 @@ def _row_box(row: str) -> Box:
     return box_of((42, 190, 598, 302) if row == "back" else (42, 342, 598, 454))
 
 
-def _kinds(things: list[_Thing]) -> list[str]:
+def _kinds(things: list[_SceneThing]) -> list[str]:
     return [t.kind for t in things]
 
 
-def _recognise(d: Draft, things: list[_Thing]) -> Question:
+def _recognise(d: SceneDraft, things: list[_SceneThing]) -> SceneQuestion:
     it = d.rng.choice(things)
     where = f"the {ORDINALS[it.place]} thing from the left in the {it.row} row"
     row = sum(t.row == it.row for t in things)
@@ -120,7 +131,7 @@ def _recognise(d: Draft, things: list[_Thing]) -> Question:
                    can.OBJECT, it.box)  # fmt: skip
     colour = d.named(f"Which colour has {where}?", "The colour of the thing asked for is {}.", it.colour, COLOUR_NAMES,
                      can.COLOUR, it.box)  # fmt: skip
-    answer, wrong = of_two(coloured, colour, kind)
+    answer, wrong = say_both(coloured, colour, kind)
     clues = [
         d.counted(f"How many things stand in the {it.row} row?", f"The {it.row} row holds {{}} things.", row,
                   at=_row_box(it.row)),
@@ -132,7 +143,7 @@ def _recognise(d: Draft, things: list[_Thing]) -> Question:
     return d.pose("recognise", f"What is {where}? Name its colour and kind.", clues, answer, wrong)
 
 
-def _count(d: Draft, place: str, things: list[_Thing]) -> Question:
+def _count(d: SceneDraft, place: str, things: list[_SceneThing]) -> SceneQuestion:
     kind = d.rng.choice([k for k in dict.fromkeys(_kinds(things)) if _kinds(things).count(k) > 1])
     many = PLURALS[kind]
     inside = [sum(t.kind == kind and t.row == row for t in things) for row in _ROWS]
@@ -154,7 +165,7 @@ def _missing(kind: str) -> Clue:
                 ("in the back row", "in the front row"), can.ABSENCE)  # fmt: skip
 
 
-def _relate(d: Draft, things: list[_Thing]) -> Question:
+def _relate(d: SceneDraft, things: list[_SceneThing]) -> SceneQuestion:
     pairs = [(a, b) for a, b in pairwise(things) if a.row == b.row]
     it, beside = d.rng.choice(pairs)
     side = d.rng.choice(("right", "left"))
@@ -177,11 +188,11 @@ def _relate(d: Draft, things: list[_Thing]) -> Question:
         colour,
     ]  # fmt: skip
     text = f"What stands next to the {it.name} on its {side} side, in the same row? Name its colour and kind."
-    said = of_two(lambda kind, colour: coloured(colour, kind), kind, colour)
+    said = say_both(lambda kind, colour: coloured(colour, kind), kind, colour)
     return d.pose("relate", text, clues, *said)
 
 
-def _read(d: Draft, place: str, sign: tuple[str, str, str, Box]) -> Question:
+def _read(d: SceneDraft, place: str, sign: tuple[str, str, str, Box]) -> SceneQuestion:
     words, number, side, box = sign
     board = _BOARD[place]
     texts = d.others(_SIGNS[place], words)
@@ -195,11 +206,11 @@ def _read(d: Draft, place: str, sign: tuple[str, str, str, Box]) -> Question:
         Clue(f"Which number stands on the {board}?", f"The number on the {board} is {{}}.", number, numbers, can.NUMBER,
              box),
     ]  # fmt: skip
-    said = of_two("{} {}".format, *clues[1:])
+    said = say_both("{} {}".format, *clues[1:])
     return d.pose("read", f"What do the words and the number on the {board} say?", clues, *said)
 
 
-def _compare(d: Draft, things: list[_Thing]) -> Question:
+def _compare(d: SceneDraft, things: list[_SceneThing]) -> SceneQuestion:
     tally = {k: _kinds(things).count(k) for k in dict.fromkeys(_kinds(things))}
     high, low = d.rng.choice([(a, b) for a in tally for b in tally if tally[a] > tally[b]])
     asked = [high, low]
@@ -220,7 +231,7 @@ def _compare(d: Draft, things: list[_Thing]) -> Question:
     return d.pose("compare", text, clues, *said)
 
 
-def _infer(d: Draft, things: list[_Thing], weather: str) -> Question:
+def _infer(d: SceneDraft, things: list[_SceneThing], weather: str) -> SceneQuestion:
     rng = d.rng
     if rng.random() < 0.5:
         colour = rng.choice([t.colour for t in things])
@@ -258,26 +269,26 @@ def _infer(d: Draft, things: list[_Thing], weather: str) -> Question:
     return d.pose("infer", text, clues, f"{end[weather]}, {kept + more}", wrong)
 
 
-def _paint(place: str, c: Canvas, s: Sight) -> None:
+def _paint(place: str, c: Canvas, s: SceneReader) -> None:
     air = _AIR[s.value("sky")]
     if place == "kitchen":
         c.rect((0, 0, 640, 480), (238, 226, 204), line=None)
         pane = inset(s.at("sky"), -14)
         c.rect(pane, air, line=(120, 90, 60), width=6)
-        sky(c, s.value("sky"), s.at("sky"), air)
+        draw_sky(c, s.value("sky"), s.at("sky"), air)
         for top, depth in ((302, 16), (454, 26)):
             c.rect((0, top, 640, top + depth), (176, 128, 82))
     else:
         c.rect((0, 0, 640, 180), air, line=None)
-        sky(c, s.value("sky"), s.at("sky"), air)
+        draw_sky(c, s.value("sky"), s.at("sky"), air)
         _ground(place, c, s)
     for id in s.under("thing"):
         if id.endswith(".kind"):
-            sprite(c, s.value(id), inset(s.at(id), 4), COLOURS[s.value(id.replace(".kind", ".colour"))])
+            draw_thing(c, s.value(id), inset(s.at(id), 4), COLOURS[s.value(id.replace(".kind", ".colour"))])
     _sign(place, c, s)
 
 
-def _ground(place: str, c: Canvas, s: Sight) -> None:
+def _ground(place: str, c: Canvas, s: SceneReader) -> None:
     if place == "park":
         c.rect((0, 160, 640, 480), (158, 206, 128), line=None)
         c.rect((0, 306, 640, 334), (222, 206, 170), line=None)
@@ -294,7 +305,7 @@ def _ground(place: str, c: Canvas, s: Sight) -> None:
         c.rect((x, 320, x + 36, 326), PAPER, line=None)
 
 
-def _sign(place: str, c: Canvas, s: Sight) -> None:
+def _sign(place: str, c: Canvas, s: SceneReader) -> None:
     words, number = s.at("sign.text"), s.at("sign.number")
     whole = (words[0], words[1], words[2], number[3])
     fill, line = {"park": ((196, 148, 96), INK), "street": ((30, 84, 150), PAPER), "kitchen": (PAPER, INK)}[place]
@@ -307,7 +318,7 @@ def _sign(place: str, c: Canvas, s: Sight) -> None:
     c.text(inset(number, 4), s.value("sign.number"), size=34, line=line, align="centre")
 
 
-LAYOUTS: tuple[Layout, ...] = tuple(
-    Layout(place, partial(_compose, place), partial(_paint, place)) for place in _PLACES
+LAYOUTS: tuple[SceneLayout, ...] = tuple(
+    SceneLayout(place, partial(_compose, place), partial(_paint, place)) for place in _PLACES
 )
 """The layouts of natural scenes."""

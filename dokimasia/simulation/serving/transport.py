@@ -8,11 +8,10 @@ from dokimasia.domain.call import ImageEdit, ImageEditReply, ModelCall, ModelRep
 from dokimasia.domain.ports import BlobStore
 from dokimasia.errors import NotFound, TransportError
 from dokimasia.prompts import PromptLibrary
-from dokimasia.simulation.blindspots.editing import edit
-from dokimasia.simulation.blindspots.images import reference
 from dokimasia.simulation.candidates import REFUSAL
 from dokimasia.simulation.draws import request_hash
-from dokimasia.simulation.embedding import embed
+from dokimasia.simulation.embedding import embed_texts
+from dokimasia.simulation.image_edits import edit_by_model, image_reference
 from dokimasia.simulation.profiles import Profile
 from dokimasia.simulation.respond import respond
 from dokimasia.simulation.serving.faults import Faults, Tries, transport_error
@@ -50,7 +49,7 @@ class SimTransport:
             raise transport_error(fault)
         try:
             if call.kind == "embedding":
-                return embed(call)
+                return embed_texts(call)
             if call.kind == "image_edit":
                 return await asyncio.to_thread(self._edited, call, blobs)
             reply = respond(call, _Images(call, blobs), known=self._known, library=self._library)
@@ -59,10 +58,10 @@ class SimTransport:
         return self._tries.spoil(reply, call)
 
     def _edited(self, call: ImageEdit, blobs: BlobStore) -> ImageEditReply:
-        png, usage = edit(call, blobs.get(call.image.sha256))
+        png, usage = edit_by_model(call, blobs.get(call.image.sha256))
         if png is None or self._tries.refuses(call):
             return ImageEditReply(refusal=REFUSAL, usage=usage)
-        image = call.image if hashlib.sha256(png).hexdigest() == call.image.sha256 else reference(png)
+        image = call.image if hashlib.sha256(png).hexdigest() == call.image.sha256 else image_reference(png)
         blobs.put_image(png, image)
         return ImageEditReply(image=image, usage=usage)
 

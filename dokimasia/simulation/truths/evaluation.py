@@ -11,9 +11,9 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from dokimasia.simulation.profiles import CandidateProfile, JudgeProfile, Profile, as_candidate, as_judge, find_profile
-from dokimasia.simulation.scene import Question, Scene, Step
+from dokimasia.simulation.scene import Scene, SceneQuestion, SceneStep
 
-Pairs = Iterable[tuple[Scene, Question]]
+Pairs = Iterable[tuple[Scene, SceneQuestion]]
 
 
 class _Scale(NamedTuple):
@@ -28,7 +28,7 @@ def expected_score(
     profile: CandidateProfile,
     judge: JudgeProfile,
     scene: Scene,
-    question: Question,
+    question: SceneQuestion,
     *,
     show_image: bool = False,
     tools: bool = False,
@@ -87,13 +87,13 @@ def expected_by_domain(
     candidate: str, judge: str, pairs: Pairs, *, known: Mapping[str, Profile] | None = None
 ) -> dict[str, float]:
     """Return the mean expected score of the questions of each domain, 1 to 5."""
-    groups: defaultdict[str, list[tuple[Scene, Question]]] = defaultdict(list)
+    groups: defaultdict[str, list[tuple[Scene, SceneQuestion]]] = defaultdict(list)
     for scene, question in pairs:
         groups[scene.domain].append((scene, question))
     return {domain: expected_mean(candidate, judge, group, known=known) for domain, group in sorted(groups.items())}
 
 
-def expected_accuracy(profile: CandidateProfile, scene: Scene, question: Question) -> float:
+def expected_accuracy(profile: CandidateProfile, scene: Scene, question: SceneQuestion) -> float:
     """Return the probability that the final answer is right: a whole reply whose last step is right or hedged."""
     return profile.whole * (1 - profile.omission) * profile.skill(question.steps[-1].capability, scene.domain)
 
@@ -110,7 +110,7 @@ def expected_chain_right(judge: JudgeProfile, pairs: Pairs, *, tools: bool = Fal
     return 1.0 if tools else 1 - sum(small) / len(small)
 
 
-def is_small(judge: JudgeProfile, step: Step) -> bool:
+def is_small(judge: JudgeProfile, step: SceneStep) -> bool:
     """Return whether a step's region is too small a share of the whole picture for the judge to make it out."""
     box = step.box
     return box is not None and (box.x1 - box.x0) * (box.y1 - box.y0) < judge.sight
@@ -120,7 +120,7 @@ def _expected_steps(
     profile: CandidateProfile,
     judge: JudgeProfile,
     scene: Scene,
-    question: Question,
+    question: SceneQuestion,
     *,
     show_image: bool = False,
     tools: bool = False,

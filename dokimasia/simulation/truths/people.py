@@ -8,13 +8,13 @@ from itertools import product
 from math import ceil, prod
 
 from dokimasia.domain.blindspots import LABELS, Label
-from dokimasia.simulation.people import Person, chances, label_chances
+from dokimasia.simulation.people import SimulatedPerson, label_chances, rating_chances
 
 Matrix = list[list[float]]
 
 
 def expected_agreement(
-    shares: Sequence[float], people: Sequence[Person], judge: Person, *, low: int, high: int
+    shares: Sequence[float], people: Sequence[SimulatedPerson], judge: SimulatedPerson, *, low: int, high: int
 ) -> Mapping[str, float]:
     """Return the expectations of all coefficients, over things whose true ratings have these shares.
 
@@ -24,8 +24,8 @@ def expected_agreement(
         ordinal`, `alpha interval`.
     """
     ratings = range(low, high + 1)
-    of = [chances(person, low, high) for person in people]
-    judged = chances(judge, low, high)
+    of = [rating_chances(person, low, high) for person in people]
+    judged = rating_chances(judge, low, high)
     found: dict[str, float] = {"judge mae": 0.0, "judge consistency": 0.0, "people mae": 0.0, "people consistency": 0.0}
     tables = {name: _empty(len(shares)) for name in ("judge", "people", "pair")}
     together = _empty(len(shares))
@@ -35,10 +35,10 @@ def expected_agreement(
             values = [ratings[one] for one in said]
             mean = sum(values) / len(values)
             for rating, likely in zip(ratings, judged[true], strict=True):
-                _held(found, tables, "judge", rating, mean, chance * likely, low, high)
+                _add_comparison(found, tables, "judge", rating, mean, chance * likely, low, high)
             for place, value in enumerate(values):
                 others = (sum(values) - value) / (len(values) - 1)
-                _held(found, tables, "people", value, others, chance / len(values), low, high)
+                _add_comparison(found, tables, "people", value, others, chance / len(values), low, high)
                 for other in (*said[:place], *said[place + 1 :]):
                     together[said[place]][other] += chance / len(values) / (len(values) - 1)
             tables["pair"][said[0]][said[1]] += chance
@@ -51,7 +51,7 @@ def expected_agreement(
     return found
 
 
-def expected_labelling(shares: Mapping[Label, float], people: Sequence[Person]) -> Mapping[str, float]:
+def expected_labelling(shares: Mapping[Label, float], people: Sequence[SimulatedPerson]) -> Mapping[str, float]:
     """Return what the figures of labels come to over perturbations whose true labels have these shares.
 
     Returns:
@@ -77,7 +77,7 @@ def expected_labelling(shares: Mapping[Label, float], people: Sequence[Person]) 
     }
 
 
-def _held(
+def _add_comparison(
     found: dict[str, float],
     tables: Mapping[str, Matrix],
     who: str,

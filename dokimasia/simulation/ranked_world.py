@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 import orjson
 
 from dokimasia.domain.identity import digest
-from dokimasia.simulation.candidates import Outcome, final_answer, put
+from dokimasia.simulation.candidates import StepOutcome, final_answer, word_answer
 from dokimasia.simulation.draws import Draws
 from dokimasia.simulation.profiles import CandidateProfile
-from dokimasia.simulation.scene import Question
+from dokimasia.simulation.scene import SceneQuestion
 from dokimasia.simulation.world import make_world
 
 SKILLS = {"north": 0.9, "east": 0.75, "south": 0.6, "west": 0.45, "centre": 0.3}
@@ -36,7 +36,7 @@ GAP = 0.08
 """The share of rankings from which one response is missing."""
 
 
-class Planted(NamedTuple):
+class PlantedResponse(NamedTuple):
     """One response: its model, its text, the weight of its steps that are right (0 to 10), whether its answer is right."""
 
     model: str
@@ -45,25 +45,25 @@ class Planted(NamedTuple):
     right: bool
 
 
-def planted_responses(question: Question, skills: dict[str, float], seed: int) -> list[Planted]:
+def planted_responses(question: SceneQuestion, skills: dict[str, float], seed: int) -> list[PlantedResponse]:
     """Return one response of each model to a question."""
-    found: list[Planted] = []
+    found: list[PlantedResponse] = []
     for model, skill in skills.items():
         draws = Draws(digest("ranked", [seed, question.id, model]))
-        outcomes: list[Outcome] = [
+        outcomes: list[StepOutcome] = [
             "right" if draws.chance(skill, "step", number) else "wrong" for number in range(len(question.steps))
         ]
         final = final_answer(question, outcomes, draws)
         if draws.chance(LUCK, "luck"):
             final = question.answer if draws.chance(0.5, "lucky") else _wrong(question, draws)
         profile = CandidateProfile(name="sim/ranked", base=skill)
-        text = put(profile, question, outcomes, draws, final=final).text
+        text = word_answer(profile, question, outcomes, draws, final=final).text
         merit = sum(step.weight for step, one in zip(question.steps, outcomes, strict=True) if one == "right")
-        found.append(Planted(model, text, merit, final == question.answer))
+        found.append(PlantedResponse(model, text, merit, final == question.answer))
     return found
 
 
-def planted_rankings(question: Question, responses: list[Planted], seed: int) -> Iterator[dict[str, Any]]:
+def planted_rankings(question: SceneQuestion, responses: list[PlantedResponse], seed: int) -> Iterator[dict[str, Any]]:
     """Yield what each person says of the responses to a question, as a line of a file of rankings."""
     for annotator in ANNOTATORS:
         draws = Draws(digest("rankings", [seed, question.id, annotator]))
@@ -101,6 +101,6 @@ def _slip(draws: Draws, model: str) -> int:
     return 2 if fate < SLIP else -2 if fate < 2 * SLIP else 0
 
 
-def _wrong(question: Question, draws: Draws) -> str:
+def _wrong(question: SceneQuestion, draws: Draws) -> str:
     among = [choice for choice in question.choices if choice != question.answer] or list(question.wrong_answers)
     return draws.pick(among, "unlucky")

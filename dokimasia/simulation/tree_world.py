@@ -5,8 +5,7 @@ from functools import cache
 from random import Random
 from typing import NamedTuple
 
-from dokimasia.simulation.tree import lexicon as tree_lexicon
-from dokimasia.simulation.tree.lexicon import LEAVES, Capability
+from dokimasia.simulation.lexicon import LEAVES, Capability, made_up_capabilities, parent_of
 
 CRITERIA_OF_A_SAMPLE = (3, 4, 5)
 """In turn; four on average."""
@@ -58,7 +57,7 @@ def planted_criteria(n: int, seed: int, *, themes: bool = False, width: int = LE
         theme = rng.choice(parents)
         for at in range(min(CRITERIA_OF_A_SAMPLE[sample % len(CRITERIA_OF_A_SAMPLE)], n - made)):
             capability = rng.choice(theme) if themes and rng.random() < 0.7 else rng.choice(capabilities)
-            yield _criterion(rng, capability, f"s{sample:06d}", at)
+            yield _draw_criterion(rng, capability, f"s{sample:06d}", at)
             made += 1
         sample += 1
 
@@ -91,7 +90,7 @@ def planted_scores(
         alike: how often a criterion shares its sample's one fate instead of having its own.
     """
     rng = Random(f"planted scores/{seed}")
-    harder = {path: rng.gauss(0, spread) for path in tree_lexicon.made_up()} if spread else {}
+    harder = {path: rng.gauss(0, spread) for path in made_up_capabilities()} if spread else {}
     fates: dict[str, float] = {}
     scores: dict[str, float] = {}
     for one in criteria:
@@ -107,7 +106,7 @@ def _chance(path: str, otherwise: float, weak: Mapping[str, float]) -> float:
     return weak[max(matching, key=len)] if matching else min(1.0, max(0.0, otherwise))
 
 
-def _criterion(rng: Random, capability: Capability, sample: str, at: int) -> PlantedCriterion:
+def _draw_criterion(rng: Random, capability: Capability, sample: str, at: int) -> PlantedCriterion:
     words = {
         "thing": rng.choice(_THINGS),
         "place": f"{rng.choice(_PLACES)} {sample[1:].lstrip('0') or '0'}-{at}",
@@ -126,6 +125,6 @@ def _criterion(rng: Random, capability: Capability, sample: str, at: int) -> Pla
 @cache
 def _by_parent() -> tuple[tuple[Capability, ...], ...]:
     groups: dict[str, list[Capability]] = {}
-    for path, capability in tree_lexicon.made_up().items():
-        groups.setdefault(tree_lexicon.parent_of(path), []).append(capability)
+    for path, capability in made_up_capabilities().items():
+        groups.setdefault(parent_of(path), []).append(capability)
     return tuple(map(tuple, groups.values()))

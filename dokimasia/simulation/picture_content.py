@@ -9,9 +9,9 @@ from typing import NamedTuple, TypeVar
 from dokimasia.domain.criterion import Box
 from dokimasia.domain.identity import unit_interval
 from dokimasia.simulation.scene import Domain, Fact, Scene
-from dokimasia.simulation.scenes.composing import make_scene
+from dokimasia.simulation.scenes import make_scene
 
-T = TypeVar("T")
+Choice = TypeVar("Choice")
 
 READINGS = 3
 """How many readings a disputed fact has: the fact's own value and two others, none of which is more right."""
@@ -23,7 +23,7 @@ PHOTO_DISPUTED = 0.4
 """The share of photographs outside of the planted world that have a disputed fact."""
 
 _POOL_SCENES = 24
-_MEMORY = 512
+_CACHE_SIZE = 512
 _STATEMENT = re.compile(r'\bThe ([^".\n]{1,60}?) of the ([^"\n]{1,80}?) is "([^"\n]{1,200})"', re.IGNORECASE)
 _NUMBER = re.compile(r"\d+")
 _NAMED: dict[str, str] = {
@@ -64,14 +64,14 @@ _PHOTO: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     ("whole picture", "time", ("morning", "noon", "afternoon", "evening", "night")),
 )
 
-Key = tuple[str, str]
+FactKey = tuple[str, str]
 """What a statement is about: attribute and subject, in lower case."""
 
 
-class Stated(NamedTuple):
+class Statement(NamedTuple):
     """One statement that stands in a text: what it is about, and the value that it gives."""
 
-    key: Key
+    key: FactKey
     value: str
 
     @property
@@ -80,7 +80,7 @@ class Stated(NamedTuple):
         return f'The {self.key[0]} of the {self.key[1]} is "{self.value}".'
 
 
-class Point(NamedTuple):
+class PictureFact(NamedTuple):
     """One fact of a picture as it can be told: its sentence's parts, and false values of the same form.
 
     The first false value is the lure: the one that a hard fact is mostly mistaken for. `readings` is empty but for a
@@ -98,7 +98,7 @@ class Point(NamedTuple):
     box: Box | None = None
 
     @property
-    def key(self) -> Key:
+    def key(self) -> FactKey:
         """What it is about."""
         return self.attribute.casefold(), self.subject.casefold()
 
@@ -107,36 +107,36 @@ class Point(NamedTuple):
         return f'The {self.attribute} of the {self.subject} is "{value or self.value}".'
 
 
-class Depicted(NamedTuple):
+class PictureContent(NamedTuple):
     """All that a picture shows. `planted` is false for a photograph, whose facts are made up from its hash."""
 
     id: str
     domain: Domain
-    points: tuple[Point, ...]
+    points: tuple[PictureFact, ...]
     planted: bool = True
 
     @property
-    def by_key(self) -> Mapping[Key, Point]:
+    def by_key(self) -> Mapping[FactKey, PictureFact]:
         """The points by what they are about."""
         return {point.key: point for point in self.points}
 
     @property
-    def disputed(self) -> tuple[Point, ...]:
+    def disputed(self) -> tuple[PictureFact, ...]:
         """The points that have several readings."""
         return tuple(point for point in self.points if point.readings)
 
     @property
-    def settled(self) -> tuple[Point, ...]:
+    def settled(self) -> tuple[PictureFact, ...]:
         """The points that are true or false."""
         return tuple(point for point in self.points if not point.readings)
 
 
-def statements(text: str) -> list[Stated]:
+def read_statements(text: str) -> list[Statement]:
     """Return the statements of a text, in order, each thing once: what is said later of the same thing counts no more."""
-    found: dict[Key, Stated] = {}
+    found: dict[FactKey, Statement] = {}
     for attribute, subject, value in _STATEMENT.findall(text):
         key = (" ".join(attribute.split()).casefold(), " ".join(subject.split()).casefold())
-        found.setdefault(key, Stated(key, " ".join(value.split())))
+        found.setdefault(key, Statement(key, " ".join(value.split())))
     return list(found.values())
 
 
@@ -145,49 +145,49 @@ def same_value(first: str, second: str) -> bool:
     return " ".join(first.split()).casefold() == " ".join(second.split()).casefold()
 
 
-def depicted(scene: Scene) -> Depicted:
+def content_of_scene(scene: Scene) -> PictureContent:
     """Return what a scene shows; facts of which two share a name and differ are left out, since no text can tell them."""
-    return _depicted(scene.id, scene.domain, scene.facts, scene.disputed)
+    return _content_of_facts(scene.id, scene.domain, scene.facts, scene.disputed)
 
 
-@lru_cache(maxsize=_MEMORY)
-def _depicted(id: str, domain: Domain, shown: tuple[Fact, ...], disputed: tuple[str, ...]) -> Depicted:
+@lru_cache(maxsize=_CACHE_SIZE)
+def _content_of_facts(id: str, domain: Domain, shown: tuple[Fact, ...], disputed: tuple[str, ...]) -> PictureContent:
     by_key: defaultdict[tuple[str, str], list[Fact]] = defaultdict(list)
     for fact in shown:
-        by_key[_named(fact), _plain(fact.subject)].append(fact)
-    points: list[Point] = []
+        by_key[_attribute_name(fact), _plain_text(fact.subject)].append(fact)
+    points: list[PictureFact] = []
     for (attribute, subject), facts in by_key.items():
         fact = facts[0]
-        if len({_plain(one.value) for one in facts}) > 1:
+        if len({_plain_text(one.value) for one in facts}) > 1:
             continue
         false = _false_values(id, domain, fact)
         is_open = any(one.id in disputed for one in facts)
         points.append(
-            Point(
+            PictureFact(
                 attribute=attribute,
                 subject=subject,
-                value=_plain(fact.value),
+                value=_plain_text(fact.value),
                 false=false,
                 hard=unit_interval("hard", id, fact.id) < HARD_SHARE,
-                readings=(_plain(fact.value), *false)[:READINGS] if is_open else (),
+                readings=(_plain_text(fact.value), *false)[:READINGS] if is_open else (),
                 sort=sort_of(fact.attribute, fact.value),
                 box=fact.box,
             )
         )
-    return Depicted(id, domain, tuple(points))
+    return PictureContent(id, domain, tuple(points))
 
 
-@lru_cache(maxsize=_MEMORY)
-def photograph(sha256: str) -> Depicted:
+@lru_cache(maxsize=_CACHE_SIZE)
+def content_of_photograph(sha256: str) -> PictureContent:
     """Return what simulated models agree to see in a picture that carries no scene: made up from its hash.
 
     It measures nothing; it lets a panel that cannot see work on real pictures, agree on some and divide on others.
     """
-    points: list[Point] = []
+    points: list[PictureFact] = []
     for number, (subject, attribute, pool) in enumerate(_PHOTO):
-        turned = _rotated(pool, sha256, number)
+        turned = _shuffled(pool, sha256, number)
         points.append(
-            Point(
+            PictureFact(
                 attribute=attribute,
                 subject=subject,
                 value=turned[0],
@@ -200,7 +200,7 @@ def photograph(sha256: str) -> Depicted:
         at = int(unit_interval("disputed-point", sha256) * len(points))
         point = points[at]
         points[at] = point._replace(readings=(point.value, *point.false)[:READINGS], hard=False)
-    return Depicted(f"photo-{sha256[:12]}", "natural", tuple(points), planted=False)
+    return PictureContent(f"photo-{sha256[:12]}", "natural", tuple(points), planted=False)
 
 
 def sort_of(attribute: str, value: str) -> str:
@@ -220,48 +220,52 @@ def sort_of(attribute: str, value: str) -> str:
 
 def fact_to_dispute(scene: Scene) -> str:
     """Return the id of the fact that is disputed where a scene is made ambiguous: one that has no namesake."""
-    shown = {point.key for point in depicted(scene).points}
-    usable = [fact.id for fact in scene.facts if (_named(fact).casefold(), _plain(fact.subject).casefold()) in shown]
+    shown = {point.key for point in content_of_scene(scene).points}
+    usable = [
+        fact.id
+        for fact in scene.facts
+        if (_attribute_name(fact).casefold(), _plain_text(fact.subject).casefold()) in shown
+    ]
     return usable[int(unit_interval("dispute", scene.id) * len(usable))]
 
 
-def _named(fact: Fact) -> str:
-    return _NAMED.get(fact.attribute, _plain(fact.attribute))
+def _attribute_name(fact: Fact) -> str:
+    return _NAMED.get(fact.attribute, _plain_text(fact.attribute))
 
 
-def _plain(text: str) -> str:
+def _plain_text(text: str) -> str:
     return " ".join(text.replace('"', "'").split())
 
 
 def _false_values(scene: str, domain: Domain, fact: Fact) -> tuple[str, ...]:
     """Three values of the same form that are not the fact's: near numbers, or what other scenes of the sort have."""
-    true = _plain(fact.value)
+    true = _plain_text(fact.value)
     number = _NUMBER.search(true)
     if number and len(number[0]) < 7:
         start, end = number.span()
         digits = int(number[0])
-        steps = _rotated((1, 2, 3, -1, -2), scene, fact.id)
+        steps = _shuffled((1, 2, 3, -1, -2), scene, fact.id)
         near = [digits + step for step in steps if digits + step >= 0]
         return tuple(f"{true[:start]}{value}{true[end:]}" for value in near[:3])
-    pool = [value for value in _pool(domain, fact.attribute) if not same_value(value, true)]
-    return (*_rotated(tuple(pool), scene, fact.id), "something else", "not to be seen", "hidden")[:3]
+    pool = [value for value in _value_pool(domain, fact.attribute) if not same_value(value, true)]
+    return (*_shuffled(tuple(pool), scene, fact.id), "something else", "not to be seen", "hidden")[:3]
 
 
 @cache
-def _pool(domain: Domain, attribute: str) -> tuple[str, ...]:
+def _value_pool(domain: Domain, attribute: str) -> tuple[str, ...]:
     """The values that an attribute takes in the first scenes of a domain, without numbers."""
-    return tuple(value for value in _pools(domain).get(attribute, ()) if not _NUMBER.search(value))
+    return tuple(value for value in _value_pools(domain).get(attribute, ()) if not _NUMBER.search(value))
 
 
 @cache
-def _pools(domain: Domain) -> Mapping[str, tuple[str, ...]]:
+def _value_pools(domain: Domain) -> Mapping[str, tuple[str, ...]]:
     values: defaultdict[str, dict[str, None]] = defaultdict(dict)
     for seed in range(_POOL_SCENES):
         for fact in make_scene(domain, seed).facts:
-            values[fact.attribute][_plain(fact.value)] = None
+            values[fact.attribute][_plain_text(fact.value)] = None
     return {attribute: tuple(found) for attribute, found in values.items()}
 
 
-def _rotated(pool: tuple[T, ...], *name: str | int) -> tuple[T, ...]:
+def _shuffled(pool: tuple[Choice, ...], *name: str | int) -> tuple[Choice, ...]:
     """The pool in an order of its own for each name."""
     return tuple(sorted(pool, key=lambda one: unit_interval("order", *name, str(one))))

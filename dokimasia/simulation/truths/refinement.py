@@ -16,13 +16,13 @@ from math import comb, prod
 from typing import Literal, NamedTuple
 
 from dokimasia.simulation.profiles import CandidateProfile, JudgeProfile
-from dokimasia.simulation.scene import Question, Scene, Step
+from dokimasia.simulation.scene import Scene, SceneQuestion, SceneStep
 
 Arm = Literal["again", "retry", "self", "peer"]
 ARMS: tuple[Arm, ...] = ("again", "retry", "self", "peer")
 
 
-class States(NamedTuple):
+class StepStates(NamedTuple):
     """Probabilities of a step's state: right, hedged, missing; they sum to 1 or, jointly with an event, to its own."""
 
     right: float
@@ -30,7 +30,7 @@ class States(NamedTuple):
     missing: float
 
 
-class Expected(NamedTuple):
+class ExpectedRefinement(NamedTuple):
     """What is expected of one answer: the probability that it is wrong and taken up, and that it is so and an arm mends it.
 
     `shown` and `withheld` are expected numbers of steps that were judged failed in a wrong answer, by whether feedback
@@ -45,7 +45,7 @@ class Expected(NamedTuple):
     solved_withheld: dict[Arm, float]
 
 
-class Rates(NamedTuple):
+class RefinementRates(NamedTuple):
     """Expected rates over the wrong answers to several questions: of right answers and of solved steps, by arm."""
 
     accuracy: dict[Arm, float]
@@ -53,7 +53,7 @@ class Rates(NamedTuple):
     solved_withheld: dict[Arm, float]
 
 
-class _Case(NamedTuple):
+class _WrongCase(NamedTuple):
     """A way in which an answer comes to be wrong: its probability, and each step's states given it.
 
     `fresh` says of each step whether missing it tells nothing about what the model knows (it was left out or cut off);
@@ -61,12 +61,12 @@ class _Case(NamedTuple):
     """
 
     chance: float
-    steps: tuple[States, ...]
+    steps: tuple[StepStates, ...]
     fresh: tuple[float, ...]
     answers: bool
 
 
-class _Told(NamedTuple):
+class _StepFeedback(NamedTuple):
     """What feedback says of a step: whether it is named, and how likely a usable hint is, on it or, if not, on another."""
 
     named: bool
@@ -78,11 +78,11 @@ def expected_refinement(
     profile: CandidateProfile,
     judge: JudgeProfile,
     scene: Scene,
-    question: Question,
+    question: SceneQuestion,
     *,
     peers: Sequence[CandidateProfile] = (),
     earlier_shown: bool = True,
-) -> Expected:
+) -> ExpectedRefinement:
     """Return what one round of each arm is expected to do to an answer to the question.
 
     Args:
@@ -103,22 +103,29 @@ def expected_refinement(
     for case in _wrong_cases(profile, scene, question):
 
         @cache
-        def before(position: int, *, failed: bool, case: _Case = case) -> States:
+        def before(position: int, *, failed: bool, case: _WrongCase = case) -> StepStates:
             """The states of a step, given how it was judged."""
             return _given_judged(judge, case.steps[position], failed=failed)
 
         @cache
         def moved(
-            position: int, arm: Arm, *, failed: bool, named: bool, hinted: float, recites: float, case: _Case = case
-        ) -> States:
+            position: int,
+            arm: Arm,
+            *,
+            failed: bool,
+            named: bool,
+            hinted: float,
+            recites: float,
+            case: _WrongCase = case,
+        ) -> StepStates:
             """The states of a step after a round of an arm."""
-            told = _Told(named=named, helped=hinted, earlier_shown=earlier_shown)
+            told = _StepFeedback(named=named, helped=hinted, earlier_shown=earlier_shown)
             was, fresh = before(position, failed=failed), case.fresh[position]
             return _after(profile, arm, skills[position], was, fresh=fresh, told=told, recites=recites)
 
         @cache
         def after(
-            arm: Arm, position: int, failed: bool, named: bool, hint: float, case: _Case = case
+            arm: Arm, position: int, failed: bool, named: bool, hint: float, case: _WrongCase = case
         ) -> tuple[float, float]:
             """That the answer follows from a step after a round of an arm, and that the step is judged solved."""
             ways = (0.0, profile.recites if named else 0.0)
@@ -154,17 +161,17 @@ def expected_refinement(
                             mended[arm] += chance * profile.whole * right
                         if can_be:
                             solved[arm] += chance * passed
-    return Expected(taken, mended, shown, withheld, solved_shown, solved_withheld)
+    return ExpectedRefinement(taken, mended, shown, withheld, solved_shown, solved_withheld)
 
 
 def expected_rates(
     profile: CandidateProfile,
     judge: JudgeProfile,
-    pairs: Iterable[tuple[Scene, Question]],
+    pairs: Iterable[tuple[Scene, SceneQuestion]],
     *,
     peers: Sequence[CandidateProfile] = (),
     earlier_shown: bool = True,
-) -> Rates:
+) -> RefinementRates:
     """Return the expected rates of each arm over the answers that are taken up, as in `expected_refinement`.
 
     Raises:
@@ -178,25 +185,25 @@ def expected_rates(
     if wrong == 0:
         raise ValueError("no answer can be wrong, so that there is nothing to mend")
     shown, withheld = sum(one.shown for one in every), sum(one.withheld for one in every)
-    return Rates(
+    return RefinementRates(
         {arm: sum(one.mended[arm] for one in every) / wrong for arm in ARMS},
         {arm: sum(one.solved_shown[arm] for one in every) / shown if shown else 0.0 for arm in ARMS},
         {arm: sum(one.solved_withheld[arm] for one in every) / withheld if withheld else 0.0 for arm in ARMS},
     )
 
 
-def usable_hint(peer: CandidateProfile) -> float:
+def usable_hint_chance(peer: CandidateProfile) -> float:
     """Return the probability that a peer's hint guides and is passed on, at the latest in its second wording."""
     good = 1 - peer.refusal - peer.flatters - peer.verbose - peer.leaks
     return good + peer.leaks * (1 - peer.leaks)
 
 
-def guessed(question: Question) -> float:
+def guess_chance(question: SceneQuestion) -> float:
     """Return how often a guess among the answers that are left is right, for one who knows that the first was wrong."""
     return 1 / (len(question.choices) - 1) if question.choices else 0.0
 
 
-def states_answer(question: Question, step: Step) -> bool:
+def states_answer(question: SceneQuestion, step: SceneStep) -> bool:
     """Return whether a step states the whole answer, so that nothing about it can be told: as a run of words, signs left out."""
     said, whole = (" ".join(re.findall(r"\w+", text.casefold())) for text in (step.statement, question.answer))
     bare = " ".join(word for word in whole.split() if word not in ("a", "an", "the"))
@@ -213,39 +220,47 @@ def _any_of(chances: Sequence[float], count: int) -> float:
 
 
 def _flipped(
-    profile: CandidateProfile, arm: Arm, question: Question, case: _Case, last: States, *, earlier_shown: bool
+    profile: CandidateProfile,
+    arm: Arm,
+    question: SceneQuestion,
+    case: _WrongCase,
+    last: StepStates,
+    *,
+    earlier_shown: bool,
 ) -> float:
     """The probability that the final answer of a whole reply is right, for a model that may change it for being wrong."""
     right = last.right + last.hedged
     if arm == "again" or profile.heedless or (earlier_shown and not case.answers):
         return right
-    other = guessed(question) * (1.0 if earlier_shown else 1 - right)
+    other = guess_chance(question) * (1.0 if earlier_shown else 1 - right)
     return profile.flips * other + (1 - profile.flips) * right
 
 
-def _wrong_cases(profile: CandidateProfile, scene: Scene, question: Question) -> list[_Case]:
+def _wrong_cases(profile: CandidateProfile, scene: Scene, question: SceneQuestion) -> list[_WrongCase]:
     count = len(question.steps)
     plain = [_first(profile, scene, step) for step in question.steps]
     skill = profile.skill(question.steps[-1].capability, scene.domain)
     # Of the steps that are missing, the share that was left out rather than stated wrong.
     omitted = [profile.omission / states.missing if states.missing else 0.0 for states in plain]
     whole, cut = profile.whole, profile.truncated
-    none = States(0.0, 0.0, 1.0)
+    none = StepStates(0.0, 0.0, 1.0)
     half = count // 2
     cases = [
-        _Case(whole * profile.omission, (*plain[:-1], none), (*omitted[:-1], 1.0), answers=True),
-        _Case(whole * (1 - profile.omission) * (1 - skill), (*plain[:-1], none), (*omitted[:-1], 0.0), answers=True),
-        _Case(
+        _WrongCase(whole * profile.omission, (*plain[:-1], none), (*omitted[:-1], 1.0), answers=True),
+        _WrongCase(
+            whole * (1 - profile.omission) * (1 - skill), (*plain[:-1], none), (*omitted[:-1], 0.0), answers=True
+        ),
+        _WrongCase(
             cut, (*plain[:half], *[none] * (count - half)), (*omitted[:half], *[1.0] * (count - half)), answers=False
         ),
-        _Case(1 - whole - cut, (none,) * count, (1.0,) * count, answers=False),
+        _WrongCase(1 - whole - cut, (none,) * count, (1.0,) * count, answers=False),
     ]
     return [case for case in cases if case.chance > 0]
 
 
-def _first(profile: CandidateProfile, scene: Scene, step: Step) -> States:
+def _first(profile: CandidateProfile, scene: Scene, step: SceneStep) -> StepStates:
     good = (1 - profile.omission) * profile.skill(step.capability, scene.domain)
-    return States(good * (1 - profile.hedging), good * profile.hedging, 1 - good)
+    return StepStates(good * (1 - profile.hedging), good * profile.hedging, 1 - good)
 
 
 def _subsets(chances: Sequence[float]) -> list[tuple[frozenset[int], float]]:
@@ -258,32 +273,32 @@ def _subsets(chances: Sequence[float]) -> list[tuple[frozenset[int], float]]:
     return found
 
 
-def _passes(judge: JudgeProfile) -> States:
+def _passes(judge: JudgeProfile) -> StepStates:
     """The probabilities that a step which is right, hedged, or missing is judged solved."""
     fives = (1 - judge.false_alarm, 1 - judge.detects_hedged, 1 - judge.detects_missing)
     right, hedged, missing = (five * (1 - judge.flicker) + (1 - five) * judge.flicker for five in fives)
-    return States(right, hedged, missing)
+    return StepStates(right, hedged, missing)
 
 
-def _solved(judge: JudgeProfile, states: States) -> float:
+def _solved(judge: JudgeProfile, states: StepStates) -> float:
     right, hedged, missing = _passes(judge)
     return states.right * right + states.hedged * hedged + states.missing * missing
 
 
-def _given_judged(judge: JudgeProfile, states: States, *, failed: bool) -> States:
+def _given_judged(judge: JudgeProfile, states: StepStates, *, failed: bool) -> StepStates:
     """A step's states, given how it was judged."""
     joint = [state * (1 - passed if failed else passed) for state, passed in zip(states, _passes(judge), strict=True)]
     total = sum(joint)
-    return States(*(one / total for one in joint))
+    return StepStates(*(one / total for one in joint))
 
 
-def _helped(judge: JudgeProfile, scene: Scene, step: Step, peers: Sequence[CandidateProfile]) -> float:
+def _helped(judge: JudgeProfile, scene: Scene, step: SceneStep, peers: Sequence[CandidateProfile]) -> float:
     """The probability that a usable hint on a step can be had: of a peer drawn among those that solved it."""
     # A reply that is cut off is counted as one without the step, which is exact for steps of the second half.
     chances = [_solved(judge, _cut(_first(peer, scene, step), peer.whole)) for peer in peers]
     helped = 0.0
     for solved, weight in _subsets(chances):
-        able = [usable_hint(peer) for at, peer in enumerate(peers) if at in solved]
+        able = [usable_hint_chance(peer) for at, peer in enumerate(peers) if at in solved]
         helped += weight * (sum(able) / len(able) if able else 0.0)
     return helped
 
@@ -292,12 +307,12 @@ def _after(
     profile: CandidateProfile,
     arm: Arm,
     skill: float,
-    before: States,
+    before: StepStates,
     *,
     fresh: float,
-    told: _Told,
+    told: _StepFeedback,
     recites: float,
-) -> States:
+) -> StepStates:
     """A step's states in a whole reply after a round of an arm, from those that it had before.
 
     `recites` is how often a step that was left out is said right once it is named, whatever is concluded from it.
@@ -315,31 +330,31 @@ def _after(
         return _mixed(before, (right, hedged, missed))
     named = told.named and arm != "retry"
 
-    def missing(left_out: float) -> States:
+    def missing(left_out: float) -> StepStates:
         """The states after a step was missing: left out, or stated wrong."""
         states = _anew(profile, skill, fresh=left_out)[2]
         right = mends + (1 - mends) * states.right
         said = recites * left_out if named else 0.0
         kept = (1 - mends) * (1 - said)
-        return States(right + said * (1 - right), kept * states.hedged, kept * states.missing)
+        return StepStates(right + said * (1 - right), kept * states.hedged, kept * states.missing)
 
     wrong = missing(0.0)
     kept = (
-        States(1 - profile.harm, 0.0, profile.harm),
-        States(mends, 1 - mends, 0.0),
-        _mixed(States(fresh, 1 - fresh, 0.0), (missing(1.0), wrong, wrong)),
+        StepStates(1 - profile.harm, 0.0, profile.harm),
+        StepStates(mends, 1 - mends, 0.0),
+        _mixed(StepStates(fresh, 1 - fresh, 0.0), (missing(1.0), wrong, wrong)),
     )
     return _mixed(before, kept)
 
 
-def _upon(profile: CandidateProfile, states: States, mends: float) -> States:
+def _upon(profile: CandidateProfile, states: StepStates, mends: float) -> StepStates:
     """The states of a step whose model goes by what it would say anew, once feedback has mended and spoilt it."""
     right = states.right * (1 - profile.harm) + (1 - states.right) * mends
     hedged = states.hedged * (1 - mends)
-    return States(right, hedged, 1 - right - hedged)
+    return StepStates(right, hedged, 1 - right - hedged)
 
 
-def _anew(profile: CandidateProfile, skill: float, *, fresh: float) -> tuple[States, States, States]:
+def _anew(profile: CandidateProfile, skill: float, *, fresh: float) -> tuple[StepStates, StepStates, StepStates]:
     """A step's states when the question is answered anew: given that it was right, hedged, and missing before."""
     return _said_anew(profile.again, profile.omission, profile.hedging, skill, fresh)
 
@@ -347,7 +362,7 @@ def _anew(profile: CandidateProfile, skill: float, *, fresh: float) -> tuple[Sta
 @lru_cache(maxsize=4096)
 def _said_anew(
     again: float | None, omission: float, hedging: float, skill: float, fresh: float
-) -> tuple[States, States, States]:
+) -> tuple[StepStates, StepStates, StepStates]:
     if again is None:
         good = wrong = skill
     else:
@@ -356,24 +371,24 @@ def _said_anew(
         good = (known + (1 - known) * luck**2) / skill if skill else 0.0
         wrong = fresh * skill + (1 - fresh) * luck
 
-    def states(chance: float) -> States:
+    def states(chance: float) -> StepStates:
         said = (1 - omission) * chance
-        return States(said * (1 - hedging), said * hedging, 1 - said)
+        return StepStates(said * (1 - hedging), said * hedging, 1 - said)
 
     solved = states(good)
     return solved, solved, states(wrong)
 
 
-def _mixed(before: States, after: tuple[States, States, States]) -> States:
+def _mixed(before: StepStates, after: tuple[StepStates, StepStates, StepStates]) -> StepStates:
     """The states after a round, from those before and from what each of them becomes."""
     was_right, was_hedged, was_missing = before
     right, hedged, missing = after
-    return States(
+    return StepStates(
         was_right * right.right + was_hedged * hedged.right + was_missing * missing.right,
         was_right * right.hedged + was_hedged * hedged.hedged + was_missing * missing.hedged,
         was_right * right.missing + was_hedged * hedged.missing + was_missing * missing.missing,
     )
 
 
-def _cut(states: States, kept: float) -> States:
-    return States(states.right * kept, states.hedged * kept, 1 - kept * (states.right + states.hedged))
+def _cut(states: StepStates, kept: float) -> StepStates:
+    return StepStates(states.right * kept, states.hedged * kept, 1 - kept * (states.right + states.hedged))

@@ -9,25 +9,24 @@ says what is planted and in which order it applies.
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import orjson
 
 from dokimasia.domain.blindspots import AXES, NEUTRAL, OVERALL, PAIRWISE_ONLY, Task
 from dokimasia.domain.call import ChatReply, ToolCall, ToolSpec
-from dokimasia.domain.criterion import Box
+from dokimasia.domain.criterion import MAX_CRITERIA, WEIGHT_TOTAL, Box
 from dokimasia.domain.identity import unit_interval
 from dokimasia.prompts.dimensions import error_dimensions
-from dokimasia.simulation.blindspots.gold import gold_answer, reworded, told
-from dokimasia.simulation.blindspots.images import Edit
-from dokimasia.simulation.blindspots.texts import faults
 from dokimasia.simulation.candidates import REFUSAL
-from dokimasia.simulation.depicted import Depicted, statements
 from dokimasia.simulation.draws import Draws
-from dokimasia.simulation.panel import CHATTER, slip_of
-from dokimasia.simulation.planting import JudgeProfile, Slip
-from dokimasia.simulation.profiles import Profile, as_judge
-from dokimasia.simulation.sight import Part, looks_closer, sees
+from dokimasia.simulation.gold_answers import faults_in_text, gold_answer, reworded, stated_facts
+from dokimasia.simulation.image_edits import PlantedEdit
+from dokimasia.simulation.panel import CHATTER, draw_slip
+from dokimasia.simulation.picture_content import PictureContent, PictureFact, Statement, read_statements, sort_of
+from dokimasia.simulation.profiles import JudgeProfile, Profile, Slip, as_judge
+from dokimasia.simulation.unknown_inputs import sentences
+from dokimasia.simulation.visibility import ImagePart, ask_to_enlarge, makes_out
 
 BEST, FULL = 9, 10
 """What an answer without a fault is given by itself, and beside a reference."""
@@ -46,12 +45,12 @@ _TASTE: dict[Task, str] = {"image-to-text": "clarity", "text-to-image": "image_q
 """The axis on which a judge finds fault with what is a matter of taste."""
 
 
-class Shown(NamedTuple):
+class JudgedImage(NamedTuple):
     """An image of a request: what it depicts, which part of it, and the edits that were made in it."""
 
-    depicted: Depicted
-    part: Part
-    edits: tuple[Edit, ...]
+    depicted: PictureContent
+    part: ImagePart
+    edits: tuple[PlantedEdit, ...]
 
 
 class Flaw(NamedTuple):
@@ -64,7 +63,7 @@ class Flaw(NamedTuple):
     box: Box | None
 
 
-class Way(NamedTuple):
+class ProbeSetting(NamedTuple):
     """How a judge is asked: task and evaluator, whether the reference is another than the gold answer, effort, and draw."""
 
     task: Task
@@ -86,7 +85,7 @@ class Way(NamedTuple):
         return tuple(one for one in AXES[self.task] if self.paradigm == "pairwise" or one not in PAIRWISE_ONLY)
 
 
-class Verdict(NamedTuple):
+class Assessment(NamedTuple):
     """What a judge makes of one answer: points lost by axis (negative: gained), and what it says is wrong."""
 
     lost: Mapping[str, int]
@@ -94,16 +93,16 @@ class Verdict(NamedTuple):
     blameless: bool
 
 
-def answers(prompt: str) -> bool:
+def answers_probe_prompt(prompt: str) -> bool:
     """Return whether a prompt is answered here."""
     return prompt in ("justification", "new_reference") or _PROMPT.fullmatch(prompt) is not None
 
 
-def reply(
+def probe_reply(
     profile: Profile,
     prompt: str,
     inputs: Mapping[str, str],
-    shown: Sequence[Shown],
+    shown: Sequence[JudgedImage],
     draws: Draws,
     *,
     effort: str = "",
@@ -125,27 +124,27 @@ def reply(
         tools: what it may still look closer with.
     """
     judge = as_judge(profile)
-    slip = slip_of(judge, draws)
+    slip = draw_slip(judge, draws)
     if slip == "refuses" or draws.chance(judge.refusal, "refusal"):
         return ChatReply(text=REFUSAL, refusal=REFUSAL, finish_reason="stop", native_finish_reason="stop")
     found = _PROMPT.fullmatch(prompt)
     if found is not None and tools and judge.sight > 0:
-        looking = _looks(judge, inputs, shown, tools, draws, count=_judged(found[1], found[2]))
+        looking = _looks(judge, inputs, shown, tools, draws, count=_judged_count(found[1], found[2]))
         if looking is not None:
             return looking
     if slip == "unparsable" or (not held and draws.chance(judge.format_noise, "noise")):
         text = CHATTER
     elif prompt == "justification":
-        text = _read(judge, inputs, draws)
+        text = _justification_reply(judge, inputs, draws)
     elif found is None:
         text = _answered_anew(shown)
     else:
         evaluator = "-".join(filter(None, (found[1], (found[3] or "").replace("_", "-"))))
-        way = Way(_TASKS[found[2]], evaluator, _is_new(inputs, shown), effort, draw % ROUND)
+        way = ProbeSetting(_TASKS[found[2]], evaluator, _has_new_reference(inputs, shown), effort, draw % ROUND)
         if way.paradigm == "pairwise":
-            text = _compared(judge, way, inputs, shown, draws, slip, held=held)
+            text = _comparison_reply(judge, way, inputs, shown, draws, slip, held=held)
         else:
-            text = _scored(judge, way, inputs, shown, slip, held=held)
+            text = _score_reply(judge, way, inputs, shown, slip, held=held)
     return ChatReply(text=text, finish_reason="stop", native_finish_reason="stop")
 
 
@@ -159,19 +158,19 @@ def miss_rate(
     return min(1.0, max(0.0, rate + judge.misses_more.get(effort, 0.0)))
 
 
-def _judged(paradigm: str, answer: str) -> int:
+def _judged_count(paradigm: str, answer: str) -> int:
     """How many of the images that are shown first are to be looked at closely."""
     return 2 if answer == "image" and paradigm != "single" else 1
 
 
-def _is_new(inputs: Mapping[str, str], shown: Sequence[Shown]) -> bool:
+def _has_new_reference(inputs: Mapping[str, str], shown: Sequence[JudgedImage]) -> bool:
     """Whether the reference of a request is another one than the gold answer of the planted world."""
     if "reference" in inputs:
         return not shown or inputs["reference"] != gold_answer(shown[0].depicted)
     return bool(shown) and bool(shown[0].edits)
 
 
-def _flaws(task: Task, text: str, image: Shown | None) -> list[Flaw]:
+def _find_flaws(task: Task, text: str, image: JudgedImage | None) -> list[Flaw]:
     """What an answer is at fault in: a text on the picture, or the picture itself."""
     known = error_dimensions(task)
     found: list[Flaw] = []
@@ -183,7 +182,7 @@ def _flaws(task: Task, text: str, image: Shown | None) -> list[Flaw]:
         boxes = {point.key: point.box for point in image.depicted.points}
         rows = [
             (one.dimension, one.words or " ".join(one.key or ()), boxes.get(one.key) if one.key else None)
-            for one in faults(text, image.depicted)
+            for one in faults_in_text(text, image.depicted)
         ]
     for name, words, box in rows:
         if name in known and name != NEUTRAL:
@@ -191,14 +190,16 @@ def _flaws(task: Task, text: str, image: Shown | None) -> list[Flaw]:
     return found
 
 
-def _verdict(judge: JudgeProfile, way: Way, text: str, image: Shown | None, parts: Sequence[Part]) -> Verdict:
+def _assess(
+    judge: JudgeProfile, way: ProbeSetting, text: str, image: JudgedImage | None, parts: Sequence[ImagePart]
+) -> Assessment:
     """What the judge makes of one answer; see `JudgeProfile`."""
-    flaws = _flaws(way.task, text, image)
+    flaws = _find_flaws(way.task, text, image)
     lost: dict[str, int] = {}
     named: list[str] = []
     about = image.depicted.id if image else ""
     for dimension, several in groupby(sorted(flaws, key=lambda one: one.dimension), key=lambda one: one.dimension):
-        ones = [one for one in several if sees(judge.sight, one.box, parts)]
+        ones = [one for one in several if makes_out(judge.sight, one.box, parts)]
         if not ones:
             continue
         first = ones[0]
@@ -206,7 +207,7 @@ def _verdict(judge: JudgeProfile, way: Way, text: str, image: Shown | None, part
         rate = miss_rate(judge, dimension, first.group, way.evaluator, new=way.new_reference, effort=way.effort)
         if unit_interval("missed", *key) < rate:
             continue
-        named += [f'"{one.words}" is not as it should be ({_title(way.task, dimension)}).' for one in ones]
+        named += [f'"{one.words}" is not as it should be ({_dimension_title(way.task, dimension)}).' for one in ones]
         fate = unit_interval("fate", *key)
         change = judge.points * len(ones)
         if fate < judge.names_only:
@@ -215,14 +216,14 @@ def _verdict(judge: JudgeProfile, way: Way, text: str, image: Shown | None, part
             change = -1
         for axis in first.axes:
             lost[axis] = lost.get(axis, 0) + change
-    return Verdict(lost, tuple(named), not flaws)
+    return Assessment(lost, tuple(named), not flaws)
 
 
-def _title(task: Task, dimension: str) -> str:
+def _dimension_title(task: Task, dimension: str) -> str:
     return error_dimensions(task)[dimension].title.lower()
 
 
-def _quibbles(judge: JudgeProfile, way: Way, text: str, image: Shown | None) -> bool:
+def _quibbles(judge: JudgeProfile, way: ProbeSetting, text: str, image: JudgedImage | None) -> bool:
     """Whether the judge scores an answer without a fault otherwise: a harmless change, or the gold answer once more."""
     if image is None:
         return False
@@ -236,13 +237,19 @@ def _quibbles(judge: JudgeProfile, way: Way, text: str, image: Shown | None) -> 
     return way.draw > 0 and unit_interval("wavers", *key, way.draw) < judge.wavers
 
 
-def _scored(
-    judge: JudgeProfile, way: Way, inputs: Mapping[str, str], shown: Sequence[Shown], slip: Slip | None, *, held: bool
+def _score_reply(
+    judge: JudgeProfile,
+    way: ProbeSetting,
+    inputs: Mapping[str, str],
+    shown: Sequence[JudgedImage],
+    slip: Slip | None,
+    *,
+    held: bool,
 ) -> str:
-    judged = _judged(way.paradigm, "image" if way.task == "text-to-image" else "text") - 1
+    judged = _judged_count(way.paradigm, "image" if way.task == "text-to-image" else "text") - 1
     image = shown[judged] if len(shown) > judged else None
     text = inputs.get("response", "")
-    verdict = _verdict(judge, way, text, image, _parts(shown, image))
+    verdict = _assess(judge, way, text, image, _shown_parts(shown, image))
     lost = dict(verdict.lost)
     told = [f"A fault: {one}" for one in verdict.named]
     if verdict.blameless and _quibbles(judge, way, text, image):
@@ -257,15 +264,17 @@ def _scored(
     if slip == "one_short":
         points.popitem()
     if not verdict.named:
-        told.append(f"All of it was gone through, and all of it fits, such as: {_mentioned(judge, way, text, image)}.")
-    return _written(told, "scores", "score", points, held=held)
+        told.append(
+            f"All of it was gone through, and all of it fits, such as: {_mentioned_words(judge, way, text, image)}."
+        )
+    return _as_text(told, "scores", "score", points, held=held)
 
 
-def _compared(
+def _comparison_reply(
     judge: JudgeProfile,
-    way: Way,
+    way: ProbeSetting,
     inputs: Mapping[str, str],
-    shown: Sequence[Shown],
+    shown: Sequence[JudgedImage],
     draws: Draws,
     slip: Slip | None,
     *,
@@ -276,11 +285,13 @@ def _compared(
     images = [*shown[:1]] * 2 if of_texts else [*shown[:2]]
     if len(images) < 2:
         return CHATTER
-    verdicts = [_verdict(judge, way, text, one, _parts(shown, one)) for text, one in zip(texts, images, strict=True)]
+    verdicts = [
+        _assess(judge, way, text, one, _shown_parts(shown, one)) for text, one in zip(texts, images, strict=True)
+    ]
     told = [f"A fault of {'AB'[place]}: {one}" for place, verdict in enumerate(verdicts) for one in verdict.named]
     ahead = {axis: _sign(verdicts[1].lost.get(axis, 0) - verdicts[0].lost.get(axis, 0)) for axis in way.axes}
     step = int(draws.chance(judge.favours_first, "first"))
-    if all(one.blameless for one in verdicts) and (taste := _taste(judge, way, texts, images)):
+    if all(one.blameless for one in verdicts) and (taste := _preference(judge, way, texts, images)):
         step = 0
         ahead = {axis: taste if axis in (OVERALL, _TASTE[way.task]) else 0 for axis in way.axes}
         told.append("One of them is more to my taste.")
@@ -293,12 +304,12 @@ def _compared(
     if slip == "one_short":
         words.popitem()
     if not any(one.named for one in verdicts):
-        seen = _mentioned(judge, way, texts[0], images[0])
+        seen = _mentioned_words(judge, way, texts[0], images[0])
         told.append(f"The two differ in nothing that matters, and both were held against: {seen}.")
-    return _written(told, "better", "better", words, held=held)
+    return _as_text(told, "better", "better", words, held=held)
 
 
-def _mentioned(judge: JudgeProfile, way: Way, text: str, image: Shown | None) -> str:
+def _mentioned_words(judge: JudgeProfile, way: ProbeSetting, text: str, image: JudgedImage | None) -> str:
     """A few words of an answer, or of what an image shows, so that no two justifications of clean answers need be alike."""
     said = (
         [one.sentence() for one in image.depicted.points] if image and way.task == "text-to-image" else text.split(".")
@@ -308,7 +319,7 @@ def _mentioned(judge: JudgeProfile, way: Way, text: str, image: Shown | None) ->
     return " ".join(sentences[int(drawn * len(sentences))][:MOST_MENTIONED])
 
 
-def _taste(judge: JudgeProfile, way: Way, texts: Sequence[str], images: Sequence[Shown]) -> int:
+def _preference(judge: JudgeProfile, way: ProbeSetting, texts: Sequence[str], images: Sequence[JudgedImage]) -> int:
     """Which of two answers without a fault the judge prefers all the same: +1 for the first, -1, or 0 for neither."""
     quibbles = [_quibbles(judge, way, text, image) for text, image in zip(texts, images, strict=True)]
     if not any(quibbles):
@@ -318,7 +329,7 @@ def _taste(judge: JudgeProfile, way: Way, texts: Sequence[str], images: Sequence
     return 1 if marks[0] == sorted(marks)[worse] else -1
 
 
-def _imagines(judge: JudgeProfile, way: Way, text: str, image: Shown | None) -> bool:
+def _imagines(judge: JudgeProfile, way: ProbeSetting, text: str, image: JudgedImage | None) -> bool:
     about = (image.depicted.id, repr([one.words for one in image.edits])) if image else ("", "")
     return unit_interval("imagines", judge.name, way.evaluator, *about, text) < judge.imagines
 
@@ -327,7 +338,7 @@ def _sign(value: int) -> int:
     return (value > 0) - (value < 0)
 
 
-def _parts(shown: Sequence[Shown], image: Shown | None) -> list[Part]:
+def _shown_parts(shown: Sequence[JudgedImage], image: JudgedImage | None) -> list[ImagePart]:
     """The parts of a picture that any image of the request shows, those that were enlarged among them."""
     if image is None:
         return []
@@ -337,7 +348,7 @@ def _parts(shown: Sequence[Shown], image: Shown | None) -> list[Part]:
 def _looks(
     judge: JudgeProfile,
     inputs: Mapping[str, str],
-    shown: Sequence[Shown],
+    shown: Sequence[JudgedImage],
     tools: Sequence[ToolSpec],
     draws: Draws,
     *,
@@ -347,28 +358,28 @@ def _looks(
     calls: list[ToolCall] = []
     for number, image in enumerate(shown[:count]):
         texts = [inputs[name] for name in ("response", "response_a", "response_b") if name in inputs]
-        boxes = _needed(judge, texts, image, _parts(shown, image))
-        asked = looks_closer(tools, boxes[: MOST_LOOKS // count], number, image.part, f"{draws.key[:10]}{number}")
+        boxes = _needed(judge, texts, image, _shown_parts(shown, image))
+        asked = ask_to_enlarge(tools, boxes[: MOST_LOOKS // count], number, image.part, f"{draws.key[:10]}{number}")
         calls += asked.tool_calls if asked else ()
     if not calls:
         return None
     return ChatReply(text="", finish_reason="tool_calls", native_finish_reason="tool_calls", tool_calls=tuple(calls))
 
 
-def _needed(judge: JudgeProfile, texts: Sequence[str], image: Shown, parts: Sequence[Part]) -> list[Box]:
+def _needed(judge: JudgeProfile, texts: Sequence[str], image: JudgedImage, parts: Sequence[ImagePart]) -> list[Box]:
     """The regions that are too small to be made out, those that are at fault first."""
     if texts:
-        wrong = [flaw.box for text in texts for flaw in _flaws("image-to-text", text, image)]
-        spoken = {one.key for text in texts for one in statements(text)}
+        wrong = [flaw.box for text in texts for flaw in _find_flaws("image-to-text", text, image)]
+        spoken = {one.key for text in texts for one in read_statements(text)}
         rest = [point.box for point in image.depicted.points if point.key in spoken]
     else:
         wrong = [edit.box for edit in image.edits]
         rest = [point.box for point in image.depicted.points]
     boxes = dict.fromkeys(box for box in (*wrong, *rest) if box is not None)
-    return [box for box in boxes if not sees(judge.sight, box, parts)]
+    return [box for box in boxes if not makes_out(judge.sight, box, parts)]
 
 
-def _read(judge: JudgeProfile, inputs: Mapping[str, str], draws: Draws) -> str:
+def _justification_reply(judge: JudgeProfile, inputs: Mapping[str, str], draws: Draws) -> str:
     """Whether a justification names the error that is described, or any: what simulated judges call a fault."""
     place = inputs.get("where", "")[-1:]
     wanted = [one for one in _FAULT.finditer(inputs["justification"]) if not place or one["place"] in (None, place)]
@@ -380,17 +391,108 @@ def _read(judge: JudgeProfile, inputs: Mapping[str, str], draws: Draws) -> str:
     return f'Words: "{words}"\nVerdict: [[yes]]' if words else "Words: none\nVerdict: [[no]]"
 
 
-def _answered_anew(shown: Sequence[Shown]) -> str:
+def _answered_anew(shown: Sequence[JudgedImage]) -> str:
     """The gold answer to a picture in other words."""
     if not shown:
         return REFUSAL
     picture = shown[0].depicted
-    return reworded(picture, [point.sentence() for point in told(picture)])
+    return reworded(picture, [point.sentence() for point in stated_facts(picture)])
 
 
-def _written(told: Iterable[str], field: str, word: str, values: Mapping[str, int | str], *, held: bool) -> str:
+def _as_text(told: Iterable[str], field: str, word: str, values: Mapping[str, int | str], *, held: bool) -> str:
     justification = "\n".join(told)
     if held:
         return orjson.dumps({"justification": justification, field: dict(values)}).decode()
     lines = "\n".join(f"{axis} | {word}: [{value}]" for axis, value in values.items())
     return f"{justification}\n\n{lines}"
+
+
+DESCRIBING = re.compile(r"\b(?:describe|description|caption)\b", re.IGNORECASE)
+DECISION = "right-or-wrong"
+"""The evaluator that asks whether two answers say the same."""
+
+_PLACEMENT = re.compile(
+    r"In the picture the ([^.]{1,80}?) is (to the left of|to the right of|above|below) the ([^.]{1,80}?)\."
+)
+_OTHER_SIDE = {"to the left of": "to the right of", "above": "below"}
+_LEAST_STATED = 3
+
+
+def solution_of_description(picture: PictureContent) -> str:
+    """Return the model solution to a request to describe a picture: its gold answer, step by step."""
+    gold = gold_answer(picture)
+    steps = "\n".join(f"{number}. {one}" for number, one in enumerate(sentences(gold), 1))
+    return f"<reasoning>\n{steps}\n</reasoning>\n<answer>\n{gold}\n</answer>"
+
+
+def criteria_of_description(picture: PictureContent, *, final: bool) -> list[dict[str, Any]]:
+    """Return criteria on what the gold answer to a picture states, each of another sort as far as there are."""
+    by_sort = sorted(stated_facts(picture), key=lambda point: (_rank_in_sort(picture, point), point.sort))[
+        :MAX_CRITERIA
+    ]
+    weights = [WEIGHT_TOTAL // len(by_sort) + (number < WEIGHT_TOTAL % len(by_sort)) for number in range(len(by_sort))]
+    return [
+        {
+            "question": f"What is the {point.attribute} of the {point.subject}?",
+            "ground_truth": point.sentence(),
+            "weight": weight,
+            "anchor": "whole image",
+            **({"final": False} if final else {}),
+        }
+        for point, weight in zip(by_sort, weights, strict=True)
+    ]
+
+
+def says_the_same(judge: JudgeProfile, answer: str, reference: str) -> bool | None:
+    """Return whether a judge takes a description to say what a reference says; None where the two are no descriptions.
+
+    Errors in it are missed as `misses` says for the evaluator `right-or-wrong`, harmless changes taken for errors with the
+    rate `nitpicks`.
+    """
+    if min(len(read_statements(answer)), len(read_statements(reference))) < _LEAST_STATED:
+        return None
+    found = _differences(answer, reference)
+    if not found:
+        return answer == reference or unit_interval("nitpicks", judge.name, DECISION, answer) >= judge.nitpicks
+    groups = error_dimensions("image-to-text")
+    for dimension, words in found:
+        rate = miss_rate(judge, dimension, groups[dimension].group, DECISION)
+        if unit_interval("missed", judge.name, DECISION, reference, dimension, words) >= rate:
+            return False
+    return True
+
+
+def _differences(answer: str, reference: str) -> list[tuple[str, str]]:
+    """The dimensions in which a description departs from another that is right, each once, with the words that show it."""
+    points = tuple(_as_written(stated, reference) for stated in read_statements(reference))
+    found = sorted(
+        (one.dimension, one.words or repr(one.key))
+        for one in faults_in_text(answer, PictureContent("", "natural", points))
+    )
+    if _placements(answer) != _placements(reference):
+        found.append(("spatial_relation_swap", repr(_placements(answer))))
+    return [next(rows) for _, rows in groupby(found, key=lambda row: row[0])]
+
+
+def _as_written(stated: Statement, text: str) -> PictureFact:
+    """A statement of a text as a fact, in the text's own capitals."""
+    attribute, subject = stated.key
+    found = re.search(rf"\b({re.escape(attribute)}) of the ({re.escape(subject)}) is ", text, re.IGNORECASE)
+    attribute, subject = found.groups() if found else stated.key
+    return PictureFact(attribute, subject, stated.value, (), sort=sort_of(stated.key[0], stated.value))
+
+
+def _placements(text: str) -> set[Sequence[str]]:
+    """What is said of where things are, on whichever side it begins."""
+    return {
+        (one, side, other) if side in _OTHER_SIDE else (other, _mirrored(side), one)
+        for one, side, other in _PLACEMENT.findall(text)
+    }
+
+
+def _mirrored(side: str) -> str:
+    return next(one for one, other in _OTHER_SIDE.items() if other == side)
+
+
+def _rank_in_sort(picture: PictureContent, point: PictureFact) -> int:
+    return [one.key for one in stated_facts(picture) if one.sort == point.sort].index(point.key)

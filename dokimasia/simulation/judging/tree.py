@@ -6,13 +6,20 @@ from typing import Any, NamedTuple
 
 from dokimasia.domain.capability import CATEGORIES, DEEPEST
 from dokimasia.simulation.draws import Draws
+from dokimasia.simulation.lexicon import (
+    Sense,
+    all_capabilities,
+    last_of,
+    parent_names,
+    parent_of,
+    sense_of_criterion,
+    sense_of_name,
+    unknown_path,
+)
 from dokimasia.simulation.profiles import JudgeProfile
-from dokimasia.simulation.reading import read_json
-from dokimasia.simulation.tree import lexicon as tree_lexicon
-from dokimasia.simulation.tree.lexicon import last_of, parent_of
-from dokimasia.simulation.tree.sense import Sense, foreign_path, sense, sense_of_name
+from dokimasia.simulation.requests import read_json
 
-PROMPTS = ("tree_propose", "tree_merge", "tree_map")
+TREE_PROMPTS = ("tree_propose", "tree_merge", "tree_map")
 
 _PATH = re.compile(r"(?:<[^<>\n]{1,200}>){1,3}")
 _NUMBERED = re.compile(r"\s*(?P<n>\d+)\s*[.):|]\s*(?P<text>.+)")
@@ -23,7 +30,7 @@ _VAGUE = frozenset(
 )
 
 
-class Listed(NamedTuple):
+class ListedCriterion(NamedTuple):
     """A criterion as it is shown: its number, and what it probes."""
 
     n: int
@@ -37,18 +44,20 @@ def tree_reply(profile: JudgeProfile, prompt: str, inputs: Mapping[str, str], dr
     by their planted meaning; others by a key word.
     """
     if prompt == "tree_propose":
-        return _proposals(inputs["tree"], read_listed(inputs["criteria"]), draws)
+        return _proposals(inputs["tree"], read_listed_criteria(inputs["criteria"]), draws)
     if prompt == "tree_merge":
         return _groups(profile, inputs["capabilities"], draws)
-    return _mapping(profile, inputs["paths"], read_listed(inputs["criteria"]), draws)
+    return _mapping(profile, inputs["paths"], read_listed_criteria(inputs["criteria"]), draws)
 
 
-def read_listed(text: str) -> list[Listed]:
+def read_listed_criteria(text: str) -> list[ListedCriterion]:
     """Return the criteria of a list: JSON objects a line or in an array, or numbered lines."""
-    found: list[Listed] = []
-    for at, row in enumerate(_rows(text), 1):
+    found: list[ListedCriterion] = []
+    for at, row in enumerate(_read_rows(text), 1):
         question = str(row.get("criterion") or row.get("text") or "")
-        found.append(Listed(int(row.get("n", at)), sense(question, str(row.get("ground_truth") or ""))))
+        found.append(
+            ListedCriterion(int(row.get("n", at)), sense_of_criterion(question, str(row.get("ground_truth") or "")))
+        )
     return found
 
 
@@ -60,7 +69,7 @@ def fits(meant: Sense, name: str) -> bool:
     return leaf.planted is None and None not in (meant.word, leaf.word) and _stem(meant.word) == _stem(leaf.word)
 
 
-def _proposals(tree: str, criteria: Iterable[Listed], draws: Draws) -> str:
+def _proposals(tree: str, criteria: Iterable[ListedCriterion], draws: Draws) -> str:
     """Reuse a leaf that fits; else propose one of the capability's names, below a parent of the tree that fits."""
     paths = sorted(set(_PATH.findall(tree)))
     leaves = [path for path in paths if path.count("<") == DEEPEST]
@@ -75,12 +84,12 @@ def _proposals(tree: str, criteria: Iterable[Listed], draws: Draws) -> str:
         if fitting:
             lines.append(f"{one.n} | {_best(one.sense, fitting)}")
             continue
-        wanted = one.sense.planted or foreign_path(one.sense.word)
+        wanted = one.sense.planted or unknown_path(one.sense.word)
         parent = _parent(wanted, parents, draws)
         if parent not in parents:
             new_parents[f"<ADD,{parent_of(parent)},{last_of(parent)}>"] = None
             parents.add(parent)
-        known = tree_lexicon.every().get(wanted)
+        known = all_capabilities().get(wanted)
         name = draws.pick(known.names, "name", wanted) if known else last_of(wanted)
         lines.append(f"{one.n} | <ADD,{parent},{name}>")
     return "\n".join([*new_parents, *lines])
@@ -89,7 +98,7 @@ def _proposals(tree: str, criteria: Iterable[Listed], draws: Draws) -> str:
 def _parent(wanted: str, parents: set[str], draws: Draws) -> str:
     """Return a parent of the tree that is one for the wanted path, else a name for one, which may be any that it has."""
     above = parent_of(wanted)
-    names = tree_lexicon.parent_names().get(above, (last_of(above),))
+    names = parent_names().get(above, (last_of(above),))
     possible = [f"{parent_of(above)}<{name}>" for name in names]
     return next((path for path in possible if path in parents), draws.pick(possible, "parent", above))
 
@@ -98,7 +107,7 @@ def _groups(profile: JudgeProfile, capabilities: str, draws: Draws) -> str:
     """Group the names that stand for one capability, the best supported first; name those that say nothing anew."""
     groups: dict[str, list[tuple[int, int]]] = {}
     vague: list[str] = []
-    for at, row in enumerate(_rows(capabilities), 1):
+    for at, row in enumerate(_read_rows(capabilities), 1):
         n, path = int(row.get("n", at)), str(row.get("path", ""))
         meant = Sense(_planted_parent(path)) if path.count("<") < DEEPEST else Sense(None)
         meant = sense_of_name(last_of(path)) if meant.planted is None else meant
@@ -115,29 +124,29 @@ def _groups(profile: JudgeProfile, capabilities: str, draws: Draws) -> str:
 
 def _better_name(examples: Iterable[str], draws: Draws) -> str:
     """Return a bar and a name for what all examples of a vague capability probe; nothing where they probe several things."""
-    senses = {sense(str(one)) for one in examples}
+    senses = {sense_of_criterion(str(one)) for one in examples}
     meant = next(iter(senses)) if len(senses) == 1 else Sense(None)
     if meant == Sense(None):
         return ""
-    known = tree_lexicon.every().get(meant.planted or "")
-    return f" | {draws.pick(known.names, 'name', meant.planted or '') if known else last_of(foreign_path(meant.word))}"
+    known = all_capabilities().get(meant.planted or "")
+    return f" | {draws.pick(known.names, 'name', meant.planted or '') if known else last_of(unknown_path(meant.word))}"
 
 
 def _planted_parent(path: str) -> str | None:
     """Return the planted parent that a path of a category and a parent names, under whatever name."""
-    names = tree_lexicon.parent_names()
+    names = parent_names()
     return next(
         (above for above, known in names.items() if last_of(path) in known and parent_of(above) == parent_of(path)),
         None,
     )
 
 
-def _mapping(profile: JudgeProfile, paths: str, criteria: Iterable[Listed], draws: Draws) -> str:
+def _mapping(profile: JudgeProfile, paths: str, criteria: Iterable[ListedCriterion], draws: Draws) -> str:
     """Give each criterion the path that fits, or none; or, at the planted rate, any other capability of the list."""
     listed = sorted(set(_PATH.findall(paths)))
     senses = {path: sense_of_name(last_of(path)) for path in listed if path.count("<") == DEEPEST}
     by_meaning: dict[Sense, str] = {}
-    for path in sorted(senses, key=lambda path: (path not in tree_lexicon.every(), path)):
+    for path in sorted(senses, key=lambda path: (path not in all_capabilities(), path)):
         by_meaning.setdefault(_key(senses[path]), path)
     lines: list[str] = []
     for one in criteria:
@@ -155,8 +164,8 @@ def _branch(meant: Sense, branches: Iterable[str]) -> str | None:
     """Return the deepest branch of a list under which a planted, or a foreign, capability falls."""
     if meant == Sense(None):
         return None
-    above = parent_of(meant.planted or foreign_path(meant.word))
-    possible = {f"{parent_of(above)}<{name}>" for name in tree_lexicon.parent_names().get(above, (last_of(above),))}
+    above = parent_of(meant.planted or unknown_path(meant.word))
+    possible = {f"{parent_of(above)}<{name}>" for name in parent_names().get(above, (last_of(above),))}
     possible.add(parent_of(above))
     return max((path for path in branches if path in possible), key=lambda path: (path.count("<"), path), default=None)
 
@@ -173,7 +182,7 @@ def _stem(word: str | None) -> str:
     return (word or "")[:_STEM].casefold()
 
 
-def _rows(text: str) -> list[dict[str, Any]]:
+def _read_rows(text: str) -> list[dict[str, Any]]:
     """Return the objects of a list: a JSON array, an object a line, or numbered lines of plain text."""
     whole = read_json(text)
     if isinstance(whole, list):

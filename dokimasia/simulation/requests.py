@@ -1,4 +1,4 @@
-"""How a simulated model understands a request: by the prompts' own inverse, and what stands outside of its fences."""
+"""How a simulated model understands a request: by the prompts' own inverse, and by what stands outside of its fences."""
 
 import re
 from collections.abc import Sequence
@@ -23,14 +23,14 @@ _BLOCK = re.compile(r"<<<([A-Z][A-Z0-9_ ]*) ([0-9a-f]{16})>>>\n.*?\n<<<END \1 \2
 _CHOICE = re.compile(r"^([A-Z])\. ", re.MULTILINE)
 
 
-class Understood(NamedTuple):
+class UnderstoodPrompt(NamedTuple):
     """A recognised request, and the text in it that belongs neither to the prompt nor to a fenced input."""
 
     request: Recognised
     outside: str = ""
 
 
-def understand(messages: Sequence[Message], *, library: PromptLibrary | None = None) -> Understood | None:
+def understand(messages: Sequence[Message], *, library: PromptLibrary | None = None) -> UnderstoodPrompt | None:
     """Return what is asked, or None where the messages are nothing that a simulated model knows.
 
     An exactly rendered prompt is recognised as such and has nothing outside. A judge's prompt to which something was
@@ -43,7 +43,7 @@ def understand(messages: Sequence[Message], *, library: PromptLibrary | None = N
     messages = without_looking(without_form(messages, library=known), library=known)
     exact = recognise(messages, library=known)
     if exact is not None:
-        return Understood(exact)
+        return UnderstoodPrompt(exact)
     if len(messages) >= 3 and messages[-2].role == "assistant":
         inner = understand(messages[:-2], library=known)
         if inner is None:
@@ -57,7 +57,7 @@ def understand(messages: Sequence[Message], *, library: PromptLibrary | None = N
     return None
 
 
-def _with_outside(prompt: Prompt, system: str, user: str, messages: Sequence[Message]) -> Understood | None:
+def _with_outside(prompt: Prompt, system: str, user: str, messages: Sequence[Message]) -> UnderstoodPrompt | None:
     read = read_fences(user)
     if read is None:
         return None
@@ -68,7 +68,7 @@ def _with_outside(prompt: Prompt, system: str, user: str, messages: Sequence[Mes
     added = [line for line in _BLOCK.sub("", user).splitlines() if line not in own]
     images = tuple(image for message in messages for image in message.images)
     request = Recognised(name=prompt.name, version=prompt.version, inputs=inputs, images=images)
-    return Understood(request, "\n".join([system.replace(prompt.system, "", 1), *added]).strip())
+    return UnderstoodPrompt(request, "\n".join([system.replace(prompt.system, "", 1), *added]).strip())
 
 
 def read_json(text: str) -> Any:

@@ -7,16 +7,16 @@ import orjson
 from dokimasia.domain.call import ChatReply, ToolCall, ToolSpec
 from dokimasia.domain.criterion import Box
 
-Part = tuple[float, float, float, float]
+ImagePart = tuple[float, float, float, float]
 """The part (x0, y0, x1, y1) of a scene that an image shows, as fractions of the whole."""
 
-WHOLE: Part = (0.0, 0.0, 1.0, 1.0)
+WHOLE: ImagePart = (0.0, 0.0, 1.0, 1.0)
 _MARGIN = 0.05
 _TOLERANCE = 0.002
 _ENLARGING = ("zoom", "crop")
 
 
-def sees(sight: float, box: Box | None, parts: Iterable[Part]) -> bool:
+def makes_out(sight: float, box: Box | None, parts: Iterable[ImagePart]) -> bool:
     """Return whether what lies in a box is seen in any of the images.
 
     It is where an image shows the whole box, and the box takes up at least the share `sight` of that image's area. What
@@ -25,11 +25,11 @@ def sees(sight: float, box: Box | None, parts: Iterable[Part]) -> bool:
     if sight <= 0 or box is None:
         return True
     area = (box.x1 - box.x0) * (box.y1 - box.y0)
-    return any(_holds(part, box) and area >= sight * (part[2] - part[0]) * (part[3] - part[1]) for part in parts)
+    return any(_contains(part, box) and area >= sight * (part[2] - part[0]) * (part[3] - part[1]) for part in parts)
 
 
-def looks_closer(
-    tools: Sequence[ToolSpec], boxes: Iterable[Box | None], image: int, part: Part, key: str
+def ask_to_enlarge(
+    tools: Sequence[ToolSpec], boxes: Iterable[Box | None], image: int, part: ImagePart, key: str
 ) -> ChatReply | None:
     """Return a reply that asks to enlarge some regions, or None where no tool that is offered can.
 
@@ -42,7 +42,7 @@ def looks_closer(
     """
     tool = next((name for name in _ENLARGING if any(one.name == name for one in tools)), None)
     hidden = dict.fromkeys(box for box in boxes if box is not None)
-    regions = [region for box in hidden if (region := inside(box, part, margin=_MARGIN)) is not None]
+    regions = [region for box in hidden if (region := box_in_part(box, part, margin=_MARGIN)) is not None]
     if tool is None or not regions:
         return None
     calls = tuple(
@@ -56,7 +56,7 @@ def looks_closer(
     return ChatReply(text="", finish_reason="tool_calls", native_finish_reason="tool_calls", tool_calls=calls)
 
 
-def _holds(part: Part, box: Box) -> bool:
+def _contains(part: ImagePart, box: Box) -> bool:
     return (
         part[0] <= box.x0 + _TOLERANCE
         and part[1] <= box.y0 + _TOLERANCE
@@ -65,7 +65,7 @@ def _holds(part: Part, box: Box) -> bool:
     )
 
 
-def inside(box: Box, part: Part, *, margin: float = 0.0) -> list[float] | None:
+def box_in_part(box: Box, part: ImagePart, *, margin: float = 0.0) -> list[float] | None:
     """Return a box of the scene, with a share of it around it, in fractions of an image of a part; None if outside."""
     wide, high = part[2] - part[0], part[3] - part[1]
     more_x, more_y = margin * (box.x1 - box.x0), margin * (box.y1 - box.y0)

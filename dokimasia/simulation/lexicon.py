@@ -1,19 +1,27 @@
-"""The planted tree and its many surface forms: names of each capability that share nothing, and words that betray it.
+"""The planted capabilities under many names, and what a simulated judge makes of the words of a criterion or a name.
 
-Two parts. The capabilities that steps of the planted scenes belong to have further names in plain English. The *made-up
-tree* has capabilities of which nobody can know anything but what is planted here: their names and the words by which a
-criterion speaks of them are invented, so that a list of synonyms, however long, holds none of them.
+The capabilities that steps of the planted scenes belong to have further names in plain English. The *made-up tree* has
+capabilities of which nobody can know anything but what is planted here: their names and the words by which a criterion
+speaks of them are invented, so that a list of synonyms, however long, holds none of them.
+
 """
 
 import re
+from collections import defaultdict
 from collections.abc import Mapping
-from functools import cache
+from functools import cache, lru_cache
 from hashlib import sha256
 from random import Random
 from typing import NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
 from dokimasia.domain.capability import CATEGORIES
 from dokimasia.simulation import capabilities as can
+from dokimasia.simulation.scene import DOMAINS
+from dokimasia.simulation.scenes import make_scene
+from dokimasia.simulation.unknown_inputs import content_words, is_unknown_question
 
 PARENTS, LEAVES = 4, 3
 """Of the made-up tree: parents of a category, leaves of a parent."""
@@ -28,7 +36,7 @@ _STARTS, _VOWELS, _ENDS = (
 )
 _CRAFTS = ("Recognition", "Judgement", "Tracing", "Handling", "Sense", "Discernment", "Use", "Grasp")
 
-_PARENT_NAMES = {
+_OTHER_PARENT_NAMES = {
     "Enumeration": "Quantities",
     "Object Perception": "Thing Identity",
     "Attribute Perception": "Visible Properties",
@@ -49,7 +57,7 @@ _PARENT_NAMES = {
 }
 """What else a parent of the planted scenes' tree is called."""
 
-_NAMES: dict[str, tuple[str, ...]] = {
+_OTHER_NAMES: dict[str, tuple[str, ...]] = {
     can.COUNTING: ("Tallying All Items", "Cardinality", "How Many There Are"),
     can.COUNTING_SELECTED: ("Filtered Tally", "Conditional Cardinality", "Subset Quantity"),
     can.OBJECT: ("Naming Entities", "Identifying What It Is", "Recognising Things"),
@@ -94,22 +102,22 @@ class Capability(NamedTuple):
 
 
 @cache
-def shown() -> Mapping[str, Capability]:
+def scene_capabilities() -> Mapping[str, Capability]:
     """Return the capabilities of the planted scenes by path."""
-    return {path: Capability(path, (last_of(path), *_NAMES[path])) for path in can.CAPABILITIES}
+    return {path: Capability(path, (last_of(path), *_OTHER_NAMES[path])) for path in can.CAPABILITIES}
 
 
 @cache
-def made_up() -> Mapping[str, Capability]:
+def made_up_capabilities() -> Mapping[str, Capability]:
     """Return the capabilities of the made-up tree by path: 6 categories, 24 parents, 72 leaves, six names each."""
     found: dict[str, Capability] = {}
     taken: set[str] = set()
     for category in CATEGORIES:
         for parent in range(PARENTS):
-            group = _invented(taken, category, parent)
+            group = _invent_word(taken, category, parent)
             for leaf in range(LEAVES):
-                names = _names(taken, category, parent, leaf)
-                cues = tuple(_invented(taken, category, parent, leaf, "cue", at).lower() for at in range(CUES))
+                names = _leaf_names(taken, category, parent, leaf)
+                cues = tuple(_invent_word(taken, category, parent, leaf, "cue", at).lower() for at in range(CUES))
                 path = f"<{category}><{group}><{names[0]}>"
                 found[path] = Capability(path, names, cues)
     return found
@@ -119,25 +127,25 @@ def made_up() -> Mapping[str, Capability]:
 def parent_names() -> Mapping[str, tuple[str, ...]]:
     """Return what each planted parent is called, by `<category><parent>`: its own name first."""
     names: dict[str, tuple[str, ...]] = {}
-    for path in [*shown(), *made_up()]:
+    for path in [*scene_capabilities(), *made_up_capabilities()]:
         above = parent_of(path)
         own = last_of(above)
-        names[above] = (own, _PARENT_NAMES[own]) if own in _PARENT_NAMES else (own, f"{own} Matters")
+        names[above] = (own, _OTHER_PARENT_NAMES[own]) if own in _OTHER_PARENT_NAMES else (own, f"{own} Matters")
     return names
 
 
 @cache
-def every() -> Mapping[str, Capability]:
+def all_capabilities() -> Mapping[str, Capability]:
     """Return all planted capabilities by path."""
-    return {**shown(), **made_up()}
+    return {**scene_capabilities(), **made_up_capabilities()}
 
 
-def named(name: str) -> str | None:
+def capability_by_name(name: str) -> str | None:
     """Return the planted capability that a leaf's name stands for, whatever its case; None for a name that is none."""
     return _by_name().get(" ".join(name.casefold().split()))
 
 
-def betrayed(text: str) -> str | None:
+def capability_by_cue(text: str) -> str | None:
     """Return the made-up capability that a text's words betray: the first of the cues in it, None without any."""
     known = _by_cue()
     return next((known[word] for word in _WORD.findall(text.casefold()) if word in known), None)
@@ -155,26 +163,26 @@ def last_of(path: str) -> str:
 
 @cache
 def _by_name() -> Mapping[str, str]:
-    return {name.casefold(): path for path, capability in every().items() for name in capability.names}
+    return {name.casefold(): path for path, capability in all_capabilities().items() for name in capability.names}
 
 
 @cache
 def _by_cue() -> Mapping[str, str]:
-    return {cue: path for path, capability in made_up().items() for cue in capability.cues}
+    return {cue: path for path, capability in made_up_capabilities().items() for cue in capability.cues}
 
 
-def _names(taken: set[str], *key: str | int) -> tuple[str, ...]:
+def _leaf_names(taken: set[str], *key: str | int) -> tuple[str, ...]:
     """Return three unrelated words, each alone with one craft and turned round with another: six names of a leaf."""
     names: list[str] = []
     rng = _rng("craft", *key)
     for root in range(3):
-        word = _invented(taken, *key, "name", root)
+        word = _invent_word(taken, *key, "name", root)
         craft, other = rng.sample(_CRAFTS, 2)
         names += [f"{word} {craft}", f"{other} of {word}s"]
     return tuple(names)
 
 
-def _invented(taken: set[str], *key: str | int) -> str:
+def _invent_word(taken: set[str], *key: str | int) -> str:
     """Return a word that is not taken yet, and take it."""
     rng = _rng(*key)
     while True:
@@ -188,3 +196,116 @@ def _invented(taken: set[str], *key: str | int) -> str:
 def _rng(*key: str | int) -> Random:
     hashed = sha256("\0".join(["made-up tree/1", *map(str, key)]).encode()).digest()
     return Random(int.from_bytes(hashed[:8], "big"))
+
+
+SCENES = 120
+"""Scenes of each domain from which a judge knows how the planted questions are worded. Others word them alike."""
+
+ALIKE = 0.62
+"""The share of common pairs of neighbouring words from which two questions are wordings of one thing."""
+
+_TOKEN = re.compile(r"\w+|[^\w\s]")
+_EVERYDAY: tuple[tuple[str, str], ...] = (
+    (r"\bhow many\b|\bnumber of\b|\bcount", can.COUNTING),
+    (r"\bwhat colou?r|\bcolou?r of\b|\bcolou?red\b", can.COLOUR),
+    (r"\bshape\b", can.SHAPE),
+    (
+        r"\bposition|\bwhere (?:is|are)\b|\bin relation to\b|\bnext to\b|\bleft of\b|\bright of\b|\bbehind\b",
+        can.POSITION,
+    ),
+    (r"\bwritten\b|\bsign says\b|\btext on\b|\blabelled\b", can.TEXT),
+    (r"\bwhat (?:kind|type|sort) of (?:picture|image|photo|document)\b", can.GENRE),
+)
+_PLAIN = tuple((re.compile(pattern, re.IGNORECASE), path) for pattern, path in _EVERYDAY)
+
+_Pairs = frozenset[tuple[str, str]]
+
+
+class Sense(NamedTuple):
+    """What a criterion probes: a planted capability, or, where nothing is planted, a word that stands for one."""
+
+    planted: str | None
+    word: str | None = None
+
+
+class _KnownWordings(NamedTuple):
+    sizes: NDArray[np.int64]
+    paths: list[str]
+    holders: dict[tuple[str, str], NDArray[np.int64]]
+
+
+def sense_of_criterion(question: str, ground_truth: str = "") -> Sense:
+    """Return what a criterion probes, by its words alone.
+
+    Criteria of the made-up tree betray themselves by a word, those of the planted scenes by how their question is
+    worded. Anything else is told by plain words ("how many", "which colour"), else by the first word of content.
+    """
+    path = capability_by_cue(question) or capability_by_cue(ground_truth)
+    if path is None and not is_unknown_question(question):
+        path = _capability_by_wording(question)
+    if path is not None:
+        return Sense(path)
+    text = ground_truth if is_unknown_question(question) else f"{question} {ground_truth}"
+    everyday = next((path for pattern, path in _PLAIN if pattern.search(text)), None)
+    if everyday is not None:
+        return Sense(everyday)
+    return Sense(None, next(iter(content_words(text)), None))
+
+
+def sense_of_name(name: str) -> Sense:
+    """Return what a leaf of that name is about: a planted capability, else its first word of content."""
+    path = capability_by_name(name)
+    return Sense(path) if path is not None else Sense(None, next(reversed(content_words(name)), None))
+
+
+def unknown_path(word: str | None) -> str:
+    """Return where a judge hangs a capability of which it knows a word only: what ends in -ing is a way of reasoning."""
+    name = (word or "the picture as a whole").capitalize()
+    doing = name.endswith("ing")
+    category = CATEGORIES[1] if doing else CATEGORIES[3]
+    parent = "Working Steps" if doing else "Subject Understanding"
+    return f"<{category}><{parent}><{name if doing else f'Understanding of {name}'}>"
+
+
+@lru_cache(maxsize=100_000)
+def _capability_by_wording(question: str) -> str | None:
+    """Return the capability of the planted question that is worded most alike, None where none is alike enough."""
+    known = _known_wordings()
+    mine = _neighbours(question)
+    held = [known.holders[pair] for pair in mine if pair in known.holders]
+    if not held:
+        return None
+    shared = np.bincount(np.concatenate(held), minlength=len(known.paths))
+    alike = 2 * shared / (len(mine) + known.sizes)
+    best = int(alike.argmax())  # the first of several
+    return known.paths[best] if alike[best] >= ALIKE else None
+
+
+@cache
+def _known_wordings() -> _KnownWordings:
+    """Return how planted questions are worded, and which wordings hold each pair of neighbouring words."""
+    found: dict[_Pairs, str] = {}
+    for question, path in _planted_questions().items():
+        found.setdefault(_neighbours(question), path)
+    holders: defaultdict[tuple[str, str], list[int]] = defaultdict(list)
+    for at, pairs in enumerate(found):
+        for pair in pairs:
+            holders[pair].append(at)
+    sizes = np.array([len(pairs) for pairs in found])
+    return _KnownWordings(sizes, list(found.values()), {pair: np.array(ats) for pair, ats in holders.items()})
+
+
+def _planted_questions() -> dict[str, str]:
+    """Return the planted questions and the capability of each, as the first step that is worded so has it."""
+    found: dict[str, str] = {}
+    for domain in DOMAINS:
+        for seed in range(SCENES):
+            for question in make_scene(domain, seed).questions:
+                for step in question.steps:
+                    found.setdefault(step.question, step.capability)
+    return found
+
+
+def _neighbours(text: str) -> _Pairs:
+    words = _TOKEN.findall(text.casefold())
+    return frozenset(zip(["", *words], [*words, ""], strict=True))

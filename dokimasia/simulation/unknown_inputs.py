@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from dokimasia.domain.call import ChatReply
 from dokimasia.domain.criterion import MAX_CRITERIA, WEIGHT_TOTAL
-from dokimasia.simulation.candidates import FINAL, deliver
+from dokimasia.simulation.candidates import FINAL, deliver_reply
 from dokimasia.simulation.draws import Draws
 from dokimasia.simulation.profiles import CandidateProfile
 
@@ -74,7 +74,9 @@ def content_words(text: str) -> list[str]:
     return list(dict.fromkeys(words))
 
 
-def answer(profile: CandidateProfile, question: str, choices: Sequence[str], draws: Draws) -> ChatReply:
+def answer_unknown_question(
+    profile: CandidateProfile, question: str, choices: Sequence[str], draws: Draws
+) -> ChatReply:
     """Return a candidate's answer made of the question's words and general remarks; skill adds words."""
     seen = [word for number, word in enumerate(content_words(question)) if draws.chance(profile.base, "word", number)]
     opening = (
@@ -83,10 +85,12 @@ def answer(profile: CandidateProfile, question: str, choices: Sequence[str], dra
     remarks = [one for number, one in enumerate(_FILLERS) if draws.chance(profile.base / 2, "remark", number)]
     final = draws.pick(choices, "choice") if choices else " ".join(seen) or "I am not sure."
     whole = " ".join([opening, *remarks]) + f"\n\n{FINAL}{final}"
-    return deliver(profile, draws, whole, whole[: len(whole) // 2])
+    return deliver_reply(profile, draws, whole, whole[: len(whole) // 2])
 
 
-def solution(question: str, choices: Sequence[str], reference: str | None, draws: Draws) -> tuple[list[str], str]:
+def solve_unknown_question(
+    question: str, choices: Sequence[str], reference: str | None, draws: Draws
+) -> tuple[list[str], str]:
     """Return the steps and the final answer of a model solution: the reference's sentences, or the question's words."""
     subject = ", ".join(content_words(question)[:6]) or "the picture as a whole"
     steps = [f"The question asks about this: {subject}."]
@@ -98,9 +102,9 @@ def solution(question: str, choices: Sequence[str], reference: str | None, draws
     return [*steps, f"What it shows leads to this: {final.rstrip('.')}."], final
 
 
-def criteria(chain: str) -> list[dict[str, object]]:
+def criteria_of_chain(chain: str) -> list[dict[str, object]]:
     """Return 3 to 5 criteria drawn from a solution: its sentences as ground truths, questions that tell nothing."""
-    points = _points(chain)
+    points = _chain_points(chain)
     count = len(points)
     weights = [WEIGHT_TOTAL // count + (number >= count - WEIGHT_TOTAL % count) for number in range(count)]
     free: list[str] = list(_QUESTIONS)
@@ -121,7 +125,7 @@ def _given_away(point: str, question: str) -> tuple[bool, int]:
     return f" {' '.join(hidden)} " in f" {' '.join(shown)} ", len(set(hidden) & set(shown) - _STOP)
 
 
-def is_foreign_question(question: str) -> bool:
+def is_unknown_question(question: str) -> bool:
     """Return whether a criterion's question is one that `criteria` writes: it belongs to no planted step."""
     return question.strip().casefold() in _KNOWN_QUESTIONS
 
@@ -145,7 +149,7 @@ def sentences(text: str) -> list[str]:
     return [piece for piece in pieces if _WORD.search(piece) and not piece.endswith(":")]
 
 
-def _points(chain: str) -> list[str]:
+def _chain_points(chain: str) -> list[str]:
     """Sentences of the chain, each once; too few are split in the middle or put another way, too many thinned."""
     unique = {" ".join(_WORD.findall(one.casefold())): one for one in reversed(sentences(chain))}
     every = list(reversed(unique.values())) or ["It concerns the picture as a whole."]

@@ -11,12 +11,12 @@ from typing import Any, NamedTuple
 
 from dokimasia.domain.call import ChatReply
 from dokimasia.domain.identity import unit_interval
-from dokimasia.simulation.candidates import deliver
-from dokimasia.simulation.depicted import Depicted, Point, depicted
+from dokimasia.simulation.candidates import deliver_reply
 from dokimasia.simulation.draws import Draws
+from dokimasia.simulation.picture_content import PictureContent, PictureFact, content_of_scene
 from dokimasia.simulation.profiles import CandidateProfile
 from dokimasia.simulation.scene import DOMAINS, Scene
-from dokimasia.simulation.scenes.composing import make_scene
+from dokimasia.simulation.scenes import make_scene
 
 LINES = 6
 """Lines of writing in an answer."""
@@ -30,7 +30,7 @@ WITHOUT_FACTUALITY = 0.2
 
 _SCENES_A_SEED, _CREATIVE_SEED = 1_000_000, 2_000
 
-FORMS: tuple[tuple[str, str, str], ...] = (
+WRITING_FORMS: tuple[tuple[str, str, str], ...] = (
     ("story", "story continuation", "Literary Writing"),
     ("poem", "landscape poem", "Literary Writing"),
     ("letter", "travel letter", "Common Functional Writing"),
@@ -82,7 +82,7 @@ SUBJECTIVE = (
 )
 
 
-class Case(NamedTuple):
+class CreativeCase(NamedTuple):
     """A creative case: its name, its pictures' scenes, its request, and what it belongs to."""
 
     id: str
@@ -93,12 +93,12 @@ class Case(NamedTuple):
     factual: bool
 
 
-def make_creative(n_cases: int, seed: int) -> Iterator[Case]:
+def make_creative(n_cases: int, seed: int) -> Iterator[CreativeCase]:
     """Yield that many cases of one to nine pictures, tasks in turn. A shorter world is the beginning of a longer one."""
     made = 0
     for number in range(n_cases):
         id = f"creative-{seed}-{number:04d}"
-        form, task, category = FORMS[number % len(FORMS)]
+        form, task, category = WRITING_FORMS[number % len(WRITING_FORMS)]
         count = 1 + int(MOST_PICTURES * unit_interval("pictures", seed, number))
         first = (seed + _CREATIVE_SEED) * _SCENES_A_SEED + made
         scenes = tuple(make_scene(DOMAINS[(first + one) % len(DOMAINS)], first + one) for one in range(count))
@@ -107,12 +107,12 @@ def make_creative(n_cases: int, seed: int) -> Iterator[Case]:
         shown = "picture shows" if count == 1 else f"{count} pictures show"
         request = f"You are writing for {reader}. Write a {form} about what the {shown}."
         factual = unit_interval("factual", seed, number) >= WITHOUT_FACTUALITY
-        yield Case(id, scenes, request, task, category, factual)
+        yield CreativeCase(id, scenes, request, task, category, factual)
 
 
-def to_creative_row(case: Case) -> dict[str, Any]:
+def to_creative_row(case: CreativeCase) -> dict[str, Any]:
     """Return the data file's row for a case; images are relative to the data file."""
-    truths = [point.sentence() for point in map(told_of, map(depicted, case.scenes))]
+    truths = [point.sentence() for point in map(chief_fact, map(content_of_scene, case.scenes))]
     criteria = {"subjective": SUBJECTIVE}
     if case.factual:
         criteria["factuality"] = "\n".join(
@@ -124,7 +124,9 @@ def to_creative_row(case: Case) -> dict[str, Any]:
         "id": case.id,
         "images": [f"images/{scene.id}.png" for scene in case.scenes],
         "prompt": case.request,
-        "reference_answer": write_text(REFERENCE_SKILL, 0.0, [depicted(scene) for scene in case.scenes], draws),
+        "reference_answer": write_creative_text(
+            REFERENCE_SKILL, 0.0, [content_of_scene(scene) for scene in case.scenes], draws
+        ),
         "category": case.category,
         "meta": {
             "task_name": case.task,
@@ -140,17 +142,17 @@ def is_creative(question: str) -> bool:
     return _REQUEST.fullmatch(question.strip()) is not None
 
 
-def write(profile: CandidateProfile, pictures: Sequence[Depicted], draws: Draws) -> ChatReply:
+def write_creative_answer(profile: CandidateProfile, pictures: Sequence[PictureContent], draws: Draws) -> ChatReply:
     """Return a candidate's answer to a creative request, with what is planted in it."""
-    whole = write_text(profile.base, profile.padding, pictures, draws)
-    return deliver(profile, draws, whole, whole[: len(whole) // 2])
+    whole = write_creative_text(profile.base, profile.padding, pictures, draws)
+    return deliver_reply(profile, draws, whole, whole[: len(whole) // 2])
 
 
 OBSERVE = "What each picture holds, with every number, text and position that can be made out."
 """What a simulated describer asks to be paid attention to, whatever the request."""
 
 
-def write_described(profile: CandidateProfile, descriptions: str, draws: Draws) -> ChatReply:
+def write_from_descriptions(profile: CandidateProfile, descriptions: str, draws: Draws) -> ChatReply:
     """Return an answer by descriptions: of each picture it repeats the sentences told, each at the writer's skill."""
     lines = [line for line in descriptions.splitlines() if line.strip() and not _HEADED.fullmatch(line.strip())]
     told = [
@@ -162,11 +164,11 @@ def write_described(profile: CandidateProfile, descriptions: str, draws: Draws) 
         )
         for number, line in enumerate(lines, 1)
     ]
-    whole = "\n".join([write_text(profile.base, profile.padding, (), draws), *told])
-    return deliver(profile, draws, whole, whole[: len(whole) // 2])
+    whole = "\n".join([write_creative_text(profile.base, profile.padding, (), draws), *told])
+    return deliver_reply(profile, draws, whole, whole[: len(whole) // 2])
 
 
-def write_text(skill: float, padding: float, pictures: Sequence[Depicted], draws: Draws) -> str:
+def write_creative_text(skill: float, padding: float, pictures: Sequence[PictureContent], draws: Draws) -> str:
     """Return an answer by a writer of that skill, each line of which is followed by padding at that rate."""
     lines: list[str] = []
     first = int(draws.unit("first") * len(VIVID))
@@ -176,32 +178,32 @@ def write_text(skill: float, padding: float, pictures: Sequence[Depicted], draws
         if draws.chance(padding, "padding", number):
             lines.append(draws.pick(PADDING, "padded", number))
     said = [
-        f"Of picture {number}: {_told(told_of(picture), skill, number, draws)}"
+        f"Of picture {number}: {_fact_sentence(chief_fact(picture), skill, number, draws)}"
         for number, picture in enumerate(pictures, 1)
     ]
     return "\n".join([" ".join(lines), *said])
 
 
-def told_of(picture: Depicted) -> Point:
+def chief_fact(picture: PictureContent) -> PictureFact:
     """Return the thing that answers say of a picture: always the same one."""
     certain = [point for point in picture.points if not point.readings]
     return certain[int(unit_interval("told", picture.id) * len(certain))]
 
 
-def quality(text: str) -> int | None:
+def count_vivid_lines(text: str) -> int | None:
     """Return how many vivid lines an answer has; None where it is none of this world."""
     vivid = sum(line in text for line in VIVID)
     return vivid if vivid or any(line in text for line in FLAT) else None
 
 
-def truths_told(criteria: str, text: str) -> tuple[int, int] | None:
+def count_true_statements(criteria: str, text: str) -> tuple[int, int] | None:
     """Return how many of the criteria of visual factuality a text meets, and how many there are; None for foreign ones."""
     wanted = re.findall(r"^\s*\d+\.\d+ (.+)$", criteria, re.MULTILINE)
     said = _OF_PICTURE.findall(text)
     return (sum(any(one in each for each in said) for one in wanted), len(wanted)) if wanted else None
 
 
-def _told(point: Point, skill: float, number: int, draws: Draws) -> str:
+def _fact_sentence(point: PictureFact, skill: float, number: int, draws: Draws) -> str:
     if draws.chance(skill, "true", number):
         return point.sentence()
     return point.sentence(draws.pick(point.false, "false", number))
