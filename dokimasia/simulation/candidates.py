@@ -41,8 +41,8 @@ def word_answer(
     final: str | None = None,
 ) -> ChatReply:
     """Return the reply that says the steps as they came out, and an answer, by default what follows from the last step."""
-    said = [not draws.chance(profile.silent, "silent", number) for number in range(len(outcomes))]
-    return deliver_reply(profile, draws, *_text_and_half(question, outcomes, said, draws, final))
+    spoken = [not draws.chance(profile.silent, "silent", number) for number in range(len(outcomes))]
+    return deliver_reply(profile, draws, *_text_and_half(question, outcomes, spoken, draws, final))
 
 
 def final_answer(question: SceneQuestion, outcomes: Sequence[StepOutcome], draws: Draws) -> str:
@@ -104,7 +104,7 @@ def answer_without_image(profile: CandidateProfile, choices: Sequence[str], draw
 def _text_and_half(
     question: SceneQuestion,
     outcomes: Sequence[StepOutcome],
-    said: Sequence[bool],
+    spoken: Sequence[bool],
     draws: Draws,
     answer: str | None = None,
 ) -> tuple[str, str]:
@@ -114,7 +114,7 @@ def _text_and_half(
         for number, (step, outcome) in enumerate(zip(question.steps, outcomes, strict=True))
     ]
     final = FINAL + (answer or _final_answer(question, outcomes[-1], lines[-1], draws))
-    lines = [line if told else "" for line, told in zip(lines, said, strict=True)]
+    lines = [line if is_spoken else "" for line, is_spoken in zip(lines, spoken, strict=True)]
     whole = "\n\n".join(part for part in (opening, _lines(lines), final) if part)
     half = "\n\n".join(part for part in (opening, _lines(lines[: len(lines) // 2]), "After that, what I") if part)
     return whole, half
@@ -137,5 +137,5 @@ def _final_answer(question: SceneQuestion, last: StepOutcome, line: str, draws: 
     if last in ("right", "hedged"):
         return question.answer
     wrong = [choice for choice in question.choices if choice != question.answer] or list(question.wrong_answers)
-    said = [one for one in wrong if one.casefold() in line.casefold()]
-    return draws.pick(said or wrong, "answer")
+    answers_in_line = [answer for answer in wrong if answer.casefold() in line.casefold()]
+    return draws.pick(answers_in_line or wrong, "answer")

@@ -95,17 +95,17 @@ class CreativeCase(NamedTuple):
 
 def make_creative(n_cases: int, seed: int) -> Iterator[CreativeCase]:
     """Yield that many cases of one to nine pictures, tasks in turn. A shorter world is the beginning of a longer one."""
-    made = 0
+    scene_count = 0
     for number in range(n_cases):
         id = f"creative-{seed}-{number:04d}"
         form, task, category = WRITING_FORMS[number % len(WRITING_FORMS)]
         count = 1 + int(MOST_PICTURES * unit_interval("pictures", seed, number))
-        first = (seed + _CREATIVE_SEED) * _SCENES_A_SEED + made
-        scenes = tuple(make_scene(DOMAINS[(first + one) % len(DOMAINS)], first + one) for one in range(count))
-        made += count
+        first = (seed + _CREATIVE_SEED) * _SCENES_A_SEED + scene_count
+        scenes = tuple(make_scene(DOMAINS[(first + offset) % len(DOMAINS)], first + offset) for offset in range(count))
+        scene_count += count
         reader = READERS[int(len(READERS) * unit_interval("reader", seed, number))]
-        shown = "picture shows" if count == 1 else f"{count} pictures show"
-        request = f"You are writing for {reader}. Write a {form} about what the {shown}."
+        subject = "picture shows" if count == 1 else f"{count} pictures show"
+        request = f"You are writing for {reader}. Write a {form} about what the {subject}."
         factual = unit_interval("factual", seed, number) >= WITHOUT_FACTUALITY
         yield CreativeCase(id, scenes, request, task, category, factual)
 
@@ -155,16 +155,16 @@ OBSERVE = "What each picture holds, with every number, text and position that ca
 def write_from_descriptions(profile: CandidateProfile, descriptions: str, draws: Draws) -> ChatReply:
     """Return an answer by descriptions: of each picture it repeats the sentences told, each at the writer's skill."""
     lines = [line for line in descriptions.splitlines() if line.strip() and not _HEADED.fullmatch(line.strip())]
-    told = [
+    paragraphs = [
         f"Of picture {number}: "
         + " ".join(
-            one
-            for place, one in enumerate(_SENTENCE.findall(line))
-            if draws.chance(profile.base, "true", number, place)
+            sentence
+            for position, sentence in enumerate(_SENTENCE.findall(line))
+            if draws.chance(profile.base, "true", number, position)
         )
         for number, line in enumerate(lines, 1)
     ]
-    whole = "\n".join([write_creative_text(profile.base, profile.padding, (), draws), *told])
+    whole = "\n".join([write_creative_text(profile.base, profile.padding, (), draws), *paragraphs])
     return deliver_reply(profile, draws, whole, whole[: len(whole) // 2])
 
 
@@ -177,11 +177,11 @@ def write_creative_text(skill: float, padding: float, pictures: Sequence[Picture
         lines.append(kind[(first + number) % len(kind)])
         if draws.chance(padding, "padding", number):
             lines.append(draws.pick(PADDING, "padded", number))
-    said = [
+    paragraphs = [
         f"Of picture {number}: {_fact_sentence(chief_fact(picture), skill, number, draws)}"
         for number, picture in enumerate(pictures, 1)
     ]
-    return "\n".join([" ".join(lines), *said])
+    return "\n".join([" ".join(lines), *paragraphs])
 
 
 def chief_fact(picture: PictureContent) -> PictureFact:
@@ -199,8 +199,8 @@ def count_vivid_lines(text: str) -> int | None:
 def count_true_statements(criteria: str, text: str) -> tuple[int, int] | None:
     """Return how many of the criteria of visual factuality a text meets, and how many there are; None for foreign ones."""
     wanted = re.findall(r"^\s*\d+\.\d+ (.+)$", criteria, re.MULTILINE)
-    said = _OF_PICTURE.findall(text)
-    return (sum(any(one in each for each in said) for one in wanted), len(wanted)) if wanted else None
+    paragraphs = _OF_PICTURE.findall(text)
+    return (sum(any(fact in each for each in paragraphs) for fact in wanted), len(wanted)) if wanted else None
 
 
 def _fact_sentence(point: PictureFact, skill: float, number: int, draws: Draws) -> str:

@@ -46,15 +46,15 @@ def _vector(text: str) -> tuple[float, ...]:
     if path is None:
         return tuple(round(number, 6) for number in of_words or _direction("text", text))
     meant = _direction("capability", path)
-    mixed = [MEANING * one + WORDS * other for one, other in zip(meant, of_words or meant, strict=True)]
+    mixed = [MEANING * meaning + WORDS * wording for meaning, wording in zip(meant, of_words or meant, strict=True)]
     return tuple(round(number, 6) for number in _unit_length(mixed))
 
 
 def _meant_capability(text: str) -> str | None:
     """Return the planted capability whose name stands in a text (the longest name counts), or that it probes."""
     plain = f" {_APART.sub(' ', text.casefold())} "
-    found = [(len(name), path) for name, path in _capability_names() if f" {name} " in plain]
-    return max(found)[1] if found else sense_of_criterion(text).planted
+    matches = [(len(name), path) for name, path in _capability_names() if f" {name} " in plain]
+    return max(matches)[1] if matches else sense_of_criterion(text).planted
 
 
 @lru_cache(maxsize=1)

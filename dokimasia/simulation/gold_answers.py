@@ -65,7 +65,7 @@ def stated_facts(picture: PictureContent) -> tuple[PictureFact, ...]:
 
 def gold_sentences(picture: PictureContent) -> Mapping[str, GoldSentence]:
     """Return the other sentences of the gold answer to a picture, in their order, by name."""
-    return {one.name: one for one in _gold_sentences(picture.points)}
+    return {sentence.name: sentence for sentence in _gold_sentences(picture.points)}
 
 
 def gold_answer(picture: PictureContent) -> str:
@@ -79,9 +79,11 @@ def reworded(picture: PictureContent, statements: list[str]) -> str:
 
 
 def _laid_out(picture: PictureContent, statements: list[str], *, neutral: bool) -> str:
-    said = {name: one.also if neutral else one.right for name, one in gold_sentences(picture).items()}
-    before = [said.pop(name) for name in (THEME, TONE, CULTURE) if name in said]
-    return " ".join([*before, *statements, *said.values()])
+    wordings = {
+        name: sentence.also if neutral else sentence.right for name, sentence in gold_sentences(picture).items()
+    }
+    before = [wordings.pop(name) for name in (THEME, TONE, CULTURE) if name in wordings]
+    return " ".join([*before, *statements, *wordings.values()])
 
 
 @lru_cache(maxsize=512)
@@ -98,7 +100,7 @@ def _gold_sentences(points: tuple[PictureFact, ...]) -> tuple[GoldSentence, ...]
     facts = _stated_facts(points)
     subjects = list(dict.fromkeys(point.subject for point in facts))
     chief = facts[0]
-    found = [
+    gold = [
         GoldSentence(
             THEME,
             "thematic_deviation",
@@ -127,11 +129,11 @@ def _gold_sentences(points: tuple[PictureFact, ...]) -> tuple[GoldSentence, ...]
             ),
         ),
     ]
-    if place := _placement_sentence(facts):
-        found.append(place)
+    if placement := _placement_sentence(facts):
+        gold.append(placement)
     if len(subjects) > 2:
         a, b, c = subjects[:3]
-        found.append(
+        gold.append(
             GoldSentence(
                 STEPS,
                 "procedural_reordering",
@@ -143,7 +145,7 @@ def _gold_sentences(points: tuple[PictureFact, ...]) -> tuple[GoldSentence, ...]
                 ),
             )
         )
-    found += [
+    gold += [
         GoldSentence(
             CAUSE,
             "causal_misattribution",
@@ -185,17 +187,17 @@ def _gold_sentences(points: tuple[PictureFact, ...]) -> tuple[GoldSentence, ...]
             ("So much for walls, and for what one hangs on them.", "So much for ink, and for what it costs."),
         ),
     ]
-    return tuple(found)
+    return tuple(gold)
 
 
 def _placement_sentence(facts: tuple[PictureFact, ...]) -> GoldSentence | None:
     """The first two things of which one is wholly to the left of, or above, the other."""
-    for one, other in combinations(facts, 2):
-        if one.box is None or other.box is None or one.subject == other.subject:
+    for fact, other in combinations(facts, 2):
+        if fact.box is None or other.box is None or fact.subject == other.subject:
             continue
         sides = (("to the left of", "to the right of", "x0", "x1"), ("above", "below", "y0", "y1"))
         for before, after, start, end in sides:
-            for a, b in ((one, other), (other, one)):
+            for a, b in ((fact, other), (other, fact)):
                 if getattr(a.box, end) <= getattr(b.box, start):
                     return GoldSentence(
                         PLACE,
@@ -260,19 +262,23 @@ def plant_error(dimension: str, text: str, picture: PictureContent, draws: Draws
         return _plant_rewording(text, picture)
     if dimension in _ADDED:
         return _ADDED[dimension](text, picture, draws)
-    said = [one for one in gold_sentences(picture).values() if one.dimension == dimension and one.right in text]
-    if said:
-        told: list[str] = []
-        for one in said:
-            wrong = draws.pick(one.wrong, "wording") if one.wrong else ""
-            text = _without_gaps(text.replace(one.right, wrong, 1))
-            told.append(f"'{one.right}' " + (f"became '{wrong}'" if wrong else "was taken out"))
-        return PlantedError(text, "; ".join(told) + ".")
+    sentences = [
+        sentence
+        for sentence in gold_sentences(picture).values()
+        if sentence.dimension == dimension and sentence.right in text
+    ]
+    if sentences:
+        changes: list[str] = []
+        for sentence in sentences:
+            wrong = draws.pick(sentence.wrong, "wording") if sentence.wrong else ""
+            text = _without_gaps(text.replace(sentence.right, wrong, 1))
+            changes.append(f"'{sentence.right}' " + (f"became '{wrong}'" if wrong else "was taken out"))
+        return PlantedError(text, "; ".join(changes) + ".")
     usable = _usable_statements(text, picture, _WRONG_VALUE.get(dimension, ()))
     if not usable:
         return None
-    stated, point = draws.pick(usable, "statement")
-    return _with_value(text, stated, draws.pick(point.false, "false") if point.false else "something else")
+    statement, point = draws.pick(usable, "statement")
+    return _with_value(text, statement, draws.pick(point.false, "false") if point.false else "something else")
 
 
 def faults_in_text(text: str, picture: PictureContent) -> tuple[TextFault, ...]:
@@ -281,30 +287,34 @@ def faults_in_text(text: str, picture: PictureContent) -> tuple[TextFault, ...]:
     What is left out counts only against a text that is, or was, a gold answer: another one need not say it all.
     """
     by_key = picture.by_key
-    found: list[TextFault] = []
-    stated = read_statements(text)
-    for one in stated:
-        point = by_key.get(one.key)
+    faults: list[TextFault] = []
+    stated_here = read_statements(text)
+    for sentence in stated_here:
+        point = by_key.get(sentence.key)
         if point is None:
-            found.append(TextFault("phantom_details", one.sentence, one.key))
-        elif point.readings or same_value(one.value, point.value):
+            faults.append(TextFault("phantom_details", sentence.sentence, sentence.key))
+        elif point.readings or same_value(sentence.value, point.value):
             continue
-        elif one.value.casefold() in _GENERAL.values():
-            found.append(TextFault("over_generalization", one.sentence, one.key))
+        elif sentence.value.casefold() in _GENERAL.values():
+            faults.append(TextFault("over_generalization", sentence.sentence, sentence.key))
         else:
-            found.append(TextFault(_OF_SORT[point.sort], one.sentence, one.key))
-    made = gold_sentences(picture)
-    for one in made.values():
-        found += [TextFault(one.dimension, words) for words in one.wrong if words in text]
+            faults.append(TextFault(_OF_SORT[point.sort], sentence.sentence, sentence.key))
+    gold = gold_sentences(picture)
+    for sentence in gold.values():
+        faults += [TextFault(sentence.dimension, words) for words in sentence.wrong if words in text]
     for dimension, pattern in _TRACES.items():
-        found += [TextFault(dimension, match[0]) for match in pattern.finditer(text)]
-    if _was_gold(text, made):
-        keys = {one.key for one in stated}
-        found += [
+        faults += [TextFault(dimension, match[0]) for match in pattern.finditer(text)]
+    if _was_gold(text, gold):
+        keys = {statement.key for statement in stated_here}
+        faults += [
             TextFault("detail_omission", key=point.key) for point in stated_facts(picture) if point.key not in keys
         ]
-        found += [TextFault(one.dimension) for one in made.values() if not one.wrong and not _says(text, one)]
-    return tuple(dict.fromkeys(found))
+        faults += [
+            TextFault(sentence.dimension)
+            for sentence in gold.values()
+            if not sentence.wrong and not _says(text, sentence)
+        ]
+    return tuple(dict.fromkeys(faults))
 
 
 def _usable_statements(
@@ -313,21 +323,21 @@ def _usable_statements(
     """The statements of a text that are true of the picture, stand in it once, and are of these sorts."""
     by_key = picture.by_key
     return [
-        (one, point)
-        for one in read_statements(text)
-        if (point := by_key.get(one.key)) is not None
+        (statement, point)
+        for statement in read_statements(text)
+        if (point := by_key.get(statement.key)) is not None
         and point.sort in sorts
-        and same_value(one.value, point.value)
+        and same_value(statement.value, point.value)
         and text.count(point.sentence()) == 1
     ]
 
 
-def _with_value(text: str, stated: Statement, value: str) -> PlantedError:
-    old = next(match[0] for match in _statement_matches(text) if match[0].casefold() == stated.sentence.casefold())
-    new = old.replace(f'"{stated.value}"', f'"{value}"')
-    attribute, subject = stated.key
-    said = f'The {attribute} of the {subject} is "{stated.value}", and became "{value}".'
-    return PlantedError(text.replace(old, new, 1), said)
+def _with_value(text: str, statement: Statement, value: str) -> PlantedError:
+    old = next(match[0] for match in _statement_matches(text) if match[0].casefold() == statement.sentence.casefold())
+    new = old.replace(f'"{statement.value}"', f'"{value}"')
+    attribute, subject = statement.key
+    change = f'The {attribute} of the {subject} is "{statement.value}", and became "{value}".'
+    return PlantedError(text.replace(old, new, 1), change)
 
 
 def _statement_matches(text: str) -> list[re.Match[str]]:
@@ -338,17 +348,17 @@ def _over_general(text: str, picture: PictureContent, draws: Draws) -> PlantedEr
     usable = _usable_statements(text, picture)
     if not usable:
         return None
-    stated, point = draws.pick(usable, "statement")
-    return _with_value(text, stated, _GENERAL[point.sort])
+    statement, point = draws.pick(usable, "statement")
+    return _with_value(text, statement, _GENERAL[point.sort])
 
 
 def _omitted(text: str, picture: PictureContent, draws: Draws) -> PlantedError | None:
     keys = {point.key for point in stated_facts(picture)}
-    usable = [(stated, point) for stated, point in _usable_statements(text, picture) if point.key in keys]
+    usable = [(statement, point) for statement, point in _usable_statements(text, picture) if point.key in keys]
     if not usable or not _was_gold(text, gold_sentences(picture)):
         return None
-    stated, point = draws.pick(usable, "statement")
-    attribute, subject = stated.key
+    statement, point = draws.pick(usable, "statement")
+    attribute, subject = statement.key
     left = _without_gaps(text.replace(point.sentence(), "", 1))
     return PlantedError(left, f"The {attribute} of the {subject} was left out.")
 
@@ -382,8 +392,8 @@ def _assumed(text: str, picture: PictureContent, draws: Draws) -> PlantedError |
 
 
 def _plant_rewording(text: str, picture: PictureContent) -> PlantedError | None:
-    made = gold_sentences(picture)
-    if not _was_gold(text, made) or any(one.right not in text for one in made.values()):
+    gold = gold_sentences(picture)
+    if not _was_gold(text, gold) or any(sentence.right not in text for sentence in gold.values()):
         return None
     return PlantedError(
         reworded(picture, [match[0] for match in _statement_matches(text)]), "The same is said in other words."
@@ -400,9 +410,9 @@ _ADDED: Mapping[str, Callable[[str, PictureContent, Draws], PlantedError | None]
 _TRACES = {"logical_inconsistency": _DENIED, "phantom_details": _EXTRA, "ungrounded_assumptions": _MAKER}
 
 
-def _was_gold(text: str, made: Mapping[str, GoldSentence]) -> bool:
-    return any(_says(text, one) for one in made.values()) or any(
-        words in text for one in made.values() for words in one.wrong
+def _was_gold(text: str, gold: Mapping[str, GoldSentence]) -> bool:
+    return any(_says(text, sentence) for sentence in gold.values()) or any(
+        words in text for sentence in gold.values() for words in sentence.wrong
     )
 
 

@@ -80,7 +80,7 @@ class Spots(NamedTuple):
     @property
     def written(self) -> tuple[Spot, ...]:
         """What bears writing."""
-        return tuple(one for one in (self.board, self.label) if one is not None)
+        return tuple(spot for spot in (self.board, self.label) if spot is not None)
 
 
 def spots_of(picture: bytes) -> Spots:
@@ -111,8 +111,8 @@ def spots_of_scene(scene: Scene) -> Spots:
         if id.endswith(".kind")
     )
     sign, number = facts["sign.text"], facts["sign.number"]
-    here = {one.kind for one in things}
-    absent = tuple(kind for kind in ("bench", "lamp", "balloon", "mug", "kite", "bus") if kind not in here)
+    kinds = {spot.kind for spot in things}
+    absent = tuple(kind for kind in ("bench", "lamp", "balloon", "mug", "kite", "bus") if kind not in kinds)
     return Spots(
         things,
         absent[:3],
@@ -127,22 +127,22 @@ def _spots_of_facts(scene: Scene) -> Spots | None:
 
     The first two of them whose values begin with letters are what bears writing.
     """
-    told = {(point.value, point.subject): point for point in content_of_scene(scene).points}
-    found: dict[Spot, PictureFact] = {}
+    facts = {(point.value, point.subject): point for point in content_of_scene(scene).points}
+    spots: dict[Spot, PictureFact] = {}
     for fact in scene.facts:
-        point = told.get((fact.value, fact.subject))
+        point = facts.get((fact.value, fact.subject))
         area = (fact.box.x1 - fact.box.x0) * (fact.box.y1 - fact.box.y0)
-        if point is None or not _SMALLEST <= area <= _LARGEST or any(_overlap(fact.box, one.box) for one in found):
+        if point is None or not _SMALLEST <= area <= _LARGEST or any(_overlap(fact.box, spot.box) for spot in spots):
             continue
-        found[Spot(f"{point.attribute} of the {point.subject}", fact.box)] = point
-    things = tuple(found)[:_MOST_SPOTS]
+        spots[Spot(f"{point.attribute} of the {point.subject}", fact.box)] = point
+    things = tuple(spots)[:_MOST_SPOTS]
     if len(things) < 2:
         return None
-    words = [one._replace(words=found[one].value) for one in things if found[one].value[:3].isalpha()]
+    words = [spot._replace(words=spots[spot].value) for spot in things if spots[spot].value[:3].isalpha()]
     if len(words) < 2:
         return Spots(things)
     board, label = words[:2]
-    mislabel = next(point.false[0] for spot, point in found.items() if spot.name == label.name)
+    mislabel = next(point.false[0] for spot, point in spots.items() if spot.name == label.name)
     return Spots(things, board=board, label=label, mislabel=mislabel)
 
 
@@ -157,8 +157,8 @@ def _nine_parts() -> tuple[Spot, ...]:
     )
 
 
-def _overlap(one: Box, other: Box) -> bool:
-    return one.x0 < other.x1 and other.x0 < one.x1 and one.y0 < other.y1 and other.y0 < one.y1
+def _overlap(box: Box, other: Box) -> bool:
+    return box.x0 < other.x1 and other.x0 < box.x1 and box.y0 < other.y1 and other.y0 < box.y1
 
 
 INSTRUCTION_FORMS: Mapping[str, str] = {
@@ -208,17 +208,19 @@ def write_instruction(dimension: str, spots: Spots, draws: Draws) -> EditInstruc
     if dimension in _OF_WRITING:
         return _instruction_for_writing(dimension, spots)
     # What flies anyway does not show that nothing holds it.
-    usable = [one for one in spots.things if dimension != "physics_manipulation" or one.kind not in ("balloon", "kite")]
+    usable = [
+        spot for spot in spots.things if dimension != "physics_manipulation" or spot.kind not in ("balloon", "kite")
+    ]
     thing = draws.pick(usable or spots.things, "thing", dimension)
-    others = [one for one in spots.things if one != thing and (one.kind != thing.kind or not thing.kind)]
+    others = [spot for spot in spots.things if spot != thing and (spot.kind != thing.kind or not thing.kind)]
     fields = {"thing": thing.name}
     if dimension == "spatial_manipulation":
         fields["other"] = draws.pick(others or spots.things, "other").name
     elif dimension in ("object_substitution", "constraint_violation"):
         fields["kind"] = draws.pick(spots.absent, "kind")
     elif dimension == "attribute_manipulation":
-        taken = {one.colour for one in spots.things if one.kind == thing.kind} - {""}
-        fields["colour"] = draws.pick([one for one in COLOUR_NAMES if one not in taken], "colour")
+        colours = {spot.colour for spot in spots.things if spot.kind == thing.kind} - {""}
+        fields["colour"] = draws.pick([name for name in COLOUR_NAMES if name not in colours], "colour")
     used = {name: value for name, value in fields.items() if f"{{{name}}}" in INSTRUCTION_FORMS[dimension]}
     return EditInstruction(dimension, used)
 
@@ -243,8 +245,8 @@ def read_instruction(text: str) -> EditInstruction | None:
     if _ANOTHER.match(plain):
         return EditInstruction(NEUTRAL, {})
     for dimension, pattern in _patterns().items():
-        if found := pattern.search(plain):
-            return EditInstruction(dimension, found.groupdict())
+        if match := pattern.search(plain):
+            return EditInstruction(dimension, match.groupdict())
     return None
 
 
@@ -263,20 +265,20 @@ def misspell(words: str) -> str:
 
 def find_spot(spots: Spots, name: str) -> Spot | None:
     """Return what in the picture an instruction calls so, whatever its case."""
-    return next((one for one in (*spots.written, *spots.things) if one.name.casefold() == name.casefold()), None)
+    return next((spot for spot in (*spots.written, *spots.things) if spot.name.casefold() == name.casefold()), None)
 
 
 @cache
 def _patterns() -> Mapping[str, re.Pattern[str]]:
-    found: dict[str, re.Pattern[str]] = {}
+    patterns: dict[str, re.Pattern[str]] = {}
     for dimension, form in INSTRUCTION_FORMS.items():
         pieces = re.split(r"\{(\w+)\}", form)
         pattern = "".join(
             re.escape(piece) if at % 2 == 0 else f"(?P<{piece}>{_SLOTS.get(piece, _THING)})"
             for at, piece in enumerate(pieces)
         )
-        found[dimension] = re.compile(pattern, re.IGNORECASE)
-    return found
+        patterns[dimension] = re.compile(pattern, re.IGNORECASE)
+    return patterns
 
 
 Region = tuple[int, int, int, int]
@@ -674,7 +676,7 @@ def read_edits(picture: bytes) -> tuple[PlantedEdit, ...]:
     listed = (read_metadata(picture) or {}).get("edits")
     if not isinstance(listed, list):
         return ()
-    return tuple(edit for one in listed[:_MOST_EDITS] if (edit := _read_edit(one)) is not None)
+    return tuple(edit for row in listed[:_MOST_EDITS] if (edit := _read_edit(row)) is not None)
 
 
 def edit_image(picture: bytes, instruction: EditInstruction, *, seed: int = 0) -> bytes | None:
@@ -775,13 +777,15 @@ def edit_by_model(call: ImageEdit, image: bytes) -> tuple[bytes | None, Usage]:
     instruction = read_instruction(call.instruction)
     if instruction is None or fate < profile.refuses + profile.idles:
         return image, usage
-    made = edit_image(image, instruction, seed=int(draws.unit("seed") * 2**31)) or image
-    if made is not image and fate < profile.refuses + profile.idles + profile.strays:
+    result = edit_image(image, instruction, seed=int(draws.unit("seed") * 2**31)) or image
+    if result is not image and fate < profile.refuses + profile.idles + profile.strays:
         stray = write_instruction(
-            draws.pick([one for one in _STRAY if one != instruction.dimension], "stray"), spots_of(made), draws
+            draws.pick([dimension for dimension in _STRAY if dimension != instruction.dimension], "stray"),
+            spots_of(result),
+            draws,
         )
-        made = (edit_image(made, stray) if stray else None) or made
-    return made, usage
+        result = (edit_image(result, stray) if stray else None) or result
+    return result, usage
 
 
 def editing_reply(
@@ -792,14 +796,14 @@ def editing_reply(
     slip = draw_slip(judge, draws)
     if slip == "refuses" or draws.chance(judge.refusal, "refusal"):
         return ChatReply(text=REFUSAL, refusal=REFUSAL, finish_reason="stop", native_finish_reason="stop")
-    said = None
+    fields = None
     if slip is None and images and not draws.chance(judge.format_noise, "noise"):
-        said = (
+        fields = (
             _instruction_reply(inputs, images[0], draws)
             if prompt == "edit_instruction"
             else _edit_check(judge, inputs, images, draws)
         )
-    text = CHATTER if said is None else orjson.dumps(said).decode()
+    text = CHATTER if fields is None else orjson.dumps(fields).decode()
     return ChatReply(text=text, finish_reason="stop", native_finish_reason="stop")
 
 
@@ -826,10 +830,10 @@ def _edit_check(
 ) -> dict[str, object]:
     """What is seen of an edit: of a picture that says what was done to it that, of any other that it was done."""
     done, alone = True, True
-    told = read_instruction(inputs["instruction"])
-    if len(images) > 1 and told is not None:
+    instruction = read_instruction(inputs["instruction"])
+    if len(images) > 1 and instruction is not None:
         new = [edit.dimension for edit in read_edits(images[1])][len(read_edits(images[0])) :]
-        done, alone = told.dimension in new, set(new) <= {told.dimension}
+        done, alone = instruction.dimension in new, set(new) <= {instruction.dimension}
     if not (done and alone) and not draws.chance(judge.detects_missing, "sees"):
         done = alone = True
     elif done and alone and draws.chance(judge.false_alarm, "false-alarm"):

@@ -48,9 +48,10 @@ def hint_reply(
 ) -> ChatReply:
     """Return a peer's hints on the steps whose questions are the points, or their second wordings; one fate for each."""
     steps = {step.question: step for step in question.steps}
-    told = [steps.get(point) for point in read_hint_points(inputs["points"])]
+    steps_of_points = [steps.get(point) for point in read_hint_points(inputs["points"])]
     hints = [
-        _hint(profile, scene, question, step, number, draws, rewriting=rewriting) for number, step in enumerate(told)
+        _hint(profile, scene, question, step, number, draws, rewriting=rewriting)
+        for number, step in enumerate(steps_of_points)
     ]
     if set(hints) == {REFUSAL}:
         return ChatReply(text=REFUSAL, refusal=REFUSAL, finish_reason="stop", native_finish_reason="stop")
@@ -127,7 +128,7 @@ def _guidance(question: SceneQuestion, draws: Draws, number: int) -> str:
         for text in (question.answer, *(step.truth for step in question.steps))
         for word in _normal_words(text).split()
     }
-    free = [one for one in _GUIDANCE if not secret & set(_normal_words(one).split())]
+    free = [sentence for sentence in _GUIDANCE if not secret & set(_normal_words(sentence).split())]
     return draws.pick(free or _GUIDANCE, "guidance", number)
 
 
@@ -179,10 +180,10 @@ def _paraphrase(step: SceneStep) -> str:
 
 
 def _as_sum(step: SceneStep) -> str:
-    found = [
+    numbers = [
         int(word) for word in _normal_words(step.truth).split() if word.isascii() and word.isdigit() and len(word) < 6
     ]
-    return f"The number comes to {found[0] - 1} plus 1." if found and found[0] > 1 else ""
+    return f"The number comes to {numbers[0] - 1} plus 1." if numbers and numbers[0] > 1 else ""
 
 
 ANSWER_AGAIN_PROMPTS = ("answer_again", "answer_again_published")
@@ -206,10 +207,10 @@ class _Feedback(NamedTuple):
 
 def failure_reason(profile: CandidateProfile, scene: Scene, step: SceneStep) -> FailureReason:
     """Return why the model gets the step wrong, where it does: the same in every request."""
-    drawn = fixed_draw(profile, scene, step, "reason")
-    if drawn < profile.drift:
+    draw = fixed_draw(profile, scene, step, "reason")
+    if draw < profile.drift:
         return "drift"
-    return "gap" if drawn < profile.drift + profile.gap else "beyond"
+    return "gap" if draw < profile.drift + profile.gap else "beyond"
 
 
 def answer_again(
@@ -222,22 +223,22 @@ def answer_again(
     anew: list[StepOutcome] = [
         step_outcome(profile, scene, step, number, draws) for number, step in enumerate(question.steps)
     ]
-    feedback = inputs["feedback"]
-    if profile.heedless or _NOTHING.match(feedback):
+    text = inputs["feedback"]
+    if profile.heedless or _NOTHING.match(text):
         return word_answer(profile, question, anew, draws)
-    told = _Feedback(bool(_WRONG.search(feedback)), _read_feedback_points(feedback), inputs.get("earlier_answer"))
-    known: list[StepOutcome] = [
-        _outcome_after_feedback(profile, scene, step, number, anew[number], told, draws)
+    feedback = _Feedback(bool(_WRONG.search(text)), _read_feedback_points(text), inputs.get("earlier_answer"))
+    outcomes: list[StepOutcome] = [
+        _outcome_after_feedback(profile, scene, step, number, anew[number], feedback, draws)
         for number, step in enumerate(question.steps)
     ]
-    said: list[StepOutcome] = [
-        _recited_outcome(profile, step, number, known[number], told, draws)
+    spoken_outcomes: list[StepOutcome] = [
+        _recited_outcome(profile, step, number, outcomes[number], feedback, draws)
         for number, step in enumerate(question.steps)
     ]
-    final = final_answer(question, known, draws)
-    if told.wrong and draws.chance(profile.flips, "flips"):
-        final = _other_final_answer(question, final, told, draws)
-    return word_answer(profile, question, said, draws, final=final)
+    final = final_answer(question, outcomes, draws)
+    if feedback.wrong and draws.chance(profile.flips, "flips"):
+        final = _other_final_answer(question, final, feedback, draws)
+    return word_answer(profile, question, spoken_outcomes, draws, final=final)
 
 
 def _outcome_after_feedback(
@@ -246,14 +247,14 @@ def _outcome_after_feedback(
     step: SceneStep,
     number: int,
     anew: StepOutcome,
-    told: _Feedback,
+    feedback: _Feedback,
     draws: Draws,
 ) -> StepOutcome:
-    before = anew if told.earlier is None else _outcome_in_text(step, told.earlier)
+    before = anew if feedback.earlier is None else _outcome_in_text(step, feedback.earlier)
     if before == "right":
         return "wrong" if draws.chance(profile.harm, "harm", number) else "right"
-    named = _normalised(step.question) in told.points
-    hints = [told.points[_normalised(step.question)]] if named else list(told.points.values())
+    named = _normalised(step.question) in feedback.points
+    hints = [feedback.points[_normalised(step.question)]] if named else list(feedback.points.values())
     why = failure_reason(profile, scene, step)
     mends = (why == "drift" and bool(hints)) or (why == "gap" and any(map(gives_guidance, hints)))
     mends = (mends or states_truth(hints[0], step)) if named else mends and draws.chance(profile.carry, "carry", number)
@@ -263,25 +264,27 @@ def _outcome_after_feedback(
 
 
 def _recited_outcome(
-    profile: CandidateProfile, step: SceneStep, number: int, known: StepOutcome, told: _Feedback, draws: Draws
+    profile: CandidateProfile, step: SceneStep, number: int, outcome: StepOutcome, feedback: _Feedback, draws: Draws
 ) -> StepOutcome:
     """What is said of a step: a reciter says what it had left out and is asked for, and concludes nothing from it."""
-    if _normalised(step.question) not in told.points or told.earlier is None:
-        return known
-    silent = _outcome_in_text(step, told.earlier) == "wrong" and not any(one in told.earlier for one in step.wrong)
-    return "right" if silent and draws.chance(profile.recites, "recites", number) else known
+    if _normalised(step.question) not in feedback.points or feedback.earlier is None:
+        return outcome
+    silent = _outcome_in_text(step, feedback.earlier) == "wrong" and not any(
+        wording in feedback.earlier for wording in step.wrong
+    )
+    return "right" if silent and draws.chance(profile.recites, "recites", number) else outcome
 
 
-def _other_final_answer(question: SceneQuestion, final: str, told: _Feedback, draws: Draws) -> str:
+def _other_final_answer(question: SceneQuestion, final: str, feedback: _Feedback, draws: Draws) -> str:
     """Another final answer than the one that was wrong: any other choice, or, without choices, another wrong one.
 
     A model that is not shown what it said changes what it would say now; one that said no final answer changes nothing.
     """
-    stated = _FINAL_ANSWER.findall(told.earlier) if told.earlier is not None else [final]
-    if not stated:
+    finals = _FINAL_ANSWER.findall(feedback.earlier) if feedback.earlier is not None else [final]
+    if not finals:
         return final
     among = question.choices or question.wrong_answers
-    return draws.pick([one for one in among if one != stated[-1].strip()], "another")
+    return draws.pick([answer for answer in among if answer != finals[-1].strip()], "another")
 
 
 def _outcome_in_text(step: SceneStep, text: str) -> StepOutcome:

@@ -110,17 +110,17 @@ def scene_capabilities() -> Mapping[str, Capability]:
 @cache
 def made_up_capabilities() -> Mapping[str, Capability]:
     """Return the capabilities of the made-up tree by path: 6 categories, 24 parents, 72 leaves, six names each."""
-    found: dict[str, Capability] = {}
-    taken: set[str] = set()
+    capabilities: dict[str, Capability] = {}
+    words: set[str] = set()
     for category in CATEGORIES:
         for parent in range(PARENTS):
-            group = _invent_word(taken, category, parent)
+            group = _invent_word(words, category, parent)
             for leaf in range(LEAVES):
-                names = _leaf_names(taken, category, parent, leaf)
-                cues = tuple(_invent_word(taken, category, parent, leaf, "cue", at).lower() for at in range(CUES))
+                names = _leaf_names(words, category, parent, leaf)
+                cues = tuple(_invent_word(words, category, parent, leaf, "cue", at).lower() for at in range(CUES))
                 path = f"<{category}><{group}><{names[0]}>"
-                found[path] = Capability(path, names, cues)
-    return found
+                capabilities[path] = Capability(path, names, cues)
+    return capabilities
 
 
 @cache
@@ -147,8 +147,8 @@ def capability_by_name(name: str) -> str | None:
 
 def capability_by_cue(text: str) -> str | None:
     """Return the made-up capability that a text's words betray: the first of the cues in it, None without any."""
-    known = _by_cue()
-    return next((known[word] for word in _WORD.findall(text.casefold()) if word in known), None)
+    path_by_cue = _by_cue()
+    return next((path_by_cue[word] for word in _WORD.findall(text.casefold()) if word in path_by_cue), None)
 
 
 def parent_of(path: str) -> str:
@@ -171,25 +171,25 @@ def _by_cue() -> Mapping[str, str]:
     return {cue: path for path, capability in made_up_capabilities().items() for cue in capability.cues}
 
 
-def _leaf_names(taken: set[str], *key: str | int) -> tuple[str, ...]:
+def _leaf_names(words: set[str], *key: str | int) -> tuple[str, ...]:
     """Return three unrelated words, each alone with one craft and turned round with another: six names of a leaf."""
     names: list[str] = []
     rng = _rng("craft", *key)
     for root in range(3):
-        word = _invent_word(taken, *key, "name", root)
+        word = _invent_word(words, *key, "name", root)
         craft, other = rng.sample(_CRAFTS, 2)
         names += [f"{word} {craft}", f"{other} of {word}s"]
     return tuple(names)
 
 
-def _invent_word(taken: set[str], *key: str | int) -> str:
+def _invent_word(words: set[str], *key: str | int) -> str:
     """Return a word that is not taken yet, and take it."""
     rng = _rng(*key)
     while True:
         word = "".join(rng.choice(_STARTS) + rng.choice(_VOWELS) for _ in range(2))
         word += rng.choice(_STARTS) + rng.choice(_VOWELS) + rng.choice(_ENDS)
-        if word not in taken:
-            taken.add(word)
+        if word not in words:
+            words.add(word)
             return word.capitalize()
 
 
@@ -270,40 +270,40 @@ def unknown_path(word: str | None) -> str:
 @lru_cache(maxsize=100_000)
 def _capability_by_wording(question: str) -> str | None:
     """Return the capability of the planted question that is worded most alike, None where none is alike enough."""
-    known = _known_wordings()
+    wordings = _known_wordings()
     mine = _neighbours(question)
-    held = [known.holders[pair] for pair in mine if pair in known.holders]
-    if not held:
+    holders = [wordings.holders[pair] for pair in mine if pair in wordings.holders]
+    if not holders:
         return None
-    shared = np.bincount(np.concatenate(held), minlength=len(known.paths))
-    alike = 2 * shared / (len(mine) + known.sizes)
-    best = int(alike.argmax())  # the first of several
-    return known.paths[best] if alike[best] >= ALIKE else None
+    shared = np.bincount(np.concatenate(holders), minlength=len(wordings.paths))
+    likeness = 2 * shared / (len(mine) + wordings.sizes)
+    best = int(likeness.argmax())  # the first of several
+    return wordings.paths[best] if likeness[best] >= ALIKE else None
 
 
 @cache
 def _known_wordings() -> _KnownWordings:
     """Return how planted questions are worded, and which wordings hold each pair of neighbouring words."""
-    found: dict[_Pairs, str] = {}
+    path_by_pairs: dict[_Pairs, str] = {}
     for question, path in _planted_questions().items():
-        found.setdefault(_neighbours(question), path)
+        path_by_pairs.setdefault(_neighbours(question), path)
     holders: defaultdict[tuple[str, str], list[int]] = defaultdict(list)
-    for at, pairs in enumerate(found):
+    for at, pairs in enumerate(path_by_pairs):
         for pair in pairs:
             holders[pair].append(at)
-    sizes = np.array([len(pairs) for pairs in found])
-    return _KnownWordings(sizes, list(found.values()), {pair: np.array(ats) for pair, ats in holders.items()})
+    sizes = np.array([len(pairs) for pairs in path_by_pairs])
+    return _KnownWordings(sizes, list(path_by_pairs.values()), {pair: np.array(ats) for pair, ats in holders.items()})
 
 
 def _planted_questions() -> dict[str, str]:
     """Return the planted questions and the capability of each, as the first step that is worded so has it."""
-    found: dict[str, str] = {}
+    path_by_question: dict[str, str] = {}
     for domain in DOMAINS:
         for seed in range(SCENES):
             for question in make_scene(domain, seed).questions:
                 for step in question.steps:
-                    found.setdefault(step.question, step.capability)
-    return found
+                    path_by_question.setdefault(step.question, step.capability)
+    return path_by_question
 
 
 def _neighbours(text: str) -> _Pairs:

@@ -106,8 +106,8 @@ def stance_of(member: PanelProfile) -> int:
 def manner_of(name: str) -> str:
     """Return the words with which a model begins every description, by which it knows its own again."""
     words = (
-        among[int(unit_interval("manner", name, place) * len(among))]
-        for place, among in enumerate((_FIRST, _SECOND, _PACE, _THIRD))
+        among[int(unit_interval("manner", name, position) * len(among))]
+        for position, among in enumerate((_FIRST, _SECOND, _PACE, _THIRD))
     )
     return ", ".join(words)
 
@@ -193,21 +193,21 @@ def read_candidates(text: str, picture: PictureContent) -> list[CandidateReading
     """Return the candidates of a prompt, in order; none where the list cannot be read."""
     rows = read_json(text)
     texts = [row.get("text") for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
-    return [read_candidate(one, picture) for one in texts if isinstance(one, str)]
+    return [read_candidate(candidate, picture) for candidate in texts if isinstance(candidate, str)]
 
 
 def read_candidate(text: str, picture: PictureContent) -> CandidateReading:
     """Return a text as a reader who sees the picture knows it: which statements are true, and which are false."""
-    known = picture.by_key
-    values = {stated.key: stated.value for stated in read_statements(text) if stated.key in known}
-    right = [same_value(value, known[key].value) for key, value in values.items() if not known[key].readings]
+    facts = picture.by_key
+    values = {statement.key: statement.value for statement in read_statements(text) if statement.key in facts}
+    right = [same_value(value, facts[key].value) for key, value in values.items() if not facts[key].readings]
     return CandidateReading(text, values, sum(right), len(right) - sum(right))
 
 
 def vote(member: PanelProfile, candidates: Sequence[CandidateReading], picture: PictureContent, draws: Draws) -> int:
     """Return the number, from 0, of the candidate that a member votes for."""
     own = manner_of(member.name)
-    mine = next((number for number, one in enumerate(candidates) if one.text.startswith(own)), None)
+    mine = next((number for number, candidate in enumerate(candidates) if candidate.text.startswith(own)), None)
     if mine is not None and draws.chance(member.self_preference, "own"):
         return mine
     if draws.chance(member.position_bias, "first"):
@@ -231,13 +231,13 @@ def rewrite(member: PanelProfile, candidates: Sequence[CandidateReading], pictur
             sentences.append(point.sentence(reading_of_member(member, point)))
             continue
         looked = draws.chance(member.detects_false, "looks-at", number)
-        stated = [one.values[point.key] for one in candidates if point.key in one.values]
+        values = [candidate.values[point.key] for candidate in candidates if point.key in candidate.values]
         if not looked:
             if point.key in base.values:
                 sentences.append(point.sentence(base.values[point.key]))
             continue
         struck = draws.chance(member.false_alarm, "false-alarm", number)
-        if not struck and any(same_value(value, point.value) for value in stated):
+        if not struck and any(same_value(value, point.value) for value in values):
             sentences.append(point.sentence())
     return in_manner(member.name, sentences)
 
@@ -254,8 +254,8 @@ def _comparison(
     if not candidates:
         return CHATTER
     critiques = [
-        f"<candidate_{number}_critique>{escape(_critique(one, picture))}</candidate_{number}_critique>"
-        for number, one in enumerate(candidates, 1)
+        f"<candidate_{number}_critique>{escape(_critique(candidate, picture))}</candidate_{number}_critique>"
+        for number, candidate in enumerate(candidates, 1)
     ]
     if slip == "one_short":
         critiques.pop()
@@ -275,14 +275,14 @@ def _comparison(
     if slip == "out_of_range":
         ranking[0] = len(candidates) + 4
     if draws.chance(member.keeps, "keeps"):
-        given = f"<keep>{ranking[0]}</keep>"
+        proposal = f"<keep>{ranking[0]}</keep>"
     else:
         text = rewrite(member, candidates, picture, draws)
         if draws.chance(member.talks, "talks"):
             text = f"{draws.pick(TALK, 'talk').format(best=ranking[0])} {text}"
-        given = f"<rewrite>\n{text}\n</rewrite>"
+        proposal = f"<rewrite>\n{text}\n</rewrite>"
     order = ", ".join(map(str, ranking))
-    return f"<review_result>\n{analysis}\n<ranking>{order}</ranking>\n{given}\n</review_result>"
+    return f"<review_result>\n{analysis}\n<ranking>{order}</ranking>\n{proposal}\n</review_result>"
 
 
 def equally_good(member: PanelProfile, candidates: Sequence[CandidateReading], best: int) -> list[int]:
@@ -290,12 +290,14 @@ def equally_good(member: PanelProfile, candidates: Sequence[CandidateReading], b
     if not member.ties:
         return []
     merit = candidates[best].false, candidates[best].true
-    return [at + 1 for at, one in enumerate(candidates) if at != best and (one.false, one.true) == merit]
+    return [
+        at + 1 for at, candidate in enumerate(candidates) if at != best and (candidate.false, candidate.true) == merit
+    ]
 
 
-def _critique(one: CandidateReading, picture: PictureContent) -> str:
-    missing = len(picture.points) - len(one.values)
-    return f"It tells {len(one.values)} of the things that are there and leaves {missing} out."
+def _critique(candidate: CandidateReading, picture: PictureContent) -> str:
+    missing = len(picture.points) - len(candidate.values)
+    return f"It tells {len(candidate.values)} of the things that are there and leaves {missing} out."
 
 
 def _own_reading(member: PanelProfile, candidates: Sequence[CandidateReading], picture: PictureContent) -> int | None:
@@ -305,20 +307,20 @@ def _own_reading(member: PanelProfile, candidates: Sequence[CandidateReading], p
     number of the picture's. So members who read differently vote differently, and nobody's vote favours its own text.
     """
     for point in picture.disputed:
-        told = [one.values.get(point.key, "").casefold() for one in candidates]
-        present = [reading for reading in point.readings if reading.casefold() in told]
+        values = [candidate.values.get(point.key, "").casefold() for candidate in candidates]
+        present = [reading for reading in point.readings if reading.casefold() in values]
         own = reading_of_member(member, point)
         if own not in present:
             continue
         turn = int(unit_interval("turn", picture.id) * len(present))
         wanted = present[(present.index(own) + turn) % len(present)].casefold()
-        return min((at for at, value in enumerate(told) if value == wanted), key=lambda at: _merit(candidates[at]))
+        return min((at for at, value in enumerate(values) if value == wanted), key=lambda at: _merit(candidates[at]))
     return None
 
 
-def _merit(one: CandidateReading) -> tuple[int, int, float]:
+def _merit(candidate: CandidateReading) -> tuple[int, int, float]:
     """No false statement first, then completeness; between equals, how it reads."""
-    return one.false, -one.true, -one.charm
+    return candidate.false, -candidate.true, -candidate.charm
 
 
 def _goes_by_picture(member: PanelProfile, draws: Draws) -> bool:

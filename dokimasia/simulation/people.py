@@ -45,9 +45,9 @@ def rating_chances(person: SimulatedPerson, low: int, high: int) -> list[list[fl
     for true in range(count):
         row = [person.careless / count] * count
         row[true] += 1 - person.noise - person.careless
-        near = [one for one in (true - 1, true + 1) if 0 <= one < count]
-        for one in near:
-            row[one] += person.noise / len(near)
+        neighbours = [rating for rating in (true - 1, true + 1) if 0 <= rating < count]
+        for rating in neighbours:
+            row[rating] += person.noise / len(neighbours)
         rows.append(row)
     return rows
 
@@ -81,10 +81,10 @@ MISTAKEN_LABELS: Mapping[Label, Label] = {
 
 def label_chances(person: SimulatedPerson, true: Label) -> dict[Label, float]:
     """Return with what probability a person gives each label to a perturbation of which one is true."""
-    found = dict.fromkeys(LABELS, person.careless / len(LABELS))
-    found[true] += 1 - person.noise - person.careless
-    found[MISTAKEN_LABELS[true]] += person.noise
-    return found
+    label_rates = dict.fromkeys(LABELS, person.careless / len(LABELS))
+    label_rates[true] += 1 - person.noise - person.careless
+    label_rates[MISTAKEN_LABELS[true]] += person.noise
+    return label_rates
 
 
 def label_of_person(person: SimulatedPerson, true: Label, *thing: str | int) -> Label:
@@ -122,12 +122,14 @@ def true_label_of_row(row: Mapping[str, Any], folder: Path) -> Label:
     if row["task"] == "text-to-image":
         gold, changed = (faults_in_image(picture) for picture in pictures)
         return true_label(row["dimension"], gold, changed)
-    seen = read_scene(pictures[0])
+    sighting = read_scene(pictures[0])
     picture = (
-        content_of_photograph(hashlib.sha256(pictures[0]).hexdigest()) if seen is None else content_of_scene(seen[0])
+        content_of_photograph(hashlib.sha256(pictures[0]).hexdigest())
+        if sighting is None
+        else content_of_scene(sighting[0])
     )
-    told = ({one.dimension for one in faults_in_text(row[name], picture)} for name in ("gold", "perturbed"))
-    return true_label(row["dimension"], *told)
+    dimensions = ({fault.dimension for fault in faults_in_text(row[name], picture)} for name in ("gold", "perturbed"))
+    return true_label(row["dimension"], *dimensions)
 
 
 def fill_label_form(form: Path, person: SimulatedPerson) -> Iterator[str]:

@@ -48,39 +48,42 @@ def perturbation_reply(profile: Profile, inputs: Mapping[str, str], draws: Draws
 def plant_stated_error(text: str, error: Mapping[str, Any], draws: Draws) -> dict[str, Any]:
     """Return one error as it is reported: in what it is about, else in a statement of the dimension, else none."""
     number, dimension, about = error["n"], error["dimension"], error.get("about", "")
-    told = read_statements(text)
+    statements_of_text = read_statements(text)
     demanded = demand_of(about) if about else None
     usable = [
-        one
-        for one in told
-        if sort_of(one.key[0], one.value) == dimension and (demanded is None or one.key == demanded.key)
+        statement
+        for statement in statements_of_text
+        if sort_of(statement.key[0], statement.value) == dimension
+        and (demanded is None or statement.key == demanded.key)
     ]
     if not usable:
         return {"n": number, "none": True}
-    stated = draws.pick(tuple(usable), "statement", number)
-    new = demanded.value if demanded is not None and is_forbidding(about) else _other_value(stated, told)
-    original = _words_in_text(text, stated)
-    if not original or same_value(stated.value, new):
+    statement = draws.pick(tuple(usable), "statement", number)
+    new = (
+        demanded.value if demanded is not None and is_forbidding(about) else _other_value(statement, statements_of_text)
+    )
+    original = _words_in_text(text, statement)
+    if not original or same_value(statement.value, new):
         return {"n": number, "none": True}
-    changed = original.replace(f'"{stated.value}"', f'"{new}"')
+    changed = original.replace(f'"{statement.value}"', f'"{new}"')
     return {"n": number, "changes": [{"original": original, "new": changed}]}
 
 
-def _other_value(stated: Statement, told: Sequence[Statement]) -> str:
+def _other_value(statement: Statement, statements_of_text: Sequence[Statement]) -> str:
     """Another value of the same form: the next number, or what the text gives to something else of the sort."""
-    number = _NUMBER.search(stated.value)
+    number = _NUMBER.search(statement.value)
     if number:
-        return f"{stated.value[: number.start()]}{int(number[0]) + 1}{stated.value[number.end() :]}"
-    sort = sort_of(stated.key[0], stated.value)
-    others = [one.value for one in told if sort_of(one.key[0], one.value) == sort]
-    return next((value for value in others if not same_value(value, stated.value)), "something else")
+        return f"{statement.value[: number.start()]}{int(number[0]) + 1}{statement.value[number.end() :]}"
+    sort = sort_of(statement.key[0], statement.value)
+    others = [other.value for other in statements_of_text if sort_of(other.key[0], other.value) == sort]
+    return next((value for value in others if not same_value(value, statement.value)), "something else")
 
 
-def _words_in_text(text: str, stated: Statement) -> str:
+def _words_in_text(text: str, statement: Statement) -> str:
     """The words of a statement as the text has them, if they stand in it once; else nothing."""
-    attribute, subject = (re.escape(part) for part in stated.key)
-    found = re.findall(rf'\b{attribute} of the {subject} is "{re.escape(stated.value)}"', text, re.IGNORECASE)
-    return found[0] if len(found) == 1 and text.count(found[0]) == 1 else ""
+    attribute, subject = (re.escape(part) for part in statement.key)
+    matches = re.findall(rf'\b{attribute} of the {subject} is "{re.escape(statement.value)}"', text, re.IGNORECASE)
+    return matches[0] if len(matches) == 1 and text.count(matches[0]) == 1 else ""
 
 
 REWRITES = ("error_throughout", "harmless_rewrite")
@@ -129,9 +132,11 @@ def _written_gold_answer(profile: Profile, picture: PictureContent, draws: Draws
 
 
 def _gold_check(judge: JudgeProfile, answer: str, picture: PictureContent, draws: Draws) -> str:
-    seen = [one for one in _noticed_faults(judge, answer, picture, draws) if one.words]
-    if seen:
-        return _object_text(right=False, words=seen[0].words, why=f"The picture shows otherwise: {seen[0].dimension}.")
+    faults = [fault for fault in _noticed_faults(judge, answer, picture, draws) if fault.words]
+    if faults:
+        return _object_text(
+            right=False, words=faults[0].words, why=f"The picture shows otherwise: {faults[0].dimension}."
+        )
     if draws.chance(judge.false_alarm, "false-alarm"):
         return _object_text(right=False, words=answer.split(". ")[0], why="This cannot be made out.")
     return _object_text(right=True, words="", why="")
@@ -140,24 +145,28 @@ def _gold_check(judge: JudgeProfile, answer: str, picture: PictureContent, draws
 def _change_check(judge: JudgeProfile, before: str, after: str, picture: PictureContent, draws: Draws) -> str:
     """What the second text is at fault in beyond the first, as far as it is noticed; else a change without harm."""
     had = set(faults_in_text(before, picture))
-    seen = list(dict.fromkeys(one.dimension for one in _noticed_faults(judge, after, picture, draws) if one not in had))
-    if not seen and draws.chance(judge.false_alarm, "false-alarm"):
-        seen = [draws.pick(SPILLS, "false-kind")]
-    kind = seen[0] if seen else NEUTRAL
-    return _object_text(kind=kind, also=seen[1:], worse=bool(seen), why="This is what differs between the two.")
+    dimensions = list(
+        dict.fromkeys(fault.dimension for fault in _noticed_faults(judge, after, picture, draws) if fault not in had)
+    )
+    if not dimensions and draws.chance(judge.false_alarm, "false-alarm"):
+        dimensions = [draws.pick(SPILLS, "false-kind")]
+    kind = dimensions[0] if dimensions else NEUTRAL
+    return _object_text(
+        kind=kind, also=dimensions[1:], worse=bool(dimensions), why="This is what differs between the two."
+    )
 
 
 def _noticed_faults(judge: JudgeProfile, text: str, picture: PictureContent, draws: Draws) -> list[TextFault]:
-    found = faults_in_text(text, picture)
-    return [one for number, one in enumerate(found) if draws.chance(judge.detects_missing, "notices", number)]
+    faults = faults_in_text(text, picture)
+    return [fault for number, fault in enumerate(faults) if draws.chance(judge.detects_missing, "notices", number)]
 
 
 def _perturbed_answer(
     judge: JudgeProfile, prompt: str, inputs: Mapping[str, str], picture: PictureContent, draws: Draws
 ) -> str:
-    asked: Any = read_json(inputs["dimension"])
+    described: Any = read_json(inputs["dimension"])
     text = inputs["answer"]
-    dimension = str(asked[0]["dimension"]) if asked else ""
+    dimension = str(described[0]["dimension"]) if described else ""
     planted = plant_error(dimension, text, picture, draws)
     if planted is None:
         return _object_text(none="The answer has nothing in it that could be changed so.")
@@ -167,7 +176,7 @@ def _perturbed_answer(
     elif fate < judge.perturbs_nothing + judge.perturbs_all:
         planted = PlantedError(" ".join([ELSE] * max(1, len(text.split()) // 10)), "Much was changed.")
     elif draws.chance(judge.perturbs_more, "more"):
-        for other in (one for one in SPILLS if one != dimension):
+        for other in (spill for spill in SPILLS if spill != dimension):
             more = plant_error(other, planted.text, picture, draws)
             if more is not None:
                 planted = more._replace(description=planted.description)
@@ -181,13 +190,13 @@ def _changes(before: str, after: str) -> list[dict[str, str]]:
     """The changes that make the second text of the first: what differs, each with words around it until it stands there once."""
     old, new = before.split(), after.split()
     parts: list[list[int]] = []
-    for tag, *place in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+    for tag, *span in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
         if tag == "equal":
             continue
-        if parts and place[0] - parts[-1][1] <= 2 * AROUND:
-            parts[-1][1], parts[-1][3] = place[1], place[3]
+        if parts and span[0] - parts[-1][1] <= 2 * AROUND:
+            parts[-1][1], parts[-1][3] = span[1], span[3]
         else:
-            parts.append(place)
+            parts.append(span)
     changes: list[dict[str, str]] = []
     for start, end, new_start, new_end in parts or [[0, AROUND, 0, AROUND]]:
         original, left, right = "", 0, 0

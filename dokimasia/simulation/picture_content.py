@@ -133,11 +133,11 @@ class PictureContent(NamedTuple):
 
 def read_statements(text: str) -> list[Statement]:
     """Return the statements of a text, in order, each thing once: what is said later of the same thing counts no more."""
-    found: dict[FactKey, Statement] = {}
+    statement_by_key: dict[FactKey, Statement] = {}
     for attribute, subject, value in _STATEMENT.findall(text):
         key = (" ".join(attribute.split()).casefold(), " ".join(subject.split()).casefold())
-        found.setdefault(key, Statement(key, " ".join(value.split())))
-    return list(found.values())
+        statement_by_key.setdefault(key, Statement(key, " ".join(value.split())))
+    return list(statement_by_key.values())
 
 
 def same_value(first: str, second: str) -> bool:
@@ -151,17 +151,19 @@ def content_of_scene(scene: Scene) -> PictureContent:
 
 
 @lru_cache(maxsize=_CACHE_SIZE)
-def _content_of_facts(id: str, domain: Domain, shown: tuple[Fact, ...], disputed: tuple[str, ...]) -> PictureContent:
+def _content_of_facts(
+    id: str, domain: Domain, facts_shown: tuple[Fact, ...], disputed: tuple[str, ...]
+) -> PictureContent:
     by_key: defaultdict[tuple[str, str], list[Fact]] = defaultdict(list)
-    for fact in shown:
+    for fact in facts_shown:
         by_key[_attribute_name(fact), _plain_text(fact.subject)].append(fact)
     points: list[PictureFact] = []
     for (attribute, subject), facts in by_key.items():
         fact = facts[0]
-        if len({_plain_text(one.value) for one in facts}) > 1:
+        if len({_plain_text(fact_of_key.value) for fact_of_key in facts}) > 1:
             continue
         false = _false_values(id, domain, fact)
-        is_open = any(one.id in disputed for one in facts)
+        is_open = any(fact_of_key.id in disputed for fact_of_key in facts)
         points.append(
             PictureFact(
                 attribute=attribute,
@@ -220,11 +222,11 @@ def sort_of(attribute: str, value: str) -> str:
 
 def fact_to_dispute(scene: Scene) -> str:
     """Return the id of the fact that is disputed where a scene is made ambiguous: one that has no namesake."""
-    shown = {point.key for point in content_of_scene(scene).points}
+    keys = {point.key for point in content_of_scene(scene).points}
     usable = [
         fact.id
         for fact in scene.facts
-        if (_attribute_name(fact).casefold(), _plain_text(fact.subject).casefold()) in shown
+        if (_attribute_name(fact).casefold(), _plain_text(fact.subject).casefold()) in keys
     ]
     return usable[int(unit_interval("dispute", scene.id) * len(usable))]
 
@@ -263,9 +265,9 @@ def _value_pools(domain: Domain) -> Mapping[str, tuple[str, ...]]:
     for seed in range(_POOL_SCENES):
         for fact in make_scene(domain, seed).facts:
             values[fact.attribute][_plain_text(fact.value)] = None
-    return {attribute: tuple(found) for attribute, found in values.items()}
+    return {attribute: tuple(values_found) for attribute, values_found in values.items()}
 
 
 def _shuffled(pool: tuple[Choice, ...], *name: str | int) -> tuple[Choice, ...]:
     """The pool in an order of its own for each name."""
-    return tuple(sorted(pool, key=lambda one: unit_interval("order", *name, str(one))))
+    return tuple(sorted(pool, key=lambda value: unit_interval("order", *name, str(value))))

@@ -464,13 +464,13 @@ def profiles() -> Mapping[str, Profile]:
     }
 
 
-def find_profile(name: str, *, known: Mapping[str, Profile] | None = None) -> Profile:
+def find_profile(name: str, *, models: Mapping[str, Profile] | None = None) -> Profile:
     """Return the profile of a simulated model.
 
     Raises:
         NotFound: there is no model of that name; the message lists those there are.
     """
-    among = profiles() if known is None else known
+    among = profiles() if models is None else models
     if name not in among:
         raise NotFound(f"no simulated model is called {name!r}; there are: {', '.join(among)}")
     return among[name]

@@ -47,7 +47,7 @@ class PlantedResponse(NamedTuple):
 
 def planted_responses(question: SceneQuestion, skills: dict[str, float], seed: int) -> list[PlantedResponse]:
     """Return one response of each model to a question."""
-    found: list[PlantedResponse] = []
+    responses: list[PlantedResponse] = []
     for model, skill in skills.items():
         draws = Draws(digest("ranked", [seed, question.id, model]))
         outcomes: list[StepOutcome] = [
@@ -58,23 +58,26 @@ def planted_responses(question: SceneQuestion, skills: dict[str, float], seed: i
             final = question.answer if draws.chance(0.5, "lucky") else _wrong(question, draws)
         profile = CandidateProfile(name="sim/ranked", base=skill)
         text = word_answer(profile, question, outcomes, draws, final=final).text
-        merit = sum(step.weight for step, one in zip(question.steps, outcomes, strict=True) if one == "right")
-        found.append(PlantedResponse(model, text, merit, final == question.answer))
-    return found
+        merit = sum(step.weight for step, outcome in zip(question.steps, outcomes, strict=True) if outcome == "right")
+        responses.append(PlantedResponse(model, text, merit, final == question.answer))
+    return responses
 
 
 def planted_rankings(question: SceneQuestion, responses: list[PlantedResponse], seed: int) -> Iterator[dict[str, Any]]:
     """Yield what each person says of the responses to a question, as a line of a file of rankings."""
     for annotator in ANNOTATORS:
         draws = Draws(digest("rankings", [seed, question.id, annotator]))
-        scores = {one.model: one.merit + _slip(draws, one.model) for one in responses}
+        scores = {response.model: response.merit + _slip(draws, response.model) for response in responses}
         if draws.chance(GAP, "gap"):
             scores.pop(draws.pick(list(scores), "missing"))
         line: dict[str, Any] = {"id": question.id, "annotator": annotator}
         if annotator == ANNOTATORS[-1]:
             yield {**line, "scores": scores}
             continue
-        groups = [[model for model, one in scores.items() if one == score] for score in sorted(set(scores.values()))]
+        groups = [
+            [model for model, rank_score in scores.items() if rank_score == score]
+            for score in sorted(set(scores.values()))
+        ]
         yield {**line, "ranking": groups[::-1]}
 
 
@@ -87,8 +90,10 @@ def write_ranked(path: Path, n_samples: int, seed: int) -> dict[str, Path]:
     for _, question in make_world(n_samples, seed):
         responses = planted_responses(question, SKILLS, seed)
         others = planted_responses(question, AUXILIARY, seed)
-        for name, several in (("responses", responses), ("auxiliary", others)):
-            lines[name] += [{"id": question.id, "model": one.model, "response": one.text} for one in several]
+        for name, group in (("responses", responses), ("auxiliary", others)):
+            lines[name] += [
+                {"id": question.id, "model": response.model, "response": response.text} for response in group
+            ]
         lines["rankings"] += planted_rankings(question, responses, seed)
     files = {name: path.with_name(f"{path.stem}.{name}.jsonl") for name in lines}
     for name, file in files.items():

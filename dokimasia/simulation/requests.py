@@ -38,20 +38,20 @@ def understand(messages: Sequence[Message], *, library: PromptLibrary | None = N
     object, or speaks of tools, is none, and looks that were taken are left out. `library` holds the prompts to
     know; by default those that ship.
     """
-    known = library or default_library()
+    prompts = library or default_library()
     messages = without_looks(messages)
-    messages = without_looking(without_form(messages, library=known), library=known)
-    exact = recognise(messages, library=known)
+    messages = without_looking(without_form(messages, library=prompts), library=prompts)
+    exact = recognise(messages, library=prompts)
     if exact is not None:
         return UnderstoodPrompt(exact)
     if len(messages) >= 3 and messages[-2].role == "assistant":
-        inner = understand(messages[:-2], library=known)
+        inner = understand(messages[:-2], library=prompts)
         if inner is None:
             return None
         return inner._replace(request=inner.request.model_copy(update={"problem": messages[-1].text}))
     system = "\n".join(message.text for message in messages if message.role == "system")
     user = "\n".join(message.text for message in messages if message.role == "user")
-    for prompt in map(known.get, known.names()):
+    for prompt in map(prompts.get, prompts.names()):
         if prompt.system and prompt.system in system:
             return _with_outside(prompt, system, user, messages)
     return None

@@ -35,7 +35,7 @@ def respond(
     call: Chat,
     images: Mapping[str, bytes],
     *,
-    known: Mapping[str, Profile] | None = None,
+    models: Mapping[str, Profile] | None = None,
     library: PromptLibrary | None = None,
 ) -> ChatReply:
     """Return the reply of the simulated model that the call names.
@@ -43,13 +43,13 @@ def respond(
     Args:
         call: the request; `call.model.model` is the simulated model's name, with or without a provider before it.
         images: bytes by SHA-256 of the images that the messages name; asked only for images that were not seen before.
-        known: the models there are; by default those that ship.
+        models: the models there are; by default those that ship.
         library: the prompts that judges know; by default those that ship.
 
     Raises:
         NotFound: no simulated model has that name; the message lists those there are.
     """
-    profile = find_profile(bare_name(call.model.model), known=known)
+    profile = find_profile(bare_name(call.model.model), models=models)
     draws = Draws(request_hash(call))
     understood = understand(call.messages, library=library)
     if understood is None:
@@ -80,18 +80,26 @@ def _reply_to_prompt(
         return rubric_reply(profile, name, inputs, _first_content(call, images), draws)
     looked = any(message.role == "tool" for message in call.messages)
     tools = () if looked else call.tools
-    held = call.output_schema is not None
+    as_object = call.output_schema is not None
     if answers_probe_prompt(name):
-        effort, shown = call.sampling.reasoning_effort or "", _judged_images(call, images)
-        how = {"effort": effort, "draw": call.repeat, "held": held, "tools": tools}
-        return probe_reply(profile, name, inputs, shown, draws, **how)
+        return probe_reply(
+            profile,
+            name,
+            inputs,
+            _judged_images(call, images),
+            draws,
+            effort=call.sampling.reasoning_effort or "",
+            draw=call.repeat,
+            as_object=as_object,
+            tools=tools,
+        )
     if name in PERTURBER_PROMPTS:
         return perturber_reply(profile, name, inputs, _first_content(call, images), draws)
     if name == PERTURBATION_PROMPT:
         return perturbation_reply(profile, inputs, draws)
     if name in EDITING_PROMPTS:
-        shown = [images[image.sha256] for message in call.messages for image in message.images]
-        return editing_reply(profile, name, inputs, shown, draws)
+        pictures = [images[image.sha256] for message in call.messages for image in message.images]
+        return editing_reply(profile, name, inputs, pictures, draws)
     if name == "describe":
         picture = _first_content(call, images)
         if picture is None:
@@ -109,7 +117,7 @@ def _reply_to_prompt(
         rewriting = name == "hint_rewrite"
         return hint_reply(as_candidate(profile), view.scene, view.question, inputs, draws, rewriting=rewriting)
     picture = _first_content(call, images) if view is None else None
-    return judge_reply(as_judge(profile), understood, view, draws, held=held, tools=tools, picture=picture)
+    return judge_reply(as_judge(profile), understood, view, draws, as_object=as_object, tools=tools, picture=picture)
 
 
 def _answer_question(
@@ -144,22 +152,22 @@ def _contents_of_images(call: Chat, images: Mapping[str, bytes]) -> list[Picture
 def _first_content(call: Chat, images: Mapping[str, bytes]) -> PictureContent | None:
     """What the first image of the request shows, with a scene or without; None where there is no image."""
     refs = [image for message in call.messages for image in message.images]
-    found = [scene for ref in refs if (scene := _cached_scene(ref.sha256, images)) is not None]
-    if found:
-        return content_of_scene(found[0][0])
+    sightings = [scene for ref in refs if (scene := _cached_scene(ref.sha256, images)) is not None]
+    if sightings:
+        return content_of_scene(sightings[0][0])
     return content_of_photograph(refs[0].sha256) if refs else None
 
 
 def _judged_images(call: Chat, images: Mapping[str, bytes]) -> list[JudgedImage]:
     """What every image of the request shows, in order: the scene or a photograph, which part of it, and its edits."""
-    found: list[JudgedImage] = []
+    judged_images: list[JudgedImage] = []
     for ref in (image for message in call.messages for image in message.images):
         scene = _cached_scene(ref.sha256, images)
         picture, part = (
             (content_of_photograph(ref.sha256), WHOLE) if scene is None else (content_of_scene(scene[0]), scene[1])
         )
-        found.append(JudgedImage(picture, part, _cached_edits(ref.sha256, images)))
-    return found
+        judged_images.append(JudgedImage(picture, part, _cached_edits(ref.sha256, images)))
+    return judged_images
 
 
 def _cached_edits(sha256: str, images: Mapping[str, bytes]) -> tuple[PlantedEdit, ...]:
@@ -178,14 +186,16 @@ def _find_view(call: Chat, images: Mapping[str, bytes], question: str) -> SceneV
     refs = [image for message in call.messages for image in message.images]
     view: SceneView | None = None
     for number, ref in enumerate(refs):
-        found = _cached_scene(ref.sha256, images)
-        if found is None:
+        sighting = _cached_scene(ref.sha256, images)
+        if sighting is None:
             continue
         if view is None:
-            known = find_question(found[0], question.strip())
-            view = SceneView(found[0], known, number, found[1], (found[1],)) if known else None
-        elif found[0].id == view.scene.id:
-            view = view._replace(parts=(*view.parts, found[1]))
+            known_question = find_question(sighting[0], question.strip())
+            view = (
+                SceneView(sighting[0], known_question, number, sighting[1], (sighting[1],)) if known_question else None
+            )
+        elif sighting[0].id == view.scene.id:
+            view = view._replace(parts=(*view.parts, sighting[1]))
     return view
 
 

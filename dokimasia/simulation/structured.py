@@ -26,29 +26,31 @@ def fit_schema(schema: Any, task: str) -> Any:
     """
     if not isinstance(schema, dict):
         return ""
-    known = cast("dict[str, Any]", schema)
-    if "const" in known:
-        return known["const"]
-    if known.get("enum"):
-        return known["enum"][0]
+    fields = cast("dict[str, Any]", schema)
+    if "const" in fields:
+        return fields["const"]
+    if fields.get("enum"):
+        return fields["enum"][0]
     for word in ("anyOf", "oneOf"):
-        if known.get(word):
-            return fit_schema(known[word][0], task)
-    kind = known.get("type")
-    if kind == "object" or "properties" in known:
-        return {name: fit_schema(one, task) for name, one in known.get("properties", {}).items()}
+        if fields.get(word):
+            return fit_schema(fields[word][0], task)
+    kind = fields.get("type")
+    if kind == "object" or "properties" in fields:
+        return {
+            name: fit_schema(property_schema, task) for name, property_schema in fields.get("properties", {}).items()
+        }
     if kind == "array":
-        return [fit_schema(known.get("items", {}), task)]
+        return [fit_schema(fields.get("items", {}), task)]
     if kind in ("integer", "number"):
-        found = _NUMBER.search(task)
-        return int(found[0]) if found else 0
+        number = _NUMBER.search(task)
+        return int(number[0]) if number else 0
     return {"boolean": True, "null": None}.get(str(kind), "")
 
 
 def judge_reply_as_object(prompt: str, text: str) -> str:
     """Return a judge's reply to a prompt as the JSON object of its output schema; another text stays as it is."""
     if prompt in ("criteria", "criteria_published", "criteria_no_chain"):
-        return orjson.dumps({"criteria": [_with_anchor_object(one) for one in orjson.loads(text)]}).decode()
+        return orjson.dumps({"criteria": [_with_anchor_object(criterion) for criterion in orjson.loads(text)]}).decode()
     if prompt == "criteria_check":
         looked = [_check_row(*line) for line in _CHECKED.findall(text)]
         return orjson.dumps({"criteria": looked, "missing": ""}).decode() if looked else text
@@ -65,13 +67,13 @@ def judge_reply_as_object(prompt: str, text: str) -> str:
 
 
 def _check_row(number: str, verdicts: str, reason: str) -> dict[str, Any]:
-    said = {name: word == "YES" for name, word in _WORD.findall(verdicts)}
-    return {"n": int(number), **said, "reason": "" if reason == "-" else reason}
+    verdict_by_name = {name: word == "YES" for name, word in _WORD.findall(verdicts)}
+    return {"n": int(number), **verdict_by_name, "reason": "" if reason == "-" else reason}
 
 
 def _score_row(number: int, score: str) -> dict[str, Any]:
-    told = score != "not stated"
-    return {"n": number, "stated": told, "score": int(score) if told else 1}
+    is_stated = score != "not stated"
+    return {"n": number, "stated": is_stated, "score": int(score) if is_stated else 1}
 
 
 def _with_anchor_object(criterion: dict[str, Any]) -> dict[str, Any]:
@@ -107,14 +109,16 @@ def answer_probe(call: Chat, task: str, images: Mapping[str, bytes], draws: Draw
     if call.tools:
         tool = call.tools[0]
         arguments = orjson.dumps(fit_schema(tool.parameters, task)).decode()
-        asked = ToolCall(id=f"call_{draws.key[:12]}", name=tool.name, arguments=arguments)
-        return ChatReply(text="", finish_reason="tool_calls", native_finish_reason="tool_calls", tool_calls=(asked,))
+        tool_call = ToolCall(id=f"call_{draws.key[:12]}", name=tool.name, arguments=arguments)
+        return ChatReply(
+            text="", finish_reason="tool_calls", native_finish_reason="tool_calls", tool_calls=(tool_call,)
+        )
     if call.output_schema is not None:
         return _text_reply(orjson.dumps(fit_schema(call.output_schema, task)).decode())
-    seen = [image for message in call.messages for image in message.images]
-    if not seen:
+    pictures = [image for message in call.messages for image in message.images]
+    if not pictures:
         return _text_reply("I cannot see any picture here.")
-    return _text_reply(f"From left to right: {', '.join(main_colours(images[seen[0].sha256]))}.")
+    return _text_reply(f"From left to right: {', '.join(main_colours(images[pictures[0].sha256]))}.")
 
 
 def main_colours(data: bytes) -> list[str]:
@@ -129,7 +133,7 @@ def main_colours(data: bytes) -> list[str]:
 def _main_colour(part: Image.Image) -> str:
     """Return the name that is nearest to the most common colour of a part of a picture."""
     counted = part.getcolors(part.width * part.height) or []
-    _, pixel = max(counted, key=lambda one: one[0])
+    _, pixel = max(counted, key=lambda pair: pair[0])
     assert isinstance(pixel, tuple)
     return min(
         _COLOUR_VALUES, key=lambda name: sum((a - b) ** 2 for a, b in zip(_COLOUR_VALUES[name], pixel, strict=True))

@@ -51,23 +51,23 @@ def planted_criteria(n: int, seed: int, *, themes: bool = False, width: int = LE
     """
     rng = Random(f"planted criteria/{seed}")
     parents = tuple(group[:width] for group in _by_parent())
-    capabilities = tuple(one for group in parents for one in group)
-    made, sample = 0, 0
-    while made < n:
+    capabilities = tuple(capability for group in parents for capability in group)
+    criterion_count, sample = 0, 0
+    while criterion_count < n:
         theme = rng.choice(parents)
-        for at in range(min(CRITERIA_OF_A_SAMPLE[sample % len(CRITERIA_OF_A_SAMPLE)], n - made)):
+        for at in range(min(CRITERIA_OF_A_SAMPLE[sample % len(CRITERIA_OF_A_SAMPLE)], n - criterion_count)):
             capability = rng.choice(theme) if themes and rng.random() < 0.7 else rng.choice(capabilities)
             yield _draw_criterion(rng, capability, f"s{sample:06d}", at)
-            made += 1
+            criterion_count += 1
         sample += 1
 
 
 def categories_of(criteria: Sequence[PlantedCriterion]) -> dict[str, str]:
     """Return each sample's category as a data set would name it: that of its first criterion."""
-    found: dict[str, str] = {}
-    for one in criteria:
-        found.setdefault(one.sample, one.capability[1 : one.capability.index(">")])
-    return found
+    category_by_sample: dict[str, str] = {}
+    for criterion in criteria:
+        category_by_sample.setdefault(criterion.sample, criterion.capability[1 : criterion.capability.index(">")])
+    return category_by_sample
 
 
 def planted_scores(
@@ -77,7 +77,7 @@ def planted_scores(
     base: float = 0.85,
     weak: Mapping[str, float] | None = None,
     spread: float = 0.0,
-    alike: float = 0.3,
+    shared_rate: float = 0.3,
 ) -> dict[str, float]:
     """Draw one model's scores, 0, 25, 50, 75 or 100, of each criterion.
 
@@ -87,17 +87,17 @@ def planted_scores(
         base: the chance that a criterion is met.
         weak: chances that replace it, by capability or the beginning of its path; the longest match counts.
         spread: the standard deviation of the chance over capabilities; 0 makes all equally hard.
-        alike: how often a criterion shares its sample's one fate instead of having its own.
+        shared_rate: how often a criterion shares its sample's one fate instead of having its own.
     """
     rng = Random(f"planted scores/{seed}")
     harder = {path: rng.gauss(0, spread) for path in made_up_capabilities()} if spread else {}
     fates: dict[str, float] = {}
     scores: dict[str, float] = {}
-    for one in criteria:
-        shared = fates.setdefault(one.sample, rng.random())
-        fate = shared if rng.random() < alike else rng.random()
-        met = fate < _chance(one.capability, base + harder.get(one.capability, 0.0), weak or {})
-        scores[one.id] = rng.choice((100.0, 100.0, 100.0, 75.0)) if met else rng.choice((0.0, 0.0, 25.0, 50.0))
+    for criterion in criteria:
+        shared = fates.setdefault(criterion.sample, rng.random())
+        fate = shared if rng.random() < shared_rate else rng.random()
+        met = fate < _chance(criterion.capability, base + harder.get(criterion.capability, 0.0), weak or {})
+        scores[criterion.id] = rng.choice((100.0, 100.0, 100.0, 75.0)) if met else rng.choice((0.0, 0.0, 25.0, 50.0))
     return scores
 
 

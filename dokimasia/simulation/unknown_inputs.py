@@ -78,12 +78,14 @@ def answer_unknown_question(
     profile: CandidateProfile, question: str, choices: Sequence[str], draws: Draws
 ) -> ChatReply:
     """Return a candidate's answer made of the question's words and general remarks; skill adds words."""
-    seen = [word for number, word in enumerate(content_words(question)) if draws.chance(profile.base, "word", number)]
+    words = [word for number, word in enumerate(content_words(question)) if draws.chance(profile.base, "word", number)]
     opening = (
-        f"In the image I can see what the question is about: {', '.join(seen)}." if seen else "It is hard to make out."
+        f"In the image I can see what the question is about: {', '.join(words)}."
+        if words
+        else "It is hard to make out."
     )
-    remarks = [one for number, one in enumerate(_FILLERS) if draws.chance(profile.base / 2, "remark", number)]
-    final = draws.pick(choices, "choice") if choices else " ".join(seen) or "I am not sure."
+    remarks = [remark for number, remark in enumerate(_FILLERS) if draws.chance(profile.base / 2, "remark", number)]
+    final = draws.pick(choices, "choice") if choices else " ".join(words) or "I am not sure."
     whole = " ".join([opening, *remarks]) + f"\n\n{FINAL}{final}"
     return deliver_reply(profile, draws, whole, whole[: len(whole) // 2])
 
@@ -110,7 +112,7 @@ def criteria_of_chain(chain: str) -> list[dict[str, object]]:
     free: list[str] = list(_QUESTIONS)
     chosen: list[str] = []
     for point in points:
-        question = min(free, key=lambda one: _given_away(point, one))
+        question = min(free, key=lambda candidate: _given_away(point, candidate))
         chosen.append(question)
         free.remove(question)
     return [
@@ -121,8 +123,10 @@ def criteria_of_chain(chain: str) -> list[dict[str, object]]:
 
 def _given_away(point: str, question: str) -> tuple[bool, int]:
     """Whether the question contains the whole point, and how many of its words of content."""
-    hidden, shown = _WORD.findall(point.casefold()), _WORD.findall(question.casefold())
-    return f" {' '.join(hidden)} " in f" {' '.join(shown)} ", len(set(hidden) & set(shown) - _STOP)
+    words_of_point, words_of_question = _WORD.findall(point.casefold()), _WORD.findall(question.casefold())
+    return f" {' '.join(words_of_point)} " in f" {' '.join(words_of_question)} ", len(
+        set(words_of_point) & set(words_of_question) - _STOP
+    )
 
 
 def is_unknown_question(question: str) -> bool:
@@ -151,9 +155,9 @@ def sentences(text: str) -> list[str]:
 
 def _chain_points(chain: str) -> list[str]:
     """Sentences of the chain, each once; too few are split in the middle or put another way, too many thinned."""
-    unique = {" ".join(_WORD.findall(one.casefold())): one for one in reversed(sentences(chain))}
+    unique = {" ".join(_WORD.findall(sentence.casefold())): sentence for sentence in reversed(sentences(chain))}
     every = list(reversed(unique.values())) or ["It concerns the picture as a whole."]
-    points = [one for one in every if not one.startswith(_SCAFFOLD)] or every
+    points = [sentence for sentence in every if not sentence.startswith(_SCAFFOLD)] or every
     while len(points) < _LEAST:
         longest = max(range(len(points)), key=lambda number: len(points[number].split()))
         halves = _halves(points[longest])

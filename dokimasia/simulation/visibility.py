@@ -40,7 +40,7 @@ def ask_to_enlarge(
         part: the part of the scene that it shows.
         key: the request's hash, from which the calls get their ids.
     """
-    tool = next((name for name in _ENLARGING if any(one.name == name for one in tools)), None)
+    tool = next((name for name in _ENLARGING if any(offered.name == name for offered in tools)), None)
     hidden = dict.fromkeys(box for box in boxes if box is not None)
     regions = [region for box in hidden if (region := box_in_part(box, part, margin=_MARGIN)) is not None]
     if tool is None or not regions:

@@ -32,12 +32,12 @@ def make_world(n_samples: int, seed: int) -> Iterator[tuple[Scene, SceneQuestion
     Any prefix is balanced to within one scene over domains and one question over kinds; every 210 samples hold each
     domain and kind together equally often. A shorter world is the beginning of a longer one.
     """
-    made, scenes = 0, 0
-    while made < n_samples:
+    question_count, scenes = 0, 0
+    while question_count < n_samples:
         scene = make_scene(DOMAINS[scenes % len(DOMAINS)], seed * _SCENES_A_SEED + scenes)
-        for _ in range(min(2 + scenes % 2, n_samples - made)):
-            yield scene, scene.questions[made % len(QUESTION_KINDS)]
-            made += 1
+        for _ in range(min(2 + scenes % 2, n_samples - question_count)):
+            yield scene, scene.questions[question_count % len(QUESTION_KINDS)]
+            question_count += 1
         scenes += 1
 
 
@@ -101,8 +101,8 @@ def write_gold(path: Path, n_scenes: int, seed: int, *, of_texts: bool = True) -
     """
 
     def row(scene: Scene) -> dict[str, Any]:
-        asked = {"prompt": TO_DESCRIBE, "gold": gold_answer(content_of_scene(scene))}
-        return {"id": scene.id, "image": f"images/{scene.id}.png", **asked} | {
+        fields = {"prompt": TO_DESCRIBE, "gold": gold_answer(content_of_scene(scene))}
+        return {"id": scene.id, "image": f"images/{scene.id}.png", **fields} | {
             "category": scene.domain,
             "meta": {"scene": scene.id, "planted": True},
         }
@@ -118,14 +118,14 @@ def write_creative(path: Path, n_cases: int, seed: int) -> int:
     folder = path.parent / "images"
     folder.mkdir(parents=True, exist_ok=True)
     lines: list[bytes] = []
-    drawn = 0
+    picture_count = 0
     for case in make_creative(n_cases, seed):
         for scene in case.scenes:
             _write(folder / f"{scene.id}.png", draw_scene(scene))
-        drawn += len(case.scenes)
+        picture_count += len(case.scenes)
         lines.append(orjson.dumps(to_creative_row(case), option=orjson.OPT_APPEND_NEWLINE))
     _write(path, b"".join(lines))
-    return drawn
+    return picture_count
 
 
 def _write_all(path: Path, rows: Iterable[tuple[Scene, dict[str, Any]]]) -> list[Scene]:
@@ -133,14 +133,14 @@ def _write_all(path: Path, rows: Iterable[tuple[Scene, dict[str, Any]]]) -> list
     folder = path.parent / "images"
     folder.mkdir(parents=True, exist_ok=True)
     lines: list[bytes] = []
-    drawn: dict[str, Scene] = {}
+    scenes: dict[str, Scene] = {}
     for scene, row in rows:
-        if scene.id not in drawn:
+        if scene.id not in scenes:
             _write(folder / f"{scene.id}.png", draw_scene(scene))
-            drawn[scene.id] = scene
+            scenes[scene.id] = scene
         lines.append(orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE))
     _write(path, b"".join(lines))
-    return list(drawn.values())
+    return list(scenes.values())
 
 
 def _write(path: Path, data: bytes) -> None:
@@ -182,10 +182,10 @@ def generation_prompt(scene: Scene) -> str:
             )
     sign = facts["sign.text"]
     side = "left" if sign.box.x0 < 0.5 else "right"
-    place = scene.layout
+    setting = scene.layout
     return (
         f"A clear, flat, coloured drawing with dark outlines, in one manner throughout and finished to its edges. "
-        f"It shows {len(spots.things)} things of about the same size in two neat rows {_GROUND[place]}. "
+        f"It shows {len(spots.things)} things of about the same size in two neat rows {_GROUND[setting]}. "
         f"In the back row stand, from left to right, {_list_in_words(rows['back'])}; "
         f"in the front row stand {_list_in_words(rows['front'])}. "
         f"There is no {spots.absent[0]}, no {spots.absent[1]} and no {spots.absent[2]} anywhere. "

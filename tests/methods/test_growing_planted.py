@@ -49,7 +49,7 @@ async def grown(home: Path, criteria: list[PlantedCriterion], judge: JudgeProfil
         rows,
         judge=profile.name,
         settings=load_settings(home=home, cwd=home.parent, env={}),
-        transports={"sim": SimTransport(known={profile.name: profile})},
+        transports={"sim": SimTransport(models={profile.name: profile})},
         **options,
     )
     id_of = {(one.question, one.sample): one.id for one in criteria}

@@ -49,7 +49,7 @@ def _reviewed(folder, seed: int, panel: tuple[str, ...], known: Mapping | None =
     if not data.exists():
         write_described(data, SCENES, seed)
     home = folder / ("known" if known else panel[0].rpartition("/")[2])
-    transports = {"sim": SimTransport(known={**profiles(), **known})} if known else None
+    transports = {"sim": SimTransport(models={**profiles(), **known})} if known else None
     settings = load_settings(home=home, cwd=folder, env={})
     result = asyncio.run(
         run(METHOD, ReviewRequest(data=data, panel=panel, seed=seed), settings=settings, transports=transports)

@@ -49,7 +49,7 @@ def tell(ask, small_png, small_ref):
     def ask_and_reply(model, prompt, inputs=None, *, sighted=True, **more):
         images = (small_ref,) if sighted else ()
         call = ask(model, prompt, inputs or {}, images=images, **more)
-        return respond(call, {small_ref.sha256: small_png}, known=KNOWN)
+        return respond(call, {small_ref.sha256: small_png}, models=KNOWN)
 
     return ask_and_reply
 
@@ -422,7 +422,7 @@ def test_every_domain_is_answered_and_judged_from_its_picture(ask):
         )
         assert [one["ground_truth"] for one in criteria] == [step.statement for step in question.steps]
         for name, score in (("sim/perfect", 5), ("sim/hopeless", 1)):
-            text = respond(ask(name, "candidate", inputs, images=(ref,)), {ref.sha256: png}, known=KNOWN).text
+            text = respond(ask(name, "candidate", inputs, images=(ref,)), {ref.sha256: png}, models=KNOWN).text
             assert (text.rpartition("Final answer: ")[2] == question.answer) == (score == 5)
             judged = ask("sim/judge", "checkpoints", {**inputs, "criteria": criteria_of(question), "response": text})
             lines = respond(judged, {}).text.splitlines()

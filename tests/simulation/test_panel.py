@@ -149,7 +149,7 @@ def put(ask):
         member = PanelProfile.model_validate({"name": "sim/x", "slips": slips, **changes})
         image = ImageRef(sha256=sha, media_type="image/png", width=640, height=480)
         return respond(
-            ask("sim/x", prompt, inputs, images=(image,), repeat=repeat), {sha: png}, known={"sim/x": member}
+            ask("sim/x", prompt, inputs, images=(image,), repeat=repeat), {sha: png}, models={"sim/x": member}
         ).text
 
     return make

@@ -25,7 +25,7 @@ def planted(ask, text, targets, judge=None):
     """Errors as a simulated model plants them, each with the text that it makes."""
     judge = judge or JudgeProfile(name="sim/judge")
     what = plant_errors(text, targets)
-    reply = respond(ask(judge.name, what.prompt, dict(what.inputs)), {}, known={judge.name: judge}).text
+    reply = respond(ask(judge.name, what.prompt, dict(what.inputs)), {}, models={judge.name: judge}).text
     assert what.parse is not None
     return [changed(text, changes) if changes else None for changes in what.parse(reply)]
 

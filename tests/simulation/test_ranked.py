@@ -34,7 +34,7 @@ def tell(ask, small_png, small_ref):
 
     def told(model, prompt, inputs, images=None):
         call = ask(model, prompt, inputs, images=(small_ref,) if images is None else images)
-        return respond(call, {small_ref.sha256: small_png}, known=KNOWN).text
+        return respond(call, {small_ref.sha256: small_png}, models=KNOWN).text
 
     return told
 

@@ -54,7 +54,7 @@ def replies(ask, small_scene, small_png, small_ref):
         inputs = {"question": asked.text, "feedback": f"{feedback} {points(*rows)}" if rows else feedback}
         inputs |= {"earlier_answer": earlier} if earlier is not None else {}
         call = ask(profile.name, "answer_again", inputs, images=(small_ref,), repeat=repeat)
-        return respond(call, {small_ref.sha256: small_png}, known={profile.name: profile}).text
+        return respond(call, {small_ref.sha256: small_png}, models={profile.name: profile}).text
 
     return answer
 
@@ -173,7 +173,7 @@ def test_a_lasting_model_fails_again_but_by_chance(ask, small_scene, small_png, 
         call = ask(
             "sim/x", "candidate", {"question": small_scene.questions[0].text}, images=(small_ref,), repeat=repeat
         )
-        text = respond(call, {small_ref.sha256: small_png}, known=known).text
+        text = respond(call, {small_ref.sha256: small_png}, models=known).text
         return [statement_score(step.statement, text) == 5 for step in steps]
 
     answers = [plain(repeat) for repeat in range(800)]
@@ -208,7 +208,7 @@ def hint(ask, small_scene, small_png, small_ref):
         )
         inputs |= {"hints": "Colour 2.", "given_away": "- Colour 2"} if prompt == "hint_rewrite" else {}
         call = ask(profile.name, prompt, inputs, images=(small_ref,), repeat=repeat)
-        return respond(call, {small_ref.sha256: small_png}, known={profile.name: profile})
+        return respond(call, {small_ref.sha256: small_png}, models={profile.name: profile})
 
     return make
 

@@ -44,7 +44,7 @@ def put(ask):
             images, blobs = (ImageRef(sha256=sha, media_type="image/png", width=640, height=480),), {sha: png}
         judge = judge or JudgeProfile(name="sim/judge")
         call = ask(judge.name, prompt, inputs, images=images, repeat=repeat)
-        return respond(call, blobs, known={judge.name: judge}).text
+        return respond(call, blobs, models={judge.name: judge}).text
 
     return make
 

@@ -99,8 +99,8 @@ def test_planted_scores_follow_from_what_is_planted() -> None:
     """A weak branch scores as low as planted, the rest as high, and criteria of one sample go together."""
     criteria = list(planted_criteria(20_000, 0))
     weak = "<Reasoning>"
-    scores = planted_scores(criteria, 1, base=0.8, weak={weak: 0.3}, alike=0.5)
-    assert scores == planted_scores(criteria, 1, base=0.8, weak={weak: 0.3}, alike=0.5)
+    scores = planted_scores(criteria, 1, base=0.8, weak={weak: 0.3}, shared_rate=0.5)
+    assert scores == planted_scores(criteria, 1, base=0.8, weak={weak: 0.3}, shared_rate=0.5)
     assert fmean(scores[one.id] for one in criteria if one.capability.startswith(weak)) == pytest.approx(41.25, abs=2)
     others = [one for one in criteria if not one.capability.startswith(weak)]
     assert fmean(scores[one.id] for one in others) == pytest.approx(78.75, abs=1)

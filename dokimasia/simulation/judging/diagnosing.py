@@ -61,28 +61,30 @@ def diagnosis_reply(profile: JudgeProfile, prompt: str, inputs: dict[str, str], 
         return "\n".join(f"[{row.table}:{row.number}]" for row in _pick_rows(read_tables(inputs["tables"])))
     if draws.chance(profile.rambles, "rambles"):
         return _rambling_report()
-    return "\n".join(one.text for one in plan_report(profile, inputs.get("subject", ""), inputs["tables"], draws))
+    return "\n".join(
+        sentence.text for sentence in plan_report(profile, inputs.get("subject", ""), inputs["tables"], draws)
+    )
 
 
 def plan_report(profile: JudgeProfile, subject: str, tables: str, draws: Draws) -> list[PlannedSentence]:
     """Return a report's sentences with what was planted in each; `subject` is empty in a report across models."""
-    found: list[PlannedSentence] = []
+    report: list[PlannedSentence] = []
     rows = read_tables(tables)
     for row in rows:
         for text in _row_sentences(subject, row, rows):
-            key = (row.table, row.number, len(found))
+            key = (row.table, row.number, len(report))
             unit = draws.unit("fault", *key)
             if unit < profile.misreports:
-                found.append(PlannedSentence(_with_own_number(text, rows, draws, *key), "literal digit"))
+                report.append(PlannedSentence(_with_own_number(text, rows, draws, *key), "literal digit"))
             elif unit < profile.misreports + profile.untested:
-                found.append(PlannedSentence(_with_untested_comparison(text, rows), "no test"))
+                report.append(PlannedSentence(_with_untested_comparison(text, rows), "no test"))
             elif unit < profile.misreports + profile.untested + profile.invents:
-                found.append(
+                report.append(
                     PlannedSentence(_FIGURE.sub(r"{atlantis:\g<row>.\g<column>}", text, count=1), "no such place")
                 )
             else:
-                found.append(PlannedSentence(text))
-    return found or [PlannedSentence("The tables that were picked hold nothing to report.")]
+                report.append(PlannedSentence(text))
+    return report or [PlannedSentence("The tables that were picked hold nothing to report.")]
 
 
 def read_tables(text: str) -> list[AssetRow]:
@@ -126,11 +128,11 @@ def _row_sentences(subject: str, row: AssetRow, rows: Sequence[AssetRow]) -> lis
         return [f"At {leaf}, {model} is {row.place('verdict')} than the other models, with a difference of {gap}."]
     if family == "modes" and row.value("share of failed atoms"):
         whose = f"of {subject}" if subject else "of all models"
-        said = f"{row.place('share of failed atoms')} fall under {{quote {row.table}:{row.number}.mode}}"
-        return [f"Of the failed atoms {whose}, {said}."] if bool(subject) == (row.table != family) else []
+        form = f"{row.place('share of failed atoms')} fall under {{quote {row.table}:{row.number}.mode}}"
+        return [f"Of the failed atoms {whose}, {form}."] if bool(subject) == (row.table != family) else []
     if family == "pairs" and row.value("difference"):
         return _pair_sentence(row, rows)
-    column, said = {
+    column, form = {
         "models": ("criteria score", "{model} has a mean of {place} over all its criteria."),
         "ranks": ("mean rank", "The mean rank of {model} is {place}."),
         "failures": ("share of answers", "Of the answers of {model}, {place} have no score."),
@@ -140,7 +142,7 @@ def _row_sentences(subject: str, row: AssetRow, rows: Sequence[AssetRow]) -> lis
             "Of the right answers of {model} that state reasons, {place} get one wrong.",
         ),
     }.get(family, ("", ""))
-    return [said.format(model=model, place=row.place(column))] if row.value(column) else []
+    return [form.format(model=model, place=row.place(column))] if row.value(column) else []
 
 
 def _pair_sentence(pair: AssetRow, rows: Sequence[AssetRow]) -> list[str]:
@@ -198,25 +200,25 @@ class ReportedScore(NamedTuple):
 
 def match_reply(inputs: Mapping[str, str], draws: Draws) -> str:
     """Return whose report the first is: by how well what each report says fits what each model's answers get right."""
-    seen = {letter: _observed_shares(inputs["answers"], letter) for letter in "AB"}
-    one, two = (_reported_scores(inputs[name]) for name in ("report_one", "report_two"))
-    straight = _fit(one, seen["A"]) + _fit(two, seen["B"])
-    crossed = _fit(one, seen["B"]) + _fit(two, seen["A"])
+    observed = {letter: _observed_shares(inputs["answers"], letter) for letter in "AB"}
+    first_report, second_report = (_reported_scores(inputs[name]) for name in ("report_one", "report_two"))
+    straight = _fit(first_report, observed["A"]) + _fit(second_report, observed["B"])
+    crossed = _fit(first_report, observed["B"]) + _fit(second_report, observed["A"])
     first = "A" if straight > crossed or (straight == crossed and draws.chance(0.5, "tie")) else "B"
     return f"What the answers get wrong was held against both reports.\n\nReport 1: [[{first}]]"
 
 
 def _reported_scores(report: str) -> dict[str, ReportedScore]:
     """Return what a report says of leaves and the nodes above them, by path, and under the empty path of all points."""
-    found: dict[str, ReportedScore] = {}
+    scores: dict[str, ReportedScore] = {}
     for match in _REPORTED.finditer(report):
         kind = "mean" if match["mean"] else "value"
         path = "" if match["mean"] else _paths_by_name().get(match["name"].casefold().strip())
         if path is not None:
             low, high = match[f"{kind}low"], match[f"{kind}high"]
             error = (float(high) - float(low)) / 200 / _NARROW if low and high else 0.0
-            found[path] = ReportedScore(float(match[kind]) / 100, error)
-    return found
+            scores[path] = ReportedScore(float(match[kind]) / 100, error)
+    return scores
 
 
 def _observed_shares(answers: str, letter: str) -> dict[str, tuple[float, int]]:
@@ -224,11 +226,11 @@ def _observed_shares(answers: str, letter: str) -> dict[str, tuple[float, int]]:
     sums: dict[str, list[float]] = {}
     for line in answers.splitlines():
         try:
-            asked = orjson.loads(line)
+            sample = orjson.loads(line)
         except orjson.JSONDecodeError:
             continue
-        for point in asked["points"]:
-            right = float(true_score(point["question"], point["ground_truth"], asked[letter]) >= RIGHT)
+        for point in sample["points"]:
+            right = float(true_score(point["question"], point["ground_truth"], sample[letter]) >= RIGHT)
             for path in (
                 "",
                 *_path_and_ancestors(sense_of_criterion(point["question"], point["ground_truth"]).planted or ""),
@@ -237,27 +239,27 @@ def _observed_shares(answers: str, letter: str) -> dict[str, tuple[float, int]]:
     return {path: (sum(each) / len(each), len(each)) for path, each in sums.items()}
 
 
-def _fit(said: Mapping[str, ReportedScore], seen: Mapping[str, tuple[float, int]]) -> float:
+def _fit(reported: Mapping[str, ReportedScore], observed: Mapping[str, tuple[float, int]]) -> float:
     """Return how well what is said fits what is seen: less the squared gaps, in units of what chance explains of both."""
     total = 0.0
-    for path, one in said.items():
-        if path in seen:
-            right, n = seen[path]
-            expected = min(0.95, max(0.05, one.share))
-            total -= (right - expected) ** 2 / (expected * (1 - expected) / n + one.error**2)
+    for path, score in reported.items():
+        if path in observed:
+            right, n = observed[path]
+            expected = min(0.95, max(0.05, score.share))
+            total -= (right - expected) ** 2 / (expected * (1 - expected) / n + score.error**2)
     return total
 
 
 @cache
 def _paths_by_name() -> dict[str, str]:
     """Return the paths of all capabilities and of the nodes above them, by every name that they go by."""
-    found: dict[str, str] = {}
-    for path, one in all_capabilities().items():
+    paths: dict[str, str] = {}
+    for path, capability in all_capabilities().items():
         for above in _path_and_ancestors(path):
-            found.setdefault(above.rpartition("<")[2].rstrip(">").casefold(), above)
-        for name in one.names:
-            found[name.casefold()] = path
-    return found
+            paths.setdefault(above.rpartition("<")[2].rstrip(">").casefold(), above)
+        for name in capability.names:
+            paths[name.casefold()] = path
+    return paths
 
 
 def _path_and_ancestors(path: str) -> list[str]:

@@ -58,9 +58,9 @@ _BACKWARDS = re.compile(r"\b(?:backwards?|revers\w+|from its end)\b")
 
 def telling_passage(secrets: str, text: str, question: str, choices: Sequence[str]) -> str:
     """Return the first sentence of a text that gives a secret away, its last one where it takes several; else nothing."""
-    said = [one.strip() for one in _SENTENCE.split(text) if one.strip()]
-    alone = next((one for one in said if gives_away(secrets, one, question, choices)), "")
-    return alone or (said[-1] if said and gives_away(secrets, text, question, choices) else "")
+    sentences = [sentence.strip() for sentence in _SENTENCE.split(text) if sentence.strip()]
+    alone = next((sentence for sentence in sentences if gives_away(secrets, sentence, question, choices)), "")
+    return alone or (sentences[-1] if sentences and gives_away(secrets, text, question, choices) else "")
 
 
 def gives_away(secrets: str, text: str, question: str, choices: Sequence[str]) -> bool:
@@ -68,26 +68,28 @@ def gives_away(secrets: str, text: str, question: str, choices: Sequence[str]) -
 
     Words that question and choices have give nothing away by being used again, nor does a sentence that only asks.
     """
-    text = " ".join(one for one in _SENTENCE.split(text) if not _ASKS.match(one))
-    asked = words_of(" ".join((question, *choices)))
-    said, low = words_of(text), text.casefold()
-    run = f" {' '.join(word for word in said if word not in asked)} "
-    pieces = [re.sub(r"\W", "", one) for one in _SPELLED.findall(low)]
-    loud = [words for one in _EMPHASIS.findall(text) if (words := words_of(one))]
-    sums = {str(int(one) + int(other)) for one, other in _SUM.findall(low)}
+    text = " ".join(sentence for sentence in _SENTENCE.split(text) if not _ASKS.match(sentence))
+    words_of_question = words_of(" ".join((question, *choices)))
+    words_of_text, low = words_of(text), text.casefold()
+    run = f" {' '.join(word for word in words_of_text if word not in words_of_question)} "
+    pieces = [re.sub(r"\W", "", piece) for piece in _SPELLED.findall(low)]
+    loud = [words for phrase in _EMPHASIS.findall(text) if (words := words_of(phrase))]
+    sums = {str(int(first) + int(second)) for first, second in _SUM.findall(low)}
     for line in secrets.splitlines():
         words = words_of(line)
         if not words:
             continue
-        fresh = [word for word in words if word not in asked]
+        fresh = [word for word in words if word not in words_of_question]
         numbers = {word for word in words if word[0].isdigit()}
-        stated = f" {' '.join(fresh)} " in run and {words[-1], *numbers} <= set(said)
-        if fresh and (stated or set(words) <= set(said) or any(set(one) <= set(words) for one in loud)):
+        is_stated = f" {' '.join(fresh)} " in run and {words[-1], *numbers} <= set(words_of_text)
+        if fresh and (
+            is_stated or set(words) <= set(words_of_text) or any(set(phrase) <= set(words) for phrase in loud)
+        ):
             return True
-        if (numbers - set(words_of(question))) & {*said, *sums}:
+        if (numbers - set(words_of(question))) & {*words_of_text, *sums}:
             return True
-        for word in {one for one in words if len(one) > 1}:
-            turned = word[::-1] in said and word[::-1] != word and _BACKWARDS.search(low)
+        for word in {word for word in words if len(word) > 1}:
+            turned = word[::-1] in words_of_text and word[::-1] != word and _BACKWARDS.search(low)
             if turned or any(word in piece for piece in pieces):
                 return True
         if _rules_out_others(line, low, choices):
@@ -130,17 +132,19 @@ def draw_criteria(
         part: the part of the scene that it shows.
         mending: whether a set was sent back: then nothing is invented.
     """
-    told = "count" in inputs
+    with_final = "count" in inputs
     most = _COUNT_AT_END.search(inputs.get("count", ""))
     steps = question.steps[-(int(most[1]) if most else MAX_CRITERIA) :]
-    criteria = [_criterion_of_step(step, question, inputs["chain"], image, part, told=told) for step in steps]
-    criteria[-1]["weight"] += WEIGHT_TOTAL - sum(one["weight"] for one in criteria)
-    heaviest = max(criteria, key=lambda one: one["weight"])
+    criteria = [
+        _criterion_of_step(step, question, inputs["chain"], image, part, with_final=with_final) for step in steps
+    ]
+    criteria[-1]["weight"] += WEIGHT_TOTAL - sum(criterion["weight"] for criterion in criteria)
+    heaviest = max(criteria, key=lambda criterion: criterion["weight"])
     spare = [fact for fact in scene.facts if not any(_speaks_of(step, fact) for step in question.steps)]
     room = len(criteria) < MAX_CRITERIA and heaviest["weight"] >= _LEAST_HEAVY
     if room and spare and not mending and draws.chance(profile.incidental, "incidental"):
         heaviest["weight"] -= 2
-        criteria.insert(0, _criterion_of_fact(draws.pick(spare, "incidental-fact"), image, part, told=told))
+        criteria.insert(0, _criterion_of_fact(draws.pick(spare, "incidental-fact"), image, part, with_final=with_final))
     return criteria
 
 
@@ -154,11 +158,11 @@ def examine_criteria(text: str, chain: str) -> str:
         return "The points are not a list that I can read."
     steps = [step.casefold() for step in _NUMBERED_STEP.findall(chain)]
     lines: list[str] = []
-    for one in criteria:
-        truth = one["ground_truth"].casefold()
-        needed = is_unknown_question(one["question"]) or any(truth in step for step in steps)
+    for criterion in criteria:
+        truth = criterion["ground_truth"].casefold()
+        needed = is_unknown_question(criterion["question"]) or any(truth in step for step in steps)
         word, reason = ("YES", "-") if needed else ("NO", "no step of the solution says it")
-        lines.append(f"{one['n']} | needed: {word} | single: YES | open: YES | {reason}")
+        lines.append(f"{criterion['n']} | needed: {word} | single: YES | open: YES | {reason}")
     return "\n".join([*lines, "missing: nothing"])
 
 
@@ -174,20 +178,24 @@ def chain_in_mind(profile: JudgeProfile, question: SceneQuestion, draws: Draws) 
 
 
 def _criterion_of_step(
-    step: SceneStep, question: SceneQuestion, chain: str, image: int, part: ImagePart, *, told: bool
+    step: SceneStep, question: SceneQuestion, chain: str, image: int, part: ImagePart, *, with_final: bool
 ) -> dict[str, Any]:
     """A step as a criterion, its ground truth as the chain puts it, also where that is wrong."""
-    said = next((one for one in (step.statement, *step.wrong) if one in chain), step.statement)
-    shown = None if step.box is None else box_in_part(step.box, part)
+    wording_in_chain = next((wording for wording in (step.statement, *step.wrong) if wording in chain), step.statement)
+    box = None if step.box is None else box_in_part(step.box, part)
     final = step is question.steps[-1] and step.truth == question.answer
-    return _criterion_row(step.question, said, step.weight, image, shown, {"final": final} if told else {})
+    return _criterion_row(
+        step.question, wording_in_chain, step.weight, image, box, {"final": final} if with_final else {}
+    )
 
 
-def _criterion_of_fact(fact: Fact, image: int, part: ImagePart, *, told: bool) -> dict[str, Any]:
+def _criterion_of_fact(fact: Fact, image: int, part: ImagePart, *, with_final: bool) -> dict[str, Any]:
     """A fact that the question does not turn on as a criterion."""
-    asked = f"What is the {fact.attribute} of the {fact.subject}?"
-    said = f"The {fact.attribute} of the {fact.subject} is {fact.value}."
-    return _criterion_row(asked, said, 2, image, box_in_part(fact.box, part), {"final": False} if told else {})
+    criterion = f"What is the {fact.attribute} of the {fact.subject}?"
+    truth = f"The {fact.attribute} of the {fact.subject} is {fact.value}."
+    return _criterion_row(
+        criterion, truth, 2, image, box_in_part(fact.box, part), {"final": False} if with_final else {}
+    )
 
 
 def _criterion_row(
@@ -260,7 +268,7 @@ def judge_reply(
     view: SceneView | None,
     draws: Draws,
     *,
-    held: bool = False,
+    as_object: bool = False,
     tools: Sequence[ToolSpec] = (),
     picture: PictureContent | None = None,
 ) -> ChatReply:
@@ -274,12 +282,12 @@ def judge_reply(
         return ChatReply(text=REFUSAL, refusal=REFUSAL, finish_reason="stop", native_finish_reason="stop")
     hidden = [] if view is None else _hidden_steps(profile, request, view)
     if view is not None and hidden:
-        asked = ask_to_enlarge(tools, (step.box for step in hidden), view.image, view.part, draws.key)
-        if asked is not None:
-            return asked
+        look = ask_to_enlarge(tools, (step.box for step in hidden), view.image, view.part, draws.key)
+        if look is not None:
+            return look
     order = understood.outside if profile.gullible else ""
     text = _reply_text(profile, request, order, view, draws, picture)
-    if held:
+    if as_object:
         text = judge_reply_as_object(request.name, text)
     elif draws.chance(profile.format_noise, "noise"):
         text = _spoil_reply(text, draws)
@@ -331,8 +339,8 @@ def _reply_text(
     if request.name == QUALITY_PROMPT:
         return quality_reply(profile, inputs, view.scene if view else None, view.question if view else None, draws)
     if request.name == "leak_check":
-        told = telling_passage(inputs["secrets"], inputs["text"], inputs["question"], choices)
-        line = f'Leak: "{told}" | by: said\nVerdict: [[leak]]' if told else "Verdict: [[clean]]"
+        passage = telling_passage(inputs["secrets"], inputs["text"], inputs["question"], choices)
+        line = f'Leak: "{passage}" | by: said\nVerdict: [[leak]]' if passage else "Verdict: [[clean]]"
         return f"The text was searched for what is to be found out.\n\n{line}"
     return f"I am a simulated judge and have not learnt what the prompt {request.name!r} asks for."
 
@@ -341,21 +349,21 @@ def _solution_reply(
     profile: JudgeProfile, inputs: dict[str, str], choices: list[str], view: SceneView | None, draws: Draws
 ) -> str:
     if view:
-        shown = [f"The picture, {view.scene.title.rstrip('.')!r}, shows: {_evidence(view, profile.sight)}."]
-        seen = [makes_out(profile.sight, step.box, view.parts) for step in view.question.steps]
+        evidence = [f"The picture, {view.scene.title.rstrip('.')!r}, shows: {_evidence(view, profile.sight)}."]
+        visible = [makes_out(profile.sight, step.box, view.parts) for step in view.question.steps]
         steps = [
-            step.statement if seen[number] else draws.pick(step.wrong, "unseen", number)
+            step.statement if visible[number] else draws.pick(step.wrong, "unseen", number)
             for number, step in enumerate(view.question.steps)
         ]
-        known = seen[-1] or "reference_answer" in inputs
-        final = view.question.answer if known else draws.pick(view.question.wrong_answers, "unseen-answer")
+        is_certain = visible[-1] or "reference_answer" in inputs
+        final = view.question.answer if is_certain else draws.pick(view.question.wrong_answers, "unseen-answer")
     else:
-        shown = []
+        evidence = []
         steps, final = solve_unknown_question(inputs["question"], choices, inputs.get("reference_answer"), draws)
     if draws.chance(profile.contradiction, "contradiction"):
         final = _wrong_answer(final, view, choices, draws)
     numbered = [f"{number}. {step}" for number, step in enumerate(steps, 1)]
-    reasoning = "\n".join([*shown, *numbered])
+    reasoning = "\n".join([*evidence, *numbered])
     return f"<reasoning>\n{reasoning}\n</reasoning>\n<answer>\n{final}\n</answer>"
 
 
@@ -370,8 +378,8 @@ def _hidden_steps(profile: JudgeProfile, request: Recognised, view: SceneView) -
     if request.name == "solver":
         steps = view.question.steps
     elif request.name in ("checkpoints", "checkpoints_published"):
-        asked = {one["question"] for one in read_criteria(request.inputs["criteria"]) or []}
-        steps = [step for step in view.question.steps if step.question in asked]
+        questions = {criterion["question"] for criterion in read_criteria(request.inputs["criteria"]) or []}
+        steps = [step for step in view.question.steps if step.question in questions]
     return [step for step in steps if not makes_out(profile.sight, step.box, view.parts)]
 
 
@@ -399,7 +407,7 @@ def _criteria_reply(
     if view is None:
         chain = inputs.get("chain") or inputs.get("reference_answer") or inputs["question"]
         criteria = criteria_of_chain(chain)
-        return criteria if "count" not in inputs else [{**one, "final": False} for one in criteria]
+        return criteria if "count" not in inputs else [{**criterion, "final": False} for criterion in criteria]
     mending = request.problem is not None
     if "chain" not in inputs:
         inputs = {**inputs, "chain": chain_in_mind(profile, view.question, draws)}
@@ -424,16 +432,16 @@ def _scores_reply(
     boxes = {step.question: step.box for step in view.question.steps} if view else {}
     silent = unaddressed_criteria(criteria, inputs["response"]) if tells_silence else set[int]()
     lines: list[str] = []
-    for one in criteria:
-        number = one["n"]
-        true = true_score(one["question"], one["ground_truth"], inputs["response"])
-        if view and not makes_out(profile.sight, boxes.get(one["question"]), view.parts):
+    for criterion in criteria:
+        number = criterion["n"]
+        true = true_score(criterion["question"], criterion["ground_truth"], inputs["response"])
+        if view and not makes_out(profile.sight, boxes.get(criterion["question"]), view.parts):
             true = RIGHT
         score = planted_score(profile, true, number, draws)
         if ordered:
             score = int(ordered[2] or 5)
-        said = "not stated" if score == MISSING and number in silent else score
-        lines.append(f"{number} | score: [{said}]")
+        stated_score = "not stated" if score == MISSING and number in silent else score
+        lines.append(f"{number} | score: [{stated_score}]")
     return "\n".join(lines)
 
 

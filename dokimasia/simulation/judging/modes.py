@@ -131,13 +131,13 @@ def planted_mode(capability: str, outcome: Literal["wrong", "hedged", "omitted"]
 def mode_by_name(name: str) -> str | None:
     """Return the key of the planted mode that goes by a name; None for a stranger's."""
     wanted = " ".join(name.split()).casefold()
-    return next((key for key, one in MODES.items() if wanted in one.names), None)
+    return next((key for key, mode in MODES.items() if wanted in mode.names), None)
 
 
 @cache
 def mode_by_note(note: str) -> str | None:
     """Return the key of the planted mode that a note tells of; None where it tells of none."""
-    return next((key for key, one in MODES.items() if any(words in note for words in one.notes)), None)
+    return next((key for key, mode in MODES.items() if any(words in note for words in mode.notes)), None)
 
 
 MODE_PROMPTS = ("modes_note", "modes_sort", "modes_merge", "modes_assign")
@@ -161,11 +161,11 @@ def modes_reply(
     if prompt == "modes_merge":
         return _merged_modes(_object_rows(inputs["modes"]))
     answer = inputs["answer"]
-    seen = {int(row["n"]): find_failure(row, answer, question) for row in _object_rows(inputs["points"])}
+    failures = {int(row["n"]): find_failure(row, answer, question) for row in _object_rows(inputs["points"])}
     if prompt == "modes_note":
-        return "\n".join(_note_line(profile, number, one, draws) for number, one in seen.items())
+        return "\n".join(_note_line(profile, number, failure, draws) for number, failure in failures.items())
     modes = _object_rows(inputs["modes"])
-    return "\n".join(_code_line(profile, number, one, modes, answer, draws) for number, one in seen.items())
+    return "\n".join(_code_line(profile, number, failure, modes, answer, draws) for number, failure in failures.items())
 
 
 def find_failure(point: Mapping[str, Any], answer: str, question: SceneQuestion | None) -> AnswerFailure | None:
@@ -174,7 +174,7 @@ def find_failure(point: Mapping[str, Any], answer: str, question: SceneQuestion 
     A point of the planted world is known by its question; of any other world only whether it is met can be said.
     """
     steps: Sequence[SceneStep] = question.steps if question else ()
-    step = next((one for one in steps if one.question == point["point"]), None)
+    step = next((step for step in steps if step.question == point["point"]), None)
     if step is None:
         if true_score(str(point["point"]), str(point["truth"]), answer) >= RIGHT - 1:
             return None
@@ -184,32 +184,32 @@ def find_failure(point: Mapping[str, Any], answer: str, question: SceneQuestion 
         return None
     if score == HEDGED:
         return AnswerFailure(planted_mode(step.capability, "hedged"), step.statement)
-    said = next((one for one in step.wrong if statement_score(one, answer) > 1), None)
-    if said is None:
+    wrong_wording = next((wording for wording in step.wrong if statement_score(wording, answer) > 1), None)
+    if wrong_wording is None:
         return AnswerFailure(planted_mode(step.capability, "omitted"), "")
-    return AnswerFailure(planted_mode(step.capability, "wrong"), said)
+    return AnswerFailure(planted_mode(step.capability, "wrong"), wrong_wording)
 
 
-def _note_line(profile: JudgeProfile, number: int, one: AnswerFailure | None, draws: Draws) -> str:
-    if one is None:
+def _note_line(profile: JudgeProfile, number: int, failure: AnswerFailure | None, draws: Draws) -> str:
+    if failure is None:
         return f"{number} | nothing"
-    mode = MODES[one.key]
+    mode = MODES[failure.key]
     note = draws.pick(mode.notes, "note", number)
     if mode.kind == "omission":
         return f"{number} | omission | {note}"
-    return f'{number} | commission | "{_quote(profile, number, one.quote, draws)}" | {note}'
+    return f'{number} | commission | "{_quote(profile, number, failure.quote, draws)}" | {note}'
 
 
 def _sorted_notes(
     profile: JudgeProfile, modes: Sequence[Mapping[str, Any]], notes: Sequence[Mapping[str, Any]], draws: Draws
 ) -> str:
     """Put notes under modes that go by one of their names, and make a mode of two notes or more that tell of the same."""
-    known: dict[str, int] = {}
+    numbers_by_key: dict[str, int] = {}
     for row in modes:
         key = mode_by_name(str(row["name"]))
         if key is not None and not draws.chance(profile.misses_synonym, "mode", int(row["n"])):
-            known.setdefault(key, int(row["n"]))
-    taken = {str(row["name"]).casefold() for row in modes}
+            numbers_by_key.setdefault(key, int(row["n"]))
+    names_in_use = {str(row["name"]).casefold() for row in modes}
     groups: dict[str, list[int]] = {}
     loose: list[int] = []
     for row in notes:
@@ -221,9 +221,9 @@ def _sorted_notes(
     lines: list[str] = []
     for key, numbers in groups.items():
         mode, listed = MODES[key], ", ".join(map(str, numbers))
-        free = [name for name in mode.names if name not in taken]
-        if key in known:
-            lines.append(f"mode {known[key]} | {listed}")
+        free = [name for name in mode.names if name not in names_in_use]
+        if key in numbers_by_key:
+            lines.append(f"mode {numbers_by_key[key]} | {listed}")
         elif len(numbers) > 1 and free:
             lines.append(f"new {mode.kind} | {draws.pick(free, 'name', key)} | {mode.definition} | {listed}")
         else:
@@ -247,15 +247,15 @@ def _merged_modes(modes: Sequence[Mapping[str, Any]]) -> str:
 def _code_line(
     profile: JudgeProfile,
     number: int,
-    one: AnswerFailure | None,
+    failure: AnswerFailure | None,
     modes: Sequence[Mapping[str, Any]],
     answer: str,
     draws: Draws,
 ) -> str:
     """Name the mode that is seen; at the planted rate any of the list, or none, each as likely."""
     named = {mode_by_name(str(row["name"])): row for row in modes}
-    row = named.get(one.key) if one is not None else None
-    quote = one.quote if one is not None else ""
+    row = named.get(failure.key) if failure is not None else None
+    quote = failure.quote if failure is not None else ""
     if draws.chance(profile.miscodes, "miscodes", number):
         row = draws.pick([*modes, None], "miscoded-to", number)
         quote = next((line.strip() for line in answer.splitlines() if line.strip()), "")
@@ -271,5 +271,5 @@ def _quote(profile: JudgeProfile, number: int, quote: str, draws: Draws) -> str:
 
 
 def _object_rows(text: str) -> list[Mapping[str, Any]]:
-    found = read_json(text)
-    return [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
+    rows = read_json(text)
+    return [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []

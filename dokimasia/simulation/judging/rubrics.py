@@ -61,11 +61,11 @@ def meets_rubric(statement: str, response: str) -> bool:
     """
     demanded = demand_of(statement)
     if demanded is None:
-        said = overlap_score(_PREFIX.sub("", statement), response) >= _ENOUGH_WORDS
+        is_said = overlap_score(_PREFIX.sub("", statement), response) >= _ENOUGH_WORDS
     else:
-        stated = {one.key: one.value for one in read_statements(response)}
-        said = same_value(stated.get(demanded.key, ""), demanded.value)
-    return said != is_forbidding(statement)
+        values = {statement.key: statement.value for statement in read_statements(response)}
+        is_said = same_value(values.get(demanded.key, ""), demanded.value)
+    return is_said != is_forbidding(statement)
 
 
 def is_forbidding(statement: str) -> bool:
@@ -75,8 +75,8 @@ def is_forbidding(statement: str) -> bool:
 
 def demand_of(statement: str) -> Statement | None:
     """Return the one statement about the picture that a rubric is about, or None where it is put in other words."""
-    found = read_statements(_PREFIX.sub("", statement, count=1))
-    return found[0] if len(found) == 1 else None
+    demands = read_statements(_PREFIX.sub("", statement, count=1))
+    return demands[0] if len(demands) == 1 else None
 
 
 def read_list(text: str) -> list[str]:
@@ -174,12 +174,12 @@ def _written_rubrics(
     ]
 
 
-def _rubric_row(stated: Statement, evidence: str, *, forbidden: bool = False) -> dict[str, Any]:
-    sentence = stated.sentence
+def _rubric_row(statement: Statement, evidence: str, *, forbidden: bool = False) -> dict[str, Any]:
+    sentence = statement.sentence
     return {
         "statement": f"The response must {'not ' if forbidden else ''}say that {sentence[0].lower()}{sentence[1:]}",
         "polarity": "negative" if forbidden else "positive",
-        "kind": sort_of(stated.key[0], stated.value),
+        "kind": sort_of(statement.key[0], statement.value),
         "evidence": evidence,
     }
 
@@ -192,38 +192,45 @@ def _vague_rubric(row: Mapping[str, Any]) -> dict[str, Any]:
 
 def _must_right(caption: str, picture: PictureContent | None) -> list[dict[str, Any]]:
     """Three to five things that the caption says and the picture bears out, hard facts last."""
-    known = picture.by_key if picture else {}
+    facts = picture.by_key if picture else {}
     name = picture.id if picture else ""
     usable = [
-        stated
-        for stated in read_statements(caption)
+        statement
+        for statement in read_statements(caption)
         if picture is None
         or (
-            stated.key in known and not known[stated.key].readings and same_value(stated.value, known[stated.key].value)
+            statement.key in facts
+            and not facts[statement.key].readings
+            and same_value(statement.value, facts[statement.key].value)
         )
     ]
-    usable.sort(key=lambda one: (one.key in known and known[one.key].hard, unit_interval("must-right", name, *one.key)))
+    usable.sort(
+        key=lambda statement: (
+            statement.key in facts and facts[statement.key].hard,
+            unit_interval("must-right", name, *statement.key),
+        )
+    )
     count = 3 + int(3 * unit_interval("must-rights", name))
-    return [_rubric_row(stated, _sentence_in(caption, stated)) for stated in usable[:count]]
+    return [_rubric_row(statement, _sentence_in(caption, statement)) for statement in usable[:count]]
 
 
 def _easy_wrong(caption: str, responses: Sequence[str]) -> list[dict[str, Any]]:
     """The statements of the caption that most responses get wrong, each as a demand or as what is forbidden."""
-    right = {stated.key: stated for stated in read_statements(caption)}
+    right = {statement.key: statement for statement in read_statements(caption)}
     erring: defaultdict[tuple[str, str], dict[int, str]] = defaultdict(dict)
     for number, response in enumerate(responses, 1):
-        for stated in read_statements(response):
-            if stated.key in right and not same_value(stated.value, right[stated.key].value):
-                erring[stated.key][number] = stated.value
+        for statement in read_statements(response):
+            if statement.key in right and not same_value(statement.value, right[statement.key].value):
+                erring[statement.key][number] = statement.value
     frequent = {key: wrong for key, wrong in erring.items() if len(wrong) > 1} or dict(erring)
     chosen = sorted(frequent, key=lambda key: (-len(frequent[key]), key))[:MOST_EASY_WRONG]
     rubrics: list[dict[str, Any]] = []
     for key in chosen:
         wrong = frequent[key]
-        alike = Counter(value.casefold() for value in wrong.values())
-        forbidden = len(alike) == 1 and unit_interval("forbidden", *key, caption[:200]) < FORBIDDEN_SHARE
-        stated = Statement(key, next(iter(wrong.values()))) if forbidden else right[key]
-        row = _rubric_row(stated, _sentence_in(caption, right[key]), forbidden=forbidden)
+        values = Counter(value.casefold() for value in wrong.values())
+        forbidden = len(values) == 1 and unit_interval("forbidden", *key, caption[:200]) < FORBIDDEN_SHARE
+        statement = Statement(key, next(iter(wrong.values()))) if forbidden else right[key]
+        row = _rubric_row(statement, _sentence_in(caption, right[key]), forbidden=forbidden)
         rubrics.append({**row, "responses": sorted(wrong)})
     return rubrics
 
@@ -234,18 +241,20 @@ def _repaired_rubrics(inputs: Mapping[str, str]) -> list[dict[str, Any]]:
     fresh = _FreshRubrics(inputs, rubrics)
     rows: dict[int, dict[str, Any]] = {}
     for line in inputs["problems"].splitlines():
-        found = _FIRST_NUMBER.search(line)
-        number = int(found[0]) if found else 0
+        match = _FIRST_NUMBER.search(line)
+        number = int(match[0]) if match else 0
         if not 1 <= number <= len(rubrics):
             continue
         if "tests nothing" in line:
             rows[number] = {"n": number, **fresh.rubric(number)}
             continue
-        several = read_statements(_PREFIX.sub("", rubrics[number - 1], count=1))
-        said = [one for one in several if same_value(one.value, _value_in(inputs["caption"], one))]
-        if len(several) > 1 and said:
+        demands = read_statements(_PREFIX.sub("", rubrics[number - 1], count=1))
+        true_demands = [demand for demand in demands if same_value(demand.value, _value_in(inputs["caption"], demand))]
+        if len(demands) > 1 and true_demands:
             row = _rubric_row(
-                said[0], _sentence_in(inputs["caption"], said[0]), forbidden=is_forbidding(rubrics[number - 1])
+                true_demands[0],
+                _sentence_in(inputs["caption"], true_demands[0]),
+                forbidden=is_forbidding(rubrics[number - 1]),
             )
             rows[number] = {"n": number, **row}
         else:
@@ -268,8 +277,10 @@ class _FreshRubrics:
         if self._streams[number - 1] == "easy-wrong":
             rows = self._mined
         else:
-            told = sorted(read_statements(self._caption), key=lambda one: unit_interval("instead", *one.key))
-            rows = [_rubric_row(stated, _sentence_in(self._caption, stated)) for stated in told]
+            by_chance = sorted(
+                read_statements(self._caption), key=lambda statement: unit_interval("instead", *statement.key)
+            )
+            rows = [_rubric_row(statement, _sentence_in(self._caption, statement)) for statement in by_chance]
         for row in rows:
             demanded = demand_of(row["statement"])
             if demanded is not None and demanded.key not in self._taken:
@@ -278,13 +289,13 @@ class _FreshRubrics:
         return {"drop": True}
 
 
-def _value_in(caption: str, stated: Statement) -> str:
-    return next((one.value for one in read_statements(caption) if one.key == stated.key), "")
+def _value_in(caption: str, statement: Statement) -> str:
+    return next((candidate.value for candidate in read_statements(caption) if candidate.key == statement.key), "")
 
 
-def _sentence_in(caption: str, stated: Statement) -> str:
+def _sentence_in(caption: str, statement: Statement) -> str:
     """The caption's own words for a statement."""
-    attribute, subject = (re.escape(part) for part in stated.key)
-    value = re.escape(stated.value)
-    found = re.search(rf'\bThe {attribute} of the {subject} is "{value}"', caption, re.IGNORECASE)
-    return f"{found[0]}." if found and caption[found.end() :].startswith(".") else found[0] if found else ""
+    attribute, subject = (re.escape(part) for part in statement.key)
+    value = re.escape(statement.value)
+    match = re.search(rf'\bThe {attribute} of the {subject} is "{value}"', caption, re.IGNORECASE)
+    return f"{match[0]}." if match and caption[match.end() :].startswith(".") else match[0] if match else ""

@@ -27,11 +27,13 @@ def read_criteria(text: str) -> list[dict[str, Any]] | None:
         isinstance(criteria, list)
         and criteria
         and all(
-            isinstance(one, dict) and isinstance(one.get("ground_truth"), str) and isinstance(one.get("question"), str)
-            for one in criteria
+            isinstance(criterion, dict)
+            and isinstance(criterion.get("ground_truth"), str)
+            and isinstance(criterion.get("question"), str)
+            for criterion in criteria
         )
     )
-    return [{"n": number, **one} for number, one in enumerate(criteria, 1)] if usable else None
+    return [{"n": number, **criterion} for number, criterion in enumerate(criteria, 1)] if usable else None
 
 
 def true_score(question: str, ground_truth: str, response: str) -> int:
@@ -53,27 +55,29 @@ def unaddressed_criteria(criteria: list[dict[str, Any]], response: str) -> set[i
     order first: they speak of what they are matched with.
     """
     lines = [line for line in map(_plain_text, response.splitlines()) if line and not line.startswith("final answer:")]
-    truths = {one["n"]: _plain_text(one["ground_truth"]) for one in criteria}
-    foreign_ones = {one["n"] for one in criteria if is_unknown_question(one["question"])}
+    truths = {criterion["n"]: _plain_text(criterion["ground_truth"]) for criterion in criteria}
+    unknown_numbers = {criterion["n"] for criterion in criteria if is_unknown_question(criterion["question"])}
     unsaid = {
         number: words_of(truth)
         for number, truth in truths.items()
-        if number not in foreign_ones and not any(truth in line for line in lines)
+        if number not in unknown_numbers and not any(truth in line for line in lines)
     }
     wrong = [words_of(line) for line in lines if not any(truth in line for truth in truths.values())]
     likeness = {
-        (at, number): SequenceMatcher(None, said, truth).ratio()
-        for at, said in enumerate(wrong)
+        (at, number): SequenceMatcher(None, words, truth).ratio()
+        for at, words in enumerate(wrong)
         for number, truth in unsaid.items()
     }
-    taken: set[int] = set()
+    matched_lines: set[int] = set()
     spoken: set[int] = set()
     for (at, number), like in sorted(likeness.items(), key=lambda pair: (-pair[1], abs(pair[0][0] - pair[0][1]))):
-        if like >= _LIKE and at not in taken and number not in spoken:
-            taken.add(at)
+        if like >= _LIKE and at not in matched_lines and number not in spoken:
+            matched_lines.add(at)
             spoken.add(number)
     return (set(unsaid) - spoken) | {
-        one["n"] for one in criteria if one["n"] in foreign_ones and not shares_words(one["ground_truth"], response)
+        criterion["n"]
+        for criterion in criteria
+        if criterion["n"] in unknown_numbers and not shares_words(criterion["ground_truth"], response)
     }
 
 
@@ -121,7 +125,9 @@ def same_answer(answer: str, reference: str, choices: list[str]) -> bool:
     if not answer.strip() or not reference.strip():
         return False
     if reference.startswith(_ANY):
-        return any(same_answer(answer, one, choices) for one in reference.removeprefix(_ANY).split("; "))
+        return any(
+            same_answer(answer, alternative, choices) for alternative in reference.removeprefix(_ANY).split("; ")
+        )
     mine, theirs = _chosen_option(answer, choices), _chosen_option(reference, choices)
     if mine is not None and theirs is not None:
         return mine == theirs

@@ -52,13 +52,13 @@ def tree_reply(profile: JudgeProfile, prompt: str, inputs: Mapping[str, str], dr
 
 def read_listed_criteria(text: str) -> list[ListedCriterion]:
     """Return the criteria of a list: JSON objects a line or in an array, or numbered lines."""
-    found: list[ListedCriterion] = []
+    criteria: list[ListedCriterion] = []
     for at, row in enumerate(_read_rows(text), 1):
         question = str(row.get("criterion") or row.get("text") or "")
-        found.append(
+        criteria.append(
             ListedCriterion(int(row.get("n", at)), sense_of_criterion(question, str(row.get("ground_truth") or "")))
         )
-    return found
+    return criteria
 
 
 def fits(meant: Sense, name: str) -> bool:
@@ -76,22 +76,22 @@ def _proposals(tree: str, criteria: Iterable[ListedCriterion], draws: Draws) -> 
     parents = {parent_of(path) if path.count("<") == DEEPEST else path for path in paths if path.count("<") > 1}
     new_parents: dict[str, None] = {}
     lines: list[str] = []
-    for one in criteria:
-        if one.sense == Sense(None):
-            lines.append(f"{one.n} | none")
+    for criterion in criteria:
+        if criterion.sense == Sense(None):
+            lines.append(f"{criterion.n} | none")
             continue
-        fitting = [path for path in leaves if fits(one.sense, last_of(path))]
+        fitting = [path for path in leaves if fits(criterion.sense, last_of(path))]
         if fitting:
-            lines.append(f"{one.n} | {_best(one.sense, fitting)}")
+            lines.append(f"{criterion.n} | {_best(criterion.sense, fitting)}")
             continue
-        wanted = one.sense.planted or unknown_path(one.sense.word)
+        wanted = criterion.sense.planted or unknown_path(criterion.sense.word)
         parent = _parent(wanted, parents, draws)
         if parent not in parents:
             new_parents[f"<ADD,{parent_of(parent)},{last_of(parent)}>"] = None
             parents.add(parent)
-        known = all_capabilities().get(wanted)
-        name = draws.pick(known.names, "name", wanted) if known else last_of(wanted)
-        lines.append(f"{one.n} | <ADD,{parent},{name}>")
+        capability = all_capabilities().get(wanted)
+        name = draws.pick(capability.names, "name", wanted) if capability else last_of(wanted)
+        lines.append(f"{criterion.n} | <ADD,{parent},{name}>")
     return "\n".join([*new_parents, *lines])
 
 
@@ -124,19 +124,23 @@ def _groups(profile: JudgeProfile, capabilities: str, draws: Draws) -> str:
 
 def _better_name(examples: Iterable[str], draws: Draws) -> str:
     """Return a bar and a name for what all examples of a vague capability probe; nothing where they probe several things."""
-    senses = {sense_of_criterion(str(one)) for one in examples}
+    senses = {sense_of_criterion(str(example)) for example in examples}
     meant = next(iter(senses)) if len(senses) == 1 else Sense(None)
     if meant == Sense(None):
         return ""
-    known = all_capabilities().get(meant.planted or "")
-    return f" | {draws.pick(known.names, 'name', meant.planted or '') if known else last_of(unknown_path(meant.word))}"
+    capability = all_capabilities().get(meant.planted or "")
+    return f" | {draws.pick(capability.names, 'name', meant.planted or '') if capability else last_of(unknown_path(meant.word))}"
 
 
 def _planted_parent(path: str) -> str | None:
     """Return the planted parent that a path of a category and a parent names, under whatever name."""
     names = parent_names()
     return next(
-        (above for above, known in names.items() if last_of(path) in known and parent_of(above) == parent_of(path)),
+        (
+            above
+            for above, own_names in names.items()
+            if last_of(path) in own_names and parent_of(above) == parent_of(path)
+        ),
         None,
     )
 
@@ -149,14 +153,14 @@ def _mapping(profile: JudgeProfile, paths: str, criteria: Iterable[ListedCriteri
     for path in sorted(senses, key=lambda path: (path not in all_capabilities(), path)):
         by_meaning.setdefault(_key(senses[path]), path)
     lines: list[str] = []
-    for one in criteria:
-        path = by_meaning.get(_key(one.sense)) if one.sense != Sense(None) else None
+    for criterion in criteria:
+        path = by_meaning.get(_key(criterion.sense)) if criterion.sense != Sense(None) else None
         if path is None:
-            path = _branch(one.sense, [path for path in listed if path not in senses])
+            path = _branch(criterion.sense, [path for path in listed if path not in senses])
         others = [other for other in senses if other != path]
-        if others and draws.chance(profile.misplaces, "misplaced", one.n):
-            path = draws.pick(others, "misplaced-to", one.n)
-        lines.append(f"{one.n} | {path or 'none'}")
+        if others and draws.chance(profile.misplaces, "misplaced", criterion.n):
+            path = draws.pick(others, "misplaced-to", criterion.n)
+        lines.append(f"{criterion.n} | {path or 'none'}")
     return "\n".join(lines)
 
 
@@ -186,7 +190,7 @@ def _read_rows(text: str) -> list[dict[str, Any]]:
     """Return the objects of a list: a JSON array, an object a line, or numbered lines of plain text."""
     whole = read_json(text)
     if isinstance(whole, list):
-        return [one for one in whole if isinstance(one, dict)]
+        return [row for row in whole if isinstance(row, dict)]
     rows: list[dict[str, Any]] = []
     for line in text.splitlines():
         row = read_json(line.strip().rstrip(","))

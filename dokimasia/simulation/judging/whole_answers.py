@@ -73,16 +73,16 @@ def response_worth(
         choices = read_choices(inputs.get("choices", ""))
         return LUCKY if same_answer(_final_answer_of(response), question.answer, choices) else UNLUCKY
     scores = [
-        planted_score(profile, statement_score(step.statement, response), 100 * number + place, draws)
-        for place, step in enumerate(question.steps)
+        planted_score(profile, statement_score(step.statement, response), 100 * number + position, draws)
+        for position, step in enumerate(question.steps)
     ]
     total = sum(step.weight for step in question.steps)
     return sum(step.weight * (score - 1) for step, score in zip(question.steps, scores, strict=True)) / (4 * total)
 
 
 def _final_answer_of(response: str) -> str:
-    found = _FINAL.findall(response)
-    return found[-1].strip() if found else response.rpartition(FINAL)[2]
+    finals = _FINAL.findall(response)
+    return finals[-1].strip() if finals else response.rpartition(FINAL)[2]
 
 
 def _response_texts(inputs: Mapping[str, str]) -> list[str]:
@@ -98,25 +98,25 @@ def _ranking(profile: JudgeProfile, inputs: Mapping[str, str], question: SceneQu
     if ratings and draws.chance(profile.batch_bias, "first"):
         ratings[0] = max(ratings) + 1
     groups: dict[int, list[str]] = {}
-    for number, one in enumerate(ratings, start=1):
-        groups.setdefault(one, []).append(str(number))
-    return f"Ranking: [[{' > '.join(' = '.join(groups[one]) for one in sorted(groups, reverse=True))}]]"
+    for number, rating in enumerate(ratings, start=1):
+        groups.setdefault(rating, []).append(str(number))
+    return f"Ranking: [[{' > '.join(' = '.join(groups[rating]) for rating in sorted(groups, reverse=True))}]]"
 
 
 def _difference_criteria(inputs: Mapping[str, str], question: SceneQuestion | None) -> list[dict[str, object]]:
     """Return what some of the auxiliary responses state and others do not, as criteria."""
     texts = _response_texts(inputs)
-    said: Sequence[tuple[str, int]]
+    statements: Sequence[tuple[str, int]]
     if question is None:
-        said = [(one, 3) for text in texts for one in sentences(text)[:2]]
+        statements = [(sentence, 3) for text in texts for sentence in sentences(text)[:2]]
     else:
-        said = [(step.statement, step.weight) for step in question.steps]
-    apart: dict[str, int] = {}
-    for sentence, weight in said:
+        statements = [(step.statement, step.weight) for step in question.steps]
+    weights: dict[str, int] = {}
+    for sentence, weight in statements:
         stating = sum(statement_score(sentence, text) >= RIGHT for text in texts)
         if 0 < stating < len(texts):
-            apart[f"{_STATES}{sentence}"] = weight
-    chosen = list(apart.items())[:6]
+            weights[f"{_STATES}{sentence}"] = weight
+    chosen = list(weights.items())[:6]
     chosen += [(general, 1) for general in GENERAL[: max(0, 2 - len(chosen))]]
     return [{"criterion": text, "weight": weight} for text, weight in chosen]
 
@@ -140,7 +140,9 @@ def _worth_beside_chain(profile: JudgeProfile, inputs: Mapping[str, str], draws:
         same = same_answer(_final_answer_of(response), _final_answer_of(chain), read_choices(inputs.get("choices", "")))
         return LUCKY if same else UNLUCKY
     steps = _STEP.findall(chain) or [chain]
-    scores = [planted_score(profile, true_score("", step, response), place, draws) for place, step in enumerate(steps)]
+    scores = [
+        planted_score(profile, true_score("", step, response), position, draws) for position, step in enumerate(steps)
+    ]
     return sum(score - 1 for score in scores) / (4 * len(scores))
 
 
@@ -161,8 +163,8 @@ def duel_reply(profile: JudgeProfile, name: str, inputs: dict[str, str], order: 
         return _factuality(profile, inputs["criteria"], texts, draws)
     ordered = _ORDER.search(order)
     value = (2 if ordered[1].upper() == "A" else -2) if ordered else duel_verdict(profile, texts, draws)
-    said = "Both were read against the criteria, first each by itself and then side by side."
-    return f"{said}\n\nFinal Verdict is: [[{DUEL_VERDICTS[value]}]]"
+    reasoning = "Both were read against the criteria, first each by itself and then side by side."
+    return f"{reasoning}\n\nFinal Verdict is: [[{DUEL_VERDICTS[value]}]]"
 
 
 def duel_verdict(profile: JudgeProfile, texts: tuple[str, str], draws: Draws) -> int:
@@ -194,8 +196,8 @@ def answer_worth(text: str) -> int:
 def _factuality(profile: JudgeProfile, criteria: str, texts: tuple[str, str], draws: Draws) -> str:
     lines: list[str] = []
     for letter, text in zip("AB", texts, strict=True):
-        told = count_true_statements(criteria, text)
-        share = _overlap(criteria, text) if told is None else told[0] / told[1]
+        true_and_wanted = count_true_statements(criteria, text)
+        share = _overlap(criteria, text) if true_and_wanted is None else true_and_wanted[0] / true_and_wanted[1]
         points = 10 * share
         if draws.chance(profile.jitter, "points", letter):
             points += draws.pick((-1.0, 1.0), "points-way", letter)

@@ -101,9 +101,9 @@ def _besides(d: SceneDraft, at: int, who: Clue) -> SceneQuestion:
                    f"To the right of the speaker in {where} is a {{}}.", _PROPS, can.POSITION)  # fmt: skip
     tone = d.word(f"p{at}.tone", f"Which colour has the thing beside the speaker in {where}?",
                   f"The thing beside the speaker in {where} is {{}}.", _SHIRTS, can.COLOUR)  # fmt: skip
-    said = say_both(lambda kind, colour: coloured(colour, kind), thing, tone)
+    answers = say_both(lambda kind, colour: coloured(colour, kind), thing, tone)
     text = f"What stands to the right of the speaker in {where}? Name its colour and kind."
-    return d.pose("relate", text, (who, thing, tone), *said)
+    return d.pose("relate", text, (who, thing, tone), *answers)
 
 
 def _speech_compared(d: SceneDraft, numbers: list[int]) -> SceneQuestion:
@@ -123,8 +123,8 @@ def _speech_compared(d: SceneDraft, numbers: list[int]) -> SceneQuestion:
                          can.MAGNITUDE))  # fmt: skip
     pair = f"the {ORDINALS[one]} or the {ORDINALS[other]}"
     text = f"Which panel names the greater number, {pair}, and by how much is it greater?"
-    said = by_how_much("the {}, by {}".format, ORDINALS[high], ORDINALS[low], str(gap), gaps)
-    return d.pose("compare", text, clues, *said)
+    answers = by_how_much("the {}, by {}".format, ORDINALS[high], ORDINALS[low], str(gap), gaps)
+    return d.pose("compare", text, clues, *answers)
 
 
 def _left_over(d: SceneDraft, numbers: list[int], haul: str) -> SceneQuestion:
@@ -325,11 +325,11 @@ def _arms(d: SceneDraft) -> Composition:
     d.fact("house", "coat of arms", "house", house, (20, 20, 220, 60))
     d.fact("motto", "ribbon", "text", motto, (140, 396, 500, 440))
     d.fact("crest", "crest", "shows", crest, (280, 16, 360, 84))
-    for n, place in enumerate(_QUARTERS):
-        d.fact(f"q{n}.tone", f"{place} quarter", "colour", tones[n], _quarter(n))
-        d.fact(f"q{n}.charge", f"{place} quarter", "charge", charges[n], _quarter(n))
-        d.fact(f"q{n}.many", f"{place} quarter", "number of charges", str(counts[n]), _quarter(n))
-        d.fact(f"q{n}.ink", f"{place} quarter", "colour of the charge", inks[n], _quarter(n))
+    for n, quarter in enumerate(_QUARTERS):
+        d.fact(f"q{n}.tone", f"{quarter} quarter", "colour", tones[n], _quarter(n))
+        d.fact(f"q{n}.charge", f"{quarter} quarter", "charge", charges[n], _quarter(n))
+        d.fact(f"q{n}.many", f"{quarter} quarter", "number of charges", str(counts[n]), _quarter(n))
+        d.fact(f"q{n}.ink", f"{quarter} quarter", "colour of the charge", inks[n], _quarter(n))
     at = rng.randrange(4)
     where = f"the {_QUARTERS[at]} quarter"
     tone = d.word(f"q{at}.tone", f"Which colour has {where}?", f"The colour of {where} is {{}}.", list(_TINCTURES),
@@ -366,18 +366,18 @@ def _all_charges(d: SceneDraft, counts: list[int]) -> SceneQuestion:
 
 
 def _diagonal(d: SceneDraft, at: int) -> SceneQuestion:
-    far = 3 - at
-    here = _QUARTERS[at]
+    opposite = 3 - at
+    quarter = _QUARTERS[at]
     clues = [
-        d.named(f"Which quarter lies diagonally across from the quarter at the {here}?",
-                f"Diagonally across from the {here} lies the quarter at the {{}}.", _QUARTERS[far], _QUARTERS,
-                can.POSITION, f"q{far}.tone"),
-        d.word(f"q{far}.tone", "Which colour has that quarter across?", "The colour across is {}.", list(_TINCTURES),
+        d.named(f"Which quarter lies diagonally across from the quarter at the {quarter}?",
+                f"Diagonally across from the {quarter} lies the quarter at the {{}}.", _QUARTERS[opposite], _QUARTERS,
+                can.POSITION, f"q{opposite}.tone"),
+        d.word(f"q{opposite}.tone", "Which colour has that quarter across?", "The colour across is {}.", list(_TINCTURES),
                can.COLOUR),
-        d.word(f"q{far}.charge", "Which figure stands in that quarter across?", "The figure across is the {}.",
+        d.word(f"q{opposite}.charge", "Which figure stands in that quarter across?", "The figure across is the {}.",
                _CHARGES, can.SHAPE),
     ]  # fmt: skip
-    text = f"Which colour and figure has the quarter diagonally across from the {here} one?"
+    text = f"Which colour and figure has the quarter diagonally across from the {quarter} one?"
     return d.pose("relate", text, clues, *say_both("{}, with the {}".format, *clues[1:]))
 
 

@@ -170,11 +170,11 @@ def _lines(d: SceneDraft) -> Composition:
         left = 76 + at * wide
         d.fact(f"month{at}", f"column {at + 1}", "label", month, (left, _BASE + 4, left + wide, _BASE + 32))
     for at, (name, values) in enumerate(zip(pair, bands, strict=True)):
-        for place, (month, value) in enumerate(zip(months, values, strict=True)):
-            x, y = 76 + (place + 0.5) * wide, _BASE - _height(value)
-            d.fact(f"line{at}.{place}", f"{name} in {month}", "value", str(value), (x - 24, y - 28, x + 24, y + 7))
+        for column, (month, value) in enumerate(zip(months, values, strict=True)):
+            x, y = 76 + (column + 0.5) * wide, _BASE - _height(value)
+            d.fact(f"line{at}.{column}", f"{name} in {month}", "value", str(value), (x - 24, y - 28, x + 24, y + 7))
     pick = rng.randrange(2)
-    items = [MeasuredItem(months[place], bands[pick][place], f"line{pick}.{place}") for place in range(n)]
+    items = [MeasuredItem(months[column], bands[pick][column], f"line{pick}.{column}") for column in range(n)]
     name = pair[pick].lower()
     words = _wording("month", f"{name} in {{}}", unit)._replace(plural=f"months of {name}")
     topics = [f"{a} and {b.lower()} by month" for a, b in _PAIRS if a not in pair]

@@ -82,9 +82,9 @@ def _invoice(d: SceneDraft) -> Composition:
     d.fact("buyer", "invoice", "billed to", buyer, (40, 92, 330, 122))
     for row, (name, (qty, price)) in enumerate(zip(goods, lines, strict=True)):
         top = 204 + row * 38
-        shown = {"item": name, "qty": str(qty), "price": f"${price}", "amount": f"${qty * price}"}
+        cells = {"item": name, "qty": str(qty), "price": f"${price}", "amount": f"${qty * price}"}
         for column, left, right in _COLUMNS:
-            d.fact(f"line{row}.{column}", name, column, shown[column], (left, top, right, top + 34))
+            d.fact(f"line{row}.{column}", name, column, cells[column], (left, top, right, top + 34))
     items = [MeasuredItem(goods[row], qty * price, f"line{row}.amount") for row, (qty, price) in enumerate(lines)]
     d.fact("total", "invoice", "total", f"${total}", (350, 414, 600, 454))
     kind = genre_clue(d, "document", "invoice")._replace(at="kind")
@@ -186,8 +186,8 @@ def _programme(d: SceneDraft) -> Composition:
     d.fact("date", "programme", "date", f"{day} {month}", (40, 80, 600, 112))
     for row in range(n):
         top = 176 + row * 54
-        shown = (f"{hours[row]}:00", talks[row], rooms[row], speakers[row], str(seats[row]))
-        for (column, left, right), value in zip(_PROGRAMME, shown, strict=True):
+        cells = (f"{hours[row]}:00", talks[row], rooms[row], speakers[row], str(seats[row]))
+        for (column, left, right), value in zip(_PROGRAMME, cells, strict=True):
             d.fact(f"row{row}.{column}", talks[row], column, value, (left, top, right, top + 44))
     items = [MeasuredItem(talks[row], seats[row], f"row{row}.seats") for row in range(n)]
     name = d.word("title", "What is the title of the programme?", "The programme is entitled {}.", _MEETINGS, can.TEXT)
@@ -302,15 +302,15 @@ def _papers_count(d: SceneDraft, papers: list[str]) -> SceneQuestion:
 
 
 def _papers_next(d: SceneDraft, papers: list[str]) -> SceneQuestion:
-    place = d.rng.randrange(len(papers) - 1)
-    this, after = papers[place], papers[place + 1]
+    position = d.rng.randrange(len(papers) - 1)
+    this, after = papers[position], papers[position + 1]
     clues = [
         d.word("paper0", "Which enclosure stands at the top of the list?", "At the top of the list stands the {}.",
                papers, can.TEXT),
         d.named(f"At which place in the list does the {this} stand?", f"In the list the {this} comes {{}}.",
-                ORDINALS[place], ORDINALS[:4], can.ORDINAL, f"paper{place}"),
+                ORDINALS[position], ORDINALS[:4], can.ORDINAL, f"paper{position}"),
         Clue(f"Which enclosure comes directly below the {this}?", f"Directly below the {this} comes the {{}}.", after,
-             d.others(_ENCLOSED, after, this), can.POSITION, f"paper{place + 1}"),
+             d.others(_ENCLOSED, after, this), can.POSITION, f"paper{position + 1}"),
     ]  # fmt: skip
     text = f"Which enclosure is listed directly below the {this}?"
     return d.pose("relate", text, clues, f"the {after}", [f"the {w}" for w in clues[-1].wrong])
@@ -326,8 +326,8 @@ def _letter_days(d: SceneDraft, gap: int) -> SceneQuestion:
         Clue("How many days lie between them?", "Between them lie {}.", f"{gap} days", tuple(gaps), can.DIFFERENCE),
     ]  # fmt: skip
     text = "Which comes earlier, the day of the event or the last day for the reply, and by how many days?"
-    said = by_how_much("{}, by {}".format, "the reply", "the event", f"{gap} days", gaps)
-    return d.pose("compare", text, clues, *said)
+    answers = by_how_much("{}, by {}".format, "the reply", "the event", f"{gap} days", gaps)
+    return d.pose("compare", text, clues, *answers)
 
 
 def _letter_infer(d: SceneDraft, begin: Clue, cost: Clue, numbers: tuple[int, int, int]) -> SceneQuestion:

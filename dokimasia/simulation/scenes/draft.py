@@ -49,9 +49,9 @@ class SceneDraft:
         """Return the smallest box that encloses the facts with these ids."""
         return union([self.facts[id].box for id in ids])
 
-    def others(self, pool: Sequence[str], *taken: str) -> tuple[str, ...]:
+    def others(self, pool: Sequence[str], *excluded: str) -> tuple[str, ...]:
         """Return up to three different members of the pool that are not taken, in a seeded order."""
-        free = [value for value in dict.fromkeys(pool) if value not in taken]
+        free = [value for value in dict.fromkeys(pool) if value not in excluded]
         return tuple(self.rng.sample(free, min(3, len(free))))
 
     def near(self, number: int, k: int = 3, *, step: int = 1, low: int = 0) -> list[int]:
@@ -124,7 +124,7 @@ class SceneDraft:
 
     def join(self, kind: QuestionKind, text: str, clues: Sequence[Clue]) -> SceneQuestion:
         """Ask for what all clues say: the answer joins their truths, and a wrong answer has one of them false."""
-        answer, wrong = say_all(lambda *said: ", ".join(said), *clues)
+        answer, wrong = say_all(lambda *truths: ", ".join(truths), *clues)
         self.rng.shuffle(wrong)
         return self.pose(kind, text, clues, answer, wrong)
 
@@ -136,10 +136,10 @@ def say_all(say: Callable[..., str], *clues: Clue) -> tuple[str, list[str]]:
     return say(*truths), wrong
 
 
-def say_both(say: Callable[..., str], one: Clue, other: Clue) -> tuple[str, list[str]]:
+def say_both(say: Callable[..., str], first: Clue, second: Clue) -> tuple[str, list[str]]:
     """Return the answer that says the truths of both clues, and three wrong ones: the one false, the other, and both."""
-    answer, wrong = say_all(say, one, other)
-    return answer, [*wrong, say(one.wrong[1], other.wrong[1])]
+    answer, wrong = say_all(say, first, second)
+    return answer, [*wrong, say(first.wrong[1], second.wrong[1])]
 
 
 def by_how_much(say: Callable[..., str], more: str, less: str, gap: str, gaps: Sequence[str]) -> tuple[str, list[str]]:
@@ -291,15 +291,15 @@ def count_above(d: SceneDraft, w: MeasureWording, items: Sequence[MeasuredItem])
 
 def relate_next(d: SceneDraft, w: MeasureWording, items: Sequence[MeasuredItem]) -> SceneQuestion:
     """Ask which thing comes directly after another, and its value."""
-    place = d.rng.randrange(len(items) - 1)
-    this, after = items[place], items[place + 1]
+    position = d.rng.randrange(len(items) - 1)
+    this, after = items[position], items[position + 1]
     labels = [i.label for i in items]
     name = w.called(this.label)
     clues = [
         d.named(f"Which {w.single} stands {w.first}?", f"The {w.single} {w.first} is {{}}.", labels[0], labels,
                 can.POSITION, items[0].at),
         d.named(f"At which place, counted from the {w.single} {w.first}, does {name} come?",
-                f"Counted from there, {name} comes {{}}.", ORDINALS[place], ORDINALS[: len(items)], can.ORDINAL, this.at),
+                f"Counted from there, {name} comes {{}}.", ORDINALS[position], ORDINALS[: len(items)], can.ORDINAL, this.at),
         Clue(f"Which {w.single} comes {w.after} {name}?", f"The {w.single} {w.after} {name} is {{}}.", after.label,
              d.others(labels, after.label, this.label), can.POSITION, after.at),
         w.clue(d, f"What is the value of the {w.single} that comes {w.after} {name}?",

@@ -134,8 +134,8 @@ def _gauges(d: SceneDraft, one: tuple[str, int], other: tuple[str, int], marks: 
     more = Clue("Which of the compared values is the greater?", "The greater of the compared values is that of {}.",
                 high[0], (low[0], "neither, since they are equal"), can.MAGNITUDE)  # fmt: skip
     text = f"Which stands higher, {one[0]} or {other[0]}, and by how many points?"
-    said = by_how_much("{}, by {}".format, high[0], low[0], gap.truth, gap.wrong)
-    return d.pose("compare", text, (*marks, gap, more), *said)
+    answers = by_how_much("{}, by {}".format, high[0], low[0], gap.truth, gap.wrong)
+    return d.pose("compare", text, (*marks, gap, more), *answers)
 
 
 def _after_click(d: SceneDraft, switches: list[str], states: list[str], ticks: list[str]) -> SceneQuestion:

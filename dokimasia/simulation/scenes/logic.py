@@ -53,9 +53,9 @@ def _balance(d: SceneDraft) -> Composition:
     ]
     order = [0, 1, 2]
     rng.shuffle(order)
-    shown = [loads[n] for n in order]
+    weighings = [loads[n] for n in order]
     d.fact("caption", "puzzle", "caption", f"Weighing {caption}", (120, 20, 520, 66))
-    for at, (left, right, state) in enumerate(shown):
+    for at, (left, right, state) in enumerate(weighings):
         for side, (body, many) in (("left", left), ("right", right)):
             d.fact(f"pan{at}{side}.body", f"{side} pan of {letters[at]}", "bodies", body, _pan(at, side))
             d.fact(f"pan{at}{side}.many", f"{side} pan of {letters[at]}", "number", str(many), _pan(at, side))
@@ -65,7 +65,7 @@ def _balance(d: SceneDraft) -> Composition:
     for body, tone in tones.items():
         d.fact(f"tone.{body}", body, "colour", tone, (30, 140, 610, 306))
     tilted = order.index(2)
-    questions = _balance_questions(d, shown, letters, tones, tilted)
+    questions = _balance_questions(d, weighings, letters, tones, tilted)
     questions.append(_weigh(d, (heavy, middle, light), (a, b), [letters[order.index(n)] for n in (0, 1)]))
     return f"balances with {heavy}s, {middle}s and {light}s", questions
 
@@ -73,22 +73,22 @@ def _balance(d: SceneDraft) -> Composition:
 _Load = tuple[tuple[str, int], tuple[str, int], str]
 
 
-def _balance_questions(d: SceneDraft, shown: list[_Load], letters: list[str], tones: dict[str, str], tilted: int
+def _balance_questions(d: SceneDraft, weighings: list[_Load], letters: list[str], tones: dict[str, str], tilted: int
                        ) -> list[SceneQuestion]:  # fmt: skip
     at = d.rng.randrange(3)
-    (left, _), (_, many), _ = shown[at]
-    here = f"balance {letters[at]}"
-    body = d.word(f"pan{at}left.body", f"What lies in the left pan of {here}?",
-                  f"In the left pan of {here} lies a {{}}.", _BODIES, can.OBJECT)  # fmt: skip
-    tone = d.named(f"Which colour has the body in the left pan of {here}?", f"The left body of {here} is {{}}.",
+    (left, _), (_, many), _ = weighings[at]
+    balance = f"balance {letters[at]}"
+    body = d.word(f"pan{at}left.body", f"What lies in the left pan of {balance}?",
+                  f"In the left pan of {balance} lies a {{}}.", _BODIES, can.OBJECT)  # fmt: skip
+    tone = d.named(f"Which colour has the body in the left pan of {balance}?", f"The left body of {balance} is {{}}.",
                    tones[left], TONES, can.COLOUR, f"pan{at}left.body")  # fmt: skip
-    number = d.count(f"pan{at}right.many", f"How many bodies lie in the right pan of {here}?",
-                     f"The right pan of {here} holds {{}} of them.")  # fmt: skip
-    kind = d.word(f"pan{at}right.body", f"Of which kind are the bodies in the right pan of {here}?",
-                  f"The right pan of {here} holds the kind {{}}.", _BODIES, can.OBJECT)  # fmt: skip
-    both = d.counted(f"How many bodies lie on {here} altogether?", f"Altogether {here} bears {{}} bodies.", many + 1,
+    number = d.count(f"pan{at}right.many", f"How many bodies lie in the right pan of {balance}?",
+                     f"The right pan of {balance} holds {{}} of them.")  # fmt: skip
+    kind = d.word(f"pan{at}right.body", f"Of which kind are the bodies in the right pan of {balance}?",
+                  f"The right pan of {balance} holds the kind {{}}.", _BODIES, can.OBJECT)  # fmt: skip
+    both = d.counted(f"How many bodies lie on {balance} altogether?", f"Altogether {balance} bears {{}} bodies.", many + 1,
                      can.ADDITION)  # fmt: skip
-    state = shown[tilted][2]
+    state = weighings[tilted][2]
     skew = f"balance {letters[tilted]}"
     level = d.named("Which balance does not stand level?", "The balance that does not stand level is {}.",
                     letters[tilted], letters, can.STATE)  # fmt: skip
@@ -105,8 +105,9 @@ def _balance_questions(d: SceneDraft, shown: list[_Load], letters: list[str], to
     ]  # fmt: skip
     first, second = d.rng.sample(range(3), 2)
     return [
-        ask_kind(d, "puzzle", "set of balances", f"and which body of which colour lies in the left pan of {here}?", body, tone),
-        d.pose("count", f"How many bodies lie on {here} in both pans together?", (kind, number, both)),
+        ask_kind(d, "puzzle", "set of balances", f"and which body of which colour lies in the left pan of {balance}?",
+                 body, tone),
+        d.pose("count", f"How many bodies lie on {balance} in both pans together?", (kind, number, both)),
         d.pose("relate", "Which balance does not stand level, and which of its sides hangs lower?", (level, side, gist),
                answer=f"{letters[tilted]}, the {state} side",
                wrong=[f"{letters[tilted]}, the {side.wrong[0]} side", f"{level.wrong[0]}, the {state} side",
@@ -240,15 +241,15 @@ def _sequence(d: SceneDraft) -> Composition:
 
 def _shape_count(d: SceneDraft, shapes: list[str]) -> SceneQuestion:
     shape = d.rng.choice(shapes)
-    found = [f"figure{at}.shape" for at, one in enumerate(shapes) if one == shape]
+    ids = [f"figure{at}.shape" for at, name in enumerate(shapes) if name == shape]
     absent = d.rng.choice([s for s in SHAPES if s not in shapes])
     clues = [
         d.counted("How many figures are drawn, leaving out the question mark?", "Drawn are {} figures.", len(shapes)),
         Clue(f"Where in the row is {article(absent)} to be seen?", f"As to {article(absent)}, it is seen {{}}.",
              "nowhere", ("at the beginning", "in the middle"), can.ABSENCE),
         d.counted(f"How many figures have the shape of {article(shape)}?",
-                  f"The number of figures with the shape of {article(shape)} is {{}}.", len(found),
-                  can.COUNTING_SELECTED, d.box(*found)),
+                  f"The number of figures with the shape of {article(shape)} is {{}}.", len(ids),
+                  can.COUNTING_SELECTED, d.box(*ids)),
     ]  # fmt: skip
     return d.pose("count", f"How many of the figures have the shape of {article(shape)}?", clues)
 
@@ -267,8 +268,8 @@ def _next(d: SceneDraft, row: tuple[str, str], number: int, by: str) -> SceneQue
                 row[1], TONES, can.CONTINUATION),
     ]  # fmt: skip
     text = "Which figure belongs in the place of the question mark? Name its colour, its shape and its number."
-    said = say_all(lambda kind, tone, n: f"{coloured(tone, kind)} with {n}", clues[2], clues[3], clues[1])
-    return d.pose("infer", text, clues, *said)
+    answers = say_all(lambda kind, tone, n: f"{coloured(tone, kind)} with {n}", clues[2], clues[3], clues[1])
+    return d.pose("infer", text, clues, *answers)
 
 
 def _paint_sequence(c: Canvas, s: SceneReader) -> None:
@@ -317,9 +318,9 @@ def _matrix(d: SceneDraft) -> Composition:
             d.fact(f"{id}.shape", name, "shape", form, at)
             d.fact(f"{id}.tone", name, "colour", tone, at)
             d.fact(f"{id}.many", name, "number of figures", str(many), at)
-    filled = [key for key in cells if key != gap]
-    place = rng.choice(filled)
-    name, id = _CELL[place[0]][place[1]], f"cell{place[0]}{place[1]}"
+    filled_cells = [key for key in cells if key != gap]
+    chosen_cell = rng.choice(filled_cells)
+    name, id = _CELL[chosen_cell[0]][chosen_cell[1]], f"cell{chosen_cell[0]}{chosen_cell[1]}"
     kind = d.word(f"{id}.shape", f"Which shape stands in the {name} cell?",
                   f"The shape in the {name} cell is the {{}}.", SHAPES, can.SHAPE)  # fmt: skip
     tone = d.word(f"{id}.tone", f"Which colour have the figures in the {name} cell?",
@@ -332,10 +333,10 @@ def _matrix(d: SceneDraft) -> Composition:
     ]  # fmt: skip
     questions = [
         ask_kind(d, "puzzle", "matrix with a gap", f"and which shape and colour stand in the {name} cell?", kind, tone),
-        _figures(d, cells, filled, shapes, letters),
-        _below(d, cells, filled),
+        _figures(d, cells, filled_cells, shapes, letters),
+        _below(d, cells, filled_cells),
         d.read_out("What is written over the matrix, and which letters mark its top and its bottom row?", title, *rows),
-        _rows_compared(d, cells, filled, shapes),
+        _rows_compared(d, cells, filled_cells, shapes),
         _gap(d, cells[gap]),
     ]  # fmt: skip
     return "a matrix with a gap", questions
@@ -349,9 +350,9 @@ def _area(d: SceneDraft, keys: _Keys) -> Box:
     return d.box(*(f"cell{row}{column}.shape" for row, column in keys))
 
 
-def _figures(d: SceneDraft, cells: _Cells, filled: _Keys, shapes: list[str], letters: list[str]) -> SceneQuestion:
+def _figures(d: SceneDraft, cells: _Cells, filled_cells: _Keys, shapes: list[str], letters: list[str]) -> SceneQuestion:
     row = d.rng.randrange(3)
-    inside = [key for key in filled if key[0] == row]
+    inside = [key for key in filled_cells if key[0] == row]
     total = sum(cells[key][2] for key in inside)
     area = _area(d, inside)
     absent = d.rng.choice([s for s in SHAPES if s not in shapes])
@@ -367,8 +368,8 @@ def _figures(d: SceneDraft, cells: _Cells, filled: _Keys, shapes: list[str], let
     return d.pose("count", f"How many single figures are there in row {letters[row]}?", clues)
 
 
-def _below(d: SceneDraft, cells: _Cells, filled: _Keys) -> SceneQuestion:
-    above = d.rng.choice([key for key in filled if (key[0] + 1, key[1]) in filled])
+def _below(d: SceneDraft, cells: _Cells, filled_cells: _Keys) -> SceneQuestion:
+    above = d.rng.choice([key for key in filled_cells if (key[0] + 1, key[1]) in filled_cells])
     row, column = above[0] + 1, above[1]
     many = cells[row, column][2]
     name, id = _CELL[above[0]][above[1]], f"cell{row}{column}"
@@ -389,23 +390,23 @@ def _other_numbers(many: int) -> tuple[str, ...]:
     return tuple(str(n) for n in (1, 2, 3, 4) if n != many)
 
 
-def _rows_compared(d: SceneDraft, cells: _Cells, filled: _Keys, shapes: list[str]) -> SceneQuestion:
-    tally = {s: sum(cells[key][2] for key in filled if cells[key][0] == s) for s in shapes}
+def _rows_compared(d: SceneDraft, cells: _Cells, filled_cells: _Keys, shapes: list[str]) -> SceneQuestion:
+    tally = {s: sum(cells[key][2] for key in filled_cells if cells[key][0] == s) for s in shapes}
     high, low = d.rng.choice([(a, b) for a in shapes for b in shapes if tally[a] > tally[b]])
-    asked = [high, low]
-    d.rng.shuffle(asked)
+    compared = [high, low]
+    d.rng.shuffle(compared)
     gap = tally[high] - tally[low]
     gaps = [str(n) for n in d.near(gap, low=1)]
     clues = [
         *(d.counted(f"How many {s}s does the matrix hold?", f"The matrix holds this number of {s}s: {{}}.", tally[s],
-                    can.COUNTING, _area(d, [key for key in filled if cells[key][0] == s])) for s in asked),
+                    can.COUNTING, _area(d, [key for key in filled_cells if cells[key][0] == s])) for s in compared),
         Clue("By how many do the compared shapes differ?", "The compared shapes differ by {}.", str(gap), tuple(gaps),
              can.DIFFERENCE),
         Clue("Which of the compared shapes is the more numerous?",
              "The more numerous of the compared shapes are the {}.", f"{high}s", (f"{low}s", "neither of them"),
              can.MAGNITUDE),
     ]  # fmt: skip
-    text = f"Does the matrix hold more {asked[0]}s or more {asked[1]}s, and how many more?"
+    text = f"Does the matrix hold more {compared[0]}s or more {compared[1]}s, and how many more?"
     return d.pose("compare", text, clues, *by_how_much("{}s, {} more".format, high, low, str(gap), gaps))
 
 

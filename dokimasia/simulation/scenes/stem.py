@@ -72,8 +72,8 @@ def _triangle(d: SceneDraft) -> Composition:
     shaded = rng.randrange(3, rows * columns - 2)
     spots = _corners(left, right)
     places = ("lower left corner", "lower right corner", "top corner")
-    for n, (name, place) in enumerate(zip(names, places, strict=True)):
-        d.fact(f"corner{n}", place, "letter", name, _beside(spots, n))
+    for n, (name, corner) in enumerate(zip(names, places, strict=True)):
+        d.fact(f"corner{n}", corner, "letter", name, _beside(spots, n))
     d.fact("angle0", low, "angle", f"{left}°", (spots[0][0] + 24, 362, spots[0][0] + 74, 388))
     d.fact("angle1", low2, "angle", f"{right}°", (spots[1][0] - 74, 362, spots[1][0] - 24, 388))
     d.fact("angle2", high, "angle", "unknown", _unknown(spots))

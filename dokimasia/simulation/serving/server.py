@@ -136,7 +136,7 @@ def decide(
         if call.kind == "embedding":
             reply = vectors(call, embed_texts(call))
         else:
-            reply = completion(call, tries.spoil(respond(call, images, known=models, library=library), call), key)
+            reply = completion(call, tries.spoil(respond(call, images, models=models, library=library), call), key)
     except NotFound as error:
         text = error_body(str(error), kind="invalid_request_error", code="model_not_found")
         return Delivery(text, status=404, request=key, model=name)
@@ -223,7 +223,7 @@ def build_app(
     latency: float = 0.0,
     faults: Faults | None = None,
     log_path: Path | None = None,
-    known: Mapping[str, Profile] | None = None,
+    models: Mapping[str, Profile] | None = None,
     library: PromptLibrary | None = None,
 ) -> web.Application:
     """Return the application: `POST /v1/chat/completions`, `/v1/embeddings` and `/v1/images/edits`, and `GET /v1/models`.
@@ -235,13 +235,13 @@ def build_app(
             request's hash), `model`, `status`, `sent`: whether the reply left whole while the client was there, `began`
             and `ended`: when the request came and when its reply began to leave or its client was gone, in seconds of
             the machine's monotonic clock, and `tokens`: those used as the reply says, input and output.
-        known: the models there are; by default those that ship.
+        models: the models there are; by default those that ship.
         library: the prompts that judges know; by default those that ship.
 
     Raises:
         ConfigError: the log cannot be written.
     """
-    models = profiles() if known is None else known
+    models = profiles() if models is None else models
     tries = Tries(faults)
     log = RequestLog(log_path)
 
@@ -290,7 +290,7 @@ async def serve(
     faults: Faults | None = None,
     log_path: Path | None = None,
     ready: Callable[[str], None] | None = None,
-    known: Mapping[str, Profile] | None = None,
+    models: Mapping[str, Profile] | None = None,
     library: PromptLibrary | None = None,
 ) -> None:
     """Serve until cancelled; `ready` is called with the base URL (`http://host:port/v1`) once connections are accepted.
@@ -300,7 +300,7 @@ async def serve(
     Raises:
         ConfigError: the address is taken or cannot be used, or the log cannot be written.
     """
-    app = build_app(latency=latency, faults=faults, log_path=log_path, known=known, library=library)
+    app = build_app(latency=latency, faults=faults, log_path=log_path, models=models, library=library)
     runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.5, handler_cancellation=True)
     await runner.setup()
     try:
@@ -310,8 +310,8 @@ async def serve(
         except OSError as error:
             raise ConfigError(f"cannot listen on {host}:{port}: {error.strerror}; choose another with --port") from None
         if ready is not None:
-            shown = f"[{host}]" if ":" in host else host
-            ready(f"http://{shown}:{runner.addresses[0][1]}/v1")
+            address = f"[{host}]" if ":" in host else host
+            ready(f"http://{address}:{runner.addresses[0][1]}/v1")
         await asyncio.Event().wait()
     finally:
         await runner.cleanup()
@@ -323,7 +323,7 @@ def running_server(
     latency: float = 0.0,
     faults: Faults | None = None,
     log_path: Path | None = None,
-    known: Mapping[str, Profile] | None = None,
+    models: Mapping[str, Profile] | None = None,
     library: PromptLibrary | None = None,
 ) -> Iterator[str]:
     """Serve on a free loopback port from a thread of its own; yields the base URL and stops at the end of the block.
@@ -342,7 +342,7 @@ def running_server(
 
     async def work() -> None:
         await serve(
-            port=0, latency=latency, faults=faults, log_path=log_path, ready=ready, known=known, library=library
+            port=0, latency=latency, faults=faults, log_path=log_path, ready=ready, models=models, library=library
         )
 
     task = loop.create_task(work())

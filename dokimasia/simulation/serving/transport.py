@@ -25,13 +25,13 @@ class SimTransport:
         latency: float = 0.0,
         faults: Faults | None = None,
         *,
-        known: Mapping[str, Profile] | None = None,
+        models: Mapping[str, Profile] | None = None,
         library: PromptLibrary | None = None,
     ) -> None:
         """Plant a latency in seconds, faults, and, in place of the models and prompts that ship, others."""
         self._latency = latency
         self._tries = Tries(faults)
-        self._known = known
+        self._known = models
         self._library = library
 
     async def send(self, call: ModelCall, spec: ModelSpec, *, api_key: str | None, blobs: BlobStore) -> ModelReply:
@@ -52,7 +52,7 @@ class SimTransport:
                 return embed_texts(call)
             if call.kind == "image_edit":
                 return await asyncio.to_thread(self._edited, call, blobs)
-            reply = respond(call, _Images(call, blobs), known=self._known, library=self._library)
+            reply = respond(call, _Images(call, blobs), models=self._known, library=self._library)
         except NotFound as error:
             raise TransportError("not_found", str(error), retryable=False, status=404) from None
         return self._tries.spoil(reply, call)

@@ -174,12 +174,12 @@ def _reply_message(reply: ChatReply) -> dict[str, Any]:
     return message
 
 
-def _schema(asked: Any) -> dict[str, Any] | None:
+def _schema(response_format: Any) -> dict[str, Any] | None:
     """Return the JSON schema of a `response_format`, or None where it asks for none."""
-    if not isinstance(asked, dict) or asked.get("type") != "json_schema":
+    if not isinstance(response_format, dict) or response_format.get("type") != "json_schema":
         return None
-    held = asked.get("json_schema")
-    schema = held.get("schema") if isinstance(held, dict) else None
+    json_schema = response_format.get("json_schema")
+    schema = json_schema.get("schema") if isinstance(json_schema, dict) else None
     if not isinstance(schema, dict):
         raise bad_request("response_format.json_schema.schema: an object is required")
     return schema
@@ -235,8 +235,8 @@ def _part(piece: Any, where: str, images: dict[str, bytes]) -> Part:
     if kind == "text" and isinstance(piece.get("text"), str):
         return TextPart(text=piece["text"])
     if kind == "image_url":
-        held = piece.get("image_url")
-        url = held.get("url") if isinstance(held, dict) else held
+        image_url = piece.get("image_url")
+        url = image_url.get("url") if isinstance(image_url, dict) else image_url
         if not isinstance(url, str) or not url.startswith("data:image/") or ";base64," not in url[:64]:
             raise bad_request(
                 f"{where}.image_url: simulated models take images as data URIs (data:image/png;base64,...) only"
@@ -290,11 +290,11 @@ async def read_form(request: web.Request) -> dict[str, Any]:
     """Return the fields of a form, a file as its bytes; two files of one name are a list."""
     fields: dict[str, Any] = {}
     for name, value in (await request.post()).items():
-        held = value
+        content = value
         if isinstance(value, web.FileField):
             with value.file as file:
-                held = file.read()
-        fields[name] = [fields[name], held] if name in fields else held
+                content = file.read()
+        fields[name] = [fields[name], content] if name in fields else content
     return fields
 
 

@@ -34,9 +34,9 @@ RankedQuestion = tuple[Sequence[PlantedResponse], Iterable[Mapping[str, Any]]]
 def expected_pointwise(judge: JudgeProfile, questions: Iterable[RankedQuestion], *, margin: float = 0.0) -> float:
     """Return the expected share of people's verdicts on pairs that a judge without other faults agrees with, 0 to 1."""
 
-    def ratings(one: PlantedResponse) -> dict[float, float]:
-        by_answer = float(RATED_LUCKY if one.right else RATED_UNLUCKY)
-        by_steps = 1.0 + round(9 * one.merit / TOTAL_WEIGHT)
+    def ratings(response: PlantedResponse) -> dict[float, float]:
+        by_answer = float(RATED_LUCKY if response.right else RATED_UNLUCKY)
+        by_steps = 1.0 + round(9 * response.merit / TOTAL_WEIGHT)
         chances = {by_steps: 1 - judge.outcome_bias}
         chances[by_answer] = chances.get(by_answer, 0.0) + judge.outcome_bias
         return chances
@@ -46,21 +46,23 @@ def expected_pointwise(judge: JudgeProfile, questions: Iterable[RankedQuestion],
 
 def expected_atoms(questions: Iterable[RankedQuestion], *, margin: float = 0.0) -> float:
     """Return the same for a judge that scores every step without a fault: it has no eye for the final answer alone."""
-    return _expected_agreement(questions, lambda one: {1 + 4 * one.merit / TOTAL_WEIGHT: 1.0}, margin)
+    return _expected_agreement(questions, lambda response: {1 + 4 * response.merit / TOTAL_WEIGHT: 1.0}, margin)
 
 
 def _expected_agreement(questions: Iterable[RankedQuestion], chances_of: Any, margin: float) -> float:
     total = count = 0.0
     for responses, lines in questions:
-        chances = {one.model: chances_of(one) for one in responses}
+        chances = {response.model: chances_of(response) for response in responses}
         for line in lines:
             places = _ranks(line)
-            for one, other in combinations(sorted(places), 2):
-                said = (places[one] > places[other]) - (places[one] < places[other])
-                for (first, chance), (second, other_chance) in product(chances[one].items(), chances[other].items()):
-                    apart = first - second
-                    verdict = 0 if abs(apart) <= margin + 1e-9 else 1 if apart > 0 else -1
-                    total += chance * other_chance * (verdict == said)
+            for model, other_model in combinations(sorted(places), 2):
+                people_prefer = (places[model] > places[other_model]) - (places[model] < places[other_model])
+                for (first, chance), (second, other_chance) in product(
+                    chances[model].items(), chances[other_model].items()
+                ):
+                    difference = first - second
+                    verdict = 0 if abs(difference) <= margin + 1e-9 else 1 if difference > 0 else -1
+                    total += chance * other_chance * (verdict == people_prefer)
                 count += 1
     return total / count
 
@@ -68,23 +70,23 @@ def _expected_agreement(questions: Iterable[RankedQuestion], chances_of: Any, ma
 def _ranks(line: Mapping[str, Any]) -> dict[str, float]:
     if "scores" in line:
         return dict(line["scores"])
-    return {model: -float(place) for place, group in enumerate(line["ranking"]) for model in group}
+    return {model: -float(rank) for rank, group in enumerate(line["ranking"]) for model in group}
 
 
 BEST, WORST = 3, 1
 
 
-def planted_quality(scene: Scene, question: SceneQuestion, asked: str, truth: str) -> tuple[int, int]:
+def planted_quality(scene: Scene, question: SceneQuestion, criterion: str, truth: str) -> tuple[int, int]:
     """Return the planted accuracy and necessity of a criterion, each 3 or 1.
 
     It is accurate where it says what a step of the question says, or a fact of the scene; necessary where it asks what a
     step asks, right or wrong.
     """
-    step = next((one for one in question.steps if one.question == asked), None)
+    step = next((candidate for candidate in question.steps if candidate.question == criterion), None)
     if step is not None:
         return (BEST if truth == step.statement else WORST), BEST
-    stated = {f"The {fact.attribute} of the {fact.subject} is {fact.value}." for fact in scene.facts}
-    return (BEST if truth in stated else WORST), WORST
+    facts = {f"The {fact.attribute} of the {fact.subject} is {fact.value}." for fact in scene.facts}
+    return (BEST if truth in facts else WORST), WORST
 
 
 def expected_rating(rater: JudgeProfile, planted: int) -> float:
@@ -132,14 +134,14 @@ def expected_duel(
     for ahead, of_writing in _lead(model, baseline).items():
         fair = _impartial_verdict(ahead)
         for step, of_length in ((1, longer.more), (-1, longer.less), (0, 1 - longer.more - longer.less)):
-            shown_first = _verdicts(judge, fair, step, place=1)
-            shown_second = _verdicts(judge, fair, step, place=-1)
+            shown_first = _verdicts(judge, fair, step, position=1)
+            shown_second = _verdicts(judge, fair, step, position=-1)
             weight = of_writing * of_length
             impartial += weight * REWARD * fair
             first += weight * REWARD * _mean_verdict(shown_first)
             second += weight * REWARD * _mean_verdict(shown_second)
-            sides = [_sides(one) for one in (shown_first, shown_second)]
-            wins += weight * 100 * sum(one[1] for one in sides) / 2
+            sides = [_sides(verdicts) for verdicts in (shown_first, shown_second)]
+            wins += weight * 100 * sum(side[1] for side in sides) / 2
             wins_first += weight * 100 * sides[0][1]
             same += weight * 100 * sum(sides[0][side] * sides[1][side] for side in (-1, 0, 1))
     return ExpectedDuel((first + second) / 2, impartial, first, second, wins, wins_first, (first - second) / 2, same)
@@ -147,10 +149,10 @@ def expected_duel(
 
 def _lead(model: float, baseline: float) -> dict[int, float]:
     """Return how likely each difference of vivid lines is."""
-    found: dict[int, float] = {}
+    leads: dict[int, float] = {}
     for mine, theirs in product(range(LINES + 1), repeat=2):
-        found[mine - theirs] = found.get(mine - theirs, 0.0) + _binomial(mine, model) * _binomial(theirs, baseline)
-    return found
+        leads[mine - theirs] = leads.get(mine - theirs, 0.0) + _binomial(mine, model) * _binomial(theirs, baseline)
+    return leads
 
 
 def _binomial(count: int, rate: float) -> float:
@@ -161,21 +163,21 @@ def _impartial_verdict(ahead: int) -> int:
     return (ahead > 0) - (ahead < 0) + (ahead >= MUCH_BETTER) - (ahead <= -MUCH_BETTER)
 
 
-def _verdicts(judge: JudgeProfile, fair: int, step: int, *, place: int) -> dict[int, float]:
+def _verdicts(judge: JudgeProfile, fair: int, step: int, *, position: int) -> dict[int, float]:
     """Return how likely each verdict for the model is, in one order; `place` is 1 where it is shown first, else -1."""
     moves = (
-        ((place, judge.favours_first), (0, 1 - judge.favours_first)),
+        ((position, judge.favours_first), (0, 1 - judge.favours_first)),
         ((step, judge.favours_longer), (0, 1 - judge.favours_longer)),
         ((1, judge.jitter / 2), (-1, judge.jitter / 2), (0, 1 - judge.jitter)),
     )
-    found: dict[int, float] = {}
-    for taken in product(*moves):
-        value = max(-LAST, min(LAST, fair + sum(move for move, _ in taken)))
+    verdict_rates: dict[int, float] = {}
+    for choices in product(*moves):
+        value = max(-LAST, min(LAST, fair + sum(move for move, _ in choices)))
         weight = 1.0
-        for _, rate in taken:
+        for _, rate in choices:
             weight *= rate
-        found[value] = found.get(value, 0.0) + weight
-    return found
+        verdict_rates[value] = verdict_rates.get(value, 0.0) + weight
+    return verdict_rates
 
 
 def _mean_verdict(verdicts: Mapping[int, float]) -> float:
@@ -239,18 +241,18 @@ def expected_probe(
     """
     missed = planted_miss_rate(judge, dimension, group, evaluator, new_reference=new_reference, effort=effort)
     silent, contrary = (1 - missed) * judge.names_only, (1 - missed) * judge.prefers_perturbed
-    seen = 1 - missed - silent - contrary
+    noticed = 1 - missed - silent - contrary
     misread = 0.0 if reader is None else reader.misreads
     paradigm = evaluator.partition("-")[0]
     if paradigm == "pairwise":
-        return _expected_pair(missed + silent, contrary, seen, judge.favours_first)
+        return _expected_pair(missed + silent, contrary, noticed, judge.favours_first)
     if paradigm == "reference":
         quiet, strict, worse = missed + silent + contrary, missed + silent + contrary, 0.0
-        told = silent + contrary
+        named_anyway = silent + contrary
     else:
         quiet, strict, worse = missed + silent, missed + silent + contrary, contrary
-        told = silent
-    named = ((1 - misread) * told + misread * missed) / quiet if quiet else None
+        named_anyway = silent
+    named = ((1 - misread) * named_anyway + misread * missed) / quiet if quiet else None
     return ExpectedProbe(quiet, strict, worse, named)
 
 
@@ -267,23 +269,23 @@ def planted_miss_rate(
     judge: JudgeProfile, dimension: str, group: str, evaluator: str, *, new_reference: bool = False, effort: str = ""
 ) -> float:
     """Return the planted rate at which an error is missed: that of the most specific key, and what the effort adds."""
-    asked = ["new-reference"] if new_reference else []
-    asked += [evaluator, evaluator.split("-")[0]]
-    keys = [f"{what}/{way}" if way else what for what in (dimension, group) for way in (*asked, "")]
-    planted = [judge.misses[key] for key in (*keys, *asked) if key in judge.misses]
+    evaluators = ["new-reference"] if new_reference else []
+    evaluators += [evaluator, evaluator.split("-")[0]]
+    keys = [f"{what}/{suffix}" if suffix else what for what in (dimension, group) for suffix in (*evaluators, "")]
+    planted = [judge.misses[key] for key in (*keys, *evaluators) if key in judge.misses]
     rate = planted[0] if planted else 1 - judge.detects_missing
     return min(1.0, max(0.0, rate + judge.misses_more.get(effort, 0.0)))
 
 
-def _expected_pair(tie: float, contrary: float, seen: float, favours: float) -> ExpectedProbe:
+def _expected_pair(tie: float, contrary: float, noticed: float, favours: float) -> ExpectedProbe:
     """Return what is expected of pairs in which neither answer, the changed one, or the gold one is fairly preferred.
 
     A favoured first place makes a tie its own, and a preference of the second place a tie.
     """
     gold_first = (1 - favours) * tie + contrary
-    gold_second = tie + contrary + favours * seen
-    chosen_first = seen + favours * tie - (1 - favours) * contrary
-    chosen_second = (1 - favours) * seen - favours * tie - contrary
+    gold_second = tie + contrary + favours * noticed
+    chosen_first = noticed + favours * tie - (1 - favours) * contrary
+    chosen_second = (1 - favours) * noticed - favours * tie - contrary
     changed = ((1 - favours) * contrary + favours * tie + contrary) / 2
     return ExpectedProbe(
         undetected=(gold_first + gold_second) / 2,

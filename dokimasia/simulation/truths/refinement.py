@@ -97,7 +97,7 @@ def expected_refinement(
     telling = [states_answer(question, step) for step in question.steps]
     skills = [profile.skill(step.capability, scene.domain) for step in question.steps]
     helped = [_helped(judge, scene, step, peers) for step in question.steps]
-    taken, shown, withheld = 0.0, 0.0, 0.0
+    wrong_rate, named_steps, withheld_steps = 0.0, 0.0, 0.0
     mended, solved_shown, solved_withheld = (dict.fromkeys(ARMS, 0.0) for _ in range(3))
     last = len(question.steps) - 1
     for case in _wrong_cases(profile, scene, question):
@@ -119,27 +119,28 @@ def expected_refinement(
             case: _WrongCase = case,
         ) -> StepStates:
             """The states of a step after a round of an arm."""
-            told = _StepFeedback(named=named, helped=hinted, earlier_shown=earlier_shown)
+            feedback = _StepFeedback(named=named, helped=hinted, earlier_shown=earlier_shown)
             was, fresh = before(position, failed=failed), case.fresh[position]
-            return _after(profile, arm, skills[position], was, fresh=fresh, told=told, recites=recites)
+            return _after(profile, arm, skills[position], was, fresh=fresh, feedback=feedback, recites=recites)
 
         @cache
         def after(
             arm: Arm, position: int, failed: bool, named: bool, hint: float, case: _WrongCase = case
         ) -> tuple[float, float]:
             """That the answer follows from a step after a round of an arm, and that the step is judged solved."""
-            ways = (0.0, profile.recites if named else 0.0)
-            states, said = (
-                moved(position, arm, failed=failed, named=named, hinted=hint, recites=recites) for recites in ways
+            recital_rates = (0.0, profile.recites if named else 0.0)
+            states, spoken_states = (
+                moved(position, arm, failed=failed, named=named, hinted=hint, recites=recites)
+                for recites in recital_rates
             )
             right = _flipped(profile, arm, question, case, states, earlier_shown=earlier_shown)
-            return right, _solved(judge, _cut(said, profile.delivered(position, last + 1)))
+            return right, _solved(judge, _cut(spoken_states, profile.delivered(position, last + 1)))
 
         for failed, weight in _subsets([1 - _solved(judge, states) for states in case.steps]):
             usable = [at for at in failed if not telling[at]]
             if not usable:
                 continue
-            taken += case.chance * weight
+            wrong_rate += case.chance * weight
             named = len(usable) - len(usable) // 2
             for position in range(last + 1):
                 can_be = position in usable
@@ -148,8 +149,8 @@ def expected_refinement(
                     if part == 0:
                         continue
                     chance = case.chance * weight * part
-                    shown += chance * (can_be and is_named)
-                    withheld += chance * (can_be and not is_named)
+                    named_steps += chance * (can_be and is_named)
+                    withheld_steps += chance * (can_be and not is_named)
                     others = [helped[at] for at in usable if at != position]
                     hinted = 0.0 if is_named else _any_of(others, named)
                     solved = solved_shown if is_named else solved_withheld
@@ -161,7 +162,7 @@ def expected_refinement(
                             mended[arm] += chance * profile.whole * right
                         if can_be:
                             solved[arm] += chance * passed
-    return ExpectedRefinement(taken, mended, shown, withheld, solved_shown, solved_withheld)
+    return ExpectedRefinement(wrong_rate, mended, named_steps, withheld_steps, solved_shown, solved_withheld)
 
 
 def expected_rates(
@@ -181,14 +182,17 @@ def expected_rates(
         expected_refinement(profile, judge, scene, question, peers=peers, earlier_shown=earlier_shown)
         for scene, question in pairs
     ]
-    wrong = sum(one.wrong for one in every)
+    wrong = sum(answer.wrong for answer in every)
     if wrong == 0:
         raise ValueError("no answer can be wrong, so that there is nothing to mend")
-    shown, withheld = sum(one.shown for one in every), sum(one.withheld for one in every)
+    named_steps, withheld_steps = sum(answer.shown for answer in every), sum(answer.withheld for answer in every)
     return RefinementRates(
-        {arm: sum(one.mended[arm] for one in every) / wrong for arm in ARMS},
-        {arm: sum(one.solved_shown[arm] for one in every) / shown if shown else 0.0 for arm in ARMS},
-        {arm: sum(one.solved_withheld[arm] for one in every) / withheld if withheld else 0.0 for arm in ARMS},
+        {arm: sum(answer.mended[arm] for answer in every) / wrong for arm in ARMS},
+        {arm: sum(answer.solved_shown[arm] for answer in every) / named_steps if named_steps else 0.0 for arm in ARMS},
+        {
+            arm: sum(answer.solved_withheld[arm] for answer in every) / withheld_steps if withheld_steps else 0.0
+            for arm in ARMS
+        },
     )
 
 
@@ -205,9 +209,11 @@ def guess_chance(question: SceneQuestion) -> float:
 
 def states_answer(question: SceneQuestion, step: SceneStep) -> bool:
     """Return whether a step states the whole answer, so that nothing about it can be told: as a run of words, signs left out."""
-    said, whole = (" ".join(re.findall(r"\w+", text.casefold())) for text in (step.statement, question.answer))
-    bare = " ".join(word for word in whole.split() if word not in ("a", "an", "the"))
-    return f" {bare} " in f" {' '.join(word for word in said.split() if word not in ('a', 'an', 'the'))} "
+    step_words, answer_words = (
+        " ".join(re.findall(r"\w+", text.casefold())) for text in (step.statement, question.answer)
+    )
+    bare = " ".join(word for word in answer_words.split() if word not in ("a", "an", "the"))
+    return f" {bare} " in f" {' '.join(word for word in step_words.split() if word not in ('a', 'an', 'the'))} "
 
 
 def _any_of(chances: Sequence[float], count: int) -> float:
@@ -265,12 +271,12 @@ def _first(profile: CandidateProfile, scene: Scene, step: SceneStep) -> StepStat
 
 def _subsets(chances: Sequence[float]) -> list[tuple[frozenset[int], float]]:
     """Every set of events that may come about together, by their numbers, with its probability."""
-    found: list[tuple[frozenset[int], float]] = []
+    subsets: list[tuple[frozenset[int], float]] = []
     for pattern in product((False, True), repeat=len(chances)):
         weight = prod(chance if hit else 1 - chance for hit, chance in zip(pattern, chances, strict=True))
         if weight > 0:
-            found.append((frozenset(at for at, hit in enumerate(pattern) if hit), weight))
-    return found
+            subsets.append((frozenset(at for at, hit in enumerate(pattern) if hit), weight))
+    return subsets
 
 
 def _passes(judge: JudgeProfile) -> StepStates:
@@ -289,7 +295,7 @@ def _given_judged(judge: JudgeProfile, states: StepStates, *, failed: bool) -> S
     """A step's states, given how it was judged."""
     joint = [state * (1 - passed if failed else passed) for state, passed in zip(states, _passes(judge), strict=True)]
     total = sum(joint)
-    return StepStates(*(one / total for one in joint))
+    return StepStates(*(rate / total for rate in joint))
 
 
 def _helped(judge: JudgeProfile, scene: Scene, step: SceneStep, peers: Sequence[CandidateProfile]) -> float:
@@ -310,7 +316,7 @@ def _after(
     before: StepStates,
     *,
     fresh: float,
-    told: _StepFeedback,
+    feedback: _StepFeedback,
     recites: float,
 ) -> StepStates:
     """A step's states in a whole reply after a round of an arm, from those that it had before.
@@ -322,29 +328,29 @@ def _after(
         return _mixed(before, anew)
     mends = 0.0
     if arm != "retry":
-        reached = 1.0 if told.named else profile.carry
-        mends = reached * (profile.drift + (profile.gap * told.helped if arm == "peer" else 0.0))
+        reached = 1.0 if feedback.named else profile.carry
+        mends = reached * (profile.drift + (profile.gap * feedback.helped if arm == "peer" else 0.0))
     mends += (1 - mends) * profile.retry
-    if not told.earlier_shown:
+    if not feedback.earlier_shown:
         right, hedged, missed = (_upon(profile, state, mends) for state in anew)
         return _mixed(before, (right, hedged, missed))
-    named = told.named and arm != "retry"
+    named = feedback.named and arm != "retry"
 
     def missing(left_out: float) -> StepStates:
         """The states after a step was missing: left out, or stated wrong."""
         states = _anew(profile, skill, fresh=left_out)[2]
         right = mends + (1 - mends) * states.right
-        said = recites * left_out if named else 0.0
-        kept = (1 - mends) * (1 - said)
-        return StepStates(right + said * (1 - right), kept * states.hedged, kept * states.missing)
+        recited = recites * left_out if named else 0.0
+        rest = (1 - mends) * (1 - recited)
+        return StepStates(right + recited * (1 - right), rest * states.hedged, rest * states.missing)
 
     wrong = missing(0.0)
-    kept = (
+    after_round = (
         StepStates(1 - profile.harm, 0.0, profile.harm),
         StepStates(mends, 1 - mends, 0.0),
         _mixed(StepStates(fresh, 1 - fresh, 0.0), (missing(1.0), wrong, wrong)),
     )
-    return _mixed(before, kept)
+    return _mixed(before, after_round)
 
 
 def _upon(profile: CandidateProfile, states: StepStates, mends: float) -> StepStates:
@@ -367,13 +373,13 @@ def _said_anew(
         good = wrong = skill
     else:
         luck = min(again, skill)
-        known = (skill - luck) / (1 - luck) if luck < 1 else 1.0
-        good = (known + (1 - known) * luck**2) / skill if skill else 0.0
+        knowledge = (skill - luck) / (1 - luck) if luck < 1 else 1.0
+        good = (knowledge + (1 - knowledge) * luck**2) / skill if skill else 0.0
         wrong = fresh * skill + (1 - fresh) * luck
 
     def states(chance: float) -> StepStates:
-        said = (1 - omission) * chance
-        return StepStates(said * (1 - hedging), said * hedging, 1 - said)
+        good_rate = (1 - omission) * chance
+        return StepStates(good_rate * (1 - hedging), good_rate * hedging, 1 - good_rate)
 
     solved = states(good)
     return solved, solved, states(wrong)
@@ -390,5 +396,5 @@ def _mixed(before: StepStates, after: tuple[StepStates, StepStates, StepStates])
     )
 
 
-def _cut(states: StepStates, kept: float) -> StepStates:
-    return StepStates(states.right * kept, states.hedged * kept, 1 - kept * (states.right + states.hedged))
+def _cut(states: StepStates, share: float) -> StepStates:
+    return StepStates(states.right * share, states.hedged * share, 1 - share * (states.right + states.hedged))

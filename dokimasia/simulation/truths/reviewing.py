@@ -149,9 +149,9 @@ def read_rubric(statement: str) -> tuple[str, str, str, bool]:
         ("the response must not say that the ", True),
         ("the response must say that the ", False),
     ):
-        about, found, value = plain.removeprefix(opening).partition(' is "')
+        about, separator, value = plain.removeprefix(opening).partition(' is "')
         attribute, between, subject = about.partition(" of the ")
-        if plain.startswith(opening) and found and between and value.endswith('"'):
+        if plain.startswith(opening) and separator and between and value.endswith('"'):
             return attribute, subject, value[:-1], forbidden
     raise ValueError(f"not a rubric of the planted world: {statement!r}")
 
@@ -247,18 +247,20 @@ def _mistakes(point: PictureFact) -> dict[str, float]:
 
 def _deliberate(voter: PanelProfile, texts: Mapping[str, str], picture: PictureContent) -> dict[str, float]:
     """The chance that each text is chosen by somebody who votes for neither their own nor the first place's sake."""
-    found = {author: read_candidate(text, picture) for author, text in texts.items()}
+    readings = {author: read_candidate(text, picture) for author, text in texts.items()}
     for point in picture.disputed:
-        told = {author: one.values.get(point.key, "").casefold() for author, one in found.items()}
-        present = [reading.casefold() for reading in point.readings if reading.casefold() in told.values()]
+        values = {author: reading.values.get(point.key, "").casefold() for author, reading in readings.items()}
+        present = [reading.casefold() for reading in point.readings if reading.casefold() in values.values()]
         own = point.readings[stance_of(voter) % len(point.readings)].casefold()
         if own in present:
             turned = present.index(own) + int(unit_interval("turn", picture.id) * len(present))
-            holders = [author for author in texts if told[author] == present[turned % len(present)]]
-            chosen = min(holders, key=lambda author: (found[author].false, -found[author].true, -found[author].charm))
+            holders = [author for author in texts if values[author] == present[turned % len(present)]]
+            chosen = min(
+                holders, key=lambda author: (readings[author].false, -readings[author].true, -readings[author].charm)
+            )
             return {author: float(author == chosen) for author in texts}
-    best = min(found, key=lambda author: (found[author].false, -found[author].true, -found[author].charm))
-    charming = max(found, key=lambda author: found[author].charm)
+    best = min(readings, key=lambda author: (readings[author].false, -readings[author].true, -readings[author].charm))
+    charming = max(readings, key=lambda author: readings[author].charm)
     looks = voter.detects_false
     return {author: looks * (author == best) + (1 - looks) * (author == charming) for author in texts}
 

@@ -45,7 +45,7 @@ def put(ask: Callable[..., Any]) -> Put:
         sample, data = shown(scene)
         request = ask(profile.name, what.prompt, dict(what.inputs), images=sample.images)
         assert what.parse is not None
-        return what.parse(respond(request, {sample.images[0].sha256: data}, known={profile.name: profile}).text)
+        return what.parse(respond(request, {sample.images[0].sha256: data}, models={profile.name: profile}).text)
 
     return call
 
