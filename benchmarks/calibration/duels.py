@@ -10,10 +10,10 @@ from benchmarks.calibration.trials import Seed, Trial, tested, trial
 from dokimasia.domain.duel import PLACES
 from dokimasia.methods.duel.figures import DuelRow, duel_tables
 from dokimasia.report.fields import as_json
-from dokimasia.simulation.creating import LINES
-from dokimasia.simulation.judging.duels import MUCH
-from dokimasia.simulation.planting import JudgeProfile
-from dokimasia.simulation.truths.duels import Expected, expected
+from dokimasia.simulation.creative import LINES
+from dokimasia.simulation.judging.whole_answers import MUCH_BETTER
+from dokimasia.simulation.profiles import JudgeProfile
+from dokimasia.simulation.truths.judges import ExpectedDuel, expected_duel
 
 IMAGES, EACH = 30, 2
 """Images, and cases on each."""
@@ -101,10 +101,10 @@ def duels(seed: int) -> Seed:
 
 
 @cache
-def planted(favours_first: float, lost: float = 0.0) -> Expected:
+def planted(favours_first: float, lost: float = 0.0) -> ExpectedDuel:
     """Return what is expected over all images of a model that has lost so much of its skill."""
-    each = [expected(_judge(favours_first), skill - lost, BASELINE) for skill in LEVELS]
-    return Expected(*(float(np.mean(values)) for values in zip(*each, strict=True)))
+    each = [expected_duel(_judge(favours_first), skill - lost, BASELINE) for skill in LEVELS]
+    return ExpectedDuel(*(float(np.mean(values)) for values in zip(*each, strict=True)))
 
 
 @cache
@@ -180,7 +180,7 @@ def _words(generator: np.random.Generator, n: int) -> Ints:
 def _judged(generator: np.random.Generator, judge: JudgeProfile, ahead: Ints, words: Ints) -> Ints:
     """Return the verdicts for the answer that is shown first, which is so many vivid lines and words ahead."""
     n = len(ahead)
-    value = np.sign(ahead) * (1 + (np.abs(ahead) >= MUCH))
+    value = np.sign(ahead) * (1 + (np.abs(ahead) >= MUCH_BETTER))
     value = value + (generator.random(n) < judge.favours_first)
     value = value + np.sign(words) * (generator.random(n) < judge.favours_longer)
     value = value + (generator.random(n) < judge.jitter) * generator.choice((-1, 1), n)

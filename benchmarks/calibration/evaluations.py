@@ -24,7 +24,7 @@ from dokimasia.methods.evaluation.scores import AnswerRow, collect, summarise
 from dokimasia.runs.reading.differences import compare
 from dokimasia.runs.reading.sides import ComparedAnswer, ComparisonSide, SampleRef
 from dokimasia.simulation.profiles import JudgeProfile
-from dokimasia.simulation.scene import Question, Scene
+from dokimasia.simulation.scene import Scene, SceneQuestion
 from dokimasia.simulation.truths.evaluation import expected_blind_mean
 
 JUDGE = judge("sim/judge-noisy")
@@ -34,7 +34,7 @@ STRONG, STEADY, NEARSIGHTED = CANDIDATES[:3]
 REPEATS = 3
 BOUNDS = (1.0, 5.0)
 
-Pairs = list[tuple[Scene, Question]]
+Pairs = list[tuple[Scene, SceneQuestion]]
 Scores = list[tuple[int, ...] | None]
 
 
@@ -139,7 +139,7 @@ def _judged(rng: Random, who: Candidate, rater: JudgeProfile, pairs: Pairs, fogg
     ]
 
 
-def _nothing_stated(question: Question) -> list[State]:
+def _nothing_stated(question: SceneQuestion) -> list[State]:
     return ["missing" for _ in question.steps]
 
 
@@ -147,7 +147,7 @@ def _expected(who: Candidate, rater: JudgeProfile, pairs: Pairs) -> list[float]:
     return [who.expected(rater, scene, question) for scene, question in pairs]
 
 
-def _score(question: Question, scores: tuple[int, ...]) -> float:
+def _score(question: SceneQuestion, scores: tuple[int, ...]) -> float:
     return weighted_score(scores, [step.weight for step in question.steps])
 
 
@@ -176,7 +176,7 @@ def _as_side(pairs: Pairs, judged: Scores, name: str) -> ComparisonSide:
     return ComparisonSide.of([SampleRef(question.id, question.id, scene.id) for scene, question in pairs], answers)
 
 
-def _answer(question: Question, scores: tuple[int, ...] | None, name: str) -> ComparedAnswer:
+def _answer(question: SceneQuestion, scores: tuple[int, ...] | None, name: str) -> ComparedAnswer:
     known: dict[str, Any] = {"response": f"{name} {question.id}", "criteria": question.id}
     if scores is None:
         return ComparedAnswer(question.id, 0, None, "unparsable", **known)

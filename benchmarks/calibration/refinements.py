@@ -10,8 +10,8 @@ from benchmarks.calibration.trials import Seed, Trial, trial
 from dokimasia.domain.refinement import SOLVED, RefinementRow
 from dokimasia.methods.refinement.arms import Measure, arm_figures, gain_figures
 from dokimasia.simulation.profiles import CandidateProfile, JudgeProfile
-from dokimasia.simulation.scene import Question, Scene
-from dokimasia.simulation.truths.refining import ARMS, Arm, expected_rates, guessed, states_answer
+from dokimasia.simulation.scene import Scene, SceneQuestion
+from dokimasia.simulation.truths.refinement import ARMS, Arm, expected_rates, guess_chance, states_answer
 from dokimasia.simulation.world import make_world
 
 SAMPLES = 168
@@ -100,7 +100,7 @@ def refinement(seed: int) -> Seed:
 
 
 def _arms(
-    rng: Random, who: CandidateProfile, pairs: Sequence[tuple[Scene, Question]]
+    rng: Random, who: CandidateProfile, pairs: Sequence[tuple[Scene, SceneQuestion]]
 ) -> dict[Arm, list[RefinementRow]]:
     answers = _answers(rng, who, pairs)
     return {arm: _rows(answers, arm) for arm in ARMS}
@@ -173,7 +173,7 @@ def _rows(answers: Sequence[Answered], arm: Arm) -> list[RefinementRow]:
     ]
 
 
-def _answers(rng: Random, who: CandidateProfile, pairs: Sequence[tuple[Scene, Question]]) -> list[Answered]:
+def _answers(rng: Random, who: CandidateProfile, pairs: Sequence[tuple[Scene, SceneQuestion]]) -> list[Answered]:
     """Draw an answer to each question, and what every arm makes of those that are wrong."""
     shared = {scene.id: rng.random() if rng.random() < ALIKE else None for scene, _ in pairs}
     drawn = (_answer(rng, who, scene, question, shared[scene.id]) for scene, question in pairs)
@@ -181,7 +181,7 @@ def _answers(rng: Random, who: CandidateProfile, pairs: Sequence[tuple[Scene, Qu
 
 
 def _answer(
-    rng: Random, who: CandidateProfile, scene: Scene, question: Question, shared: float | None
+    rng: Random, who: CandidateProfile, scene: Scene, question: SceneQuestion, shared: float | None
 ) -> Answered | None:
     skills = [who.skill(step.capability, scene.domain) for step in question.steps]
     luck = [min(who.again or 0.0, skill) for skill in skills]
@@ -215,7 +215,7 @@ def _answer(
                     spoken[at], states[at] = True, "right"
         right = states[-1] == "right"
         if arm != "again" and rng.random() < who.flips:
-            right = rng.random() < guessed(question)
+            right = rng.random() < guess_chance(question)
         for at in shown:
             if arm in ("self", "peer") and not said[at] and rng.random() < who.recites:
                 spoken[at], states[at] = True, "right"
@@ -238,7 +238,7 @@ def _scores(rng: Random, states: Sequence[State], rater: JudgeProfile = JUDGE) -
     return list(judged(rng, rater, states) or ())
 
 
-def _helped(rng: Random, scene: Scene, question: Question, at: int) -> bool:
+def _helped(rng: Random, scene: Scene, question: SceneQuestion, at: int) -> bool:
     """Draw whether a peer that solved the step, if one did, gives a hint that guides and does not leak to the end."""
     able: list[CandidateProfile] = []
     for peer in PEERS:

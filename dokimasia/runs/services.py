@@ -122,8 +122,8 @@ def check_simulated(spec: ModelSpec) -> None:
     """
     if spec.transport != "sim":
         return
-    from dokimasia.simulation.blindspots.editing import EDITORS
     from dokimasia.simulation.embedding import EMBEDDERS
+    from dokimasia.simulation.image_edits import EDITORS
     from dokimasia.simulation.profiles import profiles
 
     name, known = spec.ref.model, (*profiles(), *EDITORS, *EMBEDDERS)

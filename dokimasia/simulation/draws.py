@@ -1,13 +1,13 @@
 """The identity of a request as simulated models see it, and the reproducible draws that hang on it."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
 
 from dokimasia.domain.call import Chat, Embedding, ImageEdit, Message, Usage
 from dokimasia.domain.identity import digest, unit_interval
 from dokimasia.prompts import without_form
 
-T = TypeVar("T")
+Choice = TypeVar("Choice")
 
 CHARACTERS_PER_TOKEN = 4
 IMAGE_TOKENS = 258
@@ -17,12 +17,14 @@ def bare_name(model: str) -> str:
     """Return the simulated model's own name: `openai/sim/strong` is `sim/strong`; other names stay as they are."""
     if model.startswith("sim/"):
         return model
-    _, found, rest = model.partition("/sim/")
-    return f"sim/{rest}" if found else model
+    _, separator, rest = model.partition("/sim/")
+    return f"sim/{rest}" if separator else model
 
 
-def canonical_messages(messages: Sequence[Message]) -> list[Any]:
-    """Return roles, texts and image hashes in order; neighbouring texts are one, since transports split them.
+def canonical_messages(messages: Sequence[Message], shows: Mapping[str, str] | None = None) -> list[Any]:
+    """Return roles, texts and images in order; neighbouring texts are one, since transports split them.
+
+    An image stands there by what it `shows` (an identity by its SHA-256), else by its hash.
 
     The sentence that asks for an object stays out, as the output schema does that it goes with.
     """
@@ -31,7 +33,7 @@ def canonical_messages(messages: Sequence[Message]) -> list[Any]:
         parts: list[list[str]] = []
         for part in message.parts:
             if part.kind == "image":
-                parts.append(["image", part.sha256])
+                parts.append(["image", (shows or {}).get(part.sha256, part.sha256)])
             elif parts and parts[-1][0] == "text":
                 parts[-1][1] += part.text
             elif part.text:
@@ -40,25 +42,32 @@ def canonical_messages(messages: Sequence[Message]) -> list[Any]:
     return canonical
 
 
-def request_hash(call: Chat | Embedding | ImageEdit) -> str:
+def request_hash(call: Chat | Embedding | ImageEdit, shows: Mapping[str, str] | None = None) -> str:
     """Return the hash of what is asked: bare model, messages, sampling, seed; the same on every transport and restart.
 
-    Endpoint, alias and output schema stay out: the wire may name them differently without asking anything else.
+    Endpoint, alias and output schema stay out: the wire may name them differently without asking anything else. With
+    `shows`, identities of what images show by their SHA-256, it does not depend on how their pixels are drawn.
     """
     if call.kind == "embedding":
         return digest("sim-embedding/1", [bare_name(call.model.model), list(call.texts), call.repeat])
     if call.kind == "image_edit":
-        asked = [bare_name(call.model.model), call.image.sha256, call.instruction, call.extra, call.repeat]
-        return digest("sim-image-edit/1", asked)
-    asked = {
+        identity = [
+            bare_name(call.model.model),
+            (shows or {}).get(call.image.sha256, call.image.sha256),
+            call.instruction,
+            call.extra,
+            call.repeat,
+        ]
+        return digest("sim-image-edit/1", identity)
+    identity = {
         "model": bare_name(call.model.model),
-        "messages": canonical_messages(call.messages),
+        "messages": canonical_messages(call.messages, shows),
         "sampling": call.sampling.model_dump(mode="json", exclude_none=True),
         "seed": call.repeat,
     }
     if call.tools:
-        asked["tools"] = [tool.name for tool in call.tools]
-    return digest("sim-request/1", asked)
+        identity["tools"] = [tool.name for tool in call.tools]
+    return digest("sim-request/1", identity)
 
 
 class Draws:
@@ -75,7 +84,7 @@ class Draws:
         """Return true with probability `rate`."""
         return self.unit(*name) < rate
 
-    def pick(self, among: Sequence[T], *name: str | int) -> T:
+    def pick(self, among: Sequence[Choice], *name: str | int) -> Choice:
         """Return one of the items, each equally likely."""
         return among[int(self.unit(*name) * len(among))]
 

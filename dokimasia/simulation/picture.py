@@ -7,11 +7,11 @@ from typing import Any
 
 import orjson
 
+from dokimasia.domain.identity import digest
 from dokimasia.errors import NotFound
 from dokimasia.simulation.scene import Scene
 from dokimasia.simulation.scenes import LAYOUTS
-from dokimasia.simulation.scenes.drawing import Canvas
-from dokimasia.simulation.scenes.layout import Sight
+from dokimasia.simulation.scenes.drawing import draw_scene_image
 
 KEYWORD = b"dokimasia-scene"
 """The keyword of the PNG text chunk that carries a scene: JSON with `id`, `box` and `scene`."""
@@ -26,29 +26,29 @@ Sighting = tuple[Scene, tuple[float, float, float, float]]
 """A scene and the part of its picture that an image shows, as fractions (x0, y0, x1, y1) of the whole."""
 
 
-def draw(scene: Scene) -> bytes:
+def draw_scene(scene: Scene) -> bytes:
     """Return the scene as PNG bytes that carry its facts; equal scenes give equal bytes.
 
     Raises:
         NotFound: if the scene's domain has no layout of that name.
     """
-    painter = next((layout for layout in LAYOUTS[scene.domain] if layout.name == scene.layout), None)
-    if painter is None:
+    layout = next((layout for layout in LAYOUTS[scene.domain] if layout.name == scene.layout), None)
+    if layout is None:
         raise NotFound(
             f"scene {scene.id}: the domain {scene.domain} has no layout {scene.layout!r}; make scenes with make_scene"
         )
-    canvas = Canvas()
-    painter.paint(canvas, Sight(scene))
-    return embed(canvas.png(), scene)
+    return embed_scene(draw_scene_image(scene, layout.style), scene)
 
 
-def embed(png: bytes, scene: Scene, box: tuple[float, float, float, float] = (0.0, 0.0, 1.0, 1.0)) -> bytes:
+def embed_scene(png: bytes, scene: Scene, box: tuple[float, float, float, float] = (0.0, 0.0, 1.0, 1.0)) -> bytes:
     """Return the PNG with the scene in its metadata; `box` is the part of it that is shown."""
     unsaid = set() if scene.disputed else {"disputed"}
-    return annotate(png, {"id": scene.id, "box": list(box), "scene": scene.model_dump(mode="json", exclude=unsaid)})
+    return with_metadata(
+        png, {"id": scene.id, "box": list(box), "scene": scene.model_dump(mode="json", exclude=unsaid)}
+    )
 
 
-def annotate(png: bytes, body: Mapping[str, Any]) -> bytes:
+def with_metadata(png: bytes, body: Mapping[str, Any]) -> bytes:
     """Return the PNG with what is said of it in its metadata, right after the header.
 
     The text is stored uncompressed, so that its bytes do not depend on the compressor's version.
@@ -64,11 +64,21 @@ def read_scene(png: bytes) -> Sighting | None:
 
     Never raises, whatever the bytes are: a damaged, oversized or forged chunk means None.
     """
-    body = read_body(png)
+    body = read_metadata(png)
     return None if body is None else _parse(body)
 
 
-def read_body(png: bytes) -> dict[str, Any] | None:
+def identity_of(png: bytes) -> str | None:
+    """Return an identity of what an image shows: scene, part and edits, however they are drawn; None for another image."""
+    body = read_metadata(png)
+    sighting = None if body is None else _parse(body)
+    if body is None or sighting is None:
+        return None
+    facts = sighting[0].model_dump(mode="json", exclude={"look"})
+    return digest("sim-image/1", [facts, list(sighting[1]), body.get("edits")])
+
+
+def read_metadata(png: bytes) -> dict[str, Any] | None:
     """Return all that an image's metadata say of it, unchecked; None where they say nothing that can be read."""
     text = _find_text(png)
     try:

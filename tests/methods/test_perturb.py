@@ -18,10 +18,10 @@ from dokimasia.prompts.dimensions import error_dimensions
 from dokimasia.runs.lifecycle import RunResult
 from dokimasia.runs.preview import prepare
 from dokimasia.settings import Settings, load_settings
-from dokimasia.simulation.blindspots import faults
-from dokimasia.simulation.blindspots.images import faults_of
-from dokimasia.simulation.depicted import depicted
+from dokimasia.simulation.gold_answers import faults_in_text
+from dokimasia.simulation.image_edits import faults_in_image
 from dokimasia.simulation.picture import read_scene
+from dokimasia.simulation.picture_content import content_of_scene
 from dokimasia.simulation.world import write_gold, write_world
 from dokimasia.storage.home import Home
 from dokimasia.storage.runs import get_run
@@ -72,7 +72,7 @@ def test_every_dimension_of_texts_makes_items_on_the_planted_world(worlds: World
         for one in made_of(worlds.settings, worlds.of_texts):
             sighting = read_scene(home.blobs.get(one.cluster))
             assert sighting is not None
-            at_fault = {fault.dimension for fault in faults(one.item.perturbed, depicted(sighting[0]))}
+            at_fault = {fault.dimension for fault in faults_in_text(one.item.perturbed, content_of_scene(sighting[0]))}
             assert at_fault == ({one.item.dimension} - {NEUTRAL})
             assert one.item.description
             found[one.item.dimension] += 1
@@ -89,7 +89,7 @@ def test_every_dimension_of_images_makes_items_on_the_planted_world(worlds: Worl
         for one in made_of(worlds.settings, worlds.of_images):
             assert one.item.perturbed_image is not None
             png = home.blobs.get(one.item.perturbed_image.sha256)
-            assert set(faults_of(png)) == ({one.item.dimension} - {NEUTRAL})
+            assert set(faults_in_image(png)) == ({one.item.dimension} - {NEUTRAL})
             assert one.item.instruction
             found[one.item.dimension] += 1
     assert set(found) == set(error_dimensions("text-to-image"))

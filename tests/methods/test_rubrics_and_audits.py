@@ -32,7 +32,7 @@ from dokimasia.runs.lifecycle import RunResult, resume
 from dokimasia.runs.reading.exporting import export_rows
 from dokimasia.runs.services import Stop
 from dokimasia.settings import Settings, load_settings
-from dokimasia.simulation.judging.rubrics import holds
+from dokimasia.simulation.judging.rubrics import meets_rubric
 from dokimasia.simulation.serving.transport import SimTransport
 from dokimasia.simulation.world import write_described
 from dokimasia.storage.home import Home
@@ -107,7 +107,7 @@ def test_rubrics_of_every_golden_caption(made: Made) -> None:
         assert not one.verified
         assert all(rubric.evidence in one.caption for rubric in one.must_right)
         assert all(set(rubric.support) <= set(POOL) and rubric.support for rubric in one.easy_wrong)
-        assert all(holds(rubric.statement, one.caption) for rubric in one.rubrics)
+        assert all(meets_rubric(rubric.statement, one.caption) for rubric in one.rubrics)
 
 
 def test_scores_equal_the_planted_truth_where_the_judge_is_perfect(made: Made, settings: Settings) -> None:
@@ -118,10 +118,10 @@ def test_scores_equal_the_planted_truth_where_the_judge_is_perfect(made: Made, s
     for item in items_of(settings, result.run):
         for stream in ("must_right", "easy_wrong"):
             assert [one["holds"] for one in item[stream]] == [
-                holds(one["statement"], item["response"]) for one in item[stream]
+                meets_rubric(one["statement"], item["response"]) for one in item[stream]
             ]
-        passed = all(holds(one["statement"], item["response"]) for one in item["must_right"])
-        fine = [holds(one["statement"], item["response"]) for one in item["easy_wrong"]] or [True]
+        passed = all(meets_rubric(one["statement"], item["response"]) for one in item["must_right"])
+        fine = [meets_rubric(one["statement"], item["response"]) for one in item["easy_wrong"]] or [True]
         score = 100.0 * sum(fine) / len(fine) if passed else 0.0
         assert item["score"] == pytest.approx(score, abs=1e-5)
         scores.setdefault(item["model"], []).append(score)

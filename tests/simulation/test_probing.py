@@ -13,11 +13,10 @@ from dokimasia.errors import TransportError
 from dokimasia.gateway.chat_format import chat_messages, response_format
 from dokimasia.prompts import render, with_form
 from dokimasia.simulation.draws import request_hash
-from dokimasia.simulation.probing import colours
 from dokimasia.simulation.respond import respond
 from dokimasia.simulation.serving.server import running_server
 from dokimasia.simulation.serving.wire import read_request
-from dokimasia.simulation.structured import fitting
+from dokimasia.simulation.structured import fit_schema, main_colours
 
 SCHEMA = {
     "type": "object",
@@ -53,8 +52,8 @@ def probe(task: str, images: tuple[ImageRef, ...] = (), **fields: object) -> Cha
 
 def test_the_colours_are_read_from_the_pixels() -> None:
     """The common colour of each third is named, whatever stands in the picture besides; one pixel is a picture, too."""
-    assert colours(picture((250, 10, 10), (10, 10, 250), (240, 240, 240))) == ["red", "blue", "white"]
-    assert colours(picture((255, 255, 255), width=1)) == ["white", "white", "white"]
+    assert main_colours(picture((250, 10, 10), (10, 10, 250), (240, 240, 240))) == ["red", "blue", "white"]
+    assert main_colours(picture((255, 255, 255), width=1)) == ["white", "white", "white"]
 
 
 def test_a_check_with_a_picture_is_answered_from_it(small_ref: ImageRef) -> None:
@@ -77,7 +76,7 @@ def test_a_schema_and_a_tool_are_kept_to() -> None:
         "fixed": 3,
         "text": "",
     }
-    assert fitting("no schema", "") == ""
+    assert fit_schema("no schema", "") == ""
     reply = respond(probe("Keep 77.", tools=(TOOL,)), {})
     assert reply.finish_reason == "tool_calls"
     assert [(tool.name, tool.arguments) for tool in reply.tool_calls] == [("keep", '{"number":77}')]

@@ -6,14 +6,26 @@ import re
 import orjson
 import pytest
 
-from dokimasia.simulation import candidates, hinting, refining
+from dokimasia.simulation import candidates
 from dokimasia.simulation.draws import Draws
-from dokimasia.simulation.hinting import VERBOSE_WORDS, guides, tells
-from dokimasia.simulation.judging.scoring import planted_score, stated
+from dokimasia.simulation.judging.scoring import planted_score, statement_score
+from dokimasia.simulation.learners import (
+    VERBOSE_WORDS,
+    answer_again,
+    failure_reason,
+    gives_guidance,
+    hint_reply,
+    states_truth,
+)
 from dokimasia.simulation.profiles import CandidateProfile, JudgeProfile, profiles
-from dokimasia.simulation.refining import reason
 from dokimasia.simulation.respond import respond
-from dokimasia.simulation.truths.refining import ARMS, expected_rates, expected_refinement, guessed, usable_hint
+from dokimasia.simulation.truths.refinement import (
+    ARMS,
+    expected_rates,
+    expected_refinement,
+    guess_chance,
+    usable_hint_chance,
+)
 from dokimasia.simulation.world import make_world
 
 GUIDANCE = "Look closer at the spot."
@@ -42,7 +54,7 @@ def replies(ask, small_scene, small_png, small_ref):
         inputs = {"question": asked.text, "feedback": f"{feedback} {points(*rows)}" if rows else feedback}
         inputs |= {"earlier_answer": earlier} if earlier is not None else {}
         call = ask(profile.name, "answer_again", inputs, images=(small_ref,), repeat=repeat)
-        return respond(call, {small_ref.sha256: small_png}, known={profile.name: profile}).text
+        return respond(call, {small_ref.sha256: small_png}, models={profile.name: profile}).text
 
     return answer
 
@@ -53,7 +65,7 @@ def told(replies, small_scene):
 
     def answer(profile, **told):
         text = replies(profile, **told)
-        return [stated(step.statement, text) == 5 for step in small_scene.questions[0].steps]
+        return [statement_score(step.statement, text) == 5 for step in small_scene.questions[0].steps]
 
     return answer
 
@@ -119,7 +131,7 @@ def test_a_flipper_changes_what_is_called_wrong(replies, small_scene):
         replies(model, earlier=earlier, question=1, repeat=at).rpartition("Final answer: ")[2] for at in range(400)
     ]
     assert set(finals) == set(question.choices) - {question.wrong_answers[0]}
-    assert abs(finals.count(question.answer) / 400 - guessed(question)) < 0.1
+    assert abs(finals.count(question.answer) / 400 - guess_chance(question)) < 0.1
     sure = learner(name="sim/x", base=1.0, flips=1.0)
     for feedback in (NOTHING, "The final answer is right. Not all of it was shown."):
         assert is_right(replies(sure, feedback, earlier=f"Final answer: {question.answer}", question=1), question)
@@ -161,8 +173,8 @@ def test_a_lasting_model_fails_again_but_by_chance(ask, small_scene, small_png, 
         call = ask(
             "sim/x", "candidate", {"question": small_scene.questions[0].text}, images=(small_ref,), repeat=repeat
         )
-        text = respond(call, {small_ref.sha256: small_png}, known=known).text
-        return [stated(step.statement, text) == 5 for step in steps]
+        text = respond(call, {small_ref.sha256: small_png}, models=known).text
+        return [statement_score(step.statement, text) == 5 for step in steps]
 
     answers = [plain(repeat) for repeat in range(800)]
     shares = [sum(one[at] for one in answers) / 800 for at in range(4)]
@@ -196,7 +208,7 @@ def hint(ask, small_scene, small_png, small_ref):
         )
         inputs |= {"hints": "Colour 2.", "given_away": "- Colour 2"} if prompt == "hint_rewrite" else {}
         call = ask(profile.name, prompt, inputs, images=(small_ref,), repeat=repeat)
-        return respond(call, {small_ref.sha256: small_png}, known={profile.name: profile})
+        return respond(call, {small_ref.sha256: small_png}, models={profile.name: profile})
 
     return make
 
@@ -212,28 +224,28 @@ def test_a_good_hint_guides_and_says_nothing(hint, small_scene):
         for repeat in range(10):
             text = hint(peer(), prompt=prompt, repeat=repeat).text
             assert re.fullmatch(r"<hint 1>\n[^<]+\n</hint>", text)
-            assert guides(text)
-            assert not tells(text, small_scene.questions[0].steps[1])
+            assert gives_guidance(text)
+            assert not states_truth(text, small_scene.questions[0].steps[1])
 
 
 def test_bad_hints_have_their_planted_forms(hint, small_scene):
     """Refusals, flattery and 5,000 words guide nobody; leaks come in many forms."""
     assert hint(peer(refusal=1.0)).refusal
     flattery = hint(peer(flatters=1.0)).text
-    assert not guides(flattery)
+    assert not gives_guidance(flattery)
     ramble = hint(peer(verbose=1.0)).text
     assert len(ramble.split()) >= VERBOSE_WORDS
-    assert not guides(ramble)
+    assert not gives_guidance(ramble)
     leaky = {hint(peer(leaks=1.0), repeat=at, question=1, step=2).text for at in range(200)}
     assert len(leaky) == 10
-    assert any(tells(text, small_scene.questions[1].steps[2]) for text in leaky)
+    assert any(states_truth(text, small_scene.questions[1].steps[2]) for text in leaky)
 
 
 def test_the_shares_of_reasons_are_those_planted():
     """Over many steps the reasons of failing have the planted shares, the same in every request."""
     model = profiles()["sim/learner"]
     assert isinstance(model, CandidateProfile)
-    drawn = [reason(model, scene, step) for scene, question in make_world(300, 3) for step in question.steps]
+    drawn = [failure_reason(model, scene, step) for scene, question in make_world(300, 3) for step in question.steps]
     assert abs(drawn.count("drift") / len(drawn) - model.drift) < 0.05
     assert abs(drawn.count("gap") / len(drawn) - model.gap) < 0.05
 
@@ -329,7 +341,7 @@ def test_the_truth_by_hand(small_scene):
         name="sim/x", base=1.0, overrides=overrides, again=0.1, drift=0.5, gap=0.3, retry=0.2, harm=0.7, carry=0.9
     )
     found = expected_refinement(model, PERFECT, small_scene, question, peers=(peer(leaks=0.5),), earlier_shown=False)
-    assert usable_hint(peer(leaks=0.5)) == pytest.approx(0.75)
+    assert usable_hint_chance(peer(leaks=0.5)) == pytest.approx(0.75)
     assert found.wrong == pytest.approx(0.6)
     chance = {
         "again": 0.1,
@@ -357,7 +369,9 @@ def test_a_heedless_model_is_expected_to_gain_nothing():
 
 def judged(text, question, draws):
     """The numbers, from 0, of the steps that the shaky judge takes for failed."""
-    scores = [planted_score(SHAKY, stated(one.statement, text), n, draws) for n, one in enumerate(question.steps)]
+    scores = [
+        planted_score(SHAKY, statement_score(one.statement, text), n, draws) for n, one in enumerate(question.steps)
+    ]
     return [number for number, score in enumerate(scores) if score < 4]
 
 
@@ -373,7 +387,7 @@ def feedback(scene, question, named, key, *, arm):
         step = question.steps[number]
         able = []
         for helper in HELPERS if arm == "peer" else ():
-            own = candidates.answer(helper, scene, question, Draws(f"{key} {number} {helper.name}")).text
+            own = candidates.answer_question(helper, scene, question, Draws(f"{key} {number} {helper.name}")).text
             if number not in judged(own, question, Draws(f"{key} {number} {helper.name} judged")):
                 able.append(helper)
         hint = ""
@@ -381,9 +395,9 @@ def feedback(scene, question, named, key, *, arm):
             helper = Draws(f"{key} {number}").pick(able, "peer")
             for rewriting in (False, True):
                 asked = {"points": points((step.question, ""))}
-                reply = hinting.reply(helper, scene, question, asked, Draws(key), rewriting=rewriting)
+                reply = hint_reply(helper, scene, question, asked, Draws(key), rewriting=rewriting)
                 hint = reply.text.removeprefix("<hint 1>\n").removesuffix("\n</hint>")
-                if guides(hint) and not hint.startswith("Look again: "):
+                if gives_guidance(hint) and not hint.startswith("Look again: "):
                     break
                 hint = ""
         rows.append((step.question, hint))
@@ -400,7 +414,7 @@ def tells_all(question, step):
 def played_out(scene, question, repeat, *, shown_earlier):
     """One answer and, if it is wrong, its arms: by arm and figure how many there were and how many came out right."""
     key = f"{question.id} {repeat} {shown_earlier}"
-    first = candidates.answer(SPOTTED, scene, question, Draws(key)).text
+    first = candidates.answer_question(SPOTTED, scene, question, Draws(key)).text
     if is_right(first, question):
         return {}
     failed = judged(first, question, Draws(f"{key} judged"))
@@ -415,8 +429,8 @@ def played_out(scene, question, repeat, *, shown_earlier):
         inputs = {"feedback": WRONG} | ({"earlier_answer": first} if shown_earlier else {})
         if arm in ("self", "peer"):
             inputs["feedback"] += f" {feedback(scene, question, sorted(named), key, arm=arm)}"
-        again = candidates.answer(SPOTTED, scene, question, draws)
-        text = (again if arm == "again" else refining.answer(SPOTTED, scene, question, inputs, draws)).text
+        again = candidates.answer_question(SPOTTED, scene, question, draws)
+        text = (again if arm == "again" else answer_again(SPOTTED, scene, question, inputs, draws)).text
         still = judged(text, question, Draws(f"{key} {arm} judged"))
         found[arm, "accuracy"] = (1, is_right(text, question))
         found[arm, "solved_shown"] = (len(named), sum(number not in still for number in named))

@@ -6,18 +6,18 @@ import pytest
 from dokimasia.domain.call import ToolSpec
 from dokimasia.domain.criterion import Box
 from dokimasia.simulation.profiles import as_candidate, as_judge, find_profile, profiles
-from dokimasia.simulation.scene import Step
-from dokimasia.simulation.sight import WHOLE, looks_closer, sees
+from dokimasia.simulation.scene import SceneStep
 from dokimasia.simulation.truths.evaluation import expected_chain_right, expected_mean, expected_score, is_small
+from dokimasia.simulation.visibility import WHOLE, ask_to_enlarge, makes_out
 from dokimasia.simulation.world import make_world
 
 SMALL = Box(x0=0.4, y0=0.4, x1=0.5, y1=0.5)
 ZOOM, COUNT = (ToolSpec(name=name, description="", parameters={}) for name in ("zoom", "count_shapes"))
 
 
-def step(box: Box | None) -> Step:
+def step(box: Box | None) -> SceneStep:
     """A step whose evidence lies in the box."""
-    return Step(
+    return SceneStep(
         question="What?",
         truth="a",
         statement="It is a.",
@@ -30,32 +30,32 @@ def step(box: Box | None) -> Step:
 
 def test_small_things_are_seen_once_they_are_large_enough() -> None:
     """A hundredth of the picture is too little for a fiftieth; a part that holds it whole and large enough shows it."""
-    assert not sees(0.02, SMALL, [WHOLE])
-    assert sees(0.02, SMALL, [WHOLE, (0.3, 0.3, 0.8, 0.8)])
-    assert not sees(0.02, SMALL, [WHOLE, (0.45, 0.3, 0.8, 0.8)])
-    assert not sees(0.02, SMALL, [])
-    assert sees(0.01, Box(x0=0.4, y0=0.4, x1=0.51, y1=0.5), [WHOLE])
-    assert sees(0.02, None, [WHOLE])
-    assert sees(0, SMALL, [])
+    assert not makes_out(0.02, SMALL, [WHOLE])
+    assert makes_out(0.02, SMALL, [WHOLE, (0.3, 0.3, 0.8, 0.8)])
+    assert not makes_out(0.02, SMALL, [WHOLE, (0.45, 0.3, 0.8, 0.8)])
+    assert not makes_out(0.02, SMALL, [])
+    assert makes_out(0.01, Box(x0=0.4, y0=0.4, x1=0.51, y1=0.5), [WHOLE])
+    assert makes_out(0.02, None, [WHOLE])
+    assert makes_out(0, SMALL, [])
 
 
 def test_it_looks_where_its_steps_lie() -> None:
     """Each small region is asked for once, with a little around it, on the image that shows the scene."""
-    reply = looks_closer((COUNT, ZOOM), [SMALL, SMALL, None], 2, WHOLE, "k" * 32)
+    reply = ask_to_enlarge((COUNT, ZOOM), [SMALL, SMALL, None], 2, WHOLE, "k" * 32)
     assert reply is not None
     (call,) = reply.tool_calls
     assert (call.name, reply.finish_reason) == ("zoom", "tool_calls")
     assert orjson.loads(call.arguments) == {"image": 2, "box": [0.395, 0.395, 0.505, 0.505]}
-    inside = looks_closer((ZOOM,), [SMALL], 0, (0.4, 0.4, 0.9, 0.9), "k" * 32)
+    inside = ask_to_enlarge((ZOOM,), [SMALL], 0, (0.4, 0.4, 0.9, 0.9), "k" * 32)
     assert inside is not None
     assert orjson.loads(inside.tool_calls[0].arguments)["box"] == [0, 0, 0.21, 0.21]
 
 
 def test_it_cannot_look_without_a_tool_that_enlarges() -> None:
     """Without zoom and crop, or with nothing to look at, it goes by what it sees."""
-    assert looks_closer((COUNT,), [SMALL], 0, WHOLE, "k") is None
-    assert looks_closer((ZOOM,), [None], 0, WHOLE, "k") is None
-    assert looks_closer((ZOOM,), [SMALL], 0, (0.6, 0.6, 1.0, 1.0), "k") is None
+    assert ask_to_enlarge((COUNT,), [SMALL], 0, WHOLE, "k") is None
+    assert ask_to_enlarge((ZOOM,), [None], 0, WHOLE, "k") is None
+    assert ask_to_enlarge((ZOOM,), [SMALL], 0, (0.6, 0.6, 1.0, 1.0), "k") is None
 
 
 def test_one_shipped_judge_is_near_sighted() -> None:

@@ -16,7 +16,7 @@ from dokimasia.report.figures import several
 
 if TYPE_CHECKING:
     from dokimasia.settings import Settings
-    from dokimasia.simulation.scene import Question, Scene
+    from dokimasia.simulation.scene import Scene, SceneQuestion
 
 JUDGE = "sim/judge-noisy"
 CANDIDATES = ("sim/strong", "sim/steady", "sim/hasty", "sim/nearsighted", "sim/weak")
@@ -67,7 +67,7 @@ def page_step(settings: "Settings", run: str) -> Path:
 
 
 def evaluation_step(
-    settings: "Settings", data: Path, pairs: "Sequence[tuple[Scene, Question]]", seed: int, *, as_json: bool
+    settings: "Settings", data: Path, pairs: "Sequence[tuple[Scene, SceneQuestion]]", seed: int, *, as_json: bool
 ) -> dict[str, Any]:
     """Evaluate the models, print their scores beside the planted ones, and return the figures with `planted`."""
     from dokimasia.cli.drawing import print_run
@@ -92,7 +92,7 @@ def evaluation_step(
 
 
 def refinement_step(
-    settings: "Settings", run: str, pairs: "Sequence[tuple[Scene, Question]]", seed: int, *, as_json: bool
+    settings: "Settings", run: str, pairs: "Sequence[tuple[Scene, SceneQuestion]]", seed: int, *, as_json: bool
 ) -> dict[str, Any]:
     """Let models mend what they got wrong, print what came of it beside what is planted, and return the figures."""
     from dokimasia.cli.drawing import print_blocks
@@ -101,7 +101,7 @@ def refinement_step(
     from dokimasia.methods.refinement.blocks import headline, refinement
     from dokimasia.report.blocks import Paragraph, Span
     from dokimasia.simulation.profiles import as_candidate, as_judge, find_profile
-    from dokimasia.simulation.truths.refining import expected_rates
+    from dokimasia.simulation.truths.refinement import expected_rates
 
     request = RefinementRequest(run=run, models=REFINED, seed=seed)
     result = run_to_end(partial(refine, request), settings, method="refine")

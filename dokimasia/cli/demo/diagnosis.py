@@ -10,7 +10,7 @@ from dokimasia.cli.shared import shown_path
 if TYPE_CHECKING:
     from dokimasia.report.blocks import Block
     from dokimasia.settings import Settings
-    from dokimasia.simulation.scene import Question, Scene
+    from dokimasia.simulation.scene import Scene, SceneQuestion
 
 WRITER = "sim/judge-fabulist"
 SIGNS = 110
@@ -19,7 +19,7 @@ SIGNS = 110
 def diagnosis_step(
     settings: "Settings",
     run: str,
-    pairs: "Sequence[tuple[Scene, Question]]",
+    pairs: "Sequence[tuple[Scene, SceneQuestion]]",
     *,
     models: Sequence[str],
     as_json: bool,
@@ -48,7 +48,7 @@ def diagnosis_step(
 
 
 def _marked(
-    settings: "Settings", run: str, pairs: "Sequence[tuple[Scene, Question]]", models: Sequence[str]
+    settings: "Settings", run: str, pairs: "Sequence[tuple[Scene, SceneQuestion]]", models: Sequence[str]
 ) -> list[dict[str, Any]]:
     """Return every leaf at which a model is significantly better or worse than the others, with the planted skills there."""
     from dokimasia.methods.diagnosis.diagnosing import kept

@@ -51,10 +51,12 @@ def probe_step(settings: "Settings", seed: int, *, as_json: bool) -> dict[str, A
 def _expected(found: "Mapping[str, Any]", evaluator: "Evaluator") -> dict[str, float]:
     """Return what is planted to go undetected by dimension, and over all errors that were judged."""
     from dokimasia.simulation.profiles import as_judge, find_profile
-    from dokimasia.simulation.truths.probing import expected
+    from dokimasia.simulation.truths.judges import expected_probe
 
     judge = as_judge(find_profile(JUDGE))
-    shares = {name: expected(judge, name, group, evaluator).undetected for name, group in found["dimensions"].items()}
+    shares = {
+        name: expected_probe(judge, name, group, evaluator).undetected for name, group in found["dimensions"].items()
+    }
     kinds = found["judges"][JUDGE]["evaluators"][evaluator]["dimensions"]
     counts = {name: kinds[name]["undetected"]["n_scored"] for name in shares}
     whole = sum(counts[name] * share for name, share in shares.items()) / max(1, sum(counts.values()))

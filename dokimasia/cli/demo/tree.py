@@ -10,13 +10,13 @@ if TYPE_CHECKING:
     from dokimasia.domain.growth import TreeCriterion
     from dokimasia.report.blocks import Block
     from dokimasia.settings import Settings
-    from dokimasia.simulation.scene import Question, Scene
+    from dokimasia.simulation.scene import Scene, SceneQuestion
 
 
 def tree_step(
     settings: "Settings",
     run: str,
-    pairs: "Sequence[tuple[Scene, Question]]",
+    pairs: "Sequence[tuple[Scene, SceneQuestion]]",
     seed: int,
     *,
     judge: str,
@@ -58,7 +58,7 @@ def tree_step(
 
 
 def planted_steps(
-    pairs: "Sequence[tuple[Scene, Question]]", criteria: "Mapping[str, TreeCriterion]"
+    pairs: "Sequence[tuple[Scene, SceneQuestion]]", criteria: "Mapping[str, TreeCriterion]"
 ) -> dict[str, tuple[str, Any]]:
     """Return the capability and the domain of the planted step that each criterion asks for; other criteria have none."""
     planted = {

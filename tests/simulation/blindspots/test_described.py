@@ -7,16 +7,16 @@ import pytest
 from dokimasia.domain.blindspots import NEUTRAL
 from dokimasia.parsing.chains import parse_chain
 from dokimasia.prompts.dimensions import error_dimensions
-from dokimasia.simulation.blindspots import gold_answer, plant
-from dokimasia.simulation.depicted import depicted
 from dokimasia.simulation.draws import Draws
-from dokimasia.simulation.judging.described import criteria_of, says_the_same, solution_of
+from dokimasia.simulation.gold_answers import gold_answer, plant_error
+from dokimasia.simulation.judging.probes import criteria_of_description, says_the_same, solution_of_description
 from dokimasia.simulation.judging.scoring import true_score
-from dokimasia.simulation.planting import JudgeProfile
+from dokimasia.simulation.picture_content import content_of_scene
+from dokimasia.simulation.profiles import JudgeProfile
 from dokimasia.simulation.scene import DOMAINS
-from dokimasia.simulation.scenes.composing import make_scene
+from dokimasia.simulation.scenes import make_scene
 
-PICTURES = [depicted(make_scene(domain, seed)) for domain, seed in product(DOMAINS, range(40))]
+PICTURES = [content_of_scene(make_scene(domain, seed)) for domain, seed in product(DOMAINS, range(40))]
 JUDGE = JudgeProfile(name="sim/judge-x")
 
 
@@ -26,7 +26,7 @@ def test_a_description_says_the_same_only_if_nothing_was_made_worse(dimension: s
     for number, picture in enumerate(PICTURES[::9]):
         gold = gold_answer(picture)
         assert says_the_same(JUDGE, gold, gold)
-        planted = plant(dimension, gold, picture, Draws(f"{number}"))
+        planted = plant_error(dimension, gold, picture, Draws(f"{number}"))
         if planted is not None:
             assert says_the_same(JUDGE, planted.text, gold) is (dimension == NEUTRAL)
 
@@ -43,7 +43,7 @@ def test_errors_are_passed_over_at_the_rates_of_right_or_wrong() -> None:
     passed = refused = 0
     for number, picture in enumerate(PICTURES):
         gold = gold_answer(picture)
-        wrong, neutral = (plant(one, gold, picture, Draws(f"{number}")) for one in ("tone_mismatch", NEUTRAL))
+        wrong, neutral = (plant_error(one, gold, picture, Draws(f"{number}")) for one in ("tone_mismatch", NEUTRAL))
         assert wrong is not None
         assert neutral is not None
         passed += says_the_same(judge, wrong.text, gold) is True
@@ -57,12 +57,12 @@ def test_criteria_of_a_description_turn_on_what_it_states() -> None:
     failed = 0
     for number, picture in enumerate(PICTURES[::9]):
         gold = gold_answer(picture)
-        assert parse_chain(solution_of(picture)).answer == gold
-        criteria = criteria_of(picture, final=True)
+        assert parse_chain(solution_of_description(picture)).answer == gold
+        criteria = criteria_of_description(picture, final=True)
         assert 3 <= len(criteria) <= 5
         assert sum(one["weight"] for one in criteria) == 10
         assert all(true_score(one["question"], one["ground_truth"], gold) == 5 for one in criteria)
-        planted = plant("misread_key_elements", gold, picture, Draws(f"{number}"))
+        planted = plant_error("misread_key_elements", gold, picture, Draws(f"{number}"))
         if planted is None:
             continue
         scores = [true_score(one["question"], one["ground_truth"], planted.text) for one in criteria]

@@ -14,9 +14,15 @@ from dokimasia.methods.checks.files import write_checks
 from dokimasia.methods.checks.filled import import_checks
 from dokimasia.prompts.dimensions import error_dimensions
 from dokimasia.settings import Settings, load_settings
-from dokimasia.simulation.blindspots.labelling import labelled_form, true_label
-from dokimasia.simulation.people import CAREFUL, PEOPLE, Person, label_chances
-from dokimasia.simulation.people import labelled as said_of
+from dokimasia.simulation.people import (
+    CAREFUL_PERSON,
+    PEOPLE,
+    SimulatedPerson,
+    fill_label_form,
+    label_chances,
+    true_label,
+)
+from dokimasia.simulation.people import label_of_person as said_of
 from dokimasia.storage.home import Home
 from tests.perturbed_home import perturbed_home
 
@@ -43,7 +49,7 @@ def test_the_true_label_follows_from_the_faults() -> None:
 
 def test_people_err_as_often_as_planted() -> None:
     """Of 4,000 things each label comes as often as its chance says, which add up to one."""
-    person = Person("x", noise=0.2, careless=0.1)
+    person = SimulatedPerson("x", noise=0.2, careless=0.1)
     chances = label_chances(person, "valid")
     assert sum(chances.values()) == pytest.approx(1)
     counted = Counter(said_of(person, "valid", number) for number in range(4000))
@@ -55,7 +61,7 @@ def test_a_person_without_noise_finds_every_planted_perturbation_fit(settings: S
     """Through files, with images as they are stored, all dimensions are labelled as they were planted."""
     form = write_checks(settings, open_for_people(settings, "last"), tmp_path / "form.jsonl", who="anna")[0]
     filled = tmp_path / "filled.jsonl"
-    filled.write_text("\n".join(labelled_form(form, Person("anna"))))
+    filled.write_text("\n".join(fill_label_form(form, SimulatedPerson("anna"))))
     taken = import_checks(settings, "last", filled, who="nobody")
     standings = open_for_people(settings, "last")
     assert taken.decided == len(standings)
@@ -87,6 +93,6 @@ def test_the_verb_fills_a_form_in(settings: Settings, tmp_path: Path) -> None:
 
 def test_a_careful_person_hardly_errs() -> None:
     """Of 2,000 harmless changes eva calls at most one in twenty-five anything else, and others call many so."""
-    wrong = sum(said_of(CAREFUL, "score_invariant", number) != "score_invariant" for number in range(2000))
+    wrong = sum(said_of(CAREFUL_PERSON, "score_invariant", number) != "score_invariant" for number in range(2000))
     assert 0 < wrong < 80
     assert all(label_chances(one, "score_invariant")["score_invariant"] < 0.85 for one in PEOPLE)

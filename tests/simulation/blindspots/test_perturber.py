@@ -14,13 +14,13 @@ from dokimasia.domain.sample import ImageRef, Sample
 from dokimasia.errors import UnparsableReply
 from dokimasia.parsing.blindspots.perturbed import reason_kind
 from dokimasia.prompts.dimensions import error_dimensions
-from dokimasia.simulation.blindspots import faults, gold_answer
-from dokimasia.simulation.depicted import Depicted, depicted
-from dokimasia.simulation.picture import draw
+from dokimasia.simulation.gold_answers import faults_in_text, gold_answer
+from dokimasia.simulation.picture import draw_scene
+from dokimasia.simulation.picture_content import PictureContent, content_of_scene
 from dokimasia.simulation.profiles import JudgeProfile, PanelProfile, Profile
 from dokimasia.simulation.respond import respond
 from dokimasia.simulation.scene import DOMAINS, Scene
-from dokimasia.simulation.scenes.composing import make_scene
+from dokimasia.simulation.scenes import make_scene
 
 SCENES = [make_scene(domain, 3) for domain in DOMAINS]
 DIMENSIONS = error_dimensions("image-to-text")
@@ -30,7 +30,7 @@ Put = Callable[[Profile, Ask[Any], Scene], Any]
 
 def shown(scene: Scene) -> tuple[Sample, bytes]:
     """A sample on a scene, and its picture."""
-    data = draw(scene)
+    data = draw_scene(scene)
     ref = ImageRef(
         sha256=hashlib.sha256(data).hexdigest(), media_type="image/png", width=scene.width, height=scene.height
     )
@@ -45,14 +45,14 @@ def put(ask: Callable[..., Any]) -> Put:
         sample, data = shown(scene)
         request = ask(profile.name, what.prompt, dict(what.inputs), images=sample.images)
         assert what.parse is not None
-        return what.parse(respond(request, {sample.images[0].sha256: data}, known={profile.name: profile}).text)
+        return what.parse(respond(request, {sample.images[0].sha256: data}, models={profile.name: profile}).text)
 
     return call
 
 
-def seen(scene: Scene) -> Depicted:
+def seen(scene: Scene) -> PictureContent:
     """What a scene shows."""
-    return depicted(scene)
+    return content_of_scene(scene)
 
 
 def test_every_dimension_is_perturbed_as_its_prompt_asks(put: Put) -> None:
@@ -67,7 +67,7 @@ def test_every_dimension_is_perturbed_as_its_prompt_asks(put: Put) -> None:
                 continue
             made[name] += 1
             assert found.description
-            assert {one.dimension for one in faults(found.text, seen(scene))} == ({name} - {NEUTRAL})
+            assert {one.dimension for one in faults_in_text(found.text, seen(scene))} == ({name} - {NEUTRAL})
     assert set(made) == set(DIMENSIONS)
 
 

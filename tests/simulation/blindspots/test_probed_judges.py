@@ -13,20 +13,18 @@ from dokimasia.domain.blindspots import NEUTRAL, OVERALL, PUBLISHED, Evaluator, 
 from dokimasia.domain.criterion import Box
 from dokimasia.domain.sample import ImageRef, Sample
 from dokimasia.prompts.dimensions import error_dimensions
-from dokimasia.simulation.blindspots import faults, gold_answer
-from dokimasia.simulation.blindspots.images import Edit
-from dokimasia.simulation.blindspots.texts import plant
-from dokimasia.simulation.depicted import depicted
 from dokimasia.simulation.draws import Draws
-from dokimasia.simulation.judging import blindspots as probed
-from dokimasia.simulation.judging.blindspots import Shown, miss_rate
-from dokimasia.simulation.planting import JudgeProfile
+from dokimasia.simulation.gold_answers import faults_in_text, gold_answer, plant_error
+from dokimasia.simulation.image_edits import PlantedEdit
+from dokimasia.simulation.judging.probes import IMAGINED, MOST_LOOKS, JudgedImage, miss_rate, probe_reply
+from dokimasia.simulation.picture_content import content_of_scene
+from dokimasia.simulation.profiles import JudgeProfile
 from dokimasia.simulation.scene import DOMAINS
-from dokimasia.simulation.scenes.composing import make_scene
-from dokimasia.simulation.sight import WHOLE
+from dokimasia.simulation.scenes import make_scene
+from dokimasia.simulation.visibility import WHOLE
 from dokimasia.tools.registry import TOOLS
 
-PICTURES = [depicted(make_scene(domain, seed)) for domain, seed in product(DOMAINS, range(60))]
+PICTURES = [content_of_scene(make_scene(domain, seed)) for domain, seed in product(DOMAINS, range(60))]
 TEXTS, IMAGES = error_dimensions("image-to-text"), error_dimensions("text-to-image")
 ZOOM = (TOOLS["zoom"].spec,)
 SMALL, LARGE = Box(x0=0.4, y0=0.4, x1=0.45, y1=0.45), Box(x0=0.1, y0=0.1, x1=0.9, y1=0.9)
@@ -37,24 +35,24 @@ def ref(name: str) -> ImageRef:
     return ImageRef(sha256=hashlib.sha256(name.encode()).hexdigest(), media_type="image/png", width=64, height=64)
 
 
-def said(judge: JudgeProfile, what: Ask[Any], shown: Sequence[Shown], **how: Any) -> Any:
+def said(judge: JudgeProfile, what: Ask[Any], shown: Sequence[JudgedImage], **how: Any) -> Any:
     """What a judge replies, as its parser reads it; the draws are those of the request."""
     assert what.parse is not None
-    reply = probed.reply(
+    reply = probe_reply(
         judge, what.prompt, what.inputs, shown, Draws(repr((judge.name, what))), draw=what.repeat, **how
     )
     return what.parse(reply.text)
 
 
-def perturbed(number: int, dimension: str) -> tuple[Sample, list[Shown], str, str] | None:
+def perturbed(number: int, dimension: str) -> tuple[Sample, list[JudgedImage], str, str] | None:
     """A sample on a picture, what is shown of it, the gold answer, and one with an error of the dimension."""
     picture = PICTURES[number % len(PICTURES)]
     gold = gold_answer(picture)
-    made = plant(dimension, gold, picture, Draws(f"{number}"))
+    made = plant_error(dimension, gold, picture, Draws(f"{number}"))
     if made is None:
         return None
     sample = Sample(id=picture.id, images=(ref(picture.id),), prompt="Describe the picture.")
-    return sample, [Shown(picture, WHOLE, ())], gold, made.text
+    return sample, [JudgedImage(picture, WHOLE, ())], gold, made.text
 
 
 def undetected(judge: JudgeProfile, evaluator: Evaluator, dimension: str, **how: Any) -> tuple[int, int]:
@@ -98,7 +96,7 @@ def test_a_sharp_judge_sees_every_error_of_every_dimension(evaluator: Evaluator)
             if item is None:
                 continue
             sample, shown, gold, wrong = item
-            assert {one.dimension for one in faults(wrong, shown[0].depicted)} == {dimension}
+            assert {one.dimension for one in faults_in_text(wrong, shown[0].depicted)} == {dimension}
             if paradigm_of(evaluator) == "pairwise":
                 choices = said(judge, compare_answers(sample, evaluator, wrong, gold), shown).values
                 assert all(choices[axis] == "second" for axis in TEXTS[dimension].axes if axis in choices)
@@ -224,9 +222,9 @@ def test_a_preference_of_taste_is_not_moved_by_places() -> None:
     assert near((equal, 2 * len(PICTURES)), 0.5 * 0.7)
 
 
-def edited(*edits: Edit) -> Shown:
+def edited(*edits: PlantedEdit) -> JudgedImage:
     """An image of the first picture with edits."""
-    return Shown(PICTURES[0], WHOLE, edits)
+    return JudgedImage(PICTURES[0], WHOLE, edits)
 
 
 @pytest.mark.parametrize("evaluator", PUBLISHED)
@@ -235,7 +233,7 @@ def test_images_are_judged_by_what_was_edited_in_them(evaluator: Evaluator) -> N
     judge = JudgeProfile(name="sim/judge-sharp")
     sample = Sample(id="s", images=(ref("gold"),), prompt="A street with a red cat.")
     for dimension in IMAGES:
-        gold, other = edited(), edited(Edit(dimension, LARGE, "the cat is gone"))
+        gold, other = edited(), edited(PlantedEdit(dimension, LARGE, "the cat is gone"))
         if paradigm_of(evaluator) == "pairwise":
             what = compare_answers(sample, evaluator, ref("other"), ref("gold"))
             choices = said(judge, what, [other, gold]).values
@@ -256,10 +254,10 @@ def test_the_near_sighted_find_small_things_with_a_tool_alone() -> None:
     sample = Sample(id="s", images=(ref("gold"),), prompt="A shop sign.")
     what = score_answer(sample, "single-vanilla", ref("other"))
     assert what.tools
-    small, large = (edited(Edit("typographic_corruption", box, "COFEE")) for box in (SMALL, LARGE))
+    small, large = (edited(PlantedEdit("typographic_corruption", box, "COFEE")) for box in (SMALL, LARGE))
     assert said(judge, what, [small]).values[OVERALL] == 9
     assert said(judge, what, [large]).values[OVERALL] < 9
-    asked = probed.reply(judge, what.prompt, what.inputs, [small], Draws("k"), tools=ZOOM)
+    asked = probe_reply(judge, what.prompt, what.inputs, [small], Draws("k"), tools=ZOOM)
     assert asked.tool_calls
     enlarged = small._replace(part=(0.39, 0.39, 0.46, 0.46))
     assert said(judge, what, [small, enlarged]).values[OVERALL] < 9
@@ -275,12 +273,12 @@ def test_the_near_sighted_find_small_things_in_texts_with_a_tool() -> None:
             continue
         sample, shown, _, wrong = item
         what = score_answer(sample, "single-axes", wrong)
-        asked = probed.reply(judge, what.prompt, what.inputs, shown, Draws("k"), tools=ZOOM)
-        flaw = faults(wrong, shown[0].depicted)[0]
+        asked = probe_reply(judge, what.prompt, what.inputs, shown, Draws("k"), tools=ZOOM)
+        flaw = faults_in_text(wrong, shown[0].depicted)[0]
         box = shown[0].depicted.by_key[flaw.key].box if flaw.key else None
         if box is None or not asked.tool_calls:
             continue
-        assert len(asked.tool_calls) <= probed.MOST_LOOKS
+        assert len(asked.tool_calls) <= MOST_LOOKS
         enlarged = [shown[0]._replace(part=(box.x0, box.y0, box.x1, box.y1))]
         seen += said(judge, what, shown).values[OVERALL] < 9
         found += said(judge, what, [*shown, *enlarged]).values[OVERALL] < 9
@@ -291,11 +289,11 @@ def test_the_near_sighted_find_small_things_in_texts_with_a_tool() -> None:
 def test_a_new_reference_says_the_same_in_other_words() -> None:
     """It is at fault in nothing, is not the gold answer, and a judge that goes by it misses at a rate of its own."""
     sample, shown, gold, _ = perturbed(3, "attribute_distortion") or pytest.fail("nothing was planted")
-    reply = probed.reply(
+    reply = probe_reply(
         JudgeProfile(name="sim/judge"), "new_reference", write_reference(sample).inputs, shown, Draws("k")
     )
     assert reply.text != gold
-    assert not faults(reply.text, shown[0].depicted)
+    assert not faults_in_text(reply.text, shown[0].depicted)
     judge = JudgeProfile(name="sim/judge-x", misses={"new-reference": 1.0, "reference": 0.0})
     _, shown, gold, wrong = perturbed(3, "attribute_distortion") or pytest.fail("nothing was planted")
     points = [
@@ -323,6 +321,6 @@ def test_where_an_error_is_counts() -> None:
     judge = JudgeProfile(name="sim/judge")
     assert said(judge, read_justification(text, error="The jetty became grey.", where="response A"), []).named
     assert not said(judge, read_justification(text, error="The jetty became grey.", where="response B"), []).named
-    imagined = probed.IMAGINED.format("")
+    imagined = IMAGINED.format("")
     assert said(judge, read_justification(imagined), []).named
     assert not said(judge, read_justification(imagined, error="The jetty became grey."), []).named

@@ -1,0 +1,512 @@
+"""Edits of pictures: instructions, how they are marked, and the simulated image models that carry them out.
+
+What an edit planted in a picture stands in its metadata, and is read out of them again. A judge that is sent a picture
+tells by `faults_in_image` in which dimensions it is at fault. Edits that take nothing from a picture leave it without a
+fault.
+
+"""
+
+import hashlib
+import io
+import re
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import Any, NamedTuple
+
+import orjson
+from PIL import Image
+from pydantic import Field, ValidationError
+
+from dokimasia.domain.blindspots import NEUTRAL
+from dokimasia.domain.call import ChatReply, ImageEdit, Usage
+from dokimasia.domain.criterion import Box
+from dokimasia.domain.identity import Value
+from dokimasia.domain.sample import ImageRef
+from dokimasia.errors import NotFound
+from dokimasia.simulation.candidates import REFUSAL
+from dokimasia.simulation.draws import IMAGE_TOKENS, Draws, bare_name, count_tokens, request_hash
+from dokimasia.simulation.panel import CHATTER, draw_slip
+from dokimasia.simulation.picture import identity_of, read_metadata, read_scene, with_metadata
+from dokimasia.simulation.picture_content import PictureFact, content_of_scene
+from dokimasia.simulation.profiles import JudgeProfile, Profile, as_judge
+from dokimasia.simulation.requests import read_json
+from dokimasia.simulation.scene import Scene
+from dokimasia.simulation.scenes.drawing import (
+    COLOUR_NAMES,
+    PAPER,
+    Canvas,
+    Rgb,
+    inset,
+    union,
+)
+
+_MOST_SPOTS = 8
+_LARGEST, _SMALLEST = 0.12, 0.005
+"""Shares of a picture between which a fact's region is taken for that of a thing."""
+
+_THIRDS = ("left", "middle", "right")
+_LEVELS = ("upper", "central", "lower")
+
+
+class Spot(NamedTuple):
+    """A thing of a picture: how it is called, where it is, its kind and colour where they are known, and its writing."""
+
+    name: str
+    box: Box
+    kind: str = ""
+    colour: str = ""
+    words: str = ""
+
+
+class Spots(NamedTuple):
+    """All that edits can be about: things, and what stands in writing.
+
+    `board` and `label` bear words, and `mislabel` would be wrong on the label; None where no writing is known to stand in
+    the picture. `absent` are kinds of things that are not in it.
+    """
+
+    things: tuple[Spot, ...]
+    absent: tuple[str, ...] = ("bench", "balloon", "lamp")
+    board: Spot | None = None
+    label: Spot | None = None
+    mislabel: str = ""
+
+    @property
+    def written(self) -> tuple[Spot, ...]:
+        """What bears writing."""
+        return tuple(spot for spot in (self.board, self.label) if spot is not None)
+
+
+def spots_of(picture: bytes) -> Spots:
+    """Return what edits of a picture can be about: of a planted scene its things, of any other picture nine parts of it."""
+    sighting = read_scene(picture)
+    if sighting is None or sighting[1] != (0.0, 0.0, 1.0, 1.0):
+        return Spots(_nine_parts())
+    scene = sighting[0]
+    return spots_of_scene(scene) if is_natural(scene) else _spots_of_facts(scene) or Spots(_nine_parts())
+
+
+def is_natural(scene: Scene) -> bool:
+    """Whether a scene consists of things that stand side by side, so that a prompt can ask for it to be drawn."""
+    return scene.domain == "natural"
+
+
+def spots_of_scene(scene: Scene) -> Spots:
+    """Return what edits of a natural scene can be about."""
+    facts = {fact.id: fact for fact in scene.facts}
+    things = tuple(
+        Spot(
+            f"{facts[id.replace('.kind', '.colour')].value} {fact.value}",
+            fact.box,
+            fact.value,
+            facts[id.replace(".kind", ".colour")].value,
+        )
+        for id, fact in facts.items()
+        if id.endswith(".kind")
+    )
+    sign, number = facts["sign.text"], facts["sign.number"]
+    kinds = {spot.kind for spot in things}
+    absent = tuple(kind for kind in ("bench", "lamp", "balloon", "mug", "kite", "bus") if kind not in kinds)
+    return Spots(
+        things,
+        absent[:3],
+        Spot(f"words on the {sign.subject}", sign.box, words=sign.value),
+        Spot(f"number on the {sign.subject}", number.box, words=number.value),
+        str((int(number.value) + 37) % 90 + 10),
+    )
+
+
+def _spots_of_facts(scene: Scene) -> Spots | None:
+    """Return facts of a scene whose regions are of the size of a thing and do not overlap, called as descriptions do.
+
+    The first two of them whose values begin with letters are what bears writing.
+    """
+    facts = {(point.value, point.subject): point for point in content_of_scene(scene).points}
+    spots: dict[Spot, PictureFact] = {}
+    for fact in scene.facts:
+        point = facts.get((fact.value, fact.subject))
+        area = (fact.box.x1 - fact.box.x0) * (fact.box.y1 - fact.box.y0)
+        if point is None or not _SMALLEST <= area <= _LARGEST or any(_overlap(fact.box, spot.box) for spot in spots):
+            continue
+        spots[Spot(f"{point.attribute} of the {point.subject}", fact.box)] = point
+    things = tuple(spots)[:_MOST_SPOTS]
+    if len(things) < 2:
+        return None
+    words = [spot._replace(words=spots[spot].value) for spot in things if spots[spot].value[:3].isalpha()]
+    if len(words) < 2:
+        return Spots(things)
+    board, label = words[:2]
+    mislabel = next(point.false[0] for spot, point in spots.items() if spot.name == label.name)
+    return Spots(things, board=board, label=label, mislabel=mislabel)
+
+
+def _nine_parts() -> tuple[Spot, ...]:
+    return tuple(
+        Spot(
+            f"{level} {side} part",
+            Box(x0=column / 3 + 0.08, y0=row / 3 + 0.08, x1=(column + 1) / 3 - 0.08, y1=(row + 1) / 3 - 0.08),
+        )
+        for row, level in enumerate(_LEVELS)
+        for column, side in enumerate(_THIRDS)
+    )
+
+
+def _overlap(box: Box, other: Box) -> bool:
+    return box.x0 < other.x1 and other.x0 < box.x1 and box.y0 < other.y1 and other.y0 < box.y1
+
+
+INSTRUCTION_FORMS: Mapping[str, str] = {
+    "object_substitution": "Replace the {thing} by a {kind} of about the same size.",
+    "object_addition_omission": "Remove the {thing}, and leave its place empty.",
+    "attribute_manipulation": "Give the {thing} the colour {colour}.",
+    "spatial_manipulation": "Let the {thing} and the {other} change places.",
+    "scale_distortion": "Make the {thing} more than twice as large as it is, and nothing else.",
+    "constraint_violation": "Although there is to be none, put a {kind} close to the {thing}.",
+    "incomplete_scene": "Leave the right third of the picture unpainted.",
+    "missing_context": "Take away all that is around the things and the writing, and set them before a plain grey ground.",
+    "style_inconsistency": "Draw the left half of the picture as a sketch in black and white, and keep the other half.",
+    "theme_conflict": "Put a space rocket that takes off into the middle of the picture.",
+    "disorganized_composition": "Throw all things into one disorderly heap in the middle.",
+    "overcrowding": "Crowd the picture with some forty more things, wherever there is room and where there is none.",
+    "causal_violation": "Let thick smoke rise from the {thing}, though nothing burns.",
+    "physics_manipulation": "Let the {thing} hang high in the air, where nothing holds it.",
+    "state_transformation_failure": "Let the lower half of the {thing} melt and run down, and its upper half stay as it was.",
+    "functional_absurdity": "Set the {thing} on two square wheels.",
+    "literalized_idioms": "Let it rain cats, as the saying has it: small cats that fall from the sky.",
+    "typographic_corruption": 'Misspell the {thing}, so that there stands "{words}".',
+    "incomplete_rendering": "Let the {thing} break off in the middle, and leave the rest of the place empty.",
+    "background_misrendering": "Take away what bears the {thing}, so that there is nothing behind them.",
+    "mislabeled_symbols": 'Let the {thing} be "{words}" in the place of what is right.',
+    NEUTRAL: "Let the light of the whole picture be a little warmer, and change nothing else.",
+}
+"""By dimension; `{thing}` and `{other}` are in the picture, the rest is what it is to be."""
+
+_OF_WRITING = ("typographic_corruption", "incomplete_rendering", "background_misrendering", "mislabeled_symbols")
+
+_ANOTHER = re.compile(r"make another image to the same text\b", re.IGNORECASE)
+_SLOTS = {"kind": r"[a-z ]{1,40}", "colour": r"[a-z]{1,20}", "words": r'[^"\n]{1,80}'}
+_THING = r'[^".\n]{1,140}?'
+
+
+class EditInstruction(NamedTuple):
+    """An instruction that was understood: the dimension of the error that it plants, and what stands in its places."""
+
+    dimension: str
+    fields: Mapping[str, str]
+
+
+def write_instruction(dimension: str, spots: Spots, draws: Draws) -> EditInstruction | None:
+    """Return an instruction for a picture with these spots; None where it has nothing that could be edited so."""
+    if dimension not in INSTRUCTION_FORMS:
+        return None
+    if dimension in _OF_WRITING:
+        return _instruction_for_writing(dimension, spots)
+    # What flies anyway does not show that nothing holds it.
+    usable = [
+        spot for spot in spots.things if dimension != "physics_manipulation" or spot.kind not in ("balloon", "kite")
+    ]
+    thing = draws.pick(usable or spots.things, "thing", dimension)
+    others = [spot for spot in spots.things if spot != thing and (spot.kind != thing.kind or not thing.kind)]
+    fields = {"thing": thing.name}
+    if dimension == "spatial_manipulation":
+        fields["other"] = draws.pick(others or spots.things, "other").name
+    elif dimension in ("object_substitution", "constraint_violation"):
+        fields["kind"] = draws.pick(spots.absent, "kind")
+    elif dimension == "attribute_manipulation":
+        colours = {spot.colour for spot in spots.things if spot.kind == thing.kind} - {""}
+        fields["colour"] = draws.pick([name for name in COLOUR_NAMES if name not in colours], "colour")
+    used = {name: value for name, value in fields.items() if f"{{{name}}}" in INSTRUCTION_FORMS[dimension]}
+    return EditInstruction(dimension, used)
+
+
+def _instruction_for_writing(dimension: str, spots: Spots) -> EditInstruction | None:
+    if spots.board is None or spots.label is None:
+        return None
+    if dimension == "mislabeled_symbols":
+        return EditInstruction(dimension, {"thing": spots.label.name, "words": spots.mislabel})
+    words = {"words": misspell(spots.board.words)} if dimension == "typographic_corruption" else {}
+    return EditInstruction(dimension, {"thing": spots.board.name, **words})
+
+
+def instruction_text(instruction: EditInstruction) -> str:
+    """Return an instruction as a sentence."""
+    return INSTRUCTION_FORMS[instruction.dimension].format(**instruction.fields)
+
+
+def read_instruction(text: str) -> EditInstruction | None:
+    """Return the first instruction of a form that is known in a text, or None; another image has another light."""
+    plain = " ".join(text.split())
+    if _ANOTHER.match(plain):
+        return EditInstruction(NEUTRAL, {})
+    for dimension, pattern in _patterns().items():
+        if match := pattern.search(plain):
+            return EditInstruction(dimension, match.groupdict())
+    return None
+
+
+def misspell(words: str) -> str:
+    """Return words with a letter doubled, two exchanged and one left out, as far as they have letters for it."""
+    letters = list(words)
+    places = [at for at, letter in enumerate(letters) if letter.isalpha()]
+    if len(places) > 3:
+        first, second = places[1], places[2]
+        letters[first], letters[second] = letters[second], letters[first]
+        letters[places[-2]] = ""
+    letters[places[-1] if places else 0] *= 2
+    changed = "".join(letters)
+    return changed if changed != words else f"{words}x"
+
+
+def find_spot(spots: Spots, name: str) -> Spot | None:
+    """Return what in the picture an instruction calls so, whatever its case."""
+    return next((spot for spot in (*spots.written, *spots.things) if spot.name.casefold() == name.casefold()), None)
+
+
+@cache
+def _patterns() -> Mapping[str, re.Pattern[str]]:
+    patterns: dict[str, re.Pattern[str]] = {}
+    for dimension, form in INSTRUCTION_FORMS.items():
+        pieces = re.split(r"\{(\w+)\}", form)
+        pattern = "".join(
+            re.escape(piece) if at % 2 == 0 else f"(?P<{piece}>{_SLOTS.get(piece, _THING)})"
+            for at, piece in enumerate(pieces)
+        )
+        patterns[dimension] = re.compile(pattern, re.IGNORECASE)
+    return patterns
+
+
+_REGIONS: Mapping[str, Box] = {
+    "incomplete_scene": Box(x0=0.6667, y0=0, x1=1, y1=1),
+    "style_inconsistency": Box(x0=0, y0=0, x1=0.5, y1=1),
+    "theme_conflict": Box(x0=0.35, y0=0.1, x1=0.65, y1=0.9),
+}
+"""Where an edit lies that names nothing in the picture; others of these are all over it."""
+
+_VEIL: Rgb = (150, 60, 160)
+_WARM: Rgb = (255, 190, 120)
+
+
+def find_edited_box(instruction: EditInstruction, spots: Spots) -> Box | None:
+    """Return the box that an instruction changes; None where that is the whole picture.
+
+    Raises:
+        NotFound: it names what is not in the picture.
+    """
+    boxes: list[Box] = []
+    for name in ("thing", "other"):
+        if name in instruction.fields:
+            spot = find_spot(spots, instruction.fields[name])
+            if spot is None:
+                raise NotFound(f"nothing in the picture is called {instruction.fields[name]!r}")
+            boxes.append(spot.box)
+    return union(boxes) if boxes else _REGIONS.get(instruction.dimension)
+
+
+def mark_edit(image: Image.Image, instruction: EditInstruction, box: Box | None) -> None:
+    """Lay a veil over the edited part of an image and write on it what it is to be; a harmless edit is only warmer."""
+    wide, high = image.size
+    region = box or Box(x0=0, y0=0, x1=1, y1=1)
+    at = (int(region.x0 * wide), int(region.y0 * high), round(region.x1 * wide), round(region.y1 * high))
+    tone, share = (_WARM, 0.06) if instruction.dimension == NEUTRAL else (_VEIL, 0.4)
+    part = image.crop(at)
+    image.paste(Image.blend(part, Image.new("RGB", part.size, tone), share), at[:2])
+    if instruction.dimension != NEUTRAL:
+        words = [value for name, value in instruction.fields.items() if name not in ("thing", "other")]
+        canvas = Canvas(image)
+        canvas.rect(at, None, line=_VEIL, width=3)
+        canvas.text(
+            inset(at, 4), ", ".join(words) or instruction.dimension.replace("_", " "), line=PAPER, align="centre"
+        )
+
+
+_MOST_EDITS = 50
+_WHOLE_IMAGE: Mapping[str, Any] = {"box": [0.0, 0.0, 1.0, 1.0]}
+
+
+class PlantedEdit(NamedTuple):
+    """One edit of a picture: the dimension of the error that it planted, where in the whole scene, and in what words.
+
+    `box` is None where the edit is all over the picture.
+    """
+
+    dimension: str
+    box: Box | None = None
+    words: str = ""
+
+
+def faults_in_image(picture: bytes) -> tuple[str, ...]:
+    """Return the dimensions that a picture is at fault in, each once and in order; none for a picture nobody edited.
+
+    Never raises, whatever the bytes are.
+    """
+    return tuple(dict.fromkeys(edit.dimension for edit in read_edits(picture) if edit.dimension != NEUTRAL))
+
+
+def read_edits(picture: bytes) -> tuple[PlantedEdit, ...]:
+    """Return the edits of a picture, in order, those that planted no fault among them. Never raises."""
+    listed = (read_metadata(picture) or {}).get("edits")
+    if not isinstance(listed, list):
+        return ()
+    return tuple(edit for row in listed[:_MOST_EDITS] if (edit := _read_edit(row)) is not None)
+
+
+def edit_image(picture: bytes, instruction: EditInstruction) -> bytes | None:
+    """Return a picture as a PNG edited as an instruction says; None where it names what is not in the picture.
+
+    Equal pictures and instructions give equal bytes. The scene and all earlier edits go along.
+    """
+    try:
+        box = find_edited_box(instruction, spots_of(picture))
+    except NotFound:
+        return None
+    with Image.open(io.BytesIO(picture)) as opened:
+        image = opened.convert("RGB")
+    mark_edit(image, instruction, box)
+    return save_with_edits(image, picture, [PlantedEdit(instruction.dimension, box, instruction_text(instruction))])
+
+
+def save_with_edits(image: Image.Image, picture: bytes, edits: list[PlantedEdit]) -> bytes:
+    """Return an image as PNG bytes that say what the picture said that it was made from, and which edits came to it."""
+    body = {**_WHOLE_IMAGE, **(read_metadata(picture) or {})}
+    rows = [_edit_row(edit) for edit in (*read_edits(picture), *edits)]
+    written = io.BytesIO()
+    image.save(written, "PNG", compress_level=4)
+    return with_metadata(written.getvalue(), {**body, "edits": rows} if rows else body)
+
+
+def image_reference(png: bytes) -> ImageRef:
+    """Return a reference to a PNG."""
+    with Image.open(io.BytesIO(png), formats=("PNG",)) as image:
+        width, height = image.size
+    return ImageRef(sha256=hashlib.sha256(png).hexdigest(), media_type="image/png", width=width, height=height)
+
+
+def _edit_row(edit: PlantedEdit) -> dict[str, Any]:
+    box = None if edit.box is None else [edit.box.x0, edit.box.y0, edit.box.x1, edit.box.y1]
+    return {"dimension": edit.dimension, "box": box, "words": edit.words}
+
+
+def _read_edit(row: Any) -> PlantedEdit | None:
+    if not isinstance(row, dict) or not isinstance(row.get("dimension"), str):
+        return None
+    box = None
+    try:
+        if row.get("box") is not None:
+            box = Box(**dict(zip(("x0", "y0", "x1", "y1"), row["box"], strict=True)))
+    except (ValidationError, ValueError, TypeError):
+        return None
+    return PlantedEdit(row["dimension"], box, str(row.get("words", "")))
+
+
+EDITING_PROMPTS = ("edit_instruction", "edit_check")
+"""The prompts that are answered here."""
+
+_STRAY = ("incomplete_scene", "overcrowding", "style_inconsistency")
+"""What a careless image model does to an image without being told."""
+
+
+class EditorProfile(Value):
+    """A simulated image model; of its rates at most one thing happens to an edit.
+
+    It gives the image back as it was with probability `idles`, does something else as well with probability `strays`, and
+    refuses with probability `refuses`.
+    """
+
+    name: str = Field(pattern=r"^sim/[a-z0-9-]+$")
+    idles: float = Field(default=0.0, ge=0, le=1)
+    strays: float = Field(default=0.0, ge=0, le=1)
+    refuses: float = Field(default=0.0, ge=0, le=1)
+
+
+EDITORS: Mapping[str, EditorProfile] = {
+    profile.name: profile
+    for profile in (
+        EditorProfile(name="sim/editor"),
+        EditorProfile(name="sim/editor-careless", idles=0.2, strays=0.25, refuses=0.05),
+    )
+}
+"""The image models that ship, by name. They edit images and answer nothing else."""
+
+
+def edit_by_model(call: ImageEdit, image: bytes) -> tuple[bytes | None, Usage]:
+    """Return the edited image as PNG bytes, or None where the model refuses, and the tokens of both.
+
+    What it does not understand, and what names nothing in the image, it leaves as it is.
+
+    Raises:
+        NotFound: no simulated image model has that name.
+    """
+    name = bare_name(call.model.model)
+    if name not in EDITORS:
+        raise NotFound(f"no simulated image model is called {name!r}; there are: {', '.join(EDITORS)}")
+    shows = {call.image.sha256: identity_of(image) or call.image.sha256}
+    profile, draws = EDITORS[name], Draws(request_hash(call, shows))
+    usage = Usage(input_tokens=IMAGE_TOKENS + count_tokens(call.instruction), output_tokens=IMAGE_TOKENS)
+    fate = draws.unit("fate")
+    if fate < profile.refuses:
+        return None, usage.model_copy(update={"output_tokens": 0})
+    instruction = read_instruction(call.instruction)
+    if instruction is None or fate < profile.refuses + profile.idles:
+        return image, usage
+    result = edit_image(image, instruction) or image
+    if result is not image and fate < profile.refuses + profile.idles + profile.strays:
+        stray = write_instruction(
+            draws.pick([dimension for dimension in _STRAY if dimension != instruction.dimension], "stray"),
+            spots_of(result),
+            draws,
+        )
+        result = (edit_image(result, stray) if stray else None) or result
+    return result, usage
+
+
+def editing_reply(
+    profile: Profile, prompt: str, inputs: Mapping[str, str], images: Sequence[bytes], draws: Draws
+) -> ChatReply:
+    """Return the reply of a model that is to write an instruction for an image, or to look at what came of one."""
+    judge = as_judge(profile)
+    slip = draw_slip(judge, draws)
+    if slip == "refuses" or draws.chance(judge.refusal, "refusal"):
+        return ChatReply(text=REFUSAL, refusal=REFUSAL, finish_reason="stop", native_finish_reason="stop")
+    fields = None
+    if slip is None and images and not draws.chance(judge.format_noise, "noise"):
+        fields = (
+            _instruction_reply(inputs, images[0], draws)
+            if prompt == "edit_instruction"
+            else _edit_check(judge, inputs, images, draws)
+        )
+    text = CHATTER if fields is None else orjson.dumps(fields).decode()
+    return ChatReply(text=text, finish_reason="stop", native_finish_reason="stop")
+
+
+def _instruction_reply(inputs: Mapping[str, str], image: bytes, draws: Draws) -> dict[str, str] | None:
+    described = read_json(inputs["dimension"])
+    kind = str(described[0].get("kind")) if isinstance(described, list) and described else ""
+    if kind not in INSTRUCTION_FORMS:
+        return None
+    instruction = write_instruction(kind, spots_of(image), draws)
+    if instruction is None:
+        return {"unsuited": "No words stand in the picture."}
+    return {
+        "instruction": instruction_text(instruction),
+        "change": f"What was asked for is shown otherwise: {_named_fields(instruction.fields)}.",
+    }
+
+
+def _named_fields(fields: Mapping[str, str]) -> str:
+    return ", ".join(fields.values()) or "the whole picture"
+
+
+def _edit_check(
+    judge: JudgeProfile, inputs: Mapping[str, str], images: Sequence[bytes], draws: Draws
+) -> dict[str, object]:
+    """What is seen of an edit: of a picture that says what was done to it that, of any other that it was done."""
+    done, alone = True, True
+    instruction = read_instruction(inputs["instruction"])
+    if len(images) > 1 and instruction is not None:
+        new = [edit.dimension for edit in read_edits(images[1])][len(read_edits(images[0])) :]
+        done, alone = instruction.dimension in new, set(new) <= {instruction.dimension}
+    if not (done and alone) and not draws.chance(judge.detects_missing, "sees"):
+        done = alone = True
+    elif done and alone and draws.chance(judge.false_alarm, "false-alarm"):
+        alone = False
+    return {"seen": "The two pictures were compared part by part.", "done": done, "alone": alone}
