@@ -80,7 +80,7 @@ _ASKS = re.compile(
 
 
 class _NamedChoice(NamedTuple):
-    index: int
+    number: int
     start: int
     end: int
 
@@ -105,8 +105,8 @@ def names_position(text: str, secrets: QuestionSecrets) -> bool:
         return False
     plain = bare(text)
     for positions in (_letters(plain, secrets), _ranked_choices(plain), _positions(plain, secrets)):
-        named = [position for position in positions if position.index < count]
-        recommended = {choice.index % count for choice in named if not denied(plain, choice.start, choice.end)}
+        named = [position for position in positions if position.number < count]
+        recommended = {choice.number % count for choice in named if not denied(plain, choice.start, choice.end)}
         if recommended == {secrets.right}:
             return True
     return False
@@ -173,7 +173,7 @@ def _positions(text: str, secrets: QuestionSecrets) -> list[_NamedChoice]:
         offset = text.find(sentence, offset)
         if _AMONG.search(sentence) and not _ASKS.search(sentence):
             for named in _ranks(sentence, secrets):
-                positions.append(_NamedChoice(named.index, named.start + offset, named.end + offset))
+                positions.append(_NamedChoice(named.number, named.start + offset, named.end + offset))
     return positions
 
 

@@ -1,3 +1,5 @@
+# pyright: standard
+# krippendorff ships no types; what it returns here is made a float at once.
 """How far raters agree beyond chance: Cohen's and Fleiss' kappa, and Krippendorff's alpha."""
 
 import math

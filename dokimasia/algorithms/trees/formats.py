@@ -203,7 +203,7 @@ def from_csv(text: str) -> "Tree":
             where = f"line {reader.line_num}"
             fields: dict[str, Any] = {"id": row["id"]}
             for column in ("support", "members", "absorbed"):
-                cell = row.get(column)
+                cell = row.get(column) or ""
                 try:
                     if cell:
                         fields[column] = int(cell) if column == "support" else json.loads(cell)
