@@ -11,7 +11,6 @@ from dokimasia.algorithms import self_preference as preferences
 from dokimasia.algorithms.self_preference import OwnVotes, Round, SelfPreference
 from dokimasia.algorithms.statistics import Interval as Limits
 from dokimasia.algorithms.text.similarity import substance
-from dokimasia.domain.decision import State
 from dokimasia.domain.identity import Value
 from dokimasia.domain.judgement import OPEN_KINDS
 from dokimasia.domain.options import Protocol
@@ -313,8 +312,8 @@ def caption_states(home: Home, run_id: str) -> dict[str, CheckState]:
     decided = {standing.item.subject: standing.state for standing in standings(home, run_id, kind="caption")}
     states: dict[str, CheckState] = {}
     for row in golden_captions(home, run_id):
-        state: State = decided.get(row.id, "waiting")
-        states[row.id] = "unverified" if state == "waiting" else state
+        state = decided.get(row.id)
+        states[row.id] = state if state == "accepted" or state == "edited" or state == "rejected" else "unverified"
     return states
 
 
