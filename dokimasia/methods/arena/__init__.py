@@ -5,8 +5,7 @@ from functools import partial
 from dokimasia.graphs.versions import versions_of
 from dokimasia.methods.arena.figures import ArenaFigures, figures_of_run
 from dokimasia.methods.arena.request import ArenaPlan, ArenaRequest, accept
-from dokimasia.methods.duel.request import previews
-from dokimasia.methods.duel.results import COLUMNS, cells, duel_items
+from dokimasia.methods.duel import COLUMNS, cells, duel_items, previews, with_cases
 from dokimasia.runs.lifecycle import run as run_method
 from dokimasia.runs.method import Method, later, lazily
 
@@ -18,7 +17,7 @@ METHOD: Method[ArenaRequest, ArenaPlan] = Method(
     accept=accept,
     stages=lazily("dokimasia.methods.arena.work", "stages"),
     drawing=later("dokimasia.methods.arena.report", "DRAWING"),
-    report=lazily("dokimasia.methods.duel.report", "with_cases"),
+    report=with_cases,
     previews=previews,
     figures=figures_of_run,
     shape=lambda: ArenaFigures,

@@ -17,18 +17,19 @@ from dokimasia.algorithms.statistics import adjusted
 from dokimasia.domain.duel import ArenaRound
 from dokimasia.domain.identity import Value
 from dokimasia.methods.arena.request import ArenaPlan, Pair
-from dokimasia.methods.duel.figures import (
+from dokimasia.methods.duel import (
     DuelPlaces,
     DuelRow,
     VerdictFigures,
     complete,
+    duel_rows,
     interval_of,
+    judgements,
     place_figures,
     unasked,
     verdict_figures,
     whole_number,
 )
-from dokimasia.methods.duel.results import duel_rows, judgements
 from dokimasia.report.fields import Count, Display, Failures, Fraction, Interval, NoInterval, Used
 from dokimasia.report.figures import measured, p_value
 from dokimasia.runs.figure_models import DataFigures, Judge

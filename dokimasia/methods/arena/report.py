@@ -4,14 +4,14 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 
 from dokimasia.methods.arena.figures import ArenaCorrelation, ArenaFigures, ArenaModel, ArenaPair, BesideScores
-from dokimasia.methods.duel.figures import DuelPlaces
-from dokimasia.methods.duel.report import (
+from dokimasia.methods.duel import (
     VERDICTS,
-    cases,
+    DuelPlaces,
+    case_section,
     failed_verdicts,
     judged_in_one_order,
     missing_columns,
-    sample,
+    sample_blocks,
     verdict_chart,
 )
 from dokimasia.report import figures
@@ -104,7 +104,7 @@ def ranks(data: ReportData) -> Section | None:
             [Span(name, "strong"), *(Span(f"{share:.0f}", "" if share >= 0.5 else "muted") for share in shares)]
         )
     columns = [Column("model", numeric=False), *map(Column, ranks)]
-    about = "Rank distribution: in percent of the resamples of cases, how often a model takes a rank"
+    about = "Rank distribution: in percent of the resamples of case_section, how often a model takes a rank"
     return Section("ranks", "Ranks", (Chart(chart, about), Table(columns, rows, about)), menu="Ranks")
 
 
@@ -208,8 +208,8 @@ def _correlation(correlation: ArenaCorrelation | None, pointer: str) -> Cell:
 
 DRAWING = Drawing(
     "arena",
-    (ratings, ranks, wins, places, elsewhere, cases, skipped.section, provenance.section),
-    sample=partial(sample, baseline=False),
+    (ratings, ranks, wins, places, elsewhere, case_section, skipped.section, provenance.section),
+    sample=partial(sample_blocks, baseline=False),
     asks=True,
     figures=ArenaFigures,
 )

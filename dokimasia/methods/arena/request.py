@@ -13,8 +13,8 @@ from dokimasia.datasets.annotations import read_ratings
 from dokimasia.domain.call import ModelRef, ModelSpec
 from dokimasia.domain.sample import Sample
 from dokimasia.errors import ConfigError, DataError
-from dokimasia.methods.duel.request import ANSWER_TOKENS, JUDGED_TOKENS, DuelPlan, DuelRequest
-from dokimasia.methods.duel.request import accept as accept_duels
+from dokimasia.methods.duel import ANSWER_TOKENS, JUDGED_TOKENS, DuelPlan, DuelRequest
+from dokimasia.methods.duel import accept as accept_duels
 from dokimasia.runs.estimate import INSTRUCTION_TOKENS, Asking, Estimate, added_up, size_of
 from dokimasia.runs.method import Accepted
 from dokimasia.runs.plans import AnswerItem

@@ -11,7 +11,7 @@ from dokimasia.domain.duel import ArenaRound
 from dokimasia.domain.sample import Sample
 from dokimasia.methods.arena.figures import DRAW, drawn_rounds, halves, outcomes
 from dokimasia.methods.arena.request import ArenaPlan, Pair
-from dokimasia.methods.duel.work import compare_with
+from dokimasia.methods.duel import compare_with
 from dokimasia.runs.work import Job, Stage
 from dokimasia.storage.results import record_results
 

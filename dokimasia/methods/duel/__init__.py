@@ -3,11 +3,35 @@
 from functools import partial
 
 from dokimasia.graphs.versions import versions_of
-from dokimasia.methods.duel.figures import DuelFigures
-from dokimasia.methods.duel.request import DuelPlan, DuelRequest, accept, previews
-from dokimasia.methods.duel.results import COLUMNS, cells, duel_items, figures_of_run, judged, pairs
+from dokimasia.methods.duel.figures import (
+    VERDICTS,
+    DuelFigures,
+    DuelPlaces,
+    DuelRow,
+    VerdictFigures,
+    complete,
+    interval_of,
+    place_figures,
+    unasked,
+    verdict_figures,
+    whole_number,
+)
+from dokimasia.methods.duel.request import ANSWER_TOKENS, JUDGED_TOKENS, DuelPlan, DuelRequest, accept, previews
+from dokimasia.methods.duel.results import (
+    COLUMNS,
+    cells,
+    duel_items,
+    duel_rows,
+    figures_of_run,
+    judged,
+    judgements,
+    pairs,
+)
 from dokimasia.runs.lifecycle import run as run_method
 from dokimasia.runs.method import Method, later, lazily
+
+with_cases = lazily("dokimasia.methods.duel.report", "with_cases")
+"""Adds the cases that a page shows whole to its data."""
 
 METHOD: Method[DuelRequest, DuelPlan] = Method(
     name="duel",
@@ -17,7 +41,7 @@ METHOD: Method[DuelRequest, DuelPlan] = Method(
     accept=accept,
     stages=lazily("dokimasia.methods.duel.work", "stages"),
     drawing=later("dokimasia.methods.duel.report", "DRAWING"),
-    report=lazily("dokimasia.methods.duel.report", "with_cases"),
+    report=with_cases,
     previews=previews,
     figures=figures_of_run,
     shape=lambda: DuelFigures,
@@ -38,4 +62,46 @@ METHOD: Method[DuelRequest, DuelPlan] = Method(
 duel = partial(run_method, METHOD)
 """Hold models against a baseline: `await duel(DuelRequest(...), settings=..., observer=..., stop=...)`."""
 
-__all__ = ["METHOD", "DuelPlan", "DuelRequest", "duel"]
+compare_with = lazily("dokimasia.methods.duel.work", "compare_with")
+"""Hold a sample's answers against a model's: `await compare_with(job, sample, items, opponent=name)`."""
+
+case_section = lazily("dokimasia.methods.duel.report", "cases")
+failed_verdicts = lazily("dokimasia.methods.duel.report", "failed_verdicts")
+judged_in_one_order = lazily("dokimasia.methods.duel.report", "judged_in_one_order")
+missing_columns = lazily("dokimasia.methods.duel.report", "missing_columns")
+sample_blocks = lazily("dokimasia.methods.duel.report", "sample")
+verdict_chart = lazily("dokimasia.methods.duel.report", "verdict_chart")
+
+__all__ = [
+    "ANSWER_TOKENS",
+    "COLUMNS",
+    "JUDGED_TOKENS",
+    "METHOD",
+    "VERDICTS",
+    "DuelPlaces",
+    "DuelPlan",
+    "DuelRequest",
+    "DuelRow",
+    "VerdictFigures",
+    "accept",
+    "case_section",
+    "cells",
+    "compare_with",
+    "complete",
+    "duel",
+    "duel_items",
+    "duel_rows",
+    "failed_verdicts",
+    "interval_of",
+    "judged_in_one_order",
+    "judgements",
+    "missing_columns",
+    "place_figures",
+    "previews",
+    "sample_blocks",
+    "unasked",
+    "verdict_chart",
+    "verdict_figures",
+    "whole_number",
+    "with_cases",
+]

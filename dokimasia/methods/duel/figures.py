@@ -37,6 +37,15 @@ from dokimasia.runs.reading.rates import limits, mean, paired, rounded
 SCALE = (LOWEST, HIGHEST)
 T = TypeVar("T")
 
+VERDICTS = {
+    "much_better": "much better",
+    "better": "better",
+    "tie": "equal",
+    "worse": "worse",
+    "much_worse": "much worse",
+}
+"""What each count of verdicts is called, best first."""
+
 signed_reward = partial(measured, ends=1, signed=True)
 """Writes a reward, or a difference of rewards."""
 

@@ -7,6 +7,7 @@ from typing import Any
 from dokimasia.agents.candidate import BLIND
 from dokimasia.domain.duel import AGAIN, TEXT
 from dokimasia.methods.duel.figures import (
+    VERDICTS,
     Cases,
     DuelFigures,
     DuelledModel,
@@ -50,15 +51,6 @@ SHOWN_INSTEAD = {BLIND: "nothing", TEXT: "a description"}
 
 REWARDS = (-100.0, 100.0)
 ONE_ORDER = "Judged in one order alone, verdicts may follow the place as much as the answer, and nobody can tell."
-
-VERDICTS = {
-    "much_better": "much better",
-    "better": "better",
-    "tie": "equal",
-    "worse": "worse",
-    "much_worse": "much worse",
-}
-"""What each count is called, best first."""
 
 VERDICT_NAMES = {2: "much better", 1: "better", 0: "equal", -1: "worse", -2: "much worse"}
 
