@@ -8,11 +8,10 @@ from dokimasia.domain.identity import Value
 from dokimasia.domain.judgement import CheckpointScores, FinalAnswer
 from dokimasia.domain.look import Look
 from dokimasia.domain.rubric import RubricJudgement
-from dokimasia.methods.probe.detections import detections, judgements
+from dokimasia.methods.probe.detections import detections, judgements_of
 from dokimasia.methods.probe.figures import figures_of
-from dokimasia.methods.probe.items import by_sample, probes_kept
 from dokimasia.methods.probe.request import ProbePlan
-from dokimasia.methods.probe.units import ProbeUnit, all_units, bases_of_sample, count_of, is_read
+from dokimasia.methods.probe.units import ProbeUnit, all_units, count_items, probes_by_sample, stored_probes
 from dokimasia.runs.figures import costs, failures, heading, rows_shown
 from dokimasia.runs.reading.exporting import ColumnType
 from dokimasia.storage.excerpts import samples_of
@@ -51,12 +50,10 @@ answer's own judgement has the case `gold`."""
 def probe_summary(home: Home, run: Run) -> dict[str, Any]:
     """Return the figures of a probe, ready for JSON; the same stored rows give the same bytes."""
     plan = ProbePlan.model_validate(run.options["plan"])
-    probes = probes_kept(home, plan)
+    probes = stored_probes(home, plan)
     units = all_units(plan, probes)
     rows = results(home, run.id)
     found = list(detections(home, units, rows))
-    items = len(units) + sum(is_read(plan, unit) for unit in units.values())
-    items += sum(len(bases_of_sample(plan, sample, own)) for sample, own in by_sample(probes).items())
     used = SqliteLedger(home).calls_for(dict.fromkeys(key for row in rows for key in row.calls))
     return {
         **heading(run, plan),
@@ -73,7 +70,7 @@ def probe_summary(home: Home, run: Run) -> dict[str, Any]:
             "neutral": sum(one.neutral for one in probes),
             "checked": sum(one.checked for one in probes),
         },
-        "open_items": items - len(rows),
+        "open_items": count_items(plan, probes_by_sample(probes)) - len(rows),
         **figures_of(found, seed=run.seed),
         "failures": failures(rows),
         "calls": len(used),
@@ -84,10 +81,10 @@ def probe_summary(home: Home, run: Run) -> dict[str, Any]:
 def probe_items(home: Home, run: Run, sample: str | None = None) -> Iterator[dict[str, Any]]:
     """Yield each judgement that has a result, with what was judged and what came of it; with `sample`, only its."""
     plan = ProbePlan.model_validate(run.options["plan"])
-    probes = [one for one in probes_kept(home, plan) if sample is None or one.item.sample_id == sample]
+    probes = [one for one in stored_probes(home, plan) if sample is None or one.item.sample_id == sample]
     units = all_units(plan, probes)
     rows = rows_shown(home, run, sample)
-    asked = samples_of(home, run.id, list(by_sample(probes)))
+    asked = samples_of(home, run.id, list(probes_by_sample(probes)))
     for row, told in zip(*_told(home, units, rows), strict=True):
         probe = units[row.item].probe
         item = units[row.item].gold.item if probe is None else probe.item
@@ -110,13 +107,13 @@ def probe_items(home: Home, run: Run, sample: str | None = None) -> Iterator[dic
 async def cells(home: Home, run: Run, rows: Sequence[ResultRow]) -> list[dict[str, Any]]:
     """Return what an export says of each judgement beside what it says of every row."""
     plan = ProbePlan.model_validate(run.options["plan"])
-    units = all_units(plan, probes_kept(home, plan))
+    units = all_units(plan, stored_probes(home, plan))
     return _told(home, units, results(home, run.id))[1]
 
 
 def looks_of(home: Home, unit: ProbeUnit, row: ResultRow) -> list[Look]:
     """Return what a judge looked at with its tools for a judgement, in order."""
-    ids = row.value_ids[count_of(unit) :]
+    ids = row.value_ids[unit.judgements :]
     found = find_values(home, Look, ids)
     return [found[id] for id in ids]
 
@@ -127,7 +124,7 @@ def _told(
     """Return the rows that are judgements, and what is said of each."""
     known = {row.item: row for row in rows}
     shown = [row for row in rows if row.item in units]
-    judged = judgements(home, units, known)
+    judged = judgements_of(home, units, known)
     came = _by_item(units, detections(home, units, rows))
     read = _words(home, known)
     found: list[dict[str, Any]] = []
@@ -140,7 +137,7 @@ def _told(
                 "judge": unit.arm.name,
                 "task": unit.gold.item.task,
                 "evaluator": unit.evaluator,
-                "new_reference": unit.new,
+                "new_reference": unit.new_reference,
                 "dimension": None if probe is None else probe.item.dimension,
                 "group": None if one is None or not one.group else one.group,
                 "case": unit.case if unit.compared else "gold",
@@ -153,7 +150,7 @@ def _told(
                 else None,
                 "justification": [text for value in own if (text := getattr(value, "justification", ""))] or None,
                 "words": read.get(unit.reading),
-                "looks": len(row.value_ids[count_of(unit) :]) if own else 0,
+                "looks": len(row.value_ids[unit.judgements :]) if own else 0,
             }
         )
     return shown, found
@@ -169,7 +166,7 @@ def _by_item(units: Mapping[str, ProbeUnit], found: Iterator[Detection]) -> dict
 
 
 def _key(unit: ProbeUnit) -> tuple[str, str, bool, str]:
-    return (unit.arm.name, unit.evaluator, unit.new, unit.item)
+    return (unit.arm.name, unit.evaluator, unit.new_reference, unit.item)
 
 
 def scores_of(judged: Value) -> list[str]:

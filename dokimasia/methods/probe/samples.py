@@ -5,10 +5,10 @@ from dataclasses import replace
 from typing import Any
 
 from dokimasia.methods.probe.blocks import DRAWING as FIGURES
-from dokimasia.methods.probe.items import probes_kept
 from dokimasia.methods.probe.request import ProbePlan
 from dokimasia.methods.probe.results import probe_items
 from dokimasia.methods.probe.tables import short
+from dokimasia.methods.probe.units import stored_probes
 from dokimasia.report import figures
 from dokimasia.report.blocks import (
     Block,
@@ -46,7 +46,7 @@ async def with_samples(home: Home, run: Run, data: ReportData, samples: int) -> 
     views = [item for id in shown for item in probe_items(home, run, id)]
     plan = ProbePlan.model_validate(run.options["plan"])
     images = {image.sha256: image for one in load_samples(home, run.id) if one.id in wanted for image in one.images}
-    for one in probes_kept(home, plan):
+    for one in stored_probes(home, plan):
         if one.item.sample_id in wanted and one.item.perturbed_image is not None:
             images[one.item.perturbed_image.sha256] = one.item.perturbed_image
     return replace(data, selection=selection, samples=views, pictures=pictures_of(home, images))
