@@ -138,7 +138,9 @@ def _costs(
 ) -> dict[Key, list[tuple[float | None, tuple[str, ...]]]]:
     """Return the cost and the calls of each judgement by a judge, by task and evaluator."""
     tasks: dict[str, Task] = {one.item.sample_id: one.item.task for one in probes.values()}
-    rows = [row for row in results(home, run.id) if {"model": row.model, "arm": row.arm} == arm.row_fields and row.calls]
+    rows = [
+        row for row in results(home, run.id) if {"model": row.model, "arm": row.arm} == arm.row_fields and row.calls
+    ]
     used = SqliteLedger(home).calls_for(call for row in rows for call in row.calls)
     found: dict[Key, list[tuple[float | None, tuple[str, ...]]]] = {}
     for row in rows:

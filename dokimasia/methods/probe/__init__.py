@@ -4,8 +4,8 @@ from functools import partial
 
 from dokimasia.methods.probe.acceptance import accept, previews
 from dokimasia.methods.probe.detections import detections_of
+from dokimasia.methods.probe.figures import COLUMNS, ProbeFigures, cells, figures_of_run, probe_items
 from dokimasia.methods.probe.request import Arm, ProbePlan, ProbeRequest, graphs_of
-from dokimasia.methods.probe.results import COLUMNS, cells, probe_items, probe_summary
 from dokimasia.methods.probe.units import stored_probes
 from dokimasia.runs.lifecycle import run as run_method
 from dokimasia.runs.method import Method, later, lazily
@@ -18,11 +18,11 @@ METHOD: Method[ProbeRequest, ProbePlan] = Method(
     accept=accept,
     stages=lazily("dokimasia.methods.probe.work", "stages"),
     previews=previews,
-    drawing=later("dokimasia.methods.probe.samples", "DRAWING"),
-    figures=probe_summary,
-    shape=later("dokimasia.methods.probe.shape", "ProbeFigures"),
+    drawing=later("dokimasia.methods.probe.report", "DRAWING"),
+    figures=figures_of_run,
+    shape=lambda: ProbeFigures,
     graphs_of=graphs_of,
-    report=lazily("dokimasia.methods.probe.samples", "with_samples"),
+    report=lazily("dokimasia.methods.probe.report", "with_samples"),
     items=probe_items,
     items_shown=False,
     row_name="judgements",
