@@ -119,7 +119,7 @@ def table(
 
 def labelled_table(
     model: type[M],
-    titles: Sequence[str],
+    titles: Sequence[str | Column],
     rows: Sequence[tuple[Sequence[Cell], TableRow[M]]],
     columns: Sequence[TableColumn[M]],
     about: str,
@@ -127,7 +127,8 @@ def labelled_table(
     sortable: bool = False,
 ) -> Table:
     """Return a table whose rows begin with cells of their own, such as a judge and an evaluator, under the `titles`."""
-    labels = Table([Column(title, numeric=False) for title in titles], [cells for cells, _ in rows], about)
+    heads = [Column(title, numeric=False) if isinstance(title, str) else title for title in titles]
+    labels = Table(heads, [cells for cells, _ in rows], about)
     return joined([labels, table(model, [row for _, row in rows], columns, about)], about, sortable=sortable)
 
 
