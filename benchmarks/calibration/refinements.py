@@ -8,7 +8,8 @@ from benchmarks.calibration.planted import State, candidate, judge
 from benchmarks.calibration.planted import draw_scores as judged
 from benchmarks.calibration.trials import Seed, Trial, trial
 from dokimasia.domain.refinement import SOLVED, RefinementRow
-from dokimasia.methods.refinement.arms import Measure, arm_figures, gain_figures
+from dokimasia.methods.refinement.measures import Measure, arm_figures, gain_figures
+from dokimasia.report.fields import as_json
 from dokimasia.simulation.profiles import CandidateProfile, JudgeProfile
 from dokimasia.simulation.scene import Scene, SceneQuestion
 from dokimasia.simulation.truths.refinement import ARMS, Arm, expected_rates, guess_chance, states_answer
@@ -65,12 +66,12 @@ def refinement(seed: int) -> Seed:
     rows = _arms(Random(f"refinement {seed}"), LEARNER, pairs)
     planted = expected_rates(LEARNER, JUDGE, pairs, peers=PEERS)
     for arm in ARMS:
-        found = arm_figures(rows[arm], seed=seed)
+        found = as_json(arm_figures(rows[arm], seed=seed))
         intervals[f"arm accuracy, {arm}"] = trial(found["accuracy"], planted.accuracy[arm])
         for name, truth in (("shown", planted.solved_shown), ("withheld", planted.solved_withheld)):
             intervals[f"solved atoms, {name}, {arm}"] = trial(found[name]["solved"], truth[arm])
     for arm, control in GAINS:
-        gain = gain_figures(rows[control], rows[arm], "accuracy", seed=seed, permutations=1)
+        gain = as_json(gain_figures(rows[control], rows[arm], "accuracy", seed=seed, permutations=1))
         truth = planted.accuracy[arm] - planted.accuracy[control]
         intervals[f"arm gain, {arm} over {control}"] = trial(gain["difference"], truth)
     p_values: dict[str, float] = {}
@@ -91,7 +92,7 @@ def refinement(seed: int) -> Seed:
     offered = [(scene, question) for scene, question in pairs if question.choices]
     truth = expected_rates(FLIPPER, JUDGE, offered, peers=PEERS).accuracy["retry"]
     intervals["arm accuracy, flipping, few possible answers, retry"] = trial(
-        arm_figures(few, seed=seed)["accuracy"], truth
+        as_json(arm_figures(few, seed=seed))["accuracy"], truth
     )
     reciter = _arms(Random(f"reciter {seed}"), RECITER, pairs)
     _null(reciter, "self", "retry", "accuracy", "reciting, self over retry", seed, intervals, p_values)
@@ -117,7 +118,7 @@ def _null(
     p_values: dict[str, float],
 ) -> None:
     """Hold a gain that is planted to be none against 0, and keep its p-value."""
-    gain = gain_figures(rows[control], rows[arm], measure, seed=seed, permutations=PERMUTATIONS)
+    gain = as_json(gain_figures(rows[control], rows[arm], measure, seed=seed, permutations=PERMUTATIONS))
     kind = "arm gain" if measure == "accuracy" else "atom gain"
     intervals[f"{kind}, {name}"] = trial(gain["difference"], 0.0)
     p_values[f"sign-flip test, {name}, false gain"] = gain["p_value"]

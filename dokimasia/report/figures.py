@@ -13,7 +13,7 @@ Figures = Mapping[str, Any]
 """Figures as plain JSON, of methods whose figures are no models."""
 
 M = TypeVar("M", bound=BaseModel)
-K = TypeVar("K", bound=str)
+Name = TypeVar("Name", bound=str)
 
 NOTHING = Span("–", "muted")
 """Stands where nothing was measured."""
@@ -197,7 +197,7 @@ def failures(kinds: Mapping[str, int], place: str) -> Cell:
     return tuple(pieces)
 
 
-def counts(counted: Mapping[K, int], before: str = "") -> str:
+def counts(counted: Mapping[Name, int], before: str = "") -> str:
     """Counts in words, as `3 refused, 1 truncated`; nothing is `none`."""
     return ", ".join(f"{number:,} {before}{name}" for name, number in counted.items()) or "none"
 

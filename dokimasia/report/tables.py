@@ -117,6 +117,30 @@ def table(
     return Table(heads, [[write(row) for write in writers] for row in rows], about, sortable)
 
 
+def labelled_table(
+    model: type[M],
+    titles: Sequence[str | Column],
+    rows: Sequence[tuple[Sequence[Cell], TableRow[M]]],
+    columns: Sequence[TableColumn[M]],
+    about: str,
+    *,
+    sortable: bool = False,
+) -> Table:
+    """Return a table whose rows begin with cells of their own, such as a judge and an evaluator, under the `titles`."""
+    heads = [Column(title, numeric=False) if isinstance(title, str) else title for title in titles]
+    labels = Table(heads, [cells for cells, _ in rows], about)
+    return joined([labels, table(model, [row for _, row in rows], columns, about)], about, sortable=sortable)
+
+
+def joined(tables: Sequence[Table], about: str, *, sortable: bool = False) -> Table:
+    """Return the columns of several tables, which have equally many rows, as one table."""
+    heads = [head for one in tables for head in one.columns]
+    rows: list[list[Cell]] = []
+    for parts in zip(*(one.rows for one in tables), strict=True):
+        rows.append([cell for part in parts for cell in part])
+    return Table(heads, rows, about, sortable)
+
+
 def cell(row: TableRow[M], *path: str, write: Writer | None = None) -> Cell:
     """Return the cell of a value at the end of a path of fields and keys, for tables of another form."""
     display = display_of(type(row.figures), path)

@@ -12,8 +12,8 @@ import pytest
 from dokimasia.domain.blindspots import NEUTRAL
 from dokimasia.errors import ConfigError, DataError
 from dokimasia.methods.perturb import METHOD, PerturbedItem, PerturbRequest, perturb, perturbed_items
-from dokimasia.methods.perturb.accepting import NO_NEUTRAL, drawn
-from dokimasia.methods.perturb.results import items
+from dokimasia.methods.perturb.figures import items
+from dokimasia.methods.perturb.request import NO_NEUTRAL, draw_dimensions
 from dokimasia.prompts.dimensions import error_dimensions
 from dokimasia.runs.lifecycle import RunResult
 from dokimasia.runs.preview import prepare
@@ -278,9 +278,9 @@ def test_so_many_of_each_dimension_are_drawn_evenly() -> None:
     """With --per each dimension is asked of so many samples, and no sample serves twice more often than another."""
     samples = [str(number) for number in range(12)]
     without: dict[str, set[str]] = {name: set() for name in ("a", "b", "c", "d", "e", "f")} | {"g": set(samples[:10])}
-    found = drawn(samples, without, per=4, seed=1)
+    found = draw_dimensions(samples, without, per=4, seed=1)
     counts = Counter(name for names in found.values() for name in names)
     assert counts == {**dict.fromkeys("abcdef", 4), "g": 2}
     assert {len(names) for names in found.values()} <= {2, 3}
-    assert drawn(samples, without, per=4, seed=1) == found
-    assert drawn(samples, without, per=4, seed=2) != found
+    assert draw_dimensions(samples, without, per=4, seed=1) == found
+    assert draw_dimensions(samples, without, per=4, seed=2) != found

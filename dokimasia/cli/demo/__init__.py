@@ -98,7 +98,9 @@ def refinement_step(
     from dokimasia.cli.drawing import print_blocks
     from dokimasia.cli.running import run_to_end
     from dokimasia.methods.refinement import RefinementRequest, refine
-    from dokimasia.methods.refinement.blocks import headline, refinement
+    from dokimasia.methods.refinement.figures import RefinementFigures
+    from dokimasia.methods.refinement.report import mended
+    from dokimasia.methods.refinement.report import planted as beside_planted
     from dokimasia.report.blocks import Paragraph, Span
     from dokimasia.simulation.profiles import as_candidate, as_judge, find_profile
     from dokimasia.simulation.truths.refinement import expected_rates
@@ -112,17 +114,17 @@ def refinement_step(
         peers = [profile for other, profile in profiles.items() if other != name]
         planted[name] = {**expected_rates(profiles[name], judge, pairs, peers=peers).accuracy}
     if not as_json:
-        summary, home = result.summary, shown_path(settings.home)
+        refinement, home = RefinementFigures.model_validate(result.summary), shown_path(settings.home)
         print_blocks(
             [
                 Paragraph(Span("What the models got wrong, answered again with and without feedback", "strong")),
-                *((headline.mended(summary),) if summary["failed"] else ()),
+                *((mended(refinement),) if refinement.failed else ()),
                 Paragraph(
                     "Wrong answers, asked for once more in the same words. again: told nothing; retry: told that it was wrong; "
                     "self: also the questions of failed atoms; peer: also hints of models that solved them.",
                     "note",
                 ),
-                refinement.planted(summary, planted),
+                beside_planted(refinement, planted),
                 Paragraph(
                     (
                         "look closer: ",

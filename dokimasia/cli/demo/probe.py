@@ -22,7 +22,8 @@ def probe_step(settings: "Settings", seed: int, *, as_json: bool) -> dict[str, A
     from dokimasia.cli.running import run_to_end
     from dokimasia.methods.perturb import PerturbRequest, perturb
     from dokimasia.methods.probe import ProbeRequest, probe
-    from dokimasia.methods.probe.planted import planted
+    from dokimasia.methods.probe.figures import ProbedTask
+    from dokimasia.methods.probe.report import planted
     from dokimasia.report.blocks import Paragraph, Span
     from dokimasia.runs.requests import NOBODY
     from dokimasia.simulation.world import write_gold
@@ -42,7 +43,7 @@ def probe_step(settings: "Settings", seed: int, *, as_json: bool) -> dict[str, A
         print_blocks(
             [
                 Paragraph(Span("What a judge does not see, measured by answers with an error in them", "strong")),
-                planted("image-to-text", found, truth),
+                planted("image-to-text", ProbedTask.model_validate(found), truth),
             ]
         )
     return {**result.summary, "planted": truth}

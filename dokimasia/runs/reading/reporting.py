@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, cast
 
 from pydantic import BaseModel
 
@@ -225,7 +225,9 @@ def redacted(value: Any, redact: Redact) -> Any:
         )
     if isinstance(value, dict | Mapping):
         return {redact(name) if isinstance(name, str) else name: redacted(one, redact) for name, one in value.items()}
-    if isinstance(value, list | tuple | Sequence):
+    if isinstance(value, tuple):
+        return tuple(redacted(one, redact) for one in cast("tuple[Any, ...]", value))
+    if isinstance(value, list | Sequence):
         return [redacted(one, redact) for one in value]
     return value
 
