@@ -14,7 +14,7 @@ from dokimasia.errors import ConfigError, InputError
 from dokimasia.gateway.doubles import CountingTransport
 from dokimasia.methods.diagnosis.material import gather
 from dokimasia.methods.evaluation import EvaluationRequest, evaluate
-from dokimasia.methods.evaluation.criteria_files import export_criteria
+from dokimasia.methods.evaluation.criteria import export_criteria
 from dokimasia.methods.refinement import RefinementRequest, refine
 from dokimasia.methods.tree import grow_tree
 from dokimasia.prompts import recognise

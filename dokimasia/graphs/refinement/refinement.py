@@ -24,8 +24,7 @@ from dokimasia.domain.judgement import CheckpointScores, FailureKind, FinalAnswe
 from dokimasia.domain.refinement import PointSelection, RefinementStep, Stopped
 from dokimasia.domain.sample import Sample
 from dokimasia.graphs.context import Context, failed_update
-from dokimasia.graphs.evaluation.final_answer import by_judge, by_rule
-from dokimasia.graphs.evaluation.judgements import judgement_of
+from dokimasia.graphs.evaluation.checkpoint_scoring import by_judge, by_rule, judgement_of
 from dokimasia.graphs.reasking import first_open, gathered, still_open
 from dokimasia.graphs.refinement.feeding_back import (
     after_hints,

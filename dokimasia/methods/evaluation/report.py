@@ -8,7 +8,7 @@ from typing import Any
 from dokimasia.algorithms.statistics import false_discovery_rate
 from dokimasia.domain.sample import ImageRef
 from dokimasia.methods.evaluation.figures import scored_rows
-from dokimasia.methods.evaluation.sample_view import view_of
+from dokimasia.methods.evaluation.samples import view_of
 from dokimasia.methods.evaluation.scores import AnswerRow
 from dokimasia.report.data import ReportData
 from dokimasia.runs.reading.comparing import answer_of

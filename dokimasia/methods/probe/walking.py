@@ -14,7 +14,7 @@ from dokimasia.graphs.blindspots import deciding, probing
 from dokimasia.graphs.context import Context
 from dokimasia.graphs.drive import GraphFile
 from dokimasia.graphs.evaluation import checkpoint_scoring
-from dokimasia.graphs.evaluation.final_answer import by_nobody
+from dokimasia.graphs.evaluation.checkpoint_scoring import by_nobody
 from dokimasia.graphs.rubrics import rubric_audit
 from dokimasia.methods.probe.request import ProbePlan
 from dokimasia.methods.probe.units import ProbeUnit, count_of
