@@ -4,11 +4,11 @@ from collections.abc import Mapping
 from functools import cache
 
 import numpy as np
+from dokimasia.methods.audit.agreement import Rating, agreement, two_judges
 from numpy.typing import NDArray
 
 from benchmarks.calibration.trials import Seed, Trial, trial
 from dokimasia.algorithms.statistics import kendall
-from dokimasia.methods.audit.agreement import Rating, agreement, two_judges
 from dokimasia.methods.audit.analyses import consistency, length_bias
 from dokimasia.methods.audit.figures import AuditRow, audit_figures
 

@@ -4,12 +4,12 @@ import random
 from collections.abc import Callable
 
 import pytest
+from dokimasia.methods.audit.agreement import Rating, agreement, coverage, two_judges
+from dokimasia.methods.audit.benchmarks import other_benchmarks
 
 from dokimasia.algorithms.statistics import pearson
 from dokimasia.errors import DataError
-from dokimasia.methods.audit.agreement import Rating, agreement, coverage, two_judges
 from dokimasia.methods.audit.analyses import consistency, failures_by_domain, length_bias, reliability_gap
-from dokimasia.methods.audit.benchmarks import other_benchmarks
 from dokimasia.methods.audit.figures import AuditRow, audit_figures
 
 Skill = Callable[[int], float]

@@ -5,9 +5,9 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
+from dokimasia.methods.audit.blocks import COLUMNS, scores
 
 from dokimasia.algorithms.gating import summarise
-from dokimasia.methods.audit.blocks import COLUMNS, scores
 from dokimasia.methods.audit.figures import AuditRow, audit_figures
 from dokimasia.report.blocks import Table, plain
 

@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from dokimasia.methods.audit.agreement import two_judges
+from dokimasia.methods.audit.results import audit_rows
 
 from dokimasia.errors import ConfigError, DataError
 from dokimasia.gateway.doubles import CountingTransport
 from dokimasia.methods.audit import AuditRequest, audit
-from dokimasia.methods.audit.agreement import two_judges
-from dokimasia.methods.audit.results import audit_rows
 from dokimasia.methods.evaluation import METHOD, EvaluationRequest, evaluate
 from dokimasia.runs.forking import ForkRequest, fork
 from dokimasia.runs.lifecycle import resume

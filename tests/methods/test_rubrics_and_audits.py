@@ -10,6 +10,7 @@ from typing import Any, cast
 
 import orjson
 import pytest
+from dokimasia.methods.audit.analysing import analyse
 
 from dokimasia.cli.main import run as command
 from dokimasia.domain.call import ChatReply, ModelCall, ModelReply
@@ -17,7 +18,6 @@ from dokimasia.errors import ConfigError, DataError, InputError, Interrupted, No
 from dokimasia.gateway.doubles import CountingTransport
 from dokimasia.methods.audit import METHOD as AUDIT
 from dokimasia.methods.audit import AuditRequest, audit
-from dokimasia.methods.audit.analysing import analyse
 from dokimasia.methods.checks import decide, pending_checks
 from dokimasia.methods.review import ReviewRequest, review
 from dokimasia.methods.rubrics import METHOD as RUBRICS

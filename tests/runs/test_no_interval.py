@@ -12,10 +12,10 @@ from dokimasia.methods.diagnosis.cells import difference_of, mark_of, mean_of
 from dokimasia.report import drawing, figures
 from dokimasia.report.blocks import Cell, Column, Paragraph, Table, plain
 from dokimasia.report.charts import Point, interval_chart
+from dokimasia.report.fields import Interval
 from dokimasia.report.footnotes import TOO_FEW, shortened
 from dokimasia.report.terminal import draw_blocks
 from dokimasia.runs.reading.rates import mean_interval, paired
-from dokimasia.runs.shapes import Interval
 
 SCORES = [5.0] * 11 + [4.0]
 IMAGES = [f"image {at}" for at in range(12)]
