@@ -8,9 +8,9 @@ from typing import Any
 import orjson
 import plotly.graph_objects as go
 import pytest
-from dokimasia.methods.audit.charts import share_chart
 
 import dokimasia
+from dokimasia.methods.audit.report import share_chart
 from dokimasia.methods.diagnosis.blocks.charts import bars_figure, heat_map, leaf_bars, radar, stacked_ranks
 from dokimasia.methods.duel.charts import verdict_chart
 from dokimasia.methods.judging.charts import accuracy_map, cost_and_accuracy

@@ -295,10 +295,9 @@ def models_of(
     """Return the figures of each model: its scores, what it used, and what the configuration says of it."""
     specs = {spec.ref.name: spec for spec in plan.candidates}
     models: dict[str, AuditedModel] = {}
-    for name, samples in judged.items():
+    for name, scores in scores_by_model(judged, seed=seed).items():
         spec = specs[name.removesuffix(BLIND_MARK)]
         rows = [row for row in stored if shown_name(row.model, row.arm) == name]
-        scores = gated_scores(list(samples.values()), seed=seed)
         models[name] = AuditedModel(
             **dict(scores), **paid(home, rows), weights=spec.weights, parameters=spec.parameters
         )
@@ -324,6 +323,11 @@ def blind_scores(judged: dict[str, Samples]) -> dict[str, BlindScore]:
             share = rounded(sum(blind for _, blind, _ in pairs) / total) if total else None
             scores[name] = BlindScore(n=len(pairs), share=share)
     return scores
+
+
+def scores_by_model(judged: dict[str, Samples], *, seed: int) -> dict[str, GatedScores]:
+    """Return the scores of each model."""
+    return {name: gated_scores(list(samples.values()), seed=seed) for name, samples in judged.items()}
 
 
 def gated_scores(samples: Sequence[Judged], *, seed: int) -> GatedScores:
