@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from dokimasia.methods.evaluation.figures import COLUMNS, cells, summary_of
+from dokimasia.methods.evaluation.figures import COLUMNS, EvaluationFigures, cells, figures_of_run
 from dokimasia.methods.evaluation.forking import reached
 from dokimasia.methods.evaluation.plan import EvaluationPlan, graphs_of
 from dokimasia.methods.evaluation.request import (
@@ -25,10 +25,10 @@ METHOD: Method[EvaluationRequest, EvaluationPlan] = Method(
     plan=EvaluationPlan,
     accept=accept,
     stages=lazily("dokimasia.methods.evaluation.work", "stages"),
-    drawing=later("dokimasia.methods.evaluation.blocks", "DRAWING"),
+    drawing=later("dokimasia.methods.evaluation.report", "DRAWING"),
     report=lazily("dokimasia.methods.evaluation.report", "with_samples"),
-    figures=summary_of,
-    shape=later("dokimasia.methods.evaluation.shape", "EvaluationFigures"),
+    figures=figures_of_run,
+    shape=lambda: EvaluationFigures,
     graphs_of=graphs_of,
     reaches=reached,
     previews=lazily("dokimasia.methods.evaluation.previews", "previews"),

@@ -287,8 +287,8 @@ def estimate(plan: EvaluationPlan, sizes: Iterable[SampleSize], library: PromptL
     samples = list(sizes)
     options = plan.options
     frames = {name: frame_tokens(library, name) for name in plan.prompts}
-    asked = (asking for size in samples for asking in _of_sample(plan, options, size, frames))
-    return added_up(asked, len(samples), items=len(samples) * plan.rows_per_sample)
+    calls = (asking for size in samples for asking in _of_sample(plan, options, size, frames))
+    return added_up(calls, len(samples), items=len(samples) * plan.rows_per_sample)
 
 
 def _of_sample(

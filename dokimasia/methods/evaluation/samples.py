@@ -218,8 +218,8 @@ def _coverage_blocks(coverage: Mapping[str, Any] | None) -> Iterator[Block]:
 
 
 def _look_line(purpose: str, look: Mapping[str, Any], images: Sequence[str]) -> Cell:
-    made = f" → image {look['made']['sha256'][:12]}" if look["made"] else ""
-    text = f"looked closer for {purpose}: {look_text(look, images)}{made}: {look['text']}"
+    image = f" → image {look['made']['sha256'][:12]}" if look["made"] else ""
+    text = f"looked closer for {purpose}: {look_text(look, images)}{image}: {look['text']}"
     return Span(text, "bad" if look["failed"] else "muted")
 
 
