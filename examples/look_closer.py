@@ -12,7 +12,7 @@ from pathlib import Path
 
 from dokimasia import EvaluationRequest, Settings, evaluate, load_settings
 from dokimasia.algorithms.statistics.shares import rate_interval
-from dokimasia.methods.evaluation.sample_view import sample_view
+from dokimasia.methods.evaluation.samples import sample_view
 from dokimasia.simulation.profiles import as_judge, find_profile
 from dokimasia.simulation.scene import Scene, SceneQuestion
 from dokimasia.simulation.serving.server import running_server

@@ -20,7 +20,8 @@ from benchmarks.calibration.trials import Seed, Trial, trial
 from dokimasia.algorithms.scoring import weighted_score
 from dokimasia.algorithms.statistics import bootstrap_interval, difference_interval
 from dokimasia.algorithms.statistics.paired import sign_flip_test
-from dokimasia.methods.evaluation.scores import AnswerRow, collect, summarise
+from dokimasia.methods.evaluation.figures import AnswerRow, collect, summarise
+from dokimasia.report.fields import as_json
 from dokimasia.runs.reading.differences import compare
 from dokimasia.runs.reading.sides import ComparedAnswer, ComparisonSide, SampleRef
 from dokimasia.simulation.profiles import JudgeProfile
@@ -56,7 +57,7 @@ def evaluation(seed: int) -> Seed:
         [draw_scores(rng, JUDGE, _nothing_stated(question)) for _, question in pairs],
         f"{STEADY.name}#blind",
     )
-    summary = summarise(collect(rows), seed=seed)
+    summary = as_json(summarise(collect(rows), seed=seed))
     intervals: dict[str, Trial] = {}
     for who in CANDIDATES:
         expected = _expected(who, JUDGE, pairs)

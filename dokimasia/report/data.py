@@ -144,8 +144,10 @@ class ReportData:
     summary: Mapping[str, Any]
     figures: BaseModel | None = None
     planted: Mapping[str, Any] | None = None
-    differences: Sequence[Mapping[str, Any]] = ()
-    repeats: Mapping[str, Sequence[Mapping[str, Any]]] = field(default_factory=dict[str, Sequence[Mapping[str, Any]]])
+    differences: Sequence[BaseModel | Mapping[str, Any]] = ()
+    repeats: Mapping[str, Sequence[BaseModel | Mapping[str, Any]]] = field(
+        default_factory=dict[str, Sequence[BaseModel | Mapping[str, Any]]]
+    )
     reasons: Mapping[str, str] = field(default_factory=dict[str, str])
     selection: Selection = Selection(failed=0, failed_shown=0, others=0, others_shown=0, seed=0)
     samples: Sequence[Mapping[str, Any]] = ()

@@ -35,8 +35,7 @@ from dokimasia.domain.refinement import (
 )
 from dokimasia.domain.sample import Sample
 from dokimasia.graphs.context import Context, Failure, failed_update
-from dokimasia.graphs.evaluation.final_answer import by_judge, by_rule
-from dokimasia.graphs.evaluation.judgements import judgement_of
+from dokimasia.graphs.evaluation.checkpoint_scoring import by_judge, by_rule, judgement_of
 from dokimasia.graphs.reasking import first_open, gathered, still_open
 from dokimasia.graphs.refinement import hinting
 from dokimasia.graphs.versions import VERSIONS

@@ -17,7 +17,7 @@ from dokimasia.graphs.answering import AnswerState
 from dokimasia.graphs.context import Context
 from dokimasia.graphs.drive import GraphFile
 from dokimasia.graphs.evaluation import checkpoint_scoring, cognitive_replay
-from dokimasia.graphs.evaluation.final_answer import by_nobody
+from dokimasia.graphs.evaluation.checkpoint_scoring import by_nobody
 from dokimasia.graphs.judging import batch_ranking, criteria_making, response_judging
 from dokimasia.graphs.reasking import gathered
 from dokimasia.methods.judging.request import (

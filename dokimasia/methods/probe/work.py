@@ -22,7 +22,7 @@ from dokimasia.graphs.blindspots import deciding, gold_rubrics, probing
 from dokimasia.graphs.context import Context
 from dokimasia.graphs.drive import GraphFile
 from dokimasia.graphs.evaluation import checkpoint_scoring, cognitive_replay
-from dokimasia.graphs.evaluation.final_answer import by_nobody
+from dokimasia.graphs.evaluation.checkpoint_scoring import by_nobody
 from dokimasia.graphs.reasking import gathered
 from dokimasia.graphs.rubrics import rubric_audit
 from dokimasia.methods.probe.detections import JUDGEMENTS, detect

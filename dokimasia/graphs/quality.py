@@ -38,17 +38,17 @@ async def rate(state: State, runtime: Runtime[Context]) -> State:
     sample = await context.store.get(Sample, state["sample"])
     criteria = await context.store.get(CriteriaSet, state["criteria"])
     criterion = criteria.criteria[state["number"] - 1]
-    asked = await context.ask(rate_criterion(sample, criterion), node="rate")
-    if asked.value is None or asked.provenance is None:
-        return {"calls": asked.calls, **failed_update(asked.failure)}
-    made = CriterionRating(
+    reply = await context.ask(rate_criterion(sample, criterion), node="rate")
+    if reply.value is None or reply.provenance is None:
+        return {"calls": reply.calls, **failed_update(reply.failure)}
+    rating = CriterionRating(
         sample=sample.digest,
         criteria=state["criteria"],
         number=state["number"],
-        quality=asked.value,
-        provenance=asked.provenance,
+        quality=reply.value,
+        provenance=reply.provenance,
     )
-    return {"calls": asked.calls, "result": await context.store.put(made)}
+    return {"calls": reply.calls, "result": await context.store.put(rating)}
 
 
 def build() -> StateGraph[State, Context]:

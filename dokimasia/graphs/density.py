@@ -42,13 +42,13 @@ async def classify(state: State, runtime: Runtime[Context]) -> State:
     """Take the domain that the data give, or ask the judge for it."""
     context = runtime.context
     sample = await context.store.get(Sample, state["sample"])
-    given = domain_of(sample)
-    if given is not None:
-        return {"domain": given, "domain_call": ""}
-    asked = await context.ask(classify_domain(sample), node="classify")
-    if asked.value is None or asked.provenance is None:
-        return {"calls": asked.calls, **failed_update(asked.failure)}
-    return {"calls": asked.calls, "domain": asked.value, "domain_call": await context.store.put(asked.provenance)}
+    domain = domain_of(sample)
+    if domain is not None:
+        return {"domain": domain, "domain_call": ""}
+    reply = await context.ask(classify_domain(sample), node="classify")
+    if reply.value is None or reply.provenance is None:
+        return {"calls": reply.calls, **failed_update(reply.failure)}
+    return {"calls": reply.calls, "domain": reply.value, "domain_call": await context.store.put(reply.provenance)}
 
 
 async def rate(state: State, runtime: Runtime[Context]) -> State:
@@ -58,22 +58,22 @@ async def rate(state: State, runtime: Runtime[Context]) -> State:
     if not isinstance(options, FilterOptions):
         raise ConfigError("the density filter needs the options of a filter: Context(options=FilterOptions(...))")
     sample = await context.store.get(Sample, state["sample"])
-    asked = await context.ask(rate_density(sample), node="rate")
-    if asked.value is None or asked.provenance is None:
-        return {"calls": asked.calls, **failed_update(asked.failure)}
+    reply = await context.ask(rate_density(sample), node="rate")
+    if reply.value is None or reply.provenance is None:
+        return {"calls": reply.calls, **failed_update(reply.failure)}
     domain = cast("Domain", state["domain"])
     threshold = options.thresholds.get(domain, Threshold())
-    said = state.get("domain_call")
+    domain_call = state.get("domain_call")
     rating = DensityRating(
         sample=sample.digest,
         domain=domain,
-        density=asked.value,
+        density=reply.value,
         threshold=threshold,
-        kept=threshold.met_by(asked.value),
-        provenance=asked.provenance,
-        domain_provenance=await context.store.get(Provenance, said) if said else None,
+        kept=threshold.met_by(reply.value),
+        provenance=reply.provenance,
+        domain_provenance=await context.store.get(Provenance, domain_call) if domain_call else None,
     )
-    return {"calls": asked.calls, "result": [await context.store.put(rating)]}
+    return {"calls": reply.calls, "result": [await context.store.put(rating)]}
 
 
 async def after_classifying(state: State) -> Literal["rate", "__end__"]:
