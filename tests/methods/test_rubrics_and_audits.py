@@ -22,7 +22,7 @@ from dokimasia.methods.checks import decide, pending_checks
 from dokimasia.methods.review import ReviewRequest, review
 from dokimasia.methods.rubrics import METHOD as RUBRICS
 from dokimasia.methods.rubrics import RubricRequest, encode_sets, make_rubrics, read_sets, sets_of_run
-from dokimasia.methods.rubrics.blocks import section
+from dokimasia.methods.rubrics.report import section
 from dokimasia.prompts import recognise
 from dokimasia.report.blocks import Bullets, Table, plain
 from dokimasia.report.data import ReportData

@@ -104,7 +104,7 @@ def ranks(data: ReportData) -> Section | None:
             [Span(name, "strong"), *(Span(f"{share:.0f}", "" if share >= 0.5 else "muted") for share in shares)]
         )
     columns = [Column("model", numeric=False), *map(Column, ranks)]
-    about = "Rank distribution: in percent of the resamples of case_section, how often a model takes a rank"
+    about = "Rank distribution: in percent of the resamples of cases, how often a model takes a rank"
     return Section("ranks", "Ranks", (Chart(chart, about), Table(columns, rows, about)), menu="Ranks")
 
 
