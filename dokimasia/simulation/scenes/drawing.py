@@ -81,9 +81,7 @@ PLURALS: dict[str, str] = {**{name: f"{name}s" for name in THING_NAMES}, "bench"
 
 @cache
 def _pictures_of_things() -> dict[str, list[str]]:
-    return yaml.safe_load(
-        resources.files("dokimasia.simulation.scenes").joinpath("things.yaml").read_text(encoding="utf-8")
-    )
+    return yaml.safe_load(resources.files(__package__).joinpath("things.yaml").read_text(encoding="utf-8"))
 
 
 def box_of(at: Pixels) -> Box:
@@ -235,7 +233,7 @@ class Panel(NamedTuple):
     at: Pixels
     facts: tuple[Fact, ...]
     figure: str = ""
-    copies: int = 1
+    count: int = 1
     colour: str = ""
     ink: str = ""
     words: str = ""
@@ -266,9 +264,9 @@ def _panel(at: Pixels, facts: tuple[Fact, ...], colours: dict[str, str]) -> Pane
         elif value in SHAPES or value in _pictures_of_things():
             panel = panel._replace(figure=value)
         elif fact.attribute == "stars":
-            panel = panel._replace(figure="star", copies=int(value), colour="yellow")
+            panel = panel._replace(figure="star", count=int(value), colour="yellow")
         elif panel.figure and value.isdigit() and int(value) <= _MOST_COPIES:
-            panel = panel._replace(copies=int(value))
+            panel = panel._replace(count=int(value))
         else:
             panel = panel._replace(words=_worded(fact, at))
     if facts[0].attribute == "shirt":
@@ -380,13 +378,13 @@ def _draw_figure(canvas: Canvas, scene: Scene, panels: list[Panel]) -> None:
 def _draw_figures(canvas: Canvas, panel: Panel) -> None:
     """Draw as many copies of a thing or shape as a panel says, in rows, and its words over them."""
     x0, y0, x1, y1 = inset(panel.at, 4)
-    columns = min(panel.copies, max(1, math.ceil(math.sqrt(panel.copies * (x1 - x0) / (y1 - y0)))))
-    rows = math.ceil(panel.copies / columns)
+    columns = min(panel.count, max(1, math.ceil(math.sqrt(panel.count * (x1 - x0) / (y1 - y0)))))
+    rows = math.ceil(panel.count / columns)
     side = min((x1 - x0) / columns, (y1 - y0) / rows)
-    for number in range(panel.copies):
+    for number in range(panel.count):
         x = (x0 + x1) / 2 + (number % columns - (columns - 1) / 2) * (x1 - x0) / columns
         y = (y0 + y1) / 2 + (number // columns - (rows - 1) / 2) * (y1 - y0) / rows
-        half = min(side, 120) / 2 - 2 * (panel.copies > 1)
+        half = min(side, 120) / 2 - 2 * (panel.count > 1)
         at = (x - half, y - half, x + half, y + half)
         if panel.figure in SHAPES:
             canvas.shape(panel.figure, at, panel.fill)
