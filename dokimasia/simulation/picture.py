@@ -11,7 +11,8 @@ from dokimasia.domain.identity import digest
 from dokimasia.errors import NotFound
 from dokimasia.simulation.scene import Scene
 from dokimasia.simulation.scenes import LAYOUTS
-from dokimasia.simulation.scenes.drawing import draw_scene_image
+from dokimasia.simulation.scenes.draft import SceneReader
+from dokimasia.simulation.scenes.drawing import Canvas
 
 KEYWORD = b"dokimasia-scene"
 """The keyword of the PNG text chunk that carries a scene: JSON with `id`, `box` and `scene`."""
@@ -32,12 +33,14 @@ def draw_scene(scene: Scene) -> bytes:
     Raises:
         NotFound: if the scene's domain has no layout of that name.
     """
-    layout = next((layout for layout in LAYOUTS[scene.domain] if layout.name == scene.layout), None)
-    if layout is None:
+    painter = next((layout for layout in LAYOUTS[scene.domain] if layout.name == scene.layout), None)
+    if painter is None:
         raise NotFound(
             f"scene {scene.id}: the domain {scene.domain} has no layout {scene.layout!r}; make scenes with make_scene"
         )
-    return embed_scene(draw_scene_image(scene, layout.style), scene)
+    canvas = Canvas()
+    painter.paint(canvas, SceneReader(scene))
+    return embed_scene(canvas.png(), scene)
 
 
 def embed_scene(png: bytes, scene: Scene, box: tuple[float, float, float, float] = (0.0, 0.0, 1.0, 1.0)) -> bytes:

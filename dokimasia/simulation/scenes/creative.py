@@ -5,25 +5,28 @@ from dokimasia.simulation.scene import SceneQuestion
 from dokimasia.simulation.scenes.draft import (
     MONTHS,
     ORDINALS,
+    WHITE,
     Clue,
     Composition,
     MeasuredItem,
     MeasureWording,
     SceneDraft,
     SceneLayout,
+    SceneReader,
     article,
     ask_kind,
     by_how_much,
     coloured,
     compare_pair,
     count_above,
+    draw_shape,
     infer_sum,
     relate_next,
     say_both,
     spread,
     who_has_more,
 )
-from dokimasia.simulation.scenes.drawing import Pixels
+from dokimasia.simulation.scenes.drawing import COLOURS, INK, PAPER, Canvas, Pixels, Rgb, draw_thing, inset, tint
 
 _HEROES: tuple[str, ...] = ("Mila", "Otto", "Petra", "Rufus", "Tessa", "Hugo", "Zora")
 _STORIES: tuple[str, ...] = ("The Long Walk", "Lost and Found", "A Fair Deal", "Market Day", "The Great Count")
@@ -142,6 +145,46 @@ def _left_over(d: SceneDraft, numbers: list[int], haul: str) -> SceneQuestion:
     return d.pose("infer", text, clues)
 
 
+def _paint_comic(c: Canvas, s: SceneReader) -> None:
+    c.rect((0, 0, 640, 480), PAPER, line=None)
+    c.text(s.at("title"), s.value("title"), size=38, align="centre")
+    for n in range(3):
+        x0, y0, x1, y1 = _panel(n)
+        c.rect(
+            (x0, y0, x1, y1),
+            s.rng.choice(((210, 232, 244), (246, 226, 200), (220, 238, 214), (232, 220, 240))),
+            width=4,
+        )
+        c.rect((x0 + 3, y1 - 40, x1 - 3, y1 - 3), (236, 228, 214), line=None)
+        _figure(c, s.at(f"p{n}.shirt"), COLOURS[s.value(f"p{n}.shirt")])
+        draw_thing(c, s.value(f"p{n}.prop"), s.at(f"p{n}.prop"), COLOURS[s.value(f"p{n}.tone")])
+        at = s.at(f"p{n}.says")
+        tail = (at[0] + 52, at[3] + 38)
+        c.poly([(at[0] + 34, at[3] - 8), (at[0] + 66, at[3] - 8), tail], WHITE)
+        c.rect(at, WHITE, radius=16)
+        c.poly([(at[0] + 37, at[3] - 9), (at[0] + 63, at[3] - 9), (at[0] + 51, at[3] + 20)], WHITE, line=None)
+        c.paragraph(inset(at, 14), s.value(f"p{n}.says"), size=23, align="centre")
+        c.text(s.at(f"p{n}.speaker"), s.value(f"p{n}.speaker"), size=21, align="centre")
+
+
+def _figure(c: Canvas, at: Pixels, shirt: Rgb) -> None:
+    x0, y0, x1, y1 = at
+    middle, skin = (x0 + x1) / 2, (240, 206, 172)
+    for x in (middle - 18, middle + 4):
+        c.rect((x, y1 - 50, x + 14, y1), (70, 76, 96))
+    c.line([(middle - 22, y0 + 66), (x0 + 8, y0 + 112)], width=7)
+    c.line([(middle + 22, y0 + 66), (x1 - 8, y0 + 112)], width=7)
+    c.rect((middle - 26, y0 + 56, middle + 26, y1 - 44), shirt, radius=10)
+    c.oval((middle - 26, y0 + 4, middle + 26, y0 + 58), skin)
+    c.arc((middle - 14, y0 + 22, middle + 14, y0 + 48), 20, 160)
+    for x in (middle - 11, middle + 7):
+        c.oval((x, y0 + 22, x + 5, y0 + 28), INK)
+
+
+COMIC = SceneLayout("comic", _comic, _paint_comic)
+"""The layout."""
+
+
 # --- the poster ------------------------------------------------------------------------------------------------------
 
 _FESTIVALS: tuple[str, ...] = (
@@ -229,6 +272,26 @@ def _tickets(d: SceneDraft, items: list[MeasuredItem]) -> SceneQuestion:
     ]  # fmt: skip
     text = f"Someone buys {many} seats of the class {seat.label} and pays with ${note}. How much change is due?"
     return d.pose("infer", text, clues)
+
+
+def _paint_poster(c: Canvas, s: SceneReader) -> None:
+    tone = COLOURS[s.value("ground")]
+    c.rect((0, 0, 640, 480), tone, line=None)
+    c.rect((24, 16, 616, 464), PAPER, width=3, radius=14)
+    c.text(s.at("title"), s.value("title"), size=50, align="centre")
+    c.rect((44, 116, 290, 384), tint(tone, 0.7), width=3)
+    draw_thing(c, s.value("motif"), s.at("motif"), COLOURS[s.value("paint")])
+    for id, size in (("day", 26), ("hour", 22), ("hall", 22)):
+        c.text(s.at(id), s.value(id), size=size)
+    for id in s.under("seat"):
+        x0, _, x1, y1 = s.at(id)
+        c.text(s.at(id), s.value(id), size=21, align="left" if id.endswith("name") else "right")
+        c.line([(x0 - 6, y1), (x1, y1)], line=tint(INK, 0.7), width=1)
+    x0, y0, x1, y1 = s.at("stars")
+    many = s.number("stars")
+    for n in range(many):
+        x = x0 + (x1 - x0) * (n + 0.5) / many
+        c.regular((x - 22, y0 + 3, x + 22, y1 - 3), 5, tone, inner=0.45)
 
 
 # --- the coat of arms ------------------------------------------------------------------------------------------------
@@ -348,9 +411,49 @@ def _blazon(d: SceneDraft, at: int, tone: Clue) -> SceneQuestion:
     return d.pose("infer", text, clues, *say_both("{}, {}".format, clues[2], clues[1]))
 
 
+_SPOTS = {1: ((0.5, 0.5),), 2: ((0.3, 0.5), (0.7, 0.5)), 3: ((0.5, 0.28), (0.28, 0.7), (0.72, 0.7)),
+          4: ((0.28, 0.28), (0.72, 0.28), (0.28, 0.72), (0.72, 0.72)),
+          5: ((0.24, 0.24), (0.76, 0.24), (0.5, 0.5), (0.24, 0.76), (0.76, 0.76))}  # fmt: skip
+
+
+def _paint_arms(c: Canvas, s: SceneReader) -> None:
+    c.rect((0, 0, 640, 480), s.rng.choice(((238, 230, 208), (224, 230, 232), (232, 226, 236))), line=None)
+    c.text(s.at("house"), f"House of {s.value('house')}", size=24)
+    _crest(c, s.value("crest"), s.at("crest"))
+    for n in range(4):
+        x0, y0, x1, y1 = s.at(f"q{n}.tone")
+        c.rect((x0, y0, x1, y1), COLOURS[s.value(f"q{n}.tone")], width=3)
+        fill = COLOURS[s.value(f"q{n}.ink")]
+        for x, y in _SPOTS[s.number(f"q{n}.many")]:
+            cx, cy = x0 + x * (x1 - x0), y0 + y * (y1 - y0)
+            draw_shape(c, s.value(f"q{n}.charge"), (cx - 19, cy - 19, cx + 19, cy + 19), fill)
+    c.poly([(171, 372), (470, 372), (320, 394)], (150, 120, 70), width=3)
+    at = s.at("motto")
+    c.poly([(at[0] - 30, at[1] + 8), (at[0], at[1]), (at[0], at[3]), (at[0] - 30, at[3] + 8)], (226, 206, 150))
+    c.poly([(at[2] + 30, at[1] + 8), (at[2], at[1]), (at[2], at[3]), (at[2] + 30, at[3] + 8)], (226, 206, 150))
+    c.rect(at, (246, 232, 190))
+    c.text(inset(at, 4), s.value("motto"), size=26, align="centre")
+
+
+def _crest(c: Canvas, name: str, at: Pixels) -> None:
+    x0, y0, x1, y1 = at
+    gold: Rgb = (240, 196, 60)
+    if name == "sun":
+        c.regular(at, 12, gold, inner=0.6)
+    elif name == "crown":
+        w = (x1 - x0) / 4
+        c.poly([(x0, y1 - 8), (x0, y0 + 16), (x0 + w, y0 + 38), (x0 + 2 * w, y0 + 8), (x0 + 3 * w, y0 + 38), (x1, y0 + 16),
+                (x1, y1 - 8)], gold)  # fmt: skip
+    else:
+        c.rect((x0 + 16, y0 + 20, x1 - 16, y1 - 6), (170, 172, 178))
+        for x in (x0 + 12, x0 + 33, x0 + 54):
+            c.rect((x, y0 + 6, x + 14, y0 + 24), (170, 172, 178))
+        c.rect((x0 + 33, y1 - 32, x0 + 47, y1 - 6), INK)
+
+
 LAYOUTS: tuple[SceneLayout, ...] = (
-    SceneLayout("poster", _poster, "things"),
-    SceneLayout("arms", _arms, "figure"),
-    SceneLayout("comic", _comic, "things"),
+    SceneLayout("poster", _poster, _paint_poster),
+    SceneLayout("arms", _arms, _paint_arms),
+    COMIC,
 )
 """The layouts of creative and cultural pictures."""

@@ -6,12 +6,14 @@ from typing import NamedTuple
 from dokimasia.simulation import capabilities as can
 from dokimasia.simulation.scene import SceneQuestion
 from dokimasia.simulation.scenes.draft import (
+    WHITE,
     Clue,
     Composition,
     MeasuredItem,
     MeasureWording,
     SceneDraft,
     SceneLayout,
+    SceneReader,
     ask_kind,
     compare_pair,
     count_above,
@@ -20,7 +22,7 @@ from dokimasia.simulation.scenes.draft import (
     relate_next,
     spread,
 )
-from dokimasia.simulation.scenes.drawing import COLOURS, PIE, Pixels, on_circle
+from dokimasia.simulation.scenes.drawing import COLOURS, FAINT, INK, SHADE, Canvas, Pixels, inset, on_circle, tint
 
 _MONTHS: tuple[str, ...] = ("January", "February", "March", "April", "May", "June", "July")
 
@@ -91,6 +93,12 @@ def _titled(d: SceneDraft, title: str, unit: str) -> None:
     d.fact("unit", "figure", "unit", unit, (60, 48, 580, 70))
 
 
+def _paint_heading(c: Canvas, s: SceneReader) -> None:
+    c.rect((8, 8, 632, 472), WHITE, line=FAINT)
+    c.text(s.at("title"), s.value("title"), size=28, align="centre")
+    c.text(s.at("unit"), f"values in {s.value('unit')}", size=16, line=SHADE, align="centre")
+
+
 # --- bars -------------------------------------------------------------------------------------------------------------
 
 _BASE, _TOP = 420, 100
@@ -115,6 +123,28 @@ def _bars(d: SceneDraft) -> Composition:
     clues = _heading(d)
     words = _wording("bar", "the bar for {}", theme.unit)
     return f"a bar chart: {theme.title}", _series(d, words, items, "bar chart", clues, _UNIT)
+
+
+def _axes(c: Canvas) -> None:
+    for value in range(0, 101, 20):
+        y = _BASE - _height(value)
+        c.line([(72, y), (610, y)], line=FAINT, width=1)
+        c.text((24, y - 10, 64, y + 10), str(value), size=14, line=SHADE, align="right")
+    c.line([(72, _TOP), (72, _BASE), (610, _BASE)])
+
+
+def _paint_bars(c: Canvas, s: SceneReader) -> None:
+    _paint_heading(c, s)
+    _axes(c)
+    tone = s.rng.choice([COLOURS[name] for name in ("red", "orange", "green", "blue", "purple")])
+    for id in s.under("bar"):
+        x0, y0, x1, y1 = s.at(id)
+        if id.endswith("label"):
+            c.text(inset(s.at(id), 3), s.value(id), size=16, align="centre")
+        else:
+            top = _BASE - _height(s.number(id))
+            c.rect((x0, top, x1, y1), tint(tone, 0.2), line=INK)
+            c.text((x0, y0, x1, top), s.value(id), size=17, align="centre")
 
 
 # --- lines ------------------------------------------------------------------------------------------------------------
@@ -155,7 +185,29 @@ def _lines(d: SceneDraft) -> Composition:
     return f"a line chart: {title}", questions
 
 
+def _paint_lines(c: Canvas, s: SceneReader) -> None:
+    _paint_heading(c, s)
+    _axes(c)
+    for id in s.under("month"):
+        c.text(inset(s.at(id), 3), s.value(id), size=16, align="centre")
+    for legend in s.under("legend"):
+        tone = COLOURS[s.value(legend)]
+        x0, y0, x1, y1 = s.at(legend)
+        c.line([(x0 + 6, (y0 + y1) / 2), (x0 + 46, (y0 + y1) / 2)], line=tone, width=5)
+        c.text((x0 + 56, y0, x1, y1), s.subject(legend), size=17)
+        ids = s.under(f"line{legend[-1]}.")
+        points = [((s.at(id)[0] + s.at(id)[2]) / 2, s.at(id)[3] - 7) for id in ids]
+        c.line(points, line=tone, width=4)
+        for id, (x, y) in zip(ids, points, strict=True):
+            c.oval((x - 6, y - 6, x + 6, y + 6), tone)
+            x0, y0, x1, _ = s.at(id)
+            c.rect((x - 14, y0, x + 14, y0 + 20), WHITE, line=None)
+            c.text((x0, y0, x1, y0 + 20), s.value(id), size=16, align="centre")
+
+
 # --- the pie ----------------------------------------------------------------------------------------------------------
+
+_ROUND: Pixels = (36, 100, 386, 450)
 
 
 def _shares(rng: Random, n: int) -> list[int]:
@@ -167,7 +219,7 @@ def _shares(rng: Random, n: int) -> list[int]:
 
 
 def _tag(start: float, share: int) -> Pixels:
-    x, y = on_circle(PIE, start + 1.8 * share, 0.72)
+    x, y = on_circle(_ROUND, start + 1.8 * share, 0.72)
     return (x - 24, y - 13, x + 24, y + 13)
 
 
@@ -216,6 +268,26 @@ def _rest(d: SceneDraft, w: MeasureWording, items: list[MeasuredItem]) -> SceneQ
     return d.pose("infer", f"Which share do all slices other than {one.label} and {other.label} have together?", clues)
 
 
+def _paint_pie(c: Canvas, s: SceneReader) -> None:
+    _paint_heading(c, s)
+    x0, y0, x1, y1 = inset(_ROUND, 4)
+    ids = [id for id in s.under("slice") if id.endswith("share")]
+    start = -90.0
+    for id in ids:
+        tone = COLOURS[s.value(id.replace("share", "colour"))]
+        sweep = 3.6 * s.number(id)
+        c.wedge((x0, y0, x1, y1), start, start + sweep, tone)
+        start += sweep
+    for id in ids:
+        c.rect(s.at(id), WHITE, line=SHADE, width=1, radius=6)
+        c.text(s.at(id), s.value(id), size=17, align="centre")
+    for id in s.under("slice"):
+        if id.endswith("colour"):
+            c.rect(inset(s.at(id), 4), COLOURS[s.value(id)])
+        elif id.endswith("label"):
+            c.text(s.at(id), s.value(id), size=20)
+
+
 # --- the table --------------------------------------------------------------------------------------------------------
 
 _YEARS: tuple[str, ...] = ("2019", "2020", "2021", "2022", "2023", "2024")
@@ -249,10 +321,24 @@ def _table(d: SceneDraft) -> Composition:
     return f"a table: {theme.title}", _series(d, words, items, "table", clues, _UNIT)
 
 
+def _paint_table(c: Canvas, s: SceneReader) -> None:
+    _paint_heading(c, s)
+    tone = s.rng.choice(((38, 98, 196), (34, 120, 96), (140, 70, 40), (90, 70, 150)))
+    c.rect((32, 86, 608, 132), tone, line=None)
+    for id in s.under("year"):
+        c.text(s.at(id), s.value(id), size=20, line=WHITE, align="centre")
+    for n, id in enumerate(s.under("row")):
+        x0, y0, _, y1 = s.at(id)
+        c.rect((32, y0, 608, y1 + 8), tint(tone, 0.9 if n % 2 else 0.97), line=FAINT, width=1)
+        c.text((x0 + 6, y0, 190, y1), s.value(id), size=20)
+    for id in s.under("cell"):
+        c.text(s.at(id), s.value(id), size=21, align="centre")
+
+
 LAYOUTS: tuple[SceneLayout, ...] = (
-    SceneLayout("bars", _bars, "figure"),
-    SceneLayout("lines", _lines, "figure"),
-    SceneLayout("pie", _pie, "figure"),
-    SceneLayout("table", _table, "sheet"),
+    SceneLayout("bars", _bars, _paint_bars),
+    SceneLayout("lines", _lines, _paint_lines),
+    SceneLayout("pie", _pie, _paint_pie),
+    SceneLayout("table", _table, _paint_table),
 )
 """The layouts of structured data."""

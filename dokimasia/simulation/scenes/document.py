@@ -12,6 +12,7 @@ from dokimasia.simulation.scenes.draft import (
     MeasureWording,
     SceneDraft,
     SceneLayout,
+    SceneReader,
     article,
     by_how_much,
     compare_pair,
@@ -23,7 +24,7 @@ from dokimasia.simulation.scenes.draft import (
     say_both,
     spread,
 )
-from dokimasia.simulation.scenes.drawing import box_of
+from dokimasia.simulation.scenes.drawing import ACCENT, FAINT, INK, SHADE, Canvas, box_of, inset, tint
 
 _FIRMS: tuple[str, ...] = (
     "Alder Works",
@@ -120,6 +121,29 @@ def _strike(d: SceneDraft, items: list[MeasuredItem], total: int) -> SceneQuesti
     return d.pose("infer", f"If the item {gone.label} were struck out, what would the total be?", clues)
 
 
+def _paint_invoice(c: Canvas, s: SceneReader) -> None:
+    tone = s.rng.choice((ACCENT, (150, 52, 60), (34, 120, 96), (96, 70, 140)))
+    c.rect((16, 12, 624, 468), (255, 255, 255), line=FAINT)
+    c.text(s.at("seller"), s.value("seller"), size=28, line=tone)
+    c.text(s.at("kind"), "INVOICE", size=30, align="right")
+    for id, label in (("number", "Number"), ("date", "Date"), ("due", "Due by")):
+        c.text(s.at(id), label, size=16, line=SHADE)
+        c.text(s.at(id), s.value(id), size=17, align="right")
+    c.text((40, 72, 330, 92), "Billed to", size=14, line=SHADE)
+    c.text(s.at("buyer"), s.value("buyer"), size=20)
+    c.rect((32, 164, 608, 198), tone, line=None)
+    for name, (_, left, right) in zip(("Item", "Quantity", "Unit price", "Amount"), _COLUMNS, strict=True):
+        align = "left" if name == "Item" else "right"
+        c.text((left, 164, right, 198), name, size=16, line=(255, 255, 255), align=align)
+    for id in s.under("line"):
+        x0, _, x1, y1 = s.at(id)
+        c.text(s.at(id), s.value(id), size=18, align="left" if id.endswith("item") else "right")
+        c.line([(x0 - 8, y1 + 1), (x1 + 8, y1 + 1)], line=FAINT, width=1)
+    c.rect(inset(s.at("total"), -6), tint(tone, 0.85), line=None)
+    c.text(s.at("total"), "Total", size=20)
+    c.text(s.at("total"), s.value("total"), size=24, align="right")
+
+
 # --- the programme ---------------------------------------------------------------------------------------------------
 
 _TALKS: tuple[str, ...] = (
@@ -190,6 +214,18 @@ def _programme(d: SceneDraft) -> Composition:
     return f"the programme of {title} with {n} talks", questions
 
 
+def _paint_programme(c: Canvas, s: SceneReader) -> None:
+    tone = s.rng.choice(((30, 90, 110), (120, 60, 30), (84, 50, 120), (40, 100, 60)))
+    c.rect((16, 12, 624, 468), (255, 255, 255), line=tone, width=4)
+    c.text(s.at("title"), s.value("title"), size=42, line=tone, align="centre")
+    c.text(s.at("date"), s.value("date"), size=22, align="centre")
+    for (_, left, right), name in zip(_PROGRAMME, ("Time", "Talk", "Room", "Speaker", "Seats"), strict=True):
+        c.text((left, 130, right, 164), name, size=17, line=SHADE)
+    c.line([(32, 168), (608, 168)], line=tone, width=3)
+    for id in s.under("row"):
+        c.text(s.at(id), s.value(id), size=20, line=tone if id.endswith("talk") else INK)
+
+
 _EVENTS: tuple[str, ...] = (
     "the harvest supper",
     "the garden party",
@@ -200,6 +236,16 @@ _EVENTS: tuple[str, ...] = (
 _HALLS: tuple[str, ...] = ("Mason Hall", "the Old Mill", "Ferry House", "the Town Library", "Saint Anne School")
 _ENCLOSED: tuple[str, ...] = ("map", "menu", "ticket", "photograph", "poster", "timetable", "badge", "leaflet")
 _BRING: tuple[str, ...] = ("a warm coat", "a folding chair", "a lantern", "a picnic basket", "a notebook")
+_LINES = {
+    "event": "We have the pleasure to invite you to {}.",
+    "day": "It takes place on {}.",
+    "start": "Doors open and we begin at {}.",
+    "hours": "The event lasts {}.",
+    "hall": "We shall meet in {}.",
+    "fee": "The fee for each guest is {}.",
+    "bring": "Please bring {} with you.",
+    "reply": "Please reply by {}.",
+}
 
 
 def _letter(d: SceneDraft) -> Composition:
@@ -298,9 +344,27 @@ def _letter_infer(d: SceneDraft, begin: Clue, cost: Clue, numbers: tuple[int, in
     return d.pose("infer", f"What would a party of {party} guests pay altogether?", (cost, size, pays))
 
 
+def _paint_letter(c: Canvas, s: SceneReader) -> None:
+    c.rect((0, 0, 640, 480), s.rng.choice(((222, 214, 200), (206, 214, 222), (214, 220, 206))), line=None)
+    c.rect((36, 14, 606, 470), (255, 254, 248), line=FAINT)
+    c.text(s.at("guest"), f"Dear {s.value('guest')},", size=21)
+    for id, form in _LINES.items():
+        c.text(s.at(id), form.format(s.value(id)), size=18)
+    c.text((70, 362, 320, 394), "With kind regards,", size=18)
+    c.text(s.at("sender"), s.value("sender"), size=24, line=(36, 60, 140))
+    x0, y0, _, _ = s.at("paper0")
+    c.text((x0, y0 - 26, x0 + 160, y0 - 2), "Enclosures:", size=16, line=SHADE)
+    for id in s.under("paper"):
+        c.text(s.at(id), f"- {s.value(id)}", size=17)
+
+
+LETTER = SceneLayout("letter", _letter, _paint_letter)
+"""The layout."""
+
+
 LAYOUTS: tuple[SceneLayout, ...] = (
-    SceneLayout("invoice", _invoice, "sheet"),
-    SceneLayout("letter", _letter, "sheet"),
-    SceneLayout("programme", _programme, "sheet"),
+    SceneLayout("invoice", _invoice, _paint_invoice),
+    LETTER,
+    SceneLayout("programme", _programme, _paint_programme),
 )
 """The layouts of documents."""

@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 from dokimasia.domain.criterion import Box
 from dokimasia.simulation import capabilities as can
-from dokimasia.simulation.scene import Fact, QuestionKind, SceneQuestion, SceneStep
-from dokimasia.simulation.scenes.drawing import Pixels, Style, box_of, union
+from dokimasia.simulation.scene import Fact, QuestionKind, Scene, SceneQuestion, SceneStep
+from dokimasia.simulation.scenes.drawing import Canvas, Pixels, Rgb, box_of, inset, pixels, union
 
 _WEIGHTS: dict[int, tuple[tuple[int, ...], ...]] = {
     3: ((3, 3, 4), (2, 3, 5), (2, 2, 6)),
@@ -159,12 +159,40 @@ Composition = tuple[str, list[SceneQuestion]]
 """What a layout composes beside the facts: the title, and one question of each kind."""
 
 
+class SceneReader:
+    """A scene as a painter reads it: facts by id, their regions in pixels, and a seeded draw for what is no fact."""
+
+    def __init__(self, scene: Scene) -> None:
+        self._facts = {fact.id: fact for fact in scene.facts}
+        self.rng = Random(scene.look)
+
+    def value(self, id: str) -> str:
+        """Return the fact's value."""
+        return self._facts[id].value
+
+    def number(self, id: str) -> int:
+        """Return the digits of the fact's value as one number."""
+        return int("".join(c for c in self._facts[id].value if c.isdigit()))
+
+    def subject(self, id: str) -> str:
+        """Return what the fact is about."""
+        return self._facts[id].subject
+
+    def at(self, id: str) -> Pixels:
+        """Return the fact's region in pixels."""
+        return pixels(self._facts[id].box)
+
+    def under(self, prefix: str) -> list[str]:
+        """Return the ids that begin with the prefix, in the scene's order."""
+        return [id for id in self._facts if id.startswith(prefix)]
+
+
 class SceneLayout(NamedTuple):
-    """One sort of picture: its name, what composes a draft's facts and asks its questions, and the style it is drawn in."""
+    """One sort of picture. `compose` tells the facts of a draft, and asks the questions."""
 
     name: str
     compose: Callable[[SceneDraft], Composition]
-    style: Style
+    paint: Callable[[Canvas, SceneReader], None]
 
 
 def spread(rng: Random, n: int, low: int, high: int, *, step: int = 1, gap: int = 3) -> list[int]:
@@ -347,6 +375,8 @@ def _infer_range(d: SceneDraft, w: MeasureWording, items: Sequence[MeasuredItem]
     return d.pose("infer", f"How far apart are the {most} and the {least} of the {w.many}?", clues)
 
 
+WHITE: Rgb = (255, 255, 255)
+
 TONES: tuple[str, ...] = ("red", "orange", "yellow", "green", "blue", "purple", "pink")
 """The colours of figures that are drawn on white paper."""
 
@@ -379,3 +409,22 @@ def genre_clue(d: SceneDraft, noun: str, kind: str) -> Clue:
 def ask_kind(d: SceneDraft, noun: str, kind: str, text: str, *clues: Clue) -> SceneQuestion:
     """Ask what kind of document, window, figure, drawing, puzzle or work this is, and what else the clues say."""
     return d.join("recognise", f"What kind of {noun} is this, {text}", (genre_clue(d, noun, kind), *clues))
+
+
+SHAPES: tuple[str, ...] = ("circle", "square", "triangle", "pentagon", "star", "diamond")
+
+
+def draw_shape(c: Canvas, name: str, at: Pixels, fill: Rgb) -> None:
+    """Draw the named shape inside a square region.
+
+    Raises:
+        KeyError: if there is no such shape.
+    """
+    if name == "circle":
+        c.oval(at, fill)
+    elif name == "square":
+        c.rect(inset(at, (at[2] - at[0]) * 0.07), fill)
+    elif name == "star":
+        c.regular(at, 5, fill, inner=0.45)
+    else:
+        c.regular(at, {"triangle": 3, "diamond": 4, "pentagon": 5}[name], fill)

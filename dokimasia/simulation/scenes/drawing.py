@@ -1,36 +1,25 @@
-"""How scenes are drawn: 640 x 480 pixels in one of three styles, every fact where its box is.
-
-Simulated models read a scene from its picture's metadata; the drawing is for people. Facts with one box are drawn as one
-panel: the things or shapes that they name, as many as they say and in their colour, and what else they say in words.
-"""
+"""The drawing vocabulary: a canvas of 640 x 480 pixels, colours by name, text that fits its box, small pictures of things."""
 
 import math
-from collections.abc import Callable, Sequence
-from functools import cache, lru_cache
-from importlib import resources
+from collections.abc import Callable
+from functools import lru_cache
 from io import BytesIO
-from typing import Literal, NamedTuple
 
-import yaml
 from PIL import Image, ImageDraw, ImageFont
 
 from dokimasia.domain.criterion import Box
-from dokimasia.simulation.scene import Fact, Scene
 
 WIDTH, HEIGHT = 640, 480
 
 Pixels = tuple[float, float, float, float]
 PixelPoint = tuple[float, float]
 Rgb = tuple[int, int, int]
-Style = Literal["things", "sheet", "figure"]
-"""The three ways to draw a scene: things before a background, a sheet of words, and a figure of shapes and values."""
 
 INK: Rgb = (34, 38, 46)
 PAPER: Rgb = (252, 251, 247)
 SHADE: Rgb = (128, 132, 140)
 FAINT: Rgb = (214, 216, 222)
 ACCENT: Rgb = (38, 98, 196)
-WHITE: Rgb = (255, 255, 255)
 
 COLOURS: dict[str, Rgb] = {
     "red": (212, 46, 44),
@@ -40,48 +29,12 @@ COLOURS: dict[str, Rgb] = {
     "blue": (40, 92, 204),
     "purple": (132, 62, 170),
     "pink": (245, 150, 188),
-    "white": WHITE,
+    "white": (255, 255, 255),
     "black": (30, 30, 32),
 }
 """The colours that facts name, far enough apart that none is taken for another."""
 
 COLOUR_NAMES: tuple[str, ...] = tuple(COLOURS)
-
-SHAPES: tuple[str, ...] = ("circle", "square", "triangle", "pentagon", "star", "diamond")
-_CORNERS = {"triangle": 3, "square": 4, "diamond": 4, "pentagon": 5, "star": 10}
-
-_MATERIALS: dict[str, Rgb] = {
-    "dark": (60, 60, 64),
-    "light": PAPER,
-    "grey": (170, 172, 178),
-    "wood": (150, 104, 62),
-    "glass": (196, 226, 240),
-    "leaf": (44, 130, 64),
-    "skin": (240, 206, 172),
-    "gold": (240, 196, 60),
-    "cream": (246, 240, 200),
-}
-"""The colours of parts of things that do not have the thing's own colour."""
-
-_AIR: dict[str, Rgb] = {"sun": (176, 216, 240), "moon": (82, 92, 126), "cloud": (172, 186, 200)}
-_ACTIVE = ("on", "open", "ticked", "lit")
-_UNLABELLED = ("title", "name", "label", "heading", "caption", "letter", "value")
-_LABEL_WIDTH = 150
-"""The least width in pixels of a box in which a value has its attribute before it."""
-
-_MOST_COPIES = 9
-
-THING_NAMES: tuple[str, ...] = (
-    "ball", "balloon", "kite", "umbrella", "cat", "bench", "flower", "tent", "car", "bus", "bicycle", "mug", "bottle", "bowl",
-    "book", "pot", "lamp",
-)  # fmt: skip
-PLURALS: dict[str, str] = {**{name: f"{name}s" for name in THING_NAMES}, "bench": "benches", "bus": "buses"}
-"""Every thing of which a scene may hold several, and its plural."""
-
-
-@cache
-def _pictures_of_things() -> dict[str, list[str]]:
-    return yaml.safe_load(resources.files(__package__).joinpath("things.yaml").read_text(encoding="utf-8"))
 
 
 def box_of(at: Pixels) -> Box:
@@ -131,94 +84,84 @@ def _font(size: int) -> ImageFont.FreeTypeFont | ImageFont.ImageFont:
 
 
 @lru_cache(maxsize=4096)
-def _text_width(words: str, size: int) -> float:
+def text_width(words: str, size: int) -> float:
+    """Return how many pixels wide the words are at that size."""
     return _font(size).getlength(words)
 
 
 class Canvas:
     """A picture being drawn. Regions are (left, top, right, bottom) in pixels."""
 
-    def __init__(self, image: Image.Image) -> None:
-        """Draw on an image."""
-        self._image = image
-        self._draw = ImageDraw.Draw(image)
+    def __init__(self, background: Rgb = PAPER, *, on: Image.Image | None = None) -> None:
+        """Begin an empty picture, or draw on one that is there."""
+        self._image = Image.new("RGB", (WIDTH, HEIGHT), background) if on is None else on
+        self._draw = ImageDraw.Draw(self._image)
 
-    def rect(self, at: Pixels, fill: Rgb | None, *, line: Rgb | None = INK, width: int = 2, radius: int = 0) -> None:
+    def rect(
+        self, at: Pixels, fill: Rgb | None = None, *, line: Rgb | None = INK, width: int = 2, radius: int = 0
+    ) -> None:
         """Draw a rectangle, its corners rounded by `radius`."""
-        self._draw.rounded_rectangle(at, radius, fill=fill, outline=line, width=width)
+        if radius:
+            self._draw.rounded_rectangle(at, radius, fill=fill, outline=line, width=width)
+        else:
+            self._draw.rectangle(at, fill=fill, outline=line, width=width)
 
-    def oval(self, at: Pixels, fill: Rgb | None, *, line: Rgb | None = INK) -> None:
+    def oval(self, at: Pixels, fill: Rgb | None = None, *, line: Rgb | None = INK, width: int = 2) -> None:
         """Draw an ellipse that fills the region."""
-        self._draw.ellipse(at, fill=fill, outline=line, width=2)
+        self._draw.ellipse(at, fill=fill, outline=line, width=width)
 
     def wedge(self, at: Pixels, start: float, end: float, fill: Rgb) -> None:
         """Draw a pie slice of the region's ellipse; angles in degrees, clockwise from three o'clock."""
         self._draw.pieslice(at, start, end, fill=fill, outline=INK, width=2)
 
-    def line(self, points: Sequence[PixelPoint], *, line: Rgb = INK, width: int = 3) -> None:
+    def arc(self, at: Pixels, start: float, end: float, *, line: Rgb = INK, width: int = 3) -> None:
+        """Draw a part of the region's ellipse's outline; angles in degrees, clockwise from three o'clock."""
+        self._draw.arc(at, start, end, fill=line, width=width)
+
+    def line(self, points: list[PixelPoint], *, line: Rgb = INK, width: int = 2) -> None:
         """Draw a line through the points."""
-        self._draw.line(list(points), fill=line, width=width, joint="curve")
+        self._draw.line(points, fill=line, width=width, joint="curve")
 
-    def poly(self, points: Sequence[PixelPoint], fill: Rgb | None) -> None:
+    def poly(
+        self, points: list[PixelPoint], fill: Rgb | None = None, *, line: Rgb | None = INK, width: int = 2
+    ) -> None:
         """Draw a closed polygon."""
-        self._draw.polygon(list(points), fill=fill, outline=INK, width=2)
+        self._draw.polygon(points, fill=fill, outline=line, width=width)
 
-    def text(self, at: Pixels, words: str, *, size: int = 22, line: Rgb = INK, align: str = "left") -> None:
-        """Write words inside the region, centred in height, in two lines or smaller where they do not fit.
+    def regular(self, at: Pixels, sides: int, fill: Rgb, *, inner: float = 0.0) -> None:
+        """Draw a regular polygon with a corner on top, or a star of so many points where `inner` (0..1) is given."""
+        cx, cy = (at[0] + at[2]) / 2, (at[1] + at[3]) / 2
+        radius = min(at[2] - at[0], at[3] - at[1]) / 2
+        corners = sides * 2 if inner else sides
+        points: list[PixelPoint] = []
+        for corner in range(corners):
+            reach = radius * inner if inner and corner % 2 else radius
+            angle = math.radians(-90 + corner * 360 / corners)
+            points.append((cx + reach * math.cos(angle), cy + reach * math.sin(angle)))
+        self.poly(points, fill)
 
-        `align` is left or centre.
+    def text(self, at: Pixels, words: str, *, size: int = 18, line: Rgb = INK, align: str = "left") -> None:
+        """Write one line of words inside the region, centred in height, made smaller until it fits.
+
+        `align` is left, right or centre.
         """
         wide, high = at[2] - at[0], at[3] - at[1]
-        lines = [words]
-        while size > 9 and (max(_text_width(row, size) for row in lines) > wide or size * 1.2 * len(lines) > high):
-            if len(lines) == 1 and high > 2.4 * size and " " in words:
-                half = min(
-                    (at for at, letter in enumerate(words) if letter == " "), key=lambda at: abs(at - len(words) / 2)
-                )
-                lines = [words[:half], words[half + 1 :]]
-            else:
-                size -= 1
-        x, anchor = (at[0], "lm") if align == "left" else ((at[0] + at[2]) / 2, "mm")
-        top = (at[1] + at[3]) / 2 - size * 0.6 * (len(lines) - 1)
-        for number, row in enumerate(lines):
-            self._draw.text((x, top + number * size * 1.2), row, font=_font(size), fill=line, anchor=anchor)
+        while size > 9 and (text_width(words, size) > wide or size * 1.1 > high):
+            size -= 1
+        middle = (at[1] + at[3]) / 2
+        x, anchor = {"left": (at[0], "lm"), "right": (at[2], "rm"), "centre": ((at[0] + at[2]) / 2, "mm")}[align]
+        self._draw.text((x, middle), words, font=_font(size), fill=line, anchor=anchor)
 
-    def thing(self, name: str, at: Pixels, fill: Rgb) -> None:
-        """Draw the named thing inside the region.
-
-        Raises:
-            KeyError: if there is no such thing.
-        """
-        for figure in _pictures_of_things()[name]:
-            kind, *rest = figure.split()
-            colour = fill if rest[-1].isdigit() else _MATERIALS[rest.pop()]
-            numbers = [float(word) / 100 for word in rest]
-            points = [
-                (at[0] + x * (at[2] - at[0]), at[1] + y * (at[3] - at[1]))
-                for x, y in zip(numbers[::2], numbers[1::2], strict=True)
-            ]
-            if kind == "oval":
-                self.oval((*points[0], *points[1]), colour)
-            elif kind == "rect":
-                self.rect((*points[0], *points[1]), colour, radius=2)
-            elif kind == "poly":
-                self.poly(points, colour)
-            else:
-                self.line(points, line=colour)
-
-    def shape(self, name: str, at: Pixels, fill: Rgb) -> None:
-        """Draw the named shape inside the region.
-
-        Raises:
-            KeyError: if there is no such shape.
-        """
-        if name == "circle":
-            self.oval(at, fill)
-            return
-        corners = _CORNERS[name]
-        turn = -45 if name == "square" else -90
-        reaches = [0.45 if name == "star" and corner % 2 else 1.0 for corner in range(corners)]
-        self.poly([on_circle(at, turn + corner * 360 / corners, reach) for corner, reach in enumerate(reaches)], fill)
+    def paragraph(self, at: Pixels, words: str, *, size: int, align: str) -> None:
+        """Write words in as many lines as the region's width asks for, from its top."""
+        row, y, step = "", at[1], size * 1.4
+        for word in [*words.split(), ""]:
+            longer = f"{row} {word}".strip()
+            if word and text_width(longer, size) <= at[2] - at[0]:
+                row = longer
+                continue
+            self.text((at[0], y, at[2], y + step), row, size=size, align=align)
+            row, y = word, y + step
 
     def png(self) -> bytes:
         """Return the picture as PNG bytes without any metadata."""
@@ -227,229 +170,192 @@ class Canvas:
         return buffer.getvalue()
 
 
-class Panel(NamedTuple):
-    """What the facts with one box say: which things or shapes, how many, in which colours, and what else in words."""
-
-    at: Pixels
-    facts: tuple[Fact, ...]
-    figure: str = ""
-    count: int = 1
-    colour: str = ""
-    ink: str = ""
-    words: str = ""
-
-    @property
-    def fill(self) -> Rgb:
-        """The colour of what is drawn."""
-        return COLOURS[self.ink or self.colour or "white"]
+_WOOD: Rgb = (150, 104, 62)
+_HUB: Rgb = (206, 206, 210)
+_GLASS: Rgb = (196, 226, 240)
 
 
-def panels_of(scene: Scene) -> list[Panel]:
-    """Return the panels of a scene, those with the larger boxes first."""
-    by_box: dict[Box, list[Fact]] = {}
-    for fact in scene.facts:
-        by_box.setdefault(fact.box, []).append(fact)
-    colours = {fact.subject: fact.value for fact in scene.facts if fact.attribute == "colour"}
-    panels = [_panel(pixels(box), tuple(facts), colours) for box, facts in by_box.items()]
-    return sorted(panels, key=lambda panel: -_area(panel.at))
+class _SpriteFrame:
+    """A region whose points are named by fractions of its width and height."""
+
+    def __init__(self, at: Pixels) -> None:
+        self.at = at
+
+    def p(self, x: float, y: float) -> PixelPoint:
+        """Return the point at these fractions."""
+        return (self.at[0] + x * (self.at[2] - self.at[0]), self.at[1] + y * (self.at[3] - self.at[1]))
+
+    def r(self, x0: float, y0: float, x1: float, y1: float) -> Pixels:
+        """Return the region between these fractions."""
+        return (*self.p(x0, y0), *self.p(x1, y1))
 
 
-def _panel(at: Pixels, facts: tuple[Fact, ...], colours: dict[str, str]) -> Panel:
-    panel = Panel(at, facts)
-    for fact in facts:
-        value = fact.value
-        if value in COLOURS:
-            field = "ink" if fact.attribute == "colour of the charge" else "colour"
-            panel = panel._replace(**{field: value})
-        elif value in SHAPES or value in _pictures_of_things():
-            panel = panel._replace(figure=value)
-        elif fact.attribute == "stars":
-            panel = panel._replace(figure="star", count=int(value), colour="yellow")
-        elif panel.figure and value.isdigit() and int(value) <= _MOST_COPIES:
-            panel = panel._replace(count=int(value))
-        else:
-            panel = panel._replace(words=_worded(fact, at))
-    if facts[0].attribute == "shirt":
-        panel = panel._replace(figure="person")
-    if panel.figure and not panel.colour:
-        panel = panel._replace(colour=colours.get(panel.figure, ""))
-    return panel
+def _ball(c: Canvas, f: _SpriteFrame, fill: Rgb) -> None:
+    c.oval(f.r(0.18, 0.3, 0.82, 1), fill)
+    c.arc(f.r(0.3, 0.3, 1.1, 1), 130, 230, width=2)
+    c.arc(f.r(-0.1, 0.3, 0.7, 1), -50, 50, width=2)
 
 
-def _worded(fact: Fact, at: Pixels) -> str:
-    """A fact in words: its value, after its subject or attribute where it says nothing without it and there is room."""
-    in_table = "." in fact.id
-    if (fact.attribute in ("state", "text") and not in_table) or (
-        fact.attribute == "value" and fact.value.endswith("%")
-    ):
-        return f"{fact.subject}: {fact.value}"
-    if at[2] - at[0] >= _LABEL_WIDTH and fact.attribute not in _UNLABELLED and not in_table:
-        return f"{fact.attribute}: {fact.value}"
-    return "?" if fact.value in ("unknown", "a question mark") else fact.value
+def _balloon(c: Canvas, f: _SpriteFrame, fill: Rgb) -> None:
+    c.line([f.p(0.5, 0.66), f.p(0.46, 0.8), f.p(0.54, 0.9), f.p(0.5, 1)])
+    c.poly([f.p(0.44, 0.7), f.p(0.56, 0.7), f.p(0.5, 0.6)], fill)
+    c.oval(f.r(0.24, 0, 0.76, 0.66), fill)
 
 
-def draw_scene_image(scene: Scene, style: Style) -> bytes:
-    """Return a scene's picture as PNG bytes without metadata, drawn in the style of that name."""
-    canvas = Canvas(Image.new("RGB", (WIDTH, HEIGHT), PAPER))
-    STYLES[style](canvas, scene, panels_of(scene))
-    return canvas.png()
+def _kite(c: Canvas, f: _SpriteFrame, fill: Rgb) -> None:
+    c.line([f.p(0.5, 0.68), f.p(0.4, 0.8), f.p(0.58, 0.88), f.p(0.5, 1)])
+    c.poly([f.p(0.5, 0), f.p(0.8, 0.28), f.p(0.5, 0.7), f.p(0.2, 0.28)], fill)
+    c.line([f.p(0.5, 0), f.p(0.5, 0.7)])
+    c.line([f.p(0.2, 0.28), f.p(0.8, 0.28)])
 
 
-def _draw_things(canvas: Canvas, scene: Scene, panels: list[Panel]) -> None:
-    """Things that stand before a sky and on a ground, and boards with words."""
-    sky = next((fact.value for fact in scene.facts if fact.attribute == "shows" and fact.value in _AIR), "")
-    canvas.rect((0, 0, WIDTH, HEIGHT), _AIR.get(sky, (232, 224, 238)), line=None)
-    canvas.rect((0, 176, WIDTH, HEIGHT), (206, 214, 186), line=None)
-    for shelf in (302, 454):
-        canvas.rect((0, shelf, WIDTH, shelf + 10), (176, 150, 112), line=None)
-    for panel in panels:
-        if panel.figure:
-            _draw_figures(canvas, panel)
-        else:
-            canvas.rect(panel.at, tint(panel.fill, 0.5) if panel.colour else PAPER, radius=6)
-            canvas.text(inset(panel.at, 5), panel.words, size=28, align="centre")
+def _umbrella(c: Canvas, f: _SpriteFrame, fill: Rgb) -> None:
+    c.line([f.p(0.5, 0.1), f.p(0.5, 0.9)], width=4)
+    c.arc(f.r(0.34, 0.82, 0.5, 1), 0, 180, width=4)
+    c.wedge(f.r(0.06, 0.08, 0.94, 0.96), 180, 360, fill)
+    c.line([f.p(0.5, 0.08), f.p(0.33, 0.52)])
+    c.line([f.p(0.5, 0.08), f.p(0.67, 0.52)])
 
 
-def _draw_sheet(canvas: Canvas, scene: Scene, panels: list[Panel]) -> None:
-    """A sheet or window of words: what holds others is a highlight, what is on is tinted, rows have a heading."""
-    canvas.rect((8, 6, WIDTH - 8, HEIGHT - 4), WHITE, line=FAINT, radius=8)
-    if scene.domain == "interface":
-        canvas.rect((8, 6, WIDTH - 8, 54), tint(ACCENT, 0.7), line=None, radius=8)
-    for panel in panels:
-        fact = panel.facts[0]
-        x0, y0, x1, _ = panel.at
-        if any(other is not panel and _contains(panel.at, other.at) for other in panels):
-            canvas.rect(panel.at, tint(ACCENT, 0.75), line=ACCENT, width=1)
-            continue
-        if fact.attribute == "state":
-            canvas.rect(panel.at, tint(ACCENT, 0.7) if fact.value in _ACTIVE else WHITE, line=SHADE, radius=6)
-        if "0." in fact.id:
-            canvas.text((x0, y0 - 20, x1, y0 - 2), fact.attribute, size=14, line=SHADE)
-        canvas.text(inset(panel.at, 3), panel.words or fact.value)
+def _cat(c: Canvas, f: _SpriteFrame, fill: Rgb) -> None:
+    thick = max(9, round(0.085 * (f.at[2] - f.at[0])))
+    c.arc(f.r(0.62, 0.3, 0.96, 0.98), -90, 110, line=INK, width=thick)
+    c.arc(inset(f.r(0.62, 0.3, 0.96, 0.98), 2), -88, 108, line=fill, width=thick - 4)
+    c.oval(f.r(0.26, 0.45, 0.78, 1), fill)
+    c.poly([f.p(0.2, 0.34), f.p(0.22, 0.02), f.p(0.38, 0.18)], fill)
+    c.poly([f.p(0.62, 0.34), f.p(0.6, 0.02), f.p(0.44, 0.18)], fill)
+    c.oval(f.r(0.18, 0.12, 0.64, 0.56), fill)
+    for x in (0.28, 0.46):
+        c.oval(f.r(x, 0.26, x + 0.09, 0.38), PAPER, width=1)
+        c.oval(f.r(x + 0.03, 0.29, x + 0.06, 0.36), INK)
+    c.poly([f.p(0.38, 0.41), f.p(0.44, 0.41), f.p(0.41, 0.46)], (230, 140, 150), width=1)
 
 
-def _draw_figure(canvas: Canvas, scene: Scene, panels: list[Panel]) -> None:
-    """A chart, diagram or puzzle: bars, levels, lines and slices by their values, shapes and colours in cells."""
-    canvas.rect((8, 8, WIDTH - 8, HEIGHT - 8), WHITE, line=FAINT)
-    values = {fact.id: fact.value for fact in scene.facts}
-    if "battery" in values:
-        canvas.rect((80, 98, 590, 396), None)
-    _draw_slices(canvas, scene, values)
-    _draw_lines(canvas, scene, values)
-    for panel in panels:
-        fact, (x0, y0, x1, y1) = panel.facts[0], panel.at
-        colour_count = sum(fact.value in COLOURS for fact in panel.facts)
-        tall = y1 - y0 > 60
-        if fact.attribute == "lower side":
-            lean = {"left": 20, "right": -20}.get(fact.value, 0)
-            canvas.line([(x0 + 30, 330 + lean), (x1 - 30, 330 - lean)], width=5)
-            canvas.poly([((x0 + x1) / 2, 330), (x1 - 60, 376), (x0 + 60, 376)], FAINT)
-        elif fact.attribute == "level" or panel.facts[-1].attribute == "level":
-            canvas.rect((x0, y1 - (y1 - y0 - 14) * _number(panel.words) / 100, x1, y1), tint(panel.fill, 0.25))
-            canvas.rect(panel.at, None, width=3)
-            canvas.text((x0, y1 - 40, x1, y1), panel.words.removeprefix("level: "), align="centre")
-        elif any(fact.attribute == "rows" for fact in panel.facts):
-            _draw_grid(canvas, panel, values)
-        elif fact.subject == "triangle":
-            apex = next(fact.box for fact in scene.facts if fact.id == "corner2")
-            canvas.poly([(x0, y1), (x1, y1), (pixels(apex)[0] + 15, y0)], tint(panel.fill, 0.4))
-        elif panel.figure:
-            if panel.ink:
-                canvas.rect(panel.at, COLOURS[panel.colour])
-            elif len(panel.facts) > 2:
-                canvas.rect(panel.at, None, line=FAINT)
-            _draw_figures(canvas, panel)
-        elif fact.id.startswith("legend"):
-            canvas.rect((x0, y0 + 4, x0 + 36, y1 - 4), panel.fill)
-            canvas.text((x0 + 44, y0, x1, y1), fact.subject, size=17)
-        elif colour_count == 1:
-            canvas.rect(inset(panel.at, 2), panel.fill)
-        elif colour_count > 1 or fact.id.startswith("line"):
-            continue
-        elif tall and fact.attribute == "value":
-            canvas.rect((x0, y0 + 26, x1, y1), tint(ACCENT, 0.4))
-            canvas.text((x0, y0, x1, y0 + 26), panel.words, size=17, align="centre")
-        else:
-            if fact.attribute in ("share", "length", "text", "voltage", "state"):
-                canvas.rect(panel.at, PAPER, line=SHADE, width=1, radius=5)
-            canvas.text(inset(panel.at, 2), panel.words, align="centre")
+def _bench(c: Canvas, f: _SpriteFrame, fill: Rgb) -> None:
+    for x in (0.1, 0.82):
+        c.rect(f.r(x, 0.62, x + 0.08, 1), SHADE)
+    for y in (0.3, 0.45):
+        c.rect(f.r(0, y, 1, y + 0.11), fill)
+    c.rect(f.r(0, 0.62, 1, 0.74), fill)
 
 
-def _draw_figures(canvas: Canvas, panel: Panel) -> None:
-    """Draw as many copies of a thing or shape as a panel says, in rows, and its words over them."""
-    x0, y0, x1, y1 = inset(panel.at, 4)
-    columns = min(panel.count, max(1, math.ceil(math.sqrt(panel.count * (x1 - x0) / (y1 - y0)))))
-    rows = math.ceil(panel.count / columns)
-    side = min((x1 - x0) / columns, (y1 - y0) / rows)
-    for number in range(panel.count):
-        x = (x0 + x1) / 2 + (number % columns - (columns - 1) / 2) * (x1 - x0) / columns
-        y = (y0 + y1) / 2 + (number // columns - (rows - 1) / 2) * (y1 - y0) / rows
-        half = min(side, 120) / 2 - 2 * (panel.count > 1)
-        at = (x - half, y - half, x + half, y + half)
-        if panel.figure in SHAPES:
-            canvas.shape(panel.figure, at, panel.fill)
-        else:
-            canvas.thing(panel.figure, at, panel.fill)
-    if panel.words:
-        middle, height = (x0 + x1) / 2, (y0 + y1) / 2 + 4
-        at = (middle - 18, height - 13, middle + 18, height + 13)
-        canvas.rect(at, WHITE, line=None, radius=6)
-        canvas.text(at, panel.words, size=19, align="centre")
+def _flower(c: Canvas, f: _SpriteFrame, fill: Rgb) -> None:
+    c.line([f.p(0.5, 0.4), f.p(0.5, 1)], line=(44, 120, 60), width=5)
+    c.oval(f.r(0.5, 0.72, 0.74, 0.84), (44, 150, 70))
+    for x, y in ((0.5, 0.14), (0.68, 0.28), (0.61, 0.48), (0.39, 0.48), (0.32, 0.28)):
+        c.oval(f.r(x - 0.13, y - 0.13, x + 0.13, y + 0.13), fill)
+    c.oval(f.r(0.4, 0.23, 0.6, 0.43), (120, 84, 40))
 
 
-def _draw_grid(canvas: Canvas, panel: Panel, values: dict[str, str]) -> None:
-    """Draw rows and columns of squares of which so many are shaded, spread over all of them."""
-    rows, columns, shaded = (int(values[name]) for name in ("rows", "columns", "shaded"))
-    x0, y0, x1, y1 = panel.at
-    wide, high = (x1 - x0) / columns, (y1 - y0) / rows
-    for number in range(rows * columns):
-        left, top = x0 + number % columns * wide, y0 + number // columns * high
-        is_shaded = (number * shaded) // (rows * columns) != ((number + 1) * shaded) // (rows * columns)
-        canvas.rect((left, top, left + wide, top + high), panel.fill if is_shaded else WHITE)
+def _tent(c: Canvas, f: _SpriteFrame, fill: Rgb) -> None:
+    c.poly([f.p(0.5, 0.16), f.p(1, 1), f.p(0, 1)], fill)
+    c.poly([f.p(0.5, 0.42), f.p(0.66, 1), f.p(0.34, 1)], (70, 64, 60))
 
 
-def _draw_slices(canvas: Canvas, scene: Scene, values: dict[str, str]) -> None:
-    """Draw the slices of a pie chart, where the scene has shares."""
-    start = -90.0
-    for fact in scene.facts:
-        if fact.attribute == "share":
-            end = start + 3.6 * _number(fact.value)
-            canvas.wedge(PIE, start, end, COLOURS[values[fact.id.replace("share", "colour")]])
-            start = end
+def _car(c: Canvas, f: _SpriteFrame, fill: Rgb) -> None:
+    c.poly([f.p(0.2, 0.58), f.p(0.32, 0.32), f.p(0.7, 0.32), f.p(0.84, 0.58)], fill)
+    c.poly([f.p(0.28, 0.56), f.p(0.36, 0.38), f.p(0.49, 0.38), f.p(0.49, 0.56)], _GLASS, width=1)
+    c.poly([f.p(0.54, 0.56), f.p(0.54, 0.38), f.p(0.67, 0.38), f.p(0.76, 0.56)], _GLASS, width=1)
+    c.rect(f.r(0.02, 0.57, 0.98, 0.86), fill, radius=8)
+    for x in (0.16, 0.64):
+        c.oval(f.r(x, 0.72, x + 0.22, 1), (60, 60, 64))
+        c.oval(f.r(x + 0.07, 0.81, x + 0.15, 0.91), _HUB)
 
 
-def _draw_lines(canvas: Canvas, scene: Scene, values: dict[str, str]) -> None:
-    """Draw the lines of a line chart through their values, where the scene has some."""
-    lines: dict[str, list[PixelPoint]] = {}
-    for fact in scene.facts:
-        if fact.id.startswith("line"):
-            x0, y0, x1, y1 = pixels(fact.box)
-            lines.setdefault(fact.id[4], []).append(((x0 + x1) / 2, y1 - 7))
-            canvas.text((x0, y0, x1, y0 + 20), fact.value, size=16, align="centre")
-    for name, points in lines.items():
-        colour = COLOURS[values[f"legend{name}"]]
-        canvas.line(points, line=colour, width=4)
-        for x, y in points:
-            canvas.oval((x - 6, y - 6, x + 6, y + 6), colour)
+def _bus(c: Canvas, f: _SpriteFrame, fill: Rgb) -> None:
+    c.rect(f.r(0, 0.12, 1, 0.88), fill, radius=8)
+    for x in (0.06, 0.25, 0.44, 0.63):
+        c.rect(f.r(x, 0.24, x + 0.15, 0.5), _GLASS)
+    c.rect(f.r(0.82, 0.24, 0.94, 0.84), _GLASS)
+    for x in (0.14, 0.58):
+        c.oval(f.r(x, 0.76, x + 0.2, 1), (60, 60, 64))
+        c.oval(f.r(x + 0.06, 0.84, x + 0.14, 0.92), _HUB)
 
 
-PIE: Pixels = (36, 100, 386, 450)
-"""Where a pie chart is drawn."""
+def _bicycle(c: Canvas, f: _SpriteFrame, fill: Rgb) -> None:
+    for x in (0, 0.58):
+        c.oval(f.r(x, 0.5, x + 0.42, 1), None, width=4)
+    frame = [f.p(0.21, 0.75), f.p(0.34, 0.42), f.p(0.7, 0.42), f.p(0.48, 0.76), f.p(0.21, 0.75)]
+    for width, colour in ((9, INK), (6, fill)):
+        c.line(frame, line=colour, width=width)
+        c.line([f.p(0.48, 0.76), f.p(0.32, 0.34)], line=colour, width=width)
+        c.line([f.p(0.79, 0.75), f.p(0.68, 0.28)], line=colour, width=width)
+    c.line([f.p(0.24, 0.33), f.p(0.4, 0.33)], width=6)
+    c.line([f.p(0.6, 0.26), f.p(0.8, 0.28)], width=5)
 
-STYLES: dict[Style, Callable[[Canvas, Scene, list[Panel]], None]] = {
-    "things": _draw_things,
-    "sheet": _draw_sheet,
-    "figure": _draw_figure,
+
+def _mug(c: Canvas, f: _SpriteFrame, fill: Rgb) -> None:
+    c.arc(f.r(0.6, 0.4, 0.98, 0.85), -100, 100, line=INK, width=11)
+    c.arc(f.r(0.615, 0.42, 0.965, 0.83), -98, 98, line=fill, width=7)
+    c.rect(f.r(0.14, 0.25, 0.74, 1), fill, radius=9)
+    c.oval(f.r(0.16, 0.2, 0.72, 0.34), tint(fill, 0.45))
+
+
+def _bottle(c: Canvas, f: _SpriteFrame, fill: Rgb) -> None:
+    c.rect(f.r(0.42, 0.08, 0.58, 0.4), fill)
+    c.rect(f.r(0.29, 0.34, 0.71, 1), fill, radius=9)
+    c.rect(f.r(0.4, 0, 0.6, 0.1), _WOOD)
+    c.rect(f.r(0.29, 0.56, 0.71, 0.8), PAPER)
+
+
+def _bowl(c: Canvas, f: _SpriteFrame, fill: Rgb) -> None:
+    c.wedge(f.r(0.02, 0.1, 0.98, 1), 0, 180, fill)
+    c.oval(f.r(0.02, 0.46, 0.98, 0.64), tint(fill, 0.45))
+    c.rect(f.r(0.34, 0.94, 0.66, 1), fill)
+
+
+def _book(c: Canvas, f: _SpriteFrame, fill: Rgb) -> None:
+    c.poly([f.p(0.1, 0.9), f.p(0.24, 0.14), f.p(0.94, 0.14), f.p(0.84, 0.9)], fill)
+    c.poly([f.p(0.1, 0.9), f.p(0.84, 0.9), f.p(0.84, 1), f.p(0.12, 1)], PAPER)
+    c.poly([f.p(0.36, 0.28), f.p(0.78, 0.28), f.p(0.76, 0.42), f.p(0.34, 0.42)], PAPER, width=1)
+
+
+def _pot(c: Canvas, f: _SpriteFrame, fill: Rgb) -> None:
+    for x in (0, 0.86):
+        c.rect(f.r(x, 0.52, x + 0.14, 0.62), (90, 90, 94), radius=3)
+    c.rect(f.r(0.12, 0.42, 0.88, 1), fill, radius=8)
+    c.rect(f.r(0.08, 0.34, 0.92, 0.46), tint(fill, 0.3), radius=4)
+    c.rect(f.r(0.43, 0.24, 0.57, 0.34), (90, 90, 94), radius=3)
+
+
+def _lamp(c: Canvas, f: _SpriteFrame, fill: Rgb) -> None:
+    c.rect(f.r(0.46, 0.45, 0.54, 0.9), SHADE)
+    c.poly([f.p(0.34, 0.04), f.p(0.66, 0.04), f.p(0.86, 0.5), f.p(0.14, 0.5)], fill)
+    c.rect(f.r(0.3, 0.9, 0.7, 1), SHADE, radius=4)
+
+
+_SPRITES: dict[str, Callable[[Canvas, _SpriteFrame, Rgb], None]] = {
+    "ball": _ball, "balloon": _balloon, "kite": _kite, "umbrella": _umbrella, "cat": _cat, "bench": _bench,
+    "flower": _flower, "tent": _tent, "car": _car, "bus": _bus, "bicycle": _bicycle, "mug": _mug,
+    "bottle": _bottle, "bowl": _bowl, "book": _book, "pot": _pot, "lamp": _lamp,
+}  # fmt: skip
+
+PLURALS: dict[str, str] = {
+    **{name: name + "s" for name in _SPRITES},
+    "bench": "benches",
+    "bus": "buses",
 }
+"""Every thing that can be drawn, and its plural."""
 
 
-def _number(words: str) -> int:
-    return int("".join(letter for letter in words if letter.isdigit()))
+def draw_thing(c: Canvas, name: str, at: Pixels, fill: Rgb) -> None:
+    """Draw the named thing inside the region.
+
+    Raises:
+        KeyError: if there is no such thing.
+    """
+    _SPRITES[name](c, _SpriteFrame(at), fill)
 
 
-def _area(at: Pixels) -> float:
-    return (at[2] - at[0]) * (at[3] - at[1])
-
-
-def _contains(at: Pixels, other: Pixels) -> bool:
-    return at[0] <= other[0] and at[1] <= other[1] and at[2] >= other[2] and at[3] >= other[3]
+def draw_sky(c: Canvas, name: str, at: Pixels, behind: Rgb) -> None:
+    """Draw a sun, a moon or a cloud inside the region, before a sky of the colour `behind`."""
+    f = _SpriteFrame(at)
+    if name == "sun":
+        c.regular(at, 12, (252, 200, 40), inner=0.72)
+        c.oval(f.r(0.2, 0.2, 0.8, 0.8), (255, 224, 90), line=None)
+    elif name == "moon":
+        c.oval(f.r(0.1, 0.05, 0.9, 0.95), (246, 240, 200), line=None)
+        c.oval(f.r(0.36, -0.02, 1.06, 0.8), behind, line=None)
+    else:
+        for x, y, r in ((0.24, 0.62, 0.22), (0.5, 0.44, 0.28), (0.76, 0.62, 0.22), (0.5, 0.68, 0.2)):
+            c.oval(f.r(x - r, y - r, x + r, y + r), (236, 238, 242), line=None)

@@ -4,12 +4,14 @@ from dokimasia.simulation import capabilities as can
 from dokimasia.simulation.scene import SceneQuestion
 from dokimasia.simulation.scenes.draft import (
     ORDINALS,
+    WHITE,
     Clue,
     Composition,
     MeasuredItem,
     MeasureWording,
     SceneDraft,
     SceneLayout,
+    SceneReader,
     ask_kind,
     by_how_much,
     compare_pair,
@@ -18,6 +20,19 @@ from dokimasia.simulation.scenes.draft import (
     relate_next,
     spread,
 )
+from dokimasia.simulation.scenes.drawing import FAINT, INK, SHADE, Canvas, Pixels, Rgb, inset, tint
+
+WINDOW_TONES: tuple[Rgb, ...] = ((38, 98, 196), (110, 60, 170), (20, 130, 110), (190, 80, 40), (60, 70, 90))
+
+
+def window(c: Canvas, title: str, at: Pixels, tone: Rgb) -> None:
+    c.rect((0, 0, 640, 480), tint(tone, 0.75), line=None)
+    c.rect((16, 12, 624, 468), (250, 250, 252), line=SHADE, radius=8)
+    c.rect((16, 12, 624, 52), tone, line=None, radius=8)
+    c.text(at, title, size=20, line=WHITE)
+    for n, dot in enumerate(((240, 96, 88), (246, 190, 60), (96, 200, 90))):
+        c.oval((550 + 22 * n, 24, 564 + 22 * n, 38), dot, line=None)
+
 
 _APPS: tuple[str, ...] = ("Lumen", "Pinboard", "Skylark", "Tidal Notes", "Orbit Mail", "Quarry", "Fieldbook", "Marlin")
 _TABS: tuple[str, ...] = ("General", "Privacy", "Sound", "Network", "Display", "Updates", "Accounts")
@@ -142,6 +157,56 @@ def _after_click(d: SceneDraft, switches: list[str], states: list[str], ticks: l
     return d.pose("infer", text, clues)
 
 
+def _paint_settings(c: Canvas, s: SceneReader) -> None:
+    tone = s.rng.choice(WINDOW_TONES)
+    window(c, s.value("title"), s.at("title"), tone)
+    for id in s.under("tab"):
+        chosen = s.value(id) == "open"
+        c.rect(s.at(id), WHITE if chosen else FAINT, line=tone if chosen else SHADE, width=3 if chosen else 1, radius=6)
+        c.text(inset(s.at(id), 6), s.subject(id), size=17, line=tone if chosen else INK, align="centre")
+    for id in s.under("switch"):
+        x0, y0, x1, y1 = s.at(id)
+        on = s.value(id) == "on"
+        c.text((x0, y0, x1 - 100, y1), s.subject(id), size=18)
+        c.text((x1 - 98, y0, x1 - 62, y1), "ON" if on else "OFF", size=14, line=SHADE, align="right")
+        c.rect((x1 - 54, y0 + 7, x1 - 4, y1 - 7), (60, 170, 90) if on else (184, 188, 196), radius=12)
+        left = x1 - 28 if on else x1 - 52
+        c.oval((left, y0 + 8, left + 22, y1 - 8), WHITE)
+    for id in s.under("box"):
+        x0, y0, x1, y1 = s.at(id)
+        c.rect((x0 + 2, y0 + 5, x0 + 26, y0 + 29), WHITE)
+        if s.value(id) == "ticked":
+            c.line([(x0 + 6, y0 + 17), (x0 + 12, y0 + 24), (x0 + 23, y0 + 9)], line=tone, width=4)
+        c.text((x0 + 38, y0, x1, y1), s.subject(id), size=18)
+    x0, y0, x1, y1 = s.at("user")
+    c.text((x0, y0, x1, y0 + 26), "User name", size=15, line=SHADE)
+    c.rect((x0, y0 + 28, x1, y1), WHITE, line=SHADE, radius=4)
+    c.text((x0 + 10, y0 + 28, x1, y1), s.value("user"), size=18)
+    _paint_gauges(c, s, tone)
+    for n, id in enumerate(s.under("button")):
+        c.rect(s.at(id), tone if n else WHITE, line=tone, radius=6)
+        c.text(s.at(id), s.value(id), size=18, line=WHITE if n else tone, align="centre")
+
+
+def _paint_gauges(c: Canvas, s: SceneReader, tone: Rgb) -> None:
+    for id in ("slider", "progress"):
+        x0, y0, x1, y1 = s.at(id)
+        share = s.number(id) / 100
+        c.text((x0, y0, x1 - 60, y0 + 20), s.subject(id), size=16)
+        c.text((x1 - 60, y0, x1, y0 + 20), s.value(id), size=16, align="right")
+        at = x0 + 8 + share * (x1 - x0 - 16)
+        if id == "slider":
+            c.rect((x0 + 8, y1 - 11, x1 - 8, y1 - 6), FAINT, line=SHADE, width=1)
+            c.oval((at - 8, y1 - 17, at + 8, y1 - 1), tone)
+        else:
+            c.rect((x0 + 8, y1 - 15, x1 - 8, y1 - 2), WHITE, line=SHADE)
+            c.rect((x0 + 8, y1 - 15, at, y1 - 2), tone, line=SHADE)
+
+
+SETTINGS = SceneLayout("settings", _settings, _paint_settings)
+"""The layout."""
+
+
 # --- files -----------------------------------------------------------------------------------------------------------
 
 _STEMS: tuple[str, ...] = (
@@ -207,6 +272,25 @@ def _files(d: SceneDraft) -> Composition:
         infer if rng.random() < 0.5 else infer_sum(d, _SIZES, items),
     ]  # fmt: skip
     return f"the folder {folder} with {n} files", questions
+
+
+def _paint_files(c: Canvas, s: SceneReader) -> None:
+    tone = s.rng.choice(WINDOW_TONES)
+    window(c, s.value("title"), s.at("title"), tone)
+    for x0, x1, head in ((84, 300, "Name"), (320, 460, "Kind"), (480, 600, "Size")):
+        c.text((x0, 66, x1, 102), head, size=16, line=SHADE)
+    c.line([(28, 106), (612, 106)], line=SHADE)
+    c.rect(s.at("chosen"), tint(tone, 0.6), line=tone)
+    for id in s.under("file"):
+        x0, y0, _, _ = s.at(id)
+        c.text(s.at(id), s.value(id), size=18)
+        if id.endswith("name"):
+            c.poly(
+                [(x0 - 42, y0 + 6), (x0 - 26, y0 + 6), (x0 - 16, y0 + 16), (x0 - 16, y0 + 38), (x0 - 42, y0 + 38)],
+                WHITE,
+            )
+    c.line([(28, 424), (612, 424)], line=SHADE)
+    c.text(s.at("free"), f"{s.value('free')} free", size=18, align="right")
 
 
 # --- the player ------------------------------------------------------------------------------------------------------
@@ -287,9 +371,38 @@ def _quieter(d: SceneDraft, volume: int, loud: Clue) -> SceneQuestion:
     return d.pose("infer", text, clues)
 
 
+def _paint_player(c: Canvas, s: SceneReader) -> None:
+    tone = s.rng.choice(WINDOW_TONES)
+    window(c, "Music", (32, 16, 400, 48), tone)
+    c.poly([(40, 72), (40, 106), (68, 89)], tone)
+    x0, y0, x1, y1 = s.at("now")
+    c.text((x0 + 40, y0, x1, y1), f"Now playing: {s.value('now')}", size=22)
+    for id in ("shuffle", "repeat"):
+        x0, y0, x1, y1 = s.at(id)
+        on = s.value(id) == "on"
+        c.text((x0, y0, x1, y1), id.capitalize(), size=17)
+        c.rect((x1 - 52, y0, x1, y1), tone if on else FAINT, line=SHADE, width=1, radius=6)
+        c.text((x1 - 52, y0, x1, y1), "ON" if on else "OFF", size=15, line=WHITE if on else INK, align="centre")
+    c.line([(28, 124), (612, 124)], line=SHADE)
+    for id in s.under("song"):
+        row = s.at(id)
+        playing = s.value(id.split(".")[0] + ".title") == s.value("now")
+        c.text(row, s.value(id), size=20, line=tone if playing else INK)
+        if id.endswith("title"):
+            if playing:
+                c.poly([(46, row[1] + 14), (46, row[1] + 32), (62, row[1] + 23)], tone, line=None)
+            c.line([(40, row[3] + 4), (600, row[3] + 4)], line=FAINT, width=1)
+    x0, y0, x1, y1 = s.at("volume")
+    c.text((x0, y0, x0 + 80, y1), "Volume", size=17)
+    c.text((x1 - 52, y0, x1, y1), s.value("volume"), size=17, align="right")
+    c.rect((x0 + 86, y0 + 13, x1 - 62, y0 + 21), FAINT, line=SHADE, width=1)
+    at = x0 + 86 + s.number("volume") / 100 * (x1 - x0 - 148)
+    c.rect((x0 + 86, y0 + 13, at, y0 + 21), tone, line=SHADE, width=1)
+
+
 LAYOUTS: tuple[SceneLayout, ...] = (
-    SceneLayout("settings", _settings, "sheet"),
-    SceneLayout("files", _files, "sheet"),
-    SceneLayout("player", _player, "sheet"),
+    SETTINGS,
+    SceneLayout("files", _files, _paint_files),
+    SceneLayout("player", _player, _paint_player),
 )
 """The layouts of interfaces."""

@@ -5,26 +5,30 @@ from dokimasia.simulation import capabilities as can
 from dokimasia.simulation.scene import SceneQuestion
 from dokimasia.simulation.scenes.draft import (
     LETTERS,
+    SHAPES,
     TONES,
+    WHITE,
     Clue,
     Composition,
     MeasuredItem,
     MeasureWording,
     SceneDraft,
     SceneLayout,
+    SceneReader,
     article,
     ask_kind,
     by_how_much,
     coloured,
     compare_pair,
     count_above,
+    draw_shape,
     infer_sum,
     reading_clue,
     relate_next,
     say_all,
     who_has_more,
 )
-from dokimasia.simulation.scenes.drawing import SHAPES, Pixels
+from dokimasia.simulation.scenes.drawing import COLOURS, FAINT, PAPER, SHADE, Canvas, Pixels, Rgb
 
 _BODIES: tuple[str, ...] = ("cube", "ball", "cone", "drum")
 
@@ -146,6 +150,45 @@ def _weigh(d: SceneDraft, bodies: tuple[str, str, str], times: tuple[int, int], 
     return d.pose("infer", f"How many {light}s would it take to balance one {heavy} exactly?", clues)
 
 
+def _body(c: Canvas, name: str, at: Pixels, fill: Rgb) -> None:
+    x0, y0, x1, y1 = at
+    if name == "ball":
+        c.oval(at, fill)
+    elif name == "cone":
+        c.poly([((x0 + x1) / 2, y0), (x1, y1), (x0, y1)], fill)
+    elif name == "drum":
+        c.rect((x0, y0 + 5, x1, y1), fill, radius=4)
+        c.oval((x0, y0, x1, y0 + 11), WHITE)
+    else:
+        c.rect(at, fill)
+
+
+def _paint_balance(c: Canvas, s: SceneReader) -> None:
+    c.rect((8, 8, 632, 472), WHITE, line=FAINT)
+    c.text(s.at("caption"), s.value("caption"), size=30, align="centre")
+    for at, id in enumerate(s.under("letter")):
+        c.text(s.at(id), s.value(id), size=28, align="centre")
+        lean = {"level": 0, "left": 22, "right": -22}[s.value(f"state{at}")]
+        (x0, _, x1, _), (x2, _, x3, _) = _pan(at, "left"), _pan(at, "right")
+        middle, left, right = (x0 + x3) / 2, (x0 + x1) / 2, (x2 + x3) / 2
+        c.line([(left, 300 + lean), (right, 300 - lean)], width=5)
+        c.poly([(middle, 300), (middle + 30, 380), (middle - 30, 380)], (190, 194, 202))
+        for side, x, drop in (("left", left, lean), ("right", right, -lean)):
+            floor = 276 + drop
+            c.line([(x, 300 + drop), (x, floor)], width=4)
+            c.line([(x - 39, floor), (x + 39, floor)], width=5)
+            body, many = s.value(f"pan{at}{side}.body"), s.number(f"pan{at}{side}.many")
+            for n in range(many):
+                row, column = n // 2, n % 2
+                left_edge = x - 17 if many == 1 else x - 36 + column * 38
+                top = floor - 36 - row * 36
+                _body(c, body, (left_edge, top, left_edge + 34, top + 33), COLOURS[s.value(f"tone.{body}")])
+
+
+BALANCE = SceneLayout("balance", _balance, _paint_balance)
+"""The layout."""
+
+
 # --- the sequence ----------------------------------------------------------------------------------------------------
 
 _NUMBERS = MeasureWording(
@@ -227,6 +270,26 @@ def _next(d: SceneDraft, row: tuple[str, str], number: int, by: str) -> SceneQue
     text = "Which figure belongs in the place of the question mark? Name its colour, its shape and its number."
     answers = say_all(lambda kind, tone, n: f"{coloured(tone, kind)} with {n}", clues[2], clues[3], clues[1])
     return d.pose("infer", text, clues, *answers)
+
+
+def _paint_sequence(c: Canvas, s: SceneReader) -> None:
+    c.rect((8, 8, 632, 472), WHITE, line=FAINT)
+    c.text((40, 70, 600, 116), "Which figure comes next?", size=30, line=SHADE, align="centre")
+    for id in s.under("figure"):
+        at = s.at(id)
+        if id.endswith("shape"):
+            draw_shape(c, s.value(id), at, COLOURS[s.value(id.replace("shape", "tone"))])
+        elif id.endswith("number"):
+            x, y = (
+                (at[0] + at[2]) / 2,
+                (at[1] + at[3]) / 2 + (8 if s.value(id.replace("number", "shape")) == "triangle" else 2),
+            )
+            c.rect((x - 17, y - 12, x + 17, y + 12), WHITE, line=None, radius=6)
+            c.text((x - 17, y - 12, x + 17, y + 12), s.value(id), size=19, align="centre")
+        elif id.endswith("letter"):
+            c.text(at, s.value(id), size=26, align="centre")
+    c.rect(s.at("gap"), None, line=SHADE)
+    c.text(s.at("gap"), "?", size=44, line=SHADE, align="centre")
 
 
 # --- the matrix ------------------------------------------------------------------------------------------------------
@@ -363,9 +426,32 @@ def _gap(d: SceneDraft, cell: tuple[str, str, int]) -> SceneQuestion:
     return d.pose("infer", text, clues, *say_all("{1} {0}, number {2}".format, *clues[1:]))
 
 
+def _paint_matrix(c: Canvas, s: SceneReader) -> None:
+    c.rect((8, 8, 632, 472), PAPER, line=FAINT)
+    c.text(s.at("caption"), s.value("caption"), size=28, align="centre")
+    for id in s.under("letter"):
+        c.text(s.at(id), s.value(id), size=30, align="centre")
+    for row in range(3):
+        for column in range(3):
+            at, id = _cell(row, column), f"cell{row}{column}"
+            c.rect(at, WHITE, width=3)
+            if not s.under(id):
+                c.text(at, "?", size=64, line=SHADE, align="centre")
+                continue
+            many, middle = s.number(f"{id}.many"), (at[1] + at[3]) / 2
+            for n in range(many):
+                x = at[0] + (at[2] - at[0]) * (n + 1) / (many + 1) + (n - (many - 1) / 2) * 8
+                draw_shape(
+                    c,
+                    s.value(f"{id}.shape"),
+                    (x - 18, middle - 18, x + 18, middle + 18),
+                    COLOURS[s.value(f"{id}.tone")],
+                )
+
+
 LAYOUTS: tuple[SceneLayout, ...] = (
-    SceneLayout("sequence", _sequence, "figure"),
-    SceneLayout("matrix", _matrix, "figure"),
-    SceneLayout("balance", _balance, "figure"),
+    SceneLayout("sequence", _sequence, _paint_sequence),
+    SceneLayout("matrix", _matrix, _paint_matrix),
+    BALANCE,
 )
 """The layouts of logic and puzzles."""

@@ -14,6 +14,7 @@ from dokimasia.simulation.scenes.draft import (
     Composition,
     SceneDraft,
     SceneLayout,
+    SceneReader,
     article,
     by_how_much,
     coloured,
@@ -21,9 +22,17 @@ from dokimasia.simulation.scenes.draft import (
 )
 from dokimasia.simulation.scenes.drawing import (
     COLOUR_NAMES,
+    COLOURS,
+    INK,
+    PAPER,
     PLURALS,
+    Canvas,
     Pixels,
+    Rgb,
     box_of,
+    draw_sky,
+    draw_thing,
+    inset,
     union,
 )
 
@@ -40,6 +49,7 @@ _SIGNS: dict[str, tuple[str, ...]] = {
 _BOARD = {"park": "wooden sign", "street": "street sign", "kitchen": "calendar"}
 _TOP = {"park": 99, "street": 99, "kitchen": 29}
 _SKIES = ("sun", "moon", "cloud")
+_AIR: dict[str, Rgb] = {"sun": (176, 216, 240), "moon": (52, 62, 96), "cloud": (172, 186, 200)}
 _COUNTS = ((3, 2, 2, 1), (3, 3, 1, 1), (4, 2, 1, 1), (3, 2, 1, 1), (2, 2, 2, 1), (4, 1, 1, 1))
 _ROWS = ("back", "front")
 
@@ -259,7 +269,56 @@ def _infer(d: SceneDraft, things: list[_SceneThing], weather: str) -> SceneQuest
     return d.pose("infer", text, clues, f"{end[weather]}, {remaining + more}", wrong)
 
 
+def _paint(place: str, c: Canvas, s: SceneReader) -> None:
+    air = _AIR[s.value("sky")]
+    if place == "kitchen":
+        c.rect((0, 0, 640, 480), (238, 226, 204), line=None)
+        pane = inset(s.at("sky"), -14)
+        c.rect(pane, air, line=(120, 90, 60), width=6)
+        draw_sky(c, s.value("sky"), s.at("sky"), air)
+        for top, depth in ((302, 16), (454, 26)):
+            c.rect((0, top, 640, top + depth), (176, 128, 82))
+    else:
+        c.rect((0, 0, 640, 180), air, line=None)
+        draw_sky(c, s.value("sky"), s.at("sky"), air)
+        _ground(place, c, s)
+    for id in s.under("thing"):
+        if id.endswith(".kind"):
+            draw_thing(c, s.value(id), inset(s.at(id), 4), COLOURS[s.value(id.replace(".kind", ".colour"))])
+    _sign(place, c, s)
+
+
+def _ground(place: str, c: Canvas, s: SceneReader) -> None:
+    if place == "park":
+        c.rect((0, 160, 640, 480), (158, 206, 128), line=None)
+        c.rect((0, 306, 640, 334), (222, 206, 170), line=None)
+        for x in s.rng.sample(range(250, 380, 26), 2):
+            c.rect((x, 116, x + 8, 160), (120, 84, 50), line=None)
+            c.oval((x - 22, 66, x + 30, 130), (70, 138, 74), line=None)
+        return
+    tone = s.rng.choice(((208, 198, 190), (200, 206, 212), (214, 204, 184)))
+    c.rect((0, 146, 640, 310), tone, line=None)
+    for x in range(0, 640, 80):
+        c.rect((x, 146, x + 80, 186), None, line=(176, 172, 168), width=1)
+    c.rect((0, 310, 640, 480), (150, 154, 160), line=None)
+    for x in range(10, 640, 70):
+        c.rect((x, 320, x + 36, 326), PAPER, line=None)
+
+
+def _sign(place: str, c: Canvas, s: SceneReader) -> None:
+    words, number = s.at("sign.text"), s.at("sign.number")
+    whole = (words[0], words[1], words[2], number[3])
+    fill, line = {"park": ((196, 148, 96), INK), "street": ((30, 84, 150), PAPER), "kitchen": (PAPER, INK)}[place]
+    if place != "kitchen":
+        c.rect(((whole[0] + whole[2]) / 2 - 5, whole[3], (whole[0] + whole[2]) / 2 + 5, 184), (110, 96, 84), line=None)
+    c.rect(whole, fill, radius=6)
+    if place == "kitchen":
+        c.rect(words, (232, 150, 140), radius=6)
+    c.text(inset(words, 6), s.value("sign.text"), size=27, line=line, align="centre")
+    c.text(inset(number, 4), s.value("sign.number"), size=34, line=line, align="centre")
+
+
 LAYOUTS: tuple[SceneLayout, ...] = tuple(
-    SceneLayout(setting, partial(_compose, setting), "things") for setting in _PLACES
+    SceneLayout(setting, partial(_compose, setting), partial(_paint, setting)) for setting in _PLACES
 )
 """The layouts of natural scenes."""

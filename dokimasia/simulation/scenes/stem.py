@@ -13,6 +13,7 @@ from dokimasia.simulation.scenes.draft import (
     MeasureWording,
     SceneDraft,
     SceneLayout,
+    SceneReader,
     ask_kind,
     compare_pair,
     count_above,
@@ -22,8 +23,16 @@ from dokimasia.simulation.scenes.draft import (
     spread,
 )
 from dokimasia.simulation.scenes.drawing import (
+    COLOURS,
+    FAINT,
+    INK,
+    PAPER,
+    SHADE,
+    Canvas,
     PixelPoint,
     Pixels,
+    inset,
+    tint,
 )
 
 _SIDES = MeasureWording(
@@ -158,6 +167,30 @@ def _unshaded(d: SceneDraft, counts: list[Clue], squares: int) -> SceneQuestion:
     return d.pose("infer", "How many squares of the grid would still have to be shaded to fill it?", clues)
 
 
+def _paint_triangle(c: Canvas, s: SceneReader) -> None:
+    c.rect((8, 8, 632, 472), PAPER, line=FAINT)
+    spots = _corners(s.number("angle0"), s.number("angle1"))
+    c.poly(list(spots), tint(COLOURS[s.value("triangle")], 0.45), width=4)
+    for n, (x, y) in enumerate(spots):
+        c.oval((x - 4, y - 4, x + 4, y + 4), INK)
+        c.text(s.at(f"corner{n}"), s.value(f"corner{n}"), size=24, align="centre")
+    for n in range(3):
+        c.text(s.at(f"angle{n}"), "?" if n == 2 else s.value(f"angle{n}"), size=18, align="centre")
+        c.rect(s.at(f"side{n}"), PAPER, line=None, radius=5)
+        c.text(s.at(f"side{n}"), s.value(f"side{n}"), size=18, align="centre")
+    rows, columns, shaded = (s.number(id) for id in ("rows", "columns", "shaded"))
+    x0, y0, x1, y1 = s.at("grid")
+    wide, high = (x1 - x0) / columns, (y1 - y0) / rows
+    marked = set(s.rng.sample(range(rows * columns), shaded))
+    for n in range(rows * columns):
+        left, top = x0 + (n % columns) * wide, y0 + (n // columns) * high
+        c.rect((left, top, left + wide, top + high), COLOURS[s.value("grid")] if n in marked else (255, 255, 255))
+
+
+TRIANGLE = SceneLayout("triangle", _triangle, _paint_triangle)
+"""The layout."""
+
+
 # --- the circuit -----------------------------------------------------------------------------------------------------
 
 _RESISTORS = MeasureWording(
@@ -220,6 +253,37 @@ def _ohm(d: SceneDraft, total: int, power: Clue, key: Clue, current: int) -> Sce
     ]  # fmt: skip
     text = "Leaving out the lamp's own resistance, which current flows through the circuit as it is shown?"
     return d.pose("infer", text, clues)
+
+
+def _paint_circuit(c: Canvas, s: SceneReader) -> None:
+    c.rect((8, 8, 632, 472), (255, 255, 255), line=FAINT)
+    c.line([(80, 98), (590, 98), (590, 396), (80, 396), (80, 98)], width=3)
+    for id in s.under("part"):
+        x0, y0, x1, y1 = s.at(id)
+        if id.endswith("tone"):
+            c.rect((x0 + 6, y0, x1 - 6, y1), COLOURS[s.value(id)], width=3)
+        else:
+            c.text(s.at(id), s.value(id), size=20, align="centre")
+    x0, y0, x1, _ = s.at("battery")
+    c.rect((60, 232, 100, 262), (255, 255, 255), line=None)
+    c.line([(46, 236), (114, 236)], width=4)
+    c.line([(62, 258), (98, 258)], width=8)
+    c.rect((84, 268, 152, 294), (255, 255, 255), line=None)
+    c.text((90, 268, 160, 294), s.value("battery"), size=20)
+    c.text((x0 + 60, y0 + 12, x1, y0 + 36), "Battery", size=16, line=SHADE)
+    x0, y0, x1, y1 = s.at("switch")
+    c.rect((x0 + 30, 390, x1 - 30, 402), (255, 255, 255), line=None)
+    c.line([(x0 + 30, 396), (x1 - 30, 396) if s.value("switch") == "closed" else (x1 - 40, 360)], width=5)
+    for x in (x0 + 30, x1 - 30):
+        c.oval((x - 6, 390, x + 6, 402), INK)
+    c.text((x0, 408, x1, y1), "Switch", size=16, line=SHADE, align="centre")
+    bulb = (404, 370, 456, 422)
+    if s.value("lamp") == "lit":
+        c.regular(inset(bulb, -18), 12, (255, 226, 90), inner=0.7)
+    c.oval(bulb, (255, 240, 150) if s.value("lamp") == "lit" else (206, 208, 214), width=3)
+    c.line([(412, 378), (448, 414)], width=3)
+    c.line([(448, 378), (412, 414)], width=3)
+    c.text((380, 440, 480, 464), "Lamp", size=16, line=SHADE, align="centre")
 
 
 # --- beakers ---------------------------------------------------------------------------------------------------------
@@ -295,9 +359,33 @@ def _pour(d: SceneDraft, one: MeasuredItem, other: MeasuredItem) -> SceneQuestio
     return d.pose("infer", text, clues)
 
 
+def _paint_beakers(c: Canvas, s: SceneReader) -> None:
+    c.rect((0, 0, 640, 480), (244, 247, 250), line=None)
+    c.rect((0, 396, 640, 480), (214, 206, 196), line=None)
+    x0, y0, x1, y1 = s.at("heat")
+    c.rect((x0 + 4, y0 + 18, x1 - 76, y1 - 18), (255, 255, 255), radius=8)
+    c.rect((x0 + 8, y0 + 23, x0 + 12 + 0.76 * s.number("heat"), y1 - 23), (206, 50, 50), line=None)
+    c.oval((x0, y0 + 13, x0 + 28, y1 - 13), (206, 50, 50))
+    c.text((x1 - 70, y0, x1, y1), s.value("heat"), size=20)
+    for id in s.under("glass"):
+        x0, _, x1, _ = s.at(id)
+        if id.endswith("label"):
+            c.text(s.at(id), s.value(id), size=28, align="centre")
+        elif id.endswith("tone"):
+            top = _level(s.number(id.replace("tone", "level")))
+            c.rect((x0, top, x1, _FLOOR), tint(COLOURS[s.value(id)], 0.25), line=None)
+            c.line([(x0, top), (x1, top)], width=3)
+            c.line([(x0, _RIM - 8), (x0, _FLOOR), (x1, _FLOOR), (x1, _RIM - 8)], width=4)
+            for value in range(5, 101, 5):
+                y, long = _level(value), value % 10 == 0
+                c.line([(x0, y), (x0 + (22 if long else 12), y)], width=2 if long else 1)
+                if value % 20 == 0:
+                    c.text((x0 + 27, y - 10, x0 + 66, y + 10), str(value), size=15)
+
+
 LAYOUTS: tuple[SceneLayout, ...] = (
-    SceneLayout("circuit", _circuit, "figure"),
-    SceneLayout("triangle", _triangle, "figure"),
-    SceneLayout("beakers", _beakers, "figure"),
+    SceneLayout("circuit", _circuit, _paint_circuit),
+    TRIANGLE,
+    SceneLayout("beakers", _beakers, _paint_beakers),
 )
 """The layouts of science and geometry."""
