@@ -1,6 +1,6 @@
 """The identity of a request as simulated models see it, and the reproducible draws that hang on it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, TypeVar
 
 from dokimasia.domain.call import Chat, Embedding, ImageEdit, Message, Usage
@@ -21,10 +21,8 @@ def bare_name(model: str) -> str:
     return f"sim/{rest}" if separator else model
 
 
-def canonical_messages(messages: Sequence[Message], shows: Mapping[str, str] | None = None) -> list[Any]:
-    """Return roles, texts and images in order; neighbouring texts are one, since transports split them.
-
-    An image stands there by what it `shows` (an identity by its SHA-256), else by its hash.
+def canonical_messages(messages: Sequence[Message]) -> list[Any]:
+    """Return roles, texts and image hashes in order; neighbouring texts are one, since transports split them.
 
     The sentence that asks for an object stays out, as the output schema does that it goes with.
     """
@@ -33,7 +31,7 @@ def canonical_messages(messages: Sequence[Message], shows: Mapping[str, str] | N
         parts: list[list[str]] = []
         for part in message.parts:
             if part.kind == "image":
-                parts.append(["image", (shows or {}).get(part.sha256, part.sha256)])
+                parts.append(["image", part.sha256])
             elif parts and parts[-1][0] == "text":
                 parts[-1][1] += part.text
             elif part.text:
@@ -42,26 +40,19 @@ def canonical_messages(messages: Sequence[Message], shows: Mapping[str, str] | N
     return canonical
 
 
-def request_hash(call: Chat | Embedding | ImageEdit, shows: Mapping[str, str] | None = None) -> str:
+def request_hash(call: Chat | Embedding | ImageEdit) -> str:
     """Return the hash of what is asked: bare model, messages, sampling, seed; the same on every transport and restart.
 
-    Endpoint, alias and output schema stay out: the wire may name them differently without asking anything else. With
-    `shows`, identities of what images show by their SHA-256, it does not depend on how their pixels are drawn.
+    Endpoint, alias and output schema stay out: the wire may name them differently without asking anything else.
     """
     if call.kind == "embedding":
         return digest("sim-embedding/1", [bare_name(call.model.model), list(call.texts), call.repeat])
     if call.kind == "image_edit":
-        identity = [
-            bare_name(call.model.model),
-            (shows or {}).get(call.image.sha256, call.image.sha256),
-            call.instruction,
-            call.extra,
-            call.repeat,
-        ]
+        identity = [bare_name(call.model.model), call.image.sha256, call.instruction, call.extra, call.repeat]
         return digest("sim-image-edit/1", identity)
     identity = {
         "model": bare_name(call.model.model),
-        "messages": canonical_messages(call.messages, shows),
+        "messages": canonical_messages(call.messages),
         "sampling": call.sampling.model_dump(mode="json", exclude_none=True),
         "seed": call.repeat,
     }

@@ -27,7 +27,7 @@ from dokimasia.errors import NotFound
 from dokimasia.simulation.candidates import REFUSAL
 from dokimasia.simulation.draws import IMAGE_TOKENS, Draws, bare_name, count_tokens, request_hash
 from dokimasia.simulation.panel import CHATTER, draw_slip
-from dokimasia.simulation.picture import identity_of, read_metadata, read_scene, with_metadata
+from dokimasia.simulation.picture import read_metadata, read_scene, with_metadata
 from dokimasia.simulation.picture_content import PictureFact, content_of_scene
 from dokimasia.simulation.profiles import JudgeProfile, Profile, as_judge
 from dokimasia.simulation.requests import read_json
@@ -769,8 +769,7 @@ def edit_by_model(call: ImageEdit, image: bytes) -> tuple[bytes | None, Usage]:
     name = bare_name(call.model.model)
     if name not in EDITORS:
         raise NotFound(f"no simulated image model is called {name!r}; there are: {', '.join(EDITORS)}")
-    shows = {call.image.sha256: identity_of(image) or call.image.sha256}
-    profile, draws = EDITORS[name], Draws(request_hash(call, shows))
+    profile, draws = EDITORS[name], Draws(request_hash(call))
     usage = Usage(input_tokens=IMAGE_TOKENS + count_tokens(call.instruction), output_tokens=IMAGE_TOKENS)
     fate = draws.unit("fate")
     if fate < profile.refuses:

@@ -7,7 +7,6 @@ from typing import Any
 
 import orjson
 
-from dokimasia.domain.identity import digest
 from dokimasia.errors import NotFound
 from dokimasia.simulation.scene import Scene
 from dokimasia.simulation.scenes import LAYOUTS
@@ -69,16 +68,6 @@ def read_scene(png: bytes) -> Sighting | None:
     """
     body = read_metadata(png)
     return None if body is None else _parse(body)
-
-
-def identity_of(png: bytes) -> str | None:
-    """Return an identity of what an image shows: scene, part and edits, however they are drawn; None for another image."""
-    body = read_metadata(png)
-    sighting = None if body is None else _parse(body)
-    if body is None or sighting is None:
-        return None
-    facts = sighting[0].model_dump(mode="json", exclude={"look"})
-    return digest("sim-image/1", [facts, list(sighting[1]), body.get("edits")])
 
 
 def read_metadata(png: bytes) -> dict[str, Any] | None:

@@ -16,7 +16,7 @@ from dokimasia.simulation.judging.rubrics import answers_rubric_prompt, rubric_r
 from dokimasia.simulation.learners import ANSWER_AGAIN_PROMPTS, HINT_PROMPTS, answer_again, general_hints, hint_reply
 from dokimasia.simulation.panel import PANEL_PROMPTS, describe_picture, panel_reply
 from dokimasia.simulation.perturber import PERTURBATION_PROMPT, PERTURBER_PROMPTS, perturbation_reply, perturber_reply
-from dokimasia.simulation.picture import Sighting, identity_of, read_scene
+from dokimasia.simulation.picture import Sighting, read_scene
 from dokimasia.simulation.picture_content import PictureContent, content_of_photograph, content_of_scene
 from dokimasia.simulation.profiles import Profile, as_candidate, as_judge, find_profile
 from dokimasia.simulation.requests import UnderstoodPrompt, read_choices, understand
@@ -27,9 +27,8 @@ from dokimasia.simulation.visibility import WHOLE
 
 _CACHE_SIZE = 4096
 _scene_cache: dict[str, Sighting | None] = {}
-_identity_cache: dict[str, str] = {}
 _edit_cache: dict[str, tuple[PlantedEdit, ...]] = {}
-"""Scenes, identities and edits by image hash, so that a picture is read once; each is emptied when it is full."""
+"""Scenes and edits by image hash, so that a picture which is asked about many times is read once; emptied when it is full."""
 
 
 def respond(
@@ -51,7 +50,7 @@ def respond(
         NotFound: no simulated model has that name; the message lists those there are.
     """
     profile = find_profile(bare_name(call.model.model), models=models)
-    draws = Draws(request_hash(call, _identities(call, images)))
+    draws = Draws(request_hash(call))
     understood = understand(call.messages, library=library)
     if understood is None:
         reply = _answer_question(profile, {"question": call.messages[-1].text}, call, images, draws)
@@ -200,15 +199,6 @@ def _find_view(call: Chat, images: Mapping[str, bytes], question: str) -> SceneV
     return view
 
 
-def _identities(call: Chat, images: Mapping[str, bytes]) -> dict[str, str]:
-    """What the images of a request show, by SHA-256, for those that carry a scene."""
-    identities: dict[str, str] = {}
-    for ref in (image for message in call.messages for image in message.images):
-        if _cached_scene(ref.sha256, images) is not None:
-            identities[ref.sha256] = _identity_cache[ref.sha256]
-    return identities
-
-
 def _cached_scene(sha256: str, images: Mapping[str, bytes]) -> Sighting | None:
     if sha256 not in _scene_cache:
         try:
@@ -219,9 +209,7 @@ def _cached_scene(sha256: str, images: Mapping[str, bytes]) -> Sighting | None:
             ) from None
         if len(_scene_cache) >= _CACHE_SIZE:
             _scene_cache.clear()
-            _identity_cache.clear()
         _scene_cache[sha256] = read_scene(data)
-        _identity_cache[sha256] = identity_of(data) or sha256
     return _scene_cache.get(sha256)
 
 
