@@ -81,7 +81,7 @@ async def matched(folder: Path, samples: int, seed: int) -> list[dict[str, Any]]
     data = folder / "world.jsonl"
     write_world(data, samples, seed)
     models = tuple(name + ending for name in MODELS for ending in ("", TWIN))
-    transports = {"sim": SimTransport(known=known)}
+    transports = {"sim": SimTransport(models=known)}
     request = EvaluationRequest(data=data, judge=JUDGE, models=models, seed=seed)
     run = (await evaluate(request, settings=settings, transports=transports)).run
     await grow_tree(judge=MATCHER, run=run, settings=settings, transports=transports)

@@ -11,7 +11,7 @@ from benchmarks.planted_perturbations import write_perturbations
 from dokimasia.runs.lifecycle import RunResult, run
 from dokimasia.runs.registry import method_named
 from dokimasia.settings import Settings
-from dokimasia.simulation.judging.ranked import write_ranked
+from dokimasia.simulation.ranked_world import write_ranked
 from dokimasia.simulation.world import write_world
 
 JUDGE, OTHER = "sim/judge", "sim/judge-noisy"

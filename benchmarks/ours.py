@@ -18,7 +18,7 @@ from benchmarks.figures import peak_rss_mb, rss_mb
 from dokimasia.gateway.direct import transport as direct
 from dokimasia.gateway.events import GatewayEvent
 from dokimasia.methods.evaluation import EvaluationRequest, evaluate, work
-from dokimasia.methods.evaluation.criteria_files import import_criteria
+from dokimasia.methods.evaluation.criteria import import_criteria
 from dokimasia.runs.estimate import Estimate
 from dokimasia.runs.observer import Progress, Silent
 from dokimasia.settings import load_settings

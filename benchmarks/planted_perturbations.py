@@ -8,14 +8,13 @@ import orjson
 
 from dokimasia.domain.blindspots import NEUTRAL, Task
 from dokimasia.prompts.dimensions import error_dimensions
-from dokimasia.simulation.blindspots import gold_answer, plant
-from dokimasia.simulation.blindspots.images import edited
-from dokimasia.simulation.blindspots.instructions import write_instruction
-from dokimasia.simulation.blindspots.spots import spots_of
-from dokimasia.simulation.depicted import depicted
 from dokimasia.simulation.draws import Draws
+from dokimasia.simulation.gold_answers import gold_answer, plant_error
+from dokimasia.simulation.image_edits import edit_image, spots_of, write_instruction
+from dokimasia.simulation.picture import draw_scene
+from dokimasia.simulation.picture_content import content_of_scene
 from dokimasia.simulation.scene import Scene
-from dokimasia.simulation.world import draw, make_described
+from dokimasia.simulation.world import make_described
 
 REQUEST = "Describe what the picture shows."
 
@@ -53,11 +52,11 @@ def write_perturbations(
 
 
 def _texts(scene: Scene, folder: Path, names: Sequence[str], seed: int) -> Iterator[dict[str, Any]]:
-    picture = depicted(scene)
-    (folder / f"{scene.id}.png").write_bytes(draw(scene))
+    picture = content_of_scene(scene)
+    (folder / f"{scene.id}.png").write_bytes(draw_scene(scene))
     gold = gold_answer(picture)
     for name in names:
-        planted = plant(name, gold, picture, Draws(f"{seed}{name}{scene.id}"))
+        planted = plant_error(name, gold, picture, Draws(f"{seed}{name}{scene.id}"))
         if planted is not None:
             yield {
                 "id": f"{scene.id}-{name}",
@@ -74,12 +73,12 @@ def _texts(scene: Scene, folder: Path, names: Sequence[str], seed: int) -> Itera
 
 
 def _images(scene: Scene, folder: Path, names: Sequence[str], seed: int) -> Iterator[dict[str, Any]]:
-    png = draw(scene)
+    png = draw_scene(scene)
     (folder / f"{scene.id}.png").write_bytes(png)
     for name in names:
         draws = Draws(f"{seed}{name}{scene.id}")
         instruction = write_instruction(name, spots_of(png), draws)
-        made = None if instruction is None else edited(png, instruction, seed=seed)
+        made = None if instruction is None else edit_image(png, instruction, seed=seed)
         if made is not None:
             (folder / f"{scene.id}-{name}.png").write_bytes(made)
             yield {
@@ -87,7 +86,7 @@ def _images(scene: Scene, folder: Path, names: Sequence[str], seed: int) -> Iter
                 "task": "text-to-image",
                 "dimension": name,
                 "sample": scene.id,
-                "prompt": gold_answer(depicted(scene)),
+                "prompt": gold_answer(content_of_scene(scene)),
                 "gold_image": f"{folder.name}/{scene.id}.png",
                 "perturbed_image": f"{folder.name}/{scene.id}-{name}.png",
                 "description": f"A change of the kind {name}.",

@@ -29,7 +29,7 @@ from benchmarks.stub import running_stub
 from benchmarks.workload import write_config, write_workload
 from dokimasia.log import configure
 from dokimasia.methods.evaluation import EvaluationRequest
-from dokimasia.methods.evaluation.criteria_files import import_criteria
+from dokimasia.methods.evaluation.criteria import import_criteria
 from dokimasia.service.app import serve
 from dokimasia.service.engine import RunEngine
 from dokimasia.service.guard import Limits

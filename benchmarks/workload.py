@@ -10,7 +10,7 @@ import orjson
 
 from dokimasia.domain.criterion import CriteriaSet, Criterion
 from dokimasia.domain.sample import ImageRef, Sample
-from dokimasia.methods.evaluation.criteria_files import FORMAT
+from dokimasia.methods.evaluation.criteria import FORMAT
 
 PROMPT_BYTES = 2048
 IMAGE_BYTES = 160_000

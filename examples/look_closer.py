@@ -12,9 +12,9 @@ from pathlib import Path
 
 from dokimasia import EvaluationRequest, Settings, evaluate, load_settings
 from dokimasia.algorithms.statistics.shares import rate_interval
-from dokimasia.methods.evaluation.sample_view import sample_view
+from dokimasia.methods.evaluation.samples import sample_view
 from dokimasia.simulation.profiles import as_judge, find_profile
-from dokimasia.simulation.scene import Question, Scene
+from dokimasia.simulation.scene import Scene, SceneQuestion
 from dokimasia.simulation.serving.server import running_server
 from dokimasia.simulation.truths.evaluation import is_small
 from dokimasia.simulation.world import make_world, write_world
@@ -46,7 +46,7 @@ async def look(data: Path, settings: Settings, *, judge: str, tools: tuple[str, 
     looks = 0
     with Home.open(settings.home, write=False) as home:
         run = get_run(home, result.run)
-        pairs: list[tuple[Scene, Question]] = list(make_world(SAMPLES, 0))
+        pairs: list[tuple[Scene, SceneQuestion]] = list(make_world(SAMPLES, 0))
         for scene, question in pairs:
             view = await sample_view(home, run, question.id)
             solution = view["replay"]["chain"]["reasoning"]

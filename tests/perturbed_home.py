@@ -10,12 +10,12 @@ from PIL import Image
 from dokimasia.datasets.images import read_image
 from dokimasia.domain.blindspots import Perturbed
 from dokimasia.domain.sample import ImageRef, Sample
-from dokimasia.simulation.blindspots import gold_answer, plant
-from dokimasia.simulation.depicted import depicted
 from dokimasia.simulation.draws import Draws
-from dokimasia.simulation.picture import draw
+from dokimasia.simulation.gold_answers import gold_answer, plant_error
+from dokimasia.simulation.picture import draw_scene
+from dokimasia.simulation.picture_content import content_of_scene
 from dokimasia.simulation.scene import DOMAINS
-from dokimasia.simulation.scenes.composing import make_scene
+from dokimasia.simulation.scenes import make_scene
 from dokimasia.storage.home import Home
 from dokimasia.storage.results import ResultRow, record_results
 from dokimasia.storage.runs import Run, SqliteRunStore, add_samples, create_run, set_status
@@ -32,11 +32,11 @@ def perturbed_home(
     items: list[Perturbed] = []
     for number in range(scenes):
         scene = make_scene(DOMAINS[number % len(DOMAINS)], number)
-        picture, gold = depicted(scene), gold_answer(depicted(scene))
-        sample = Sample(id=f"s{number}", prompt="What is to be seen?", images=(_kept(home, draw(scene)),))
+        picture, gold = content_of_scene(scene), gold_answer(content_of_scene(scene))
+        sample = Sample(id=f"s{number}", prompt="What is to be seen?", images=(_kept(home, draw_scene(scene)),))
         samples.append(sample)
         for name in dimensions:
-            made = plant(name, gold, picture, Draws(f"{name}{number}"))
+            made = plant_error(name, gold, picture, Draws(f"{name}{number}"))
             if made is not None:
                 items.append(
                     Perturbed(

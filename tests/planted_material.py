@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dokimasia.algorithms.taxonomy import add_all, assign, new_tree
 from dokimasia.methods.diagnosis.measured import Answered, DiagnosisMaterial
 from dokimasia.methods.tree.reading.view import MeasuredRun
-from dokimasia.simulation.tree.world import planted_criteria, planted_scores
+from dokimasia.simulation.tree_world import planted_criteria, planted_scores
 
 
 def world(seed: int, weak: Mapping[str, Mapping[str, float]], *, n: int = 400) -> DiagnosisMaterial:

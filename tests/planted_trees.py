@@ -4,7 +4,7 @@ import asyncio
 from pathlib import Path
 
 from dokimasia.algorithms.taxonomy import add_all, assign, holder, leaves, new_tree, prune
-from dokimasia.algorithms.trees.node_link import to_version
+from dokimasia.algorithms.trees.formats import to_version
 from dokimasia.algorithms.trees.places import leaf_mapping
 from dokimasia.domain.capability import TreeEdit
 from dokimasia.domain.criterion import CriteriaSet

@@ -16,8 +16,9 @@ from numpy.typing import NDArray
 
 from benchmarks.calibration.trials import Seed, Trial, tested, trial
 from dokimasia.algorithms.pairwise import swiss_round
-from dokimasia.methods.arena.figures import Meeting, arena_figures
-from dokimasia.methods.duel import DuelRow
+from dokimasia.methods.arena.figures import Meeting, arena_tables
+from dokimasia.methods.duel.figures import DuelRow
+from dokimasia.report.fields import as_json
 
 Floats = NDArray[np.float64]
 
@@ -43,8 +44,10 @@ def arenas(seed: int) -> Seed:
     truth = planted()
     intervals: dict[str, Trial] = {}
     for draw in ("all", "swiss"):
-        found = arena_figures(
-            _meetings(generator, STRENGTHS, swiss=draw == "swiss"), list(STRENGTHS), parts=PARTS[draw], seed=seed
+        found = as_json(
+            arena_tables(
+                _meetings(generator, STRENGTHS, swiss=draw == "swiss"), list(STRENGTHS), parts=PARTS[draw], seed=seed
+            )
         )
         for name in ("a", "c"):
             one = found["models"][name]["rating"] or {"low": None, "high": None}
@@ -58,7 +61,7 @@ def arenas(seed: int) -> Seed:
             intervals["position bias"] = trial(found["places"]["bias"], truth["position bias"])
     other = np.random.default_rng([seed, 18])
     lopsided = _failing(other, _meetings(other, STRENGTHS, swiss=False))
-    failing = arena_figures(lopsided, list(STRENGTHS), seed=seed)
+    failing = as_json(arena_tables(lopsided, list(STRENGTHS), seed=seed))
     world = "verdicts failing in one order"
     intervals |= {
         f"{figure}, {world}": trial(failing["models"]["a"][name], truth[figure])
@@ -67,8 +70,8 @@ def arenas(seed: int) -> Seed:
     intervals[f"difference of ratings, c and d, {world}"] = _difference(failing, ("c", "d"), truth)
     p_values: dict[str, float] = {}
     for draw in ("all", "swiss"):
-        null = arena_figures(
-            _meetings(generator, EQUAL, swiss=draw == "swiss"), list(EQUAL), parts=PARTS[draw], seed=seed
+        null = as_json(
+            arena_tables(_meetings(generator, EQUAL, swiss=draw == "swiss"), list(EQUAL), parts=PARTS[draw], seed=seed)
         )
         of_two = next(one for one in null["pairs"] if {one["first"], one["second"]} == {"a", "b"})
         p_values[f"equal models, one pair, {draw}"] = tested(of_two["p"])

@@ -16,7 +16,7 @@ from dokimasia.domain.judgement import Provenance
 from dokimasia.methods.diagnosis.leaves import contrasts
 from dokimasia.methods.diagnosis.measured import DiagnosisMaterial
 from dokimasia.methods.modes.coded import CodedAtom
-from dokimasia.methods.modes.counting import contrasts as mode_contrasts
+from dokimasia.methods.modes.figures import contrasts as mode_contrasts
 from dokimasia.methods.tree import MeasuredRun
 
 LEAVES, IMAGES, SAMPLES, CRITERIA = 6, 48, 2, 3

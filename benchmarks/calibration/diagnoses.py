@@ -10,7 +10,7 @@ from dokimasia.methods.diagnosis.leaves import contrasts, leaf_tables, verdicts_
 from dokimasia.methods.diagnosis.measured import Answered, DiagnosisMaterial
 from dokimasia.methods.diagnosis.samples import pairs
 from dokimasia.methods.tree.reading.view import MeasuredRun
-from dokimasia.simulation.tree.world import planted_criteria, planted_scores
+from dokimasia.simulation.tree_world import planted_criteria, planted_scores
 
 CRITERIA, WIDTH, PERMUTATIONS, FEW = 300, 1, 4_000, 10
 """`FEW` permutations serve where only intervals are looked at."""

@@ -8,12 +8,12 @@ from numpy.typing import NDArray
 
 from benchmarks.calibration.trials import Seed, Trial, tested, trial
 from dokimasia.domain.duel import PLACES
-from dokimasia.methods.duel.figures import DuelRow, duel_figures
-from dokimasia.methods.duel.sight import without_images
-from dokimasia.simulation.creating import LINES
-from dokimasia.simulation.judging.duels import MUCH
-from dokimasia.simulation.planting import JudgeProfile
-from dokimasia.simulation.truths.duels import Expected, expected
+from dokimasia.methods.duel.figures import DuelRow, duel_tables
+from dokimasia.report.fields import as_json
+from dokimasia.simulation.creative import LINES
+from dokimasia.simulation.judging.whole_answers import MUCH_BETTER
+from dokimasia.simulation.profiles import JudgeProfile
+from dokimasia.simulation.truths.judges import ExpectedDuel, expected_duel
 
 IMAGES, EACH = 30, 2
 """Images, and cases on each."""
@@ -68,19 +68,19 @@ def duels(seed: int) -> Seed:
     )
     skills = _skills(generator)
     arms = [*_rows(generator, fair, skills), *_rows(generator, fair, skills - LOST, arm="#blind")]
-    blind = without_images(arms, seed=seed)["m#blind"]
+    blind = _figures_of(arms, seed=seed)["without_images"]["m#blind"]
     intervals["reward, without images less with"] = trial(
         blind["reward"]["difference"], planted(0.0, LOST).reward - planted(0.0).reward
     )
     intervals["visual factuality, without images less with"] = trial(blind["factuality"]["difference"], -10 * LOST)
-    same = without_images([*_rows(generator, fair, skills), *_rows(generator, fair, skills, arm="#blind")], seed=seed)
+    arms = [*_rows(generator, fair, skills), *_rows(generator, fair, skills, arm="#blind")]
+    same = _figures_of(arms, seed=seed)["without_images"]
     longer = _judge(0.0, LONGER)
     lengths = _figures(generator, longer, seed=seed, apart=True)
     intervals["length and reward"] = trial(lengths["length_bias"]["m"], planted_length())
     indifferent = _figures(generator, fair, seed=seed, apart=True)
-    lopsided = duel_figures(_rows(generator, _judge(FAVOURS_MUCH), _skills(generator), fails=FAILS_SECOND), seed=seed)[
-        "models"
-    ]["m"]
+    rows = _rows(generator, _judge(FAVOURS_MUCH), _skills(generator), fails=FAILS_SECOND)
+    lopsided = _figures_of(rows, seed=seed)["models"]["m"]
     truth = planted(FAVOURS_MUCH)
     intervals |= {
         "reward, verdicts failing in one order": trial(lopsided["reward"], truth.impartial),
@@ -101,10 +101,10 @@ def duels(seed: int) -> Seed:
 
 
 @cache
-def planted(favours_first: float, lost: float = 0.0) -> Expected:
+def planted(favours_first: float, lost: float = 0.0) -> ExpectedDuel:
     """Return what is expected over all images of a model that has lost so much of its skill."""
-    each = [expected(_judge(favours_first), skill - lost, BASELINE) for skill in LEVELS]
-    return Expected(*(float(np.mean(values)) for values in zip(*each, strict=True)))
+    each = [expected_duel(_judge(favours_first), skill - lost, BASELINE) for skill in LEVELS]
+    return ExpectedDuel(*(float(np.mean(values)) for values in zip(*each, strict=True)))
 
 
 @cache
@@ -123,7 +123,11 @@ def _judge(favours_first: float, favours_longer: float = 0.0) -> JudgeProfile:
 
 
 def _figures(generator: np.random.Generator, judge: JudgeProfile, *, seed: int, apart: bool = False) -> dict[str, Any]:
-    return duel_figures(_rows(generator, judge, _skills(generator), apart=apart), seed=seed)
+    return _figures_of(_rows(generator, judge, _skills(generator), apart=apart), seed=seed)
+
+
+def _figures_of(rows: list[DuelRow], *, seed: int) -> dict[str, Any]:
+    return as_json(duel_tables(rows, seed=seed))
 
 
 def _skills(generator: np.random.Generator) -> NDArray[np.float64]:
@@ -176,7 +180,7 @@ def _words(generator: np.random.Generator, n: int) -> Ints:
 def _judged(generator: np.random.Generator, judge: JudgeProfile, ahead: Ints, words: Ints) -> Ints:
     """Return the verdicts for the answer that is shown first, which is so many vivid lines and words ahead."""
     n = len(ahead)
-    value = np.sign(ahead) * (1 + (np.abs(ahead) >= MUCH))
+    value = np.sign(ahead) * (1 + (np.abs(ahead) >= MUCH_BETTER))
     value = value + (generator.random(n) < judge.favours_first)
     value = value + np.sign(words) * (generator.random(n) < judge.favours_longer)
     value = value + (generator.random(n) < judge.jitter) * generator.choice((-1, 1), n)

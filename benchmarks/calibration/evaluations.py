@@ -20,11 +20,12 @@ from benchmarks.calibration.trials import Seed, Trial, trial
 from dokimasia.algorithms.scoring import weighted_score
 from dokimasia.algorithms.statistics import bootstrap_interval, difference_interval
 from dokimasia.algorithms.statistics.paired import sign_flip_test
-from dokimasia.methods.evaluation.scores import AnswerRow, collect, summarise
+from dokimasia.methods.evaluation.figures import AnswerRow, collect, summarise
+from dokimasia.report.fields import as_json
 from dokimasia.runs.reading.differences import compare
 from dokimasia.runs.reading.sides import ComparedAnswer, ComparisonSide, SampleRef
 from dokimasia.simulation.profiles import JudgeProfile
-from dokimasia.simulation.scene import Question, Scene
+from dokimasia.simulation.scene import Scene, SceneQuestion
 from dokimasia.simulation.truths.evaluation import expected_blind_mean
 
 JUDGE = judge("sim/judge-noisy")
@@ -34,7 +35,7 @@ STRONG, STEADY, NEARSIGHTED = CANDIDATES[:3]
 REPEATS = 3
 BOUNDS = (1.0, 5.0)
 
-Pairs = list[tuple[Scene, Question]]
+Pairs = list[tuple[Scene, SceneQuestion]]
 Scores = list[tuple[int, ...] | None]
 
 
@@ -56,7 +57,7 @@ def evaluation(seed: int) -> Seed:
         [draw_scores(rng, JUDGE, _nothing_stated(question)) for _, question in pairs],
         f"{STEADY.name}#blind",
     )
-    summary = summarise(collect(rows), seed=seed)
+    summary = as_json(summarise(collect(rows), seed=seed))
     intervals: dict[str, Trial] = {}
     for who in CANDIDATES:
         expected = _expected(who, JUDGE, pairs)
@@ -139,7 +140,7 @@ def _judged(rng: Random, who: Candidate, rater: JudgeProfile, pairs: Pairs, fogg
     ]
 
 
-def _nothing_stated(question: Question) -> list[State]:
+def _nothing_stated(question: SceneQuestion) -> list[State]:
     return ["missing" for _ in question.steps]
 
 
@@ -147,7 +148,7 @@ def _expected(who: Candidate, rater: JudgeProfile, pairs: Pairs) -> list[float]:
     return [who.expected(rater, scene, question) for scene, question in pairs]
 
 
-def _score(question: Question, scores: tuple[int, ...]) -> float:
+def _score(question: SceneQuestion, scores: tuple[int, ...]) -> float:
     return weighted_score(scores, [step.weight for step in question.steps])
 
 
@@ -176,7 +177,7 @@ def _as_side(pairs: Pairs, judged: Scores, name: str) -> ComparisonSide:
     return ComparisonSide.of([SampleRef(question.id, question.id, scene.id) for scene, question in pairs], answers)
 
 
-def _answer(question: Question, scores: tuple[int, ...] | None, name: str) -> ComparedAnswer:
+def _answer(question: SceneQuestion, scores: tuple[int, ...] | None, name: str) -> ComparedAnswer:
     known: dict[str, Any] = {"response": f"{name} {question.id}", "criteria": question.id}
     if scores is None:
         return ComparedAnswer(question.id, 0, None, "unparsable", **known)

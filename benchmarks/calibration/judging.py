@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from benchmarks.calibration.trials import Seed, Trial, tested, trial
 from dokimasia.domain.judging.judgements import HumanRanking
-from dokimasia.methods.judging.comparing import comparisons_of
-from dokimasia.methods.judging.figures import judging_figures, order_effect
+from dokimasia.methods.judging.figures import ShownRanking, comparisons_of, judging_tables, order_effect
+from dokimasia.report.fields import as_json
 
 IMAGES, MODELS, STEPS = 40, 5, 10
 SKILLS = (1.6, 0.9, 0.3, -0.3, -0.9)
@@ -81,7 +81,7 @@ def judging(seed: int) -> Seed:
         intervals[f"judging, accuracy of {method} with equal scores alone"] = trial(
             results[method]["unfitted"], expected_accuracy(method, 0.0)
         )
-    order = order_effect(_batches(world, generator), seed=seed)
+    order = as_json(order_effect(_batches(world, generator), orders=2, seed=seed))
     intervals["judging, same verdict in two orders"] = trial(order["consistent"], planted()["consistent"])
     intervals["judging, prefers the earlier"] = trial(order["earlier"], planted()["earlier"])
     return Seed(intervals, _null(generator, seed))
@@ -97,7 +97,7 @@ def _null(generator: np.random.Generator, seed: int) -> dict[str, float]:
     }
     found = _figures(world, methods, seed)
     whole = [one for one in found["gaps"] if one["category"] is None]
-    unbiased = order_effect(_batches(world, generator, first=0.0, noise=True), seed=seed)
+    unbiased = as_json(order_effect(_batches(world, generator, first=0.0, noise=True), orders=2, seed=seed))
     return {
         "judging, gap in the world without bias": tested(whole[0]["p_value"]),
         "judging, smallest adjusted gap of any mode": min(tested(one["adjusted"]) for one in found["gaps"]),
@@ -122,7 +122,8 @@ def _figures(world: World, methods: Mapping[str, Floats], seed: int) -> dict[str
         }
         for method, table in methods.items()
     }
-    return judging_figures(comparisons_of(rankings, clusters, categories, seed=seed), {"judge": scores}, seed=seed)
+    comparisons = comparisons_of(rankings, clusters, categories, seed=seed)
+    return as_json(judging_tables(comparisons, {"judge": scores}, seed=seed))
 
 
 def _slips(generator: np.random.Generator, shape: tuple[int, ...]) -> Ints:
@@ -133,19 +134,19 @@ def _slips(generator: np.random.Generator, shape: tuple[int, ...]) -> Ints:
 
 def _batches(
     world: World, generator: np.random.Generator, *, first: float = FIRST, noise: bool = False
-) -> list[list[tuple[str, list[str], list[int]]]]:
+) -> list[list[ShownRanking]]:
     """Return each sample's rankings in an order and in the same backwards."""
-    found: list[list[tuple[str, list[str], list[int]]]] = []
+    found: list[list[ShownRanking]] = []
     for row, image in enumerate(world.image):
         drawn = generator.permutation(MODELS)
-        several: list[tuple[str, list[str], list[int]]] = []
+        several: list[ShownRanking] = []
         for order in (drawn, drawn[::-1]):
             value = world.merit[row][order].astype(float)
             value += _slips(generator, (MODELS,)) if noise else 0
             if generator.random() < first:
                 value[0] = STEPS + 3.0
             ranks = [1 + int(np.sum(np.unique(value) > one)) for one in value]
-            several.append((f"i{image}", [f"m{at}" for at in order], ranks))
+            several.append(ShownRanking(f"i{image}", [f"m{at}" for at in order], ranks))
         found.append(several)
     return found
 

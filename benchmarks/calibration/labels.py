@@ -8,7 +8,7 @@ from benchmarks.calibration.trials import Seed, Trial, trial
 from dokimasia.domain.blindspots import LABELS, Label, Perturbed
 from dokimasia.methods.checks import label_figures
 from dokimasia.methods.checks.labels import LabelledPerturbation
-from dokimasia.simulation.people import PEOPLE, Person, label_chances
+from dokimasia.simulation.people import PEOPLE, SimulatedPerson, label_chances
 from dokimasia.simulation.truths.people import expected_labelling
 
 SHARES: dict[Label, float] = {
@@ -20,7 +20,7 @@ SHARES: dict[Label, float] = {
 }
 """How often each label is the true one."""
 
-PERSONS: tuple[Person, ...] = PEOPLE[:3]
+PERSONS: tuple[SimulatedPerson, ...] = PEOPLE[:3]
 IMAGES, FEW = 50, 15
 DIMENSIONS = ("entity_substitution", "tone_mismatch", "numerical_errors")
 ALIKE = 0.3

@@ -7,7 +7,8 @@ from benchmarks.calibration.trials import Seed, Trial
 from dokimasia.domain.failure_modes import AnswerAtoms, Coding
 from dokimasia.domain.judgement import Provenance
 from dokimasia.methods.modes.coded import CodedAtom
-from dokimasia.methods.modes.counting import agreement, contrasts, of_answers, of_atoms
+from dokimasia.methods.modes.figures import agreement, contrasts, of_answers, of_atoms
+from dokimasia.report.fields import as_json
 
 SAMPLES, PER_IMAGE, ATOMS = 48, 2, 4
 MODES = ("first", "second")
@@ -30,10 +31,10 @@ def modes(seed: int) -> Seed:
     rng = Random(seed)
     atoms = list(_atoms(rng, ("a", "b", "c")))
     failed = [one for one in atoms if one.failed]
-    seen = of_atoms(failed, MODES[0])
-    own = of_atoms([one for one in failed if one.answer.model == "a"], MODES[0])
-    answers = of_answers((one for one in atoms if one.answer.model == "a"), MODES[1])
-    said = agreement(atoms)
+    seen = as_json(of_atoms(failed, MODES[0]))
+    own = as_json(of_atoms([one for one in failed if one.answer.model == "a"], MODES[0]))
+    answers = as_json(of_answers((one for one in atoms if one.answer.model == "a"), MODES[1]))
+    said = as_json(agreement(atoms))
     alarms = [one for one in contrasts(atoms, MODES, ("a", "b", "c"), seed=seed) if one.verdict.endswith("often")]
     ends = (-1.0, 1.0) if said["low"] is None else (said["low"], said["high"])
     whole = [_first(one) for one in _answers(atoms, "a")]

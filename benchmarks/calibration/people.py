@@ -8,14 +8,14 @@ from benchmarks.calibration.trials import Seed, Trial, trial
 from dokimasia.domain.annotation import Annotation, AnnotationUnit
 from dokimasia.methods.people.agreement import agreement_figures
 from dokimasia.methods.people.rated import put_together
-from dokimasia.simulation.people import PEOPLE, Person, chances
+from dokimasia.simulation.people import PEOPLE, SimulatedPerson, rating_chances
 from dokimasia.simulation.truths.people import expected_agreement
 
 LOW, HIGH = -2, 2
 SHARES = (0.2, 0.3, 0.2, 0.2, 0.1)
 """How often each verdict is the true one, from much worse to much better."""
 
-JUDGE = Person("judge", noise=0.35, careless=0.1)
+JUDGE = SimulatedPerson("judge", noise=0.35, careless=0.1)
 CASES, MODELS, FEW = 51, 3, 12
 ALIKE = 0.4
 """The share of cases in which one verdict is true of all models."""
@@ -32,7 +32,7 @@ def truths() -> dict[str, float]:
             share * sum(chance * rating for rating, chance in enumerate(row, LOW))
             for share, row in zip(SHARES, rows, strict=True)
         )
-        for rows in (chances(person, LOW, HIGH) for person in PEOPLE)
+        for rows in (rating_chances(person, LOW, HIGH) for person in PEOPLE)
     ]
     return {**found, "mean of people": sum(means) / len(means)}
 
@@ -55,9 +55,9 @@ def _world(seed: int, cases: int, models: int) -> dict[str, Trial]:
         for model, true in enumerate(drawn):
             unit = AnnotationUnit(f"case {case}", "verdict", f"model {model}", "baseline")
             for person in PEOPLE:
-                value = generator.choice(len(SHARES), p=chances(person, LOW, HIGH)[true]) + LOW
+                value = generator.choice(len(SHARES), p=rating_chances(person, LOW, HIGH)[true]) + LOW
                 annotations.append(Annotation(unit, person.name, float(value), cluster=f"{case}"))
-            judged[unit] = float(generator.choice(len(SHARES), p=chances(JUDGE, LOW, HIGH)[true]) + LOW)
+            judged[unit] = float(generator.choice(len(SHARES), p=rating_chances(JUDGE, LOW, HIGH)[true]) + LOW)
     found = agreement_figures(put_together(annotations), {"judge": judged}, {"verdict": (LOW, HIGH)})["verdict"]
     left = [one for one in annotations if generator.random() >= MISSING]
     thin = agreement_figures(put_together(left), {}, {"verdict": (LOW, HIGH)})["verdict"]["chance_corrected"]

@@ -10,7 +10,7 @@ from random import Random
 from typing import Literal, NamedTuple
 
 from dokimasia.simulation.profiles import CandidateProfile, JudgeProfile, as_candidate, as_judge, find_profile
-from dokimasia.simulation.scene import KINDS, Question, Scene
+from dokimasia.simulation.scene import QUESTION_KINDS, Scene, SceneQuestion
 from dokimasia.simulation.truths.evaluation import expected_score
 from dokimasia.simulation.world import make_world
 
@@ -34,7 +34,7 @@ class Candidate(NamedTuple):
     fogged: CandidateProfile
     fog: float
 
-    def expected(self, judge: JudgeProfile, scene: Scene, question: Question) -> float:
+    def expected(self, judge: JudgeProfile, scene: Scene, question: SceneQuestion) -> float:
         """Return the planted expectation of one question's score, 1 to 5."""
         clear = expected_score(self.clear, judge, scene, question)
         return (1 - self.fog) * clear + self.fog * expected_score(self.fogged, judge, scene, question)
@@ -53,24 +53,24 @@ def judge(name: str) -> JudgeProfile:
 
 
 @lru_cache(maxsize=2)
-def world(seed: int) -> tuple[tuple[Scene, Question], ...]:
+def world(seed: int) -> tuple[tuple[Scene, SceneQuestion], ...]:
     """Return one seed's questions with their scenes: domains and kinds in turn."""
     return tuple(make_world(SAMPLES, seed))
 
 
-def every_question(pairs: Sequence[tuple[Scene, Question]]) -> Iterator[tuple[Scene, Question]]:
+def every_question(pairs: Sequence[tuple[Scene, SceneQuestion]]) -> Iterator[tuple[Scene, SceneQuestion]]:
     """Yield all six questions of each scene, so that many share an image."""
     for scene in {scene.id: scene for scene, _ in pairs}.values():
         for question in scene.questions:
             yield scene, question
 
 
-def fogged_images(rng: Random, who: Candidate, pairs: Sequence[tuple[Scene, Question]]) -> set[str]:
+def fogged_images(rng: Random, who: Candidate, pairs: Sequence[tuple[Scene, SceneQuestion]]) -> set[str]:
     """Draw the images that a candidate misreads as a whole."""
     return {id for id in dict.fromkeys(scene.id for scene, _ in pairs) if rng.random() < who.fog}
 
 
-def draw_states(rng: Random, who: CandidateProfile, scene: Scene, question: Question) -> list[State]:
+def draw_states(rng: Random, who: CandidateProfile, scene: Scene, question: SceneQuestion) -> list[State]:
     """Draw what becomes of each step of one answer."""
     fate = rng.random()
     kept = len(question.steps)
@@ -91,7 +91,7 @@ def draw_scores(rng: Random, rater: JudgeProfile, states: Sequence[State]) -> tu
     return tuple(_score(rng, rater, state) for state in states)
 
 
-def chance_of_agreement(rater: JudgeProfile, who: CandidateProfile, scene: Scene, question: Question) -> float:
+def chance_of_agreement(rater: JudgeProfile, who: CandidateProfile, scene: Scene, question: SceneQuestion) -> float:
     """Return the mean over steps of the probability that a judge scores as a faultless one does."""
     whole = 1 - who.refusal - who.malformed - who.truncated
     chances: list[float] = []
@@ -107,9 +107,9 @@ def chance_of_agreement(rater: JudgeProfile, who: CandidateProfile, scene: Scene
     return sum(chances) / len(chances)
 
 
-def kinds_of(pairs: Sequence[tuple[Scene, Question]]) -> dict[str, list[int]]:
+def kinds_of(pairs: Sequence[tuple[Scene, SceneQuestion]]) -> dict[str, list[int]]:
     """Return the positions of each kind of question."""
-    return {kind: [at for at, (_, question) in enumerate(pairs) if question.kind == kind] for kind in KINDS}
+    return {kind: [at for at, (_, question) in enumerate(pairs) if question.kind == kind] for kind in QUESTION_KINDS}
 
 
 def _state(rng: Random, who: CandidateProfile, skill: float) -> State:

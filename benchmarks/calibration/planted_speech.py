@@ -13,9 +13,9 @@ from typing import NamedTuple
 
 from benchmarks.calibration.planted import Candidate, State, draw_scores, draw_states
 from dokimasia.simulation.profiles import CandidateProfile, JudgeProfile
-from dokimasia.simulation.scene import Question, Scene, Step
+from dokimasia.simulation.scene import Scene, SceneQuestion, SceneStep
 
-Pairs = Sequence[tuple[Scene, Question]]
+Pairs = Sequence[tuple[Scene, SceneQuestion]]
 Silence = Callable[[float, bool], float]
 """The probability that a step is not said, by how easy it is (0 to 1), and whether it is wrong."""
 
@@ -34,7 +34,7 @@ class Speaker(NamedTuple):
     ease: CandidateProfile
     wordy: float = 0.0
 
-    def easy(self, scene: Scene, step: Step) -> float:
+    def easy(self, scene: Scene, step: SceneStep) -> float:
         """Return how easy a step is."""
         return self.ease.skill(step.capability, scene.domain)
 
@@ -56,7 +56,7 @@ def answers(
 
 
 def _answer(
-    rng: Random, speaker: Speaker, rater: JudgeProfile, scene: Scene, question: Question, fogged: bool, deaf: float
+    rng: Random, speaker: Speaker, rater: JudgeProfile, scene: Scene, question: SceneQuestion, fogged: bool, deaf: float
 ) -> Said:
     states = draw_states(rng, speaker.who.fogged if fogged else speaker.who.clear, scene, question)
     said = [
@@ -124,7 +124,7 @@ def expected_length(speakers: Sequence[Speaker], rater: JudgeProfile, pairs: Pai
 
 
 def _moments(
-    speaker: Speaker, profile: CandidateProfile, rater: JudgeProfile, scene: Scene, question: Question
+    speaker: Speaker, profile: CandidateProfile, rater: JudgeProfile, scene: Scene, question: SceneQuestion
 ) -> tuple[float, float, float, float, float]:
     """Return the means of length, score, their squares and their product; the steps of an answer are independent."""
     total = sum(step.weight for step in question.steps)
@@ -158,7 +158,7 @@ def _over_sets(
     return 1 - (1 - usable * some) ** repeats, mean / some
 
 
-def _says(speaker: Speaker, scene: Scene, question: Question) -> list[float]:
+def _says(speaker: Speaker, scene: Scene, question: SceneQuestion) -> list[float]:
     return [1 - speaker.silence(speaker.easy(scene, step), False) for step in question.steps]
 
 
@@ -166,13 +166,13 @@ def _usable(rater: JudgeProfile) -> float:
     return (1 - rater.refusal) * (1 - rater.format_noise)
 
 
-def chance_of_right(who: Candidate, scene: Scene, step: Step) -> float:
+def chance_of_right(who: Candidate, scene: Scene, step: SceneStep) -> float:
     """Return how likely a candidate gets a step right, or nearly."""
     clear, fogged = (one.skill(step.capability, scene.domain) for one in (who.clear, who.fogged))
     return (1 - who.fog) * clear + who.fog * fogged
 
 
-def _score(who: Candidate, rater: JudgeProfile, scene: Scene, step: Step) -> float:
+def _score(who: Candidate, rater: JudgeProfile, scene: Scene, step: SceneStep) -> float:
     """Return the expected score of a step that is said."""
     return sum(
         share * value * chance
@@ -181,7 +181,9 @@ def _score(who: Candidate, rater: JudgeProfile, scene: Scene, step: Step) -> flo
     )
 
 
-def _score_chances(profile: CandidateProfile, rater: JudgeProfile, scene: Scene, step: Step) -> Mapping[int, float]:
+def _score_chances(
+    profile: CandidateProfile, rater: JudgeProfile, scene: Scene, step: SceneStep
+) -> Mapping[int, float]:
     """Return the probability of each score of a step that is said."""
     good = profile.skill(step.capability, scene.domain)
     right, hedged, wrong = good * (1 - profile.hedging), good * profile.hedging, 1 - good

@@ -10,8 +10,8 @@ from random import Random
 from benchmarks.calibration.trials import Seed, tested, trial
 from dokimasia.algorithms.taxonomy import add_all, assign, new_tree, permutation_null
 from dokimasia.algorithms.trees.weakness import NodeFinding, node_findings
-from dokimasia.simulation.tree.lexicon import made_up, parent_of
-from dokimasia.simulation.tree.world import planted_criteria, planted_scores
+from dokimasia.simulation.lexicon import made_up_capabilities, parent_of
+from dokimasia.simulation.tree_world import planted_criteria, planted_scores
 
 CRITERIA, FEW = 600, 10
 """`FEW` permutations serve where only intervals are looked at."""
@@ -20,7 +20,7 @@ BASE, WEAK, NOISE = 0.85, 0.35, 0.05
 MET, MISSED = 93.75, 18.75
 """The mean score of a criterion that is met, and of one that is not."""
 
-WEAK_BRANCH = parent_of(next(iter(made_up())))
+WEAK_BRANCH = parent_of(next(iter(made_up_capabilities())))
 
 
 def planted_tree(seed: int) -> Seed:
@@ -31,7 +31,7 @@ def planted_tree(seed: int) -> Seed:
     noisy = misplaced(planted, seed)
     weak = planted_scores(criteria, 2 * seed, base=BASE, weak={WEAK_BRANCH: WEAK})
     even = planted_scores(criteria, 2 * seed + 1, base=BASE)
-    tree = add_all(new_tree(), made_up())
+    tree = add_all(new_tree(), made_up_capabilities())
 
     def findings(
         leaf_of: dict[str, str], scores: dict[str, float], *, permutations: int | None = None
@@ -65,7 +65,7 @@ def planted_tree(seed: int) -> Seed:
 
 def misplaced(planted: dict[str, str], seed: int, *, rate: float = NOISE) -> dict[str, str]:
     """Return a mapping in which each criterion lies, at that rate, in any other leaf."""
-    rng, leaves = Random(f"misplaced/{seed}"), sorted(made_up())
+    rng, leaves = Random(f"misplaced/{seed}"), sorted(made_up_capabilities())
     return {
         one: rng.choice([other for other in leaves if other != leaf]) if rng.random() < rate else leaf
         for one, leaf in planted.items()

@@ -7,8 +7,8 @@ import numpy as np
 
 from benchmarks.calibration.trials import Seed, Trial, trial
 from dokimasia.domain.blindspots import NEUTRAL, Detection, Evaluator
-from dokimasia.methods.probe.comparing import comparisons
-from dokimasia.methods.probe.figures import figures_of
+from dokimasia.methods.probe.figures import comparisons, tasks_of
+from dokimasia.report.fields import as_json
 
 EQUAL, UNEQUAL = (1,) * 30, (1, 1, 2, 3, 4, 6) * 4
 """Gold answers an image; each is perturbed in every dimension, once harmlessly, and judged once more unchanged."""
@@ -73,7 +73,7 @@ def probes(seed: int) -> Seed:
         for evaluator, missed, wavers in asked
         for one in _drawn(generator, UNEQUAL, hard, judge, evaluator, dict.fromkeys(MISSED, missed), wavers=wavers)
     ]
-    task = figures_of(same, seed=seed)["tasks"]["image-to-text"]
+    task = as_json(tasks_of(same, seed=seed)["image-to-text"])
     judges: Mapping[str, Any] = task["judges"]
     spots = [
         kind["spot"]["adjusted"]
@@ -96,10 +96,12 @@ def tied(seed: int) -> Seed:
     """A kind of error that stands mostly on hard images, missed there no more than others are, and missed more everywhere."""
     p_values: dict[str, float] = {}
     for number, (more, name) in enumerate(((0.0, "tied to hard images, any dimension"), (BLIND, "missed more, found"))):
-        found = figures_of(_tied(np.random.default_rng([seed, 93, number]), more), seed=seed)["tasks"]["image-to-text"]
-        kinds = found["judges"]["j"]["evaluators"][SINGLE]["dimensions"]
+        drawn = _tied(np.random.default_rng([seed, 93, number]), more)
+        kinds = tasks_of(drawn, seed=seed)["image-to-text"].judges["j"].evaluators[SINGLE].dimensions
         looked_at = ["spot"] if more else list(kinds)
-        p_values[f"probe, a kind {name}"] = min(kinds[kind]["spot"]["adjusted"] for kind in looked_at)
+        p_values[f"probe, a kind {name}"] = min(
+            spot.adjusted for kind in looked_at if (spot := kinds[kind].spot) is not None
+        )
     return Seed({}, p_values)
 
 
@@ -108,9 +110,12 @@ def strategies(seed: int) -> Seed:
     p_values: dict[str, float] = {}
     for number, (more, name) in enumerate(((0.0, "any pair"), (LOOK_AWAY, "one misses more, found"))):
         generator = np.random.default_rng([seed, 94, number])
-        found = comparisons(list(_by_strategy(generator, more)), seed=seed)["paradigms"]
-        looked_at = [one for one in found if one["of"] == "j0"] if more else found
-        p_values[f"probe, paradigms of many strategies and of one, {name}"] = min(one["adjusted"] for one in looked_at)
+        paradigms = comparisons(list(_by_strategy(generator, more)), seed=seed).paradigms
+        p_values[f"probe, paradigms of many strategies and of one, {name}"] = min(
+            paradigm.adjusted
+            for paradigm in paradigms
+            if paradigm.adjusted is not None and (not more or paradigm.of == "j0")
+        )
     return Seed({}, p_values)
 
 
@@ -167,7 +172,7 @@ def _intervals(generator: np.random.Generator, sizes: Sequence[int], world: str,
     def drawn(judge: str, evaluator: Evaluator, missed: Mapping[str, float], **asked: Any) -> Iterator[Detection]:
         return _drawn(generator, sizes, hard, judge, evaluator, missed, **asked)
 
-    found = figures_of(
+    task = tasks_of(
         [
             *drawn("j", SINGLE, MISSED),
             *drawn("j", PLAIN, less),
@@ -179,7 +184,8 @@ def _intervals(generator: np.random.Generator, sizes: Sequence[int], world: str,
             *drawn("k@high", SINGLE, less, model="k", budget="high"),
         ],
         seed=seed,
-    )["tasks"]["image-to-text"]
+    )["image-to-text"]
+    found = as_json(task)
     mean = float(np.mean(list(MISSED.values())))
     single, pairs = (found["judges"]["j"]["evaluators"][name] for name in (SINGLE, PAIRS))
     spot, group = (one["dimensions"]["spot"] for one in (single, pairs)), single["groups"]["VR"]

@@ -8,10 +8,11 @@ from benchmarks.calibration.planted import State, candidate, judge
 from benchmarks.calibration.planted import draw_scores as judged
 from benchmarks.calibration.trials import Seed, Trial, trial
 from dokimasia.domain.refinement import SOLVED, RefinementRow
-from dokimasia.methods.refinement.arms import Measure, arm_figures, gain_figures
+from dokimasia.methods.refinement.measures import Measure, arm_figures, gain_figures
+from dokimasia.report.fields import as_json
 from dokimasia.simulation.profiles import CandidateProfile, JudgeProfile
-from dokimasia.simulation.scene import Question, Scene
-from dokimasia.simulation.truths.refining import ARMS, Arm, expected_rates, guessed, states_answer
+from dokimasia.simulation.scene import Scene, SceneQuestion
+from dokimasia.simulation.truths.refinement import ARMS, Arm, expected_rates, guess_chance, states_answer
 from dokimasia.simulation.world import make_world
 
 SAMPLES = 168
@@ -65,12 +66,12 @@ def refinement(seed: int) -> Seed:
     rows = _arms(Random(f"refinement {seed}"), LEARNER, pairs)
     planted = expected_rates(LEARNER, JUDGE, pairs, peers=PEERS)
     for arm in ARMS:
-        found = arm_figures(rows[arm], seed=seed)
+        found = as_json(arm_figures(rows[arm], seed=seed))
         intervals[f"arm accuracy, {arm}"] = trial(found["accuracy"], planted.accuracy[arm])
         for name, truth in (("shown", planted.solved_shown), ("withheld", planted.solved_withheld)):
             intervals[f"solved atoms, {name}, {arm}"] = trial(found[name]["solved"], truth[arm])
     for arm, control in GAINS:
-        gain = gain_figures(rows[control], rows[arm], "accuracy", seed=seed, permutations=1)
+        gain = as_json(gain_figures(rows[control], rows[arm], "accuracy", seed=seed, permutations=1))
         truth = planted.accuracy[arm] - planted.accuracy[control]
         intervals[f"arm gain, {arm} over {control}"] = trial(gain["difference"], truth)
     p_values: dict[str, float] = {}
@@ -91,7 +92,7 @@ def refinement(seed: int) -> Seed:
     offered = [(scene, question) for scene, question in pairs if question.choices]
     truth = expected_rates(FLIPPER, JUDGE, offered, peers=PEERS).accuracy["retry"]
     intervals["arm accuracy, flipping, few possible answers, retry"] = trial(
-        arm_figures(few, seed=seed)["accuracy"], truth
+        as_json(arm_figures(few, seed=seed))["accuracy"], truth
     )
     reciter = _arms(Random(f"reciter {seed}"), RECITER, pairs)
     _null(reciter, "self", "retry", "accuracy", "reciting, self over retry", seed, intervals, p_values)
@@ -100,7 +101,7 @@ def refinement(seed: int) -> Seed:
 
 
 def _arms(
-    rng: Random, who: CandidateProfile, pairs: Sequence[tuple[Scene, Question]]
+    rng: Random, who: CandidateProfile, pairs: Sequence[tuple[Scene, SceneQuestion]]
 ) -> dict[Arm, list[RefinementRow]]:
     answers = _answers(rng, who, pairs)
     return {arm: _rows(answers, arm) for arm in ARMS}
@@ -117,7 +118,7 @@ def _null(
     p_values: dict[str, float],
 ) -> None:
     """Hold a gain that is planted to be none against 0, and keep its p-value."""
-    gain = gain_figures(rows[control], rows[arm], measure, seed=seed, permutations=PERMUTATIONS)
+    gain = as_json(gain_figures(rows[control], rows[arm], measure, seed=seed, permutations=PERMUTATIONS))
     kind = "arm gain" if measure == "accuracy" else "atom gain"
     intervals[f"{kind}, {name}"] = trial(gain["difference"], 0.0)
     p_values[f"sign-flip test, {name}, false gain"] = gain["p_value"]
@@ -173,7 +174,7 @@ def _rows(answers: Sequence[Answered], arm: Arm) -> list[RefinementRow]:
     ]
 
 
-def _answers(rng: Random, who: CandidateProfile, pairs: Sequence[tuple[Scene, Question]]) -> list[Answered]:
+def _answers(rng: Random, who: CandidateProfile, pairs: Sequence[tuple[Scene, SceneQuestion]]) -> list[Answered]:
     """Draw an answer to each question, and what every arm makes of those that are wrong."""
     shared = {scene.id: rng.random() if rng.random() < ALIKE else None for scene, _ in pairs}
     drawn = (_answer(rng, who, scene, question, shared[scene.id]) for scene, question in pairs)
@@ -181,7 +182,7 @@ def _answers(rng: Random, who: CandidateProfile, pairs: Sequence[tuple[Scene, Qu
 
 
 def _answer(
-    rng: Random, who: CandidateProfile, scene: Scene, question: Question, shared: float | None
+    rng: Random, who: CandidateProfile, scene: Scene, question: SceneQuestion, shared: float | None
 ) -> Answered | None:
     skills = [who.skill(step.capability, scene.domain) for step in question.steps]
     luck = [min(who.again or 0.0, skill) for skill in skills]
@@ -215,7 +216,7 @@ def _answer(
                     spoken[at], states[at] = True, "right"
         right = states[-1] == "right"
         if arm != "again" and rng.random() < who.flips:
-            right = rng.random() < guessed(question)
+            right = rng.random() < guess_chance(question)
         for at in shown:
             if arm in ("self", "peer") and not said[at] and rng.random() < who.recites:
                 spoken[at], states[at] = True, "right"
@@ -238,7 +239,7 @@ def _scores(rng: Random, states: Sequence[State], rater: JudgeProfile = JUDGE) -
     return list(judged(rng, rater, states) or ())
 
 
-def _helped(rng: Random, scene: Scene, question: Question, at: int) -> bool:
+def _helped(rng: Random, scene: Scene, question: SceneQuestion, at: int) -> bool:
     """Draw whether a peer that solved the step, if one did, gives a hint that guides and does not leak to the end."""
     able: list[CandidateProfile] = []
     for peer in PEERS:

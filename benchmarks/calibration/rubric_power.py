@@ -5,7 +5,8 @@ import numpy as np
 from benchmarks.calibration.trials import Seed, Trial, trial
 from dokimasia.domain.perturbation import TextChange
 from dokimasia.domain.rubric import MEASURED_ERRORS, STREAMS, Rubric, RubricSet, Tried
-from dokimasia.methods.rubrics.power import power_figures
+from dokimasia.methods.rubrics.figures import power_figures
+from dokimasia.report.fields import as_json
 
 IMAGES = 40
 GATE, FINE, RESPONSES = 4, 4, 3
@@ -20,7 +21,7 @@ def rubric_power(seed: int) -> Seed:
         generator = np.random.default_rng([seed, int(b)])
         rates = generator.beta(a, b, IMAGES)
         sets = [_set(f"{image}", float(rate), generator) for image, rate in enumerate(rates)]
-        found = power_figures(sets, {one.sample_id: one.sample_id for one in sets})
+        found = as_json(power_figures(sets, {one.sample_id: one.sample_id for one in sets}))
         texts = MEASURED_ERRORS + RESPONSES
         planted = {
             "caught": float(np.mean(1 - (1 - rates) ** (GATE + FINE))),

@@ -17,7 +17,8 @@ from benchmarks.calibration.planted_speech import (
 )
 from benchmarks.calibration.trials import Seed, Trial, trial
 from dokimasia.algorithms.scoring import spoken_to, weighted_score
-from dokimasia.methods.evaluation.scores import AnswerRow, collect, summarise
+from dokimasia.methods.evaluation.figures import AnswerRow, collect, summarise
+from dokimasia.report.fields import as_json
 from dokimasia.runs.reading.differences import compare
 from dokimasia.runs.reading.sides import ComparedAnswer, ComparisonSide, SampleRef
 
@@ -62,7 +63,7 @@ def speaking(seed: int) -> Seed:
         fogged = fogged_images(rng, speaker.who, pairs)
         for repeat in range(REPEATS.get(name, 1)):
             rows += _rows(pairs, answers(rng, speaker, JUDGE, pairs, fogged), name, repeat)
-    summary = summarise(collect(rows), seed=seed)
+    summary = as_json(summarise(collect(rows), seed=seed))
     intervals: dict[str, Trial] = {}
     for name, speaker in SPEAKERS.items():
         intervals |= dict(_figures(name, speaker, pairs, summary["models"][name], REPEATS.get(name, 1)))

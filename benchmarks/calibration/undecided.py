@@ -10,7 +10,8 @@ from benchmarks.calibration.planted_speech import chance_of_right
 from benchmarks.calibration.trials import Seed, Trial, tested, trial
 from dokimasia.algorithms.statistics import rate_interval
 from dokimasia.domain.judgement import Correctness
-from dokimasia.methods.evaluation.scores import AnswerRow, collect, summarise
+from dokimasia.methods.evaluation.figures import AnswerRow, collect, summarise
+from dokimasia.report.fields import as_json
 from dokimasia.runs.reading.differences import compare
 from dokimasia.runs.reading.sides import ComparedAnswer, ComparisonSide, SampleRef
 
@@ -38,7 +39,7 @@ def rules_alone(seed: int) -> Seed:
     pairs = list(world(seed))
     candidates = (STRONG, NEARSIGHTED)
     drawn = {who.name: _answers(who, pairs, f"rules {seed}") for who in candidates}
-    models = summarise(collect(_rows(pairs, drawn)), seed=seed, judged=False)["models"]
+    models = as_json(summarise(collect(_rows(pairs, drawn)), seed=seed, judged=False))["models"]
     intervals: dict[str, Trial] = {}
     for who in candidates:
         found, true = models[who.name]["strict_accuracy"], _accuracy(who, pairs)

@@ -27,11 +27,14 @@ from dokimasia.storage.home import Home
 
 DATABASE = "dokimasia.db"
 PAGES_PER_RUN = 40
+HTML = {"accept": "text/html"}
 PUBLIC_MODULES = ("dokimasia", "dokimasia.parsing", "dokimasia.algorithms")
 
 OF_THE_MOMENT = (
     (re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d)?(\.\d+)?(Z|\+00:00)?"), "<time>"),
     (re.compile(r"\bin \d+(\.\d+)? (s|ms|min)\b"), "in <duration>"),
+    (re.compile(r"\b20\d\d-\d\d-\d\d\b"), "<date>"),
+    (re.compile(r"(?m)^(passport of .* · )[0-9a-f]{64}$"), r"\1<hash, which covers the date>"),
     (re.compile(r"\d+(\.\d+)? (s|ms|min|seconds)\b"), "<duration>"),
     (
         re.compile(r'("(?:seconds|duration|latency|wall_s|elapsed|created|updated|started|ended|at)": ?)[\d.]+'),
@@ -122,6 +125,8 @@ def public_names() -> Iterator[str]:
         module = importlib.import_module(module_name)
         for name in sorted(name for name in dir(module) if not name.startswith("_")):
             value = getattr(module, name)
+            if inspect.ismodule(value):
+                continue
             try:
                 signature = str(inspect.signature(value)) if callable(value) else ""
             except ValueError:
@@ -145,7 +150,10 @@ def run_pages(home: Path, run: str) -> Iterator[tuple[str, str]]:
             if address in seen:
                 continue
             seen.add(address)
-            reply = client.get(address, headers={"accept": "text/html"})
+            reply = client.get(address, headers=HTML)
+            if "?wait=true" in reply.text:  # drawing it takes long on a busy machine
+                client.get(f"{address}?wait=true", headers=HTML)
+                reply = client.get(address, headers=HTML)
             if "text/html" not in reply.headers.get("content-type", ""):
                 continue
             yield address, reply.text

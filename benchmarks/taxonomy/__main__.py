@@ -11,7 +11,7 @@ from typing import Any
 
 from benchmarks.command import Options, in_process_of_its_own, run_benchmark, say, scratch
 from benchmarks.figures import Figure, Report
-from dokimasia.simulation.tree.lexicon import made_up
+from dokimasia.simulation.lexicon import made_up_capabilities
 
 SIZES = (10_000, 30_000, 100_000)
 QUICK = (500, 1_000, 2_000)
@@ -31,7 +31,7 @@ def measure(options: Options) -> Report:
         with scratch() as folder:
             rows.append(in_process_of_its_own("benchmarks.taxonomy.growth", count, folder))
     few, many = rows[0], rows[-1]
-    big, planted = few["criteria"] >= BIG, made_up()
+    big, planted = few["criteria"] >= BIG, made_up_capabilities()
     figures = (
         Figure(f"CPU of {many['criteria']:,} criteria without the models'", many["CPU s"], "s", CPU_SECONDS, "at most"),
         *(

@@ -19,7 +19,7 @@ from dokimasia.domain.ports import BlobStore, Transport
 from dokimasia.methods.tree import grow_tree
 from dokimasia.settings import load_settings
 from dokimasia.simulation.serving.transport import SimTransport
-from dokimasia.simulation.tree.world import categories_of, planted_criteria
+from dokimasia.simulation.tree_world import categories_of, planted_criteria
 from dokimasia.storage.home import Home
 from dokimasia.storage.trees.versions import mappings, tree_criteria
 

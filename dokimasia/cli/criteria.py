@@ -27,7 +27,7 @@ def command() -> None:
 @common
 def export(settings: "Settings", run: str, output: Path | None) -> None:
     """Write the criteria of RUN as JSON lines: sample, chain, criteria with ground truth, weight and anchor."""
-    from dokimasia.methods.evaluation.criteria_files import export_criteria
+    from dokimasia.methods.evaluation.criteria import export_criteria
     from dokimasia.runs.reading.export_formats import write_whole
 
     with reading(settings, run) as (home, found):
@@ -46,7 +46,7 @@ def export(settings: "Settings", run: str, output: Path | None) -> None:
 @common
 def import_(settings: "Settings", file: Path, as_json: bool) -> None:
     """Keep the criteria of FILE as a collection; its id is a hash of its content."""
-    from dokimasia.methods.evaluation.criteria_files import import_criteria
+    from dokimasia.methods.evaluation.criteria import import_criteria
     from dokimasia.storage.home import Home
 
     with Home.open(settings.home, write=True) as home:
@@ -69,7 +69,7 @@ def coverage(settings: "Settings", run: str, as_json: bool) -> None:
 
     Found by shared words, without a model: a hint where to look, and no verdict.
     """
-    from dokimasia.methods.evaluation.coverage import coverage_of, covered_share
+    from dokimasia.methods.evaluation.criteria import coverage_of, covered_share
 
     with reading(settings, run) as (home, found):
         samples = asyncio.run(coverage_of(home, found))

@@ -18,13 +18,13 @@ if TYPE_CHECKING:
     from dokimasia.domain.growth import TreeCriterion
     from dokimasia.report.blocks import Block
     from dokimasia.settings import Settings
-    from dokimasia.simulation.scene import Question, Scene
+    from dokimasia.simulation.scene import Scene, SceneQuestion
 
 
 def tree_step(
     settings: "Settings",
     run: str,
-    pairs: "Sequence[tuple[Scene, Question]]",
+    pairs: "Sequence[tuple[Scene, SceneQuestion]]",
     seed: int,
     *,
     judge: str,
@@ -66,7 +66,7 @@ def tree_step(
 
 
 def planted_steps(
-    pairs: "Sequence[tuple[Scene, Question]]", criteria: "Mapping[str, TreeCriterion]"
+    pairs: "Sequence[tuple[Scene, SceneQuestion]]", criteria: "Mapping[str, TreeCriterion]"
 ) -> dict[str, tuple[str, Any]]:
     """Return the capability and the domain of the planted step that each criterion asks for; other criteria have none."""
     planted = {
@@ -120,7 +120,7 @@ SIGNS = 110
 def diagnosis_step(
     settings: "Settings",
     run: str,
-    pairs: "Sequence[tuple[Scene, Question]]",
+    pairs: "Sequence[tuple[Scene, SceneQuestion]]",
     *,
     models: Sequence[str],
     as_json: bool,
@@ -149,7 +149,7 @@ def diagnosis_step(
 
 
 def _marked(
-    settings: "Settings", run: str, pairs: "Sequence[tuple[Scene, Question]]", models: Sequence[str]
+    settings: "Settings", run: str, pairs: "Sequence[tuple[Scene, SceneQuestion]]", models: Sequence[str]
 ) -> list[dict[str, Any]]:
     """Return every leaf at which a model is significantly better or worse than the others, with the planted skills there."""
     from dokimasia.methods.diagnosis.diagnosing import kept
@@ -249,7 +249,8 @@ def probe_step(settings: "Settings", seed: int, *, as_json: bool) -> dict[str, A
     from dokimasia.cli.running import run_to_end
     from dokimasia.methods.perturb import PerturbRequest, perturb
     from dokimasia.methods.probe import ProbeRequest, probe
-    from dokimasia.methods.probe.planted import planted
+    from dokimasia.methods.probe.figures import ProbedTask
+    from dokimasia.methods.probe.report import planted
     from dokimasia.report.blocks import Paragraph, Span
     from dokimasia.runs.requests import NOBODY
     from dokimasia.simulation.world import write_gold
@@ -269,7 +270,7 @@ def probe_step(settings: "Settings", seed: int, *, as_json: bool) -> dict[str, A
         print_blocks(
             [
                 Paragraph(Span("What a judge does not see, measured by answers with an error in them", "strong")),
-                planted("image-to-text", found, truth),
+                planted("image-to-text", ProbedTask.model_validate(found), truth),
             ]
         )
     return {**result.summary, "planted": truth}
@@ -278,10 +279,12 @@ def probe_step(settings: "Settings", seed: int, *, as_json: bool) -> dict[str, A
 def _expected(found: "Mapping[str, Any]", evaluator: "Evaluator") -> dict[str, float]:
     """Return what is planted to go undetected by dimension, and over all errors that were judged."""
     from dokimasia.simulation.profiles import as_judge, find_profile
-    from dokimasia.simulation.truths.probing import expected
+    from dokimasia.simulation.truths.judges import expected_probe
 
     judge = as_judge(find_profile(PROBED_JUDGE))
-    shares = {name: expected(judge, name, group, evaluator).undetected for name, group in found["dimensions"].items()}
+    shares = {
+        name: expected_probe(judge, name, group, evaluator).undetected for name, group in found["dimensions"].items()
+    }
     kinds = found["judges"][PROBED_JUDGE]["evaluators"][evaluator]["dimensions"]
     counts = {name: kinds[name]["undetected"]["n_scored"] for name in shares}
     whole = sum(counts[name] * share for name, share in shares.items()) / max(1, sum(counts.values()))
@@ -337,7 +340,7 @@ def page_step(settings: "Settings", run: str) -> Path:
 
 
 def evaluation_step(
-    settings: "Settings", data: Path, pairs: "Sequence[tuple[Scene, Question]]", seed: int, *, as_json: bool
+    settings: "Settings", data: Path, pairs: "Sequence[tuple[Scene, SceneQuestion]]", seed: int, *, as_json: bool
 ) -> dict[str, Any]:
     """Evaluate the models, print their scores beside the planted ones, and return the figures with `planted`."""
     from dokimasia.cli.drawing import print_run
@@ -362,16 +365,18 @@ def evaluation_step(
 
 
 def refinement_step(
-    settings: "Settings", run: str, pairs: "Sequence[tuple[Scene, Question]]", seed: int, *, as_json: bool
+    settings: "Settings", run: str, pairs: "Sequence[tuple[Scene, SceneQuestion]]", seed: int, *, as_json: bool
 ) -> dict[str, Any]:
     """Let models mend what they got wrong, print what came of it beside what is planted, and return the figures."""
     from dokimasia.cli.drawing import print_blocks
     from dokimasia.cli.running import run_to_end
     from dokimasia.methods.refinement import RefinementRequest, refine
-    from dokimasia.methods.refinement.blocks import headline, refinement
+    from dokimasia.methods.refinement.figures import RefinementFigures
+    from dokimasia.methods.refinement.report import mended
+    from dokimasia.methods.refinement.report import planted as beside_planted
     from dokimasia.report.blocks import Paragraph, Span
     from dokimasia.simulation.profiles import as_candidate, as_judge, find_profile
-    from dokimasia.simulation.truths.refining import expected_rates
+    from dokimasia.simulation.truths.refinement import expected_rates
 
     request = RefinementRequest(run=run, models=REFINED, seed=seed)
     result = run_to_end(partial(refine, request), settings, method="refine")
@@ -382,17 +387,17 @@ def refinement_step(
         peers = [profile for other, profile in profiles.items() if other != name]
         planted[name] = {**expected_rates(profiles[name], judge, pairs, peers=peers).accuracy}
     if not as_json:
-        summary, home = result.summary, shown_path(settings.home)
+        refinement, home = RefinementFigures.model_validate(result.summary), shown_path(settings.home)
         print_blocks(
             [
                 Paragraph(Span("What the models got wrong, answered again with and without feedback", "strong")),
-                *((headline.mended(summary),) if summary["failed"] else ()),
+                *((mended(refinement),) if refinement.failed else ()),
                 Paragraph(
                     "Wrong answers, asked for once more in the same words. again: told nothing; retry: told that it was wrong; "
                     "self: also the questions of failed atoms; peer: also hints of models that solved them.",
                     "note",
                 ),
-                refinement.planted(summary, planted),
+                beside_planted(refinement, planted),
                 Paragraph(
                     (
                         "look closer: ",

@@ -20,6 +20,7 @@ from dokimasia.domain.decision import RATED, Action, CheckItem, Decision
 from dokimasia.errors import DecidedMeanwhile, DokimasiaError, InputError, Interrupted, NotFound, Unreachable
 from dokimasia.gateway.events import GatewayEvent, GatewayStats
 from dokimasia.log import printable, unguarded
+from dokimasia.report.fields import RunFigures, as_json
 from dokimasia.report.figures import several
 from dokimasia.runs.estimate import Estimate, ModelEstimate
 from dokimasia.runs.forking import ForkRequest
@@ -125,17 +126,15 @@ class RemoteBackend:
         """Return nothing: a service writes no files on this machine, and says all in the run's report."""
         return ()
 
-    def view(self, run: str, *, figures: Mapping[str, Any] | None = None) -> Mapping[str, Any]:
+    def view(self, run: str, *, figures: RunFigures | None = None) -> Mapping[str, Any]:
         """Return a run's figures, with its items where it shows any."""
         found = self.client.find(run)
-        view = dict(found.shown["figures"] if figures is None else figures)
+        view = as_json(found.shown["figures"] if figures is None else figures)
         if found.shown["items_shown"]:
             view["items"] = list(found.items())
         return view
 
-    def draw(
-        self, run: str, *, figures: Mapping[str, Any] | None = None, planted: Mapping[str, Any] | None = None
-    ) -> None:
+    def draw(self, run: str, *, figures: RunFigures | None = None, planted: Mapping[str, Any] | None = None) -> None:
         """Print the sections of a run's report that a terminal shows, as the service draws them."""
         out = console()
         colour = bool(out.is_terminal and out.color_system)

@@ -81,7 +81,7 @@ def _written(
     file: Path, samples: int, *, described: bool, creative: bool, disputed: float, seed: int, rankings: bool
 ) -> list[str]:
     """Write the files and return what was written, each in words."""
-    from dokimasia.simulation.judging.ranked import write_ranked
+    from dokimasia.simulation.ranked_world import write_ranked
     from dokimasia.simulation.world import write_creative, write_described, write_world
 
     if creative:
@@ -135,14 +135,13 @@ def label(form: Path, output: Path, person: str) -> None:
     --import`.
     """
     from dokimasia.errors import DataError, InputError
-    from dokimasia.simulation.blindspots.labelling import labelled_form
-    from dokimasia.simulation.people import CAREFUL, PEOPLE
+    from dokimasia.simulation.people import CAREFUL_PERSON, PEOPLE, fill_label_form
 
-    known = {one.name: one for one in (*PEOPLE, CAREFUL)}
+    known = {one.name: one for one in (*PEOPLE, CAREFUL_PERSON)}
     if person not in known:
         raise click.UsageError(f"there is no {person!r}: simulated people are {', '.join(known)}")
     try:
-        lines = list(labelled_form(form, known[person]))
+        lines = list(fill_label_form(form, known[person]))
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise DataError(
             f"{form} is no form that `dokimasia check RUN --export` wrote, or its images are not beside it: {error}"

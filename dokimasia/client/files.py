@@ -9,8 +9,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from dokimasia.client.connection import Connection
 from dokimasia.datasets import format_of, name_and_file
-from dokimasia.datasets.images import EXTENSIONS
-from dokimasia.datasets.sources import OnDisk
+from dokimasia.datasets.images import EXTENSIONS, OnDisk
 from dokimasia.domain.identity import digest
 from dokimasia.errors import ConfigError, DokimasiaError, InputError
 from dokimasia.runs.readers import bring_reader

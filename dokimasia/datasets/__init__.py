@@ -1,13 +1,19 @@
 """Data files to samples: a stream with every problem named by file and line, before anything is paid for."""
 
-from dokimasia.datasets.checking import DataReport, Remark, check, plain_report
 from dokimasia.datasets.formats import READERS, Reader, format_of, register_reader
-from dokimasia.datasets.images import MAX_PIXELS, read_image
+from dokimasia.datasets.images import MAX_PIXELS, Embedded, OnDisk, read_image
 from dokimasia.datasets.lines import Problem, Row
-from dokimasia.datasets.opening import open_dataset, problems_text, read_jsonl, scan
-from dokimasia.datasets.predictions import name_and_file, named_file
-from dokimasia.datasets.responses import GivenResponse, read_responses
-from dokimasia.datasets.sources import Embedded, OnDisk
+from dokimasia.datasets.opening import (
+    DataReport,
+    Remark,
+    check,
+    open_dataset,
+    plain_report,
+    problems_text,
+    read_jsonl,
+    scan,
+)
+from dokimasia.datasets.responses import GivenResponse, name_and_file, named_file, read_responses
 
 __all__ = [
     "MAX_PIXELS",

@@ -1,20 +1,134 @@
-"""What several people said, read from JSON lines or CSV: a rating a line, of a response, a pair or a criterion."""
+"""What people say of responses and models, read from files: annotations, rankings, and outside ratings."""
 
+import csv
+import io
 import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, NamedTuple, cast
 
-from dokimasia.datasets.lines import Problem, place
+import orjson
+from pydantic import Field, PlainValidator, ValidationInfo, field_validator
+
+from dokimasia.datasets.lines import (
+    FileProblems,
+    Name,
+    RowModel,
+    digits_of,
+    field_error,
+    message_of,
+    parse_row,
+    read_rows,
+    row_error,
+    text_field,
+)
 from dokimasia.datasets.tables import read_records
 from dokimasia.domain.annotation import MEASURES, SCALES, Annotation, AnnotationUnit, kind_of
 from dokimasia.errors import DataError
 
-MOST_NAMED = 20
+UNNAMED = ""
+"""What the annotator of a ranking is called that names none; nobody can be called so."""
 
+MAX_RATINGS_BYTES = 256 * 1024 * 1024
+
+_FORMS = 'write "ranking": [["best"], ["second", "as good as second"]], or "scores": {"model": number}'
+_MOST_RANKING_FAULTS = 10
 _NUMBER = re.compile(r"[+-]?[0-9]{1,9}(?:\.[0-9]{1,9})?", re.ASCII)
 _WHOLE = re.compile(r"[0-9]{1,6}", re.ASCII)
+
+
+def _text(value: object) -> str:
+    text = digits_of(value)
+    if text is None:
+        return ""
+    if not isinstance(text, str):
+        raise field_error("is no text")
+    return text.strip()
+
+
+def _needed_text(value: object) -> str:
+    text = _text(value)
+    if not text:
+        raise field_error("is missing or empty")
+    return text
+
+
+def _criterion(value: object) -> int:
+    if value is None:
+        return 0
+    number = 0
+    if isinstance(value, int) and not isinstance(value, bool):
+        number = value
+    elif isinstance(value, str) and _WHOLE.fullmatch(value):
+        number = int(value)
+    if number < 1:
+        raise row_error(f"the criterion {str(value)[:40]!r} is no whole number from 1")
+    return number
+
+
+def _adjudicates(value: object) -> bool:
+    value = value or False
+    if value not in (True, False, "true", "false", "1", "0"):
+        raise field_error(f"is {str(value)[:40]!r}, neither true nor false")
+    return value in (True, "true", "1")
+
+
+Text = Annotated[str, PlainValidator(_text)]
+"""A text without blanks around it; a whole number is its digits, and what is not there is empty."""
+
+NeededText = Annotated[str, PlainValidator(_needed_text), Field(validate_default=True)]
+
+
+class AnnotationRow(RowModel):
+    """One person's rating of one thing; validated in the order in which faults are named."""
+
+    model: Text = ""
+    baseline: Text = ""
+    criterion: Annotated[int, PlainValidator(_criterion)] = 0
+    measure: str = Field(default="", validate_default=True)
+    id: NeededText = ""
+    adjudicates: Annotated[bool, PlainValidator(_adjudicates)] = False
+    annotator: NeededText = ""
+    value: float = Field(default=None, validate_default=True)
+    category: Text = ""
+    cluster: Text = ""
+    comment: Text = ""
+    error: Text = ""
+    response_sha256: Text = ""
+
+    @field_validator("measure", mode="plain")
+    @classmethod
+    def _measure(cls, value: object, info: ValidationInfo) -> str:
+        unit = AnnotationUnit("", "", **info.data)
+        if unit.baseline and not unit.model:
+            raise row_error("there is a baseline and no model that is compared with it")
+        if unit.baseline and unit.model == unit.baseline:
+            raise row_error(f"{unit.model} is compared with itself")
+        first, *others = MEASURES[kind_of(unit)]
+        measure = _text(value)
+        if others and not measure:
+            raise field_error(f"is missing: of a criterion it is {' or '.join([first, *others])}")
+        return measure or first
+
+    @field_validator("value", mode="plain")
+    @classmethod
+    def _value(cls, value: object, info: ValidationInfo) -> float:
+        if value is None:
+            raise field_error("is missing: leave a line out whose thing was not rated")
+        number = float(value) if isinstance(value, str) and _NUMBER.fullmatch(value.strip()) else value
+        if not isinstance(number, int | float) or isinstance(number, bool) or not math.isfinite(number):
+            raise row_error(f"the value {str(value)[:40]!r} is no number: one, with a point before decimals")
+        measure = info.data.get("measure", "score")
+        low, high = SCALES.get(measure, (-math.inf, math.inf))
+        if measure != "score" and not low <= number <= high:
+            raise row_error(f"the {measure} {number:g} lies outside {low} to {high}")
+        return float(number)
+
+    @property
+    def unit(self) -> AnnotationUnit:
+        """What is rated."""
+        return AnnotationUnit(self.id, self.measure, self.model, self.baseline, self.criterion)
 
 
 def read_annotations(
@@ -37,103 +151,240 @@ def read_annotations(
         NotFound: there is no such file.
         DataError: naming every line that cannot be used (twenty at most), or that there is no rating.
     """
-    found: list[Annotation] = []
-    problems: list[str] = []
-    seen: dict[tuple[AnnotationUnit, str], int] = {}
-    decided: dict[AnnotationUnit, int] = {}
-    for row in read_records(path):
-        if isinstance(row, Problem):
-            problems.append(row.message)
-            continue
+    annotations: list[Annotation] = []
+    problems = FileProblems(path)
+    first_lines: dict[tuple[AnnotationUnit, str], int] = {}
+    adjudications: dict[AnnotationUnit, int] = {}
+    for row in problems.readable(read_records(path)):
         if filled and row.fields.get("annotator") is None and row.fields.get("value") is None:
             continue
-        where = place(path, row.line)
-        try:
-            one = _annotation(row.fields, row.line)
-        except ValueError as wrong:
-            problems.append(f"{where}: {wrong}")
+        parsed = parse_row(AnnotationRow, row.fields)
+        if isinstance(parsed, list):
+            problems.add(row.line, parsed[0].text)
             continue
-        first = seen.setdefault((one.unit, one.annotator), row.line)
+        unit = parsed.unit
+        first = first_lines.setdefault((unit, parsed.annotator), row.line)
         if first != row.line:
-            problems.append(f"{where}: {one.annotator} has rated {one.unit} on line {first} already")
-        elif one.adjudicates and decided.setdefault(one.unit, row.line) != row.line:
-            problems.append(f"{where}: {one.unit} is adjudicated on line {decided[one.unit]} already")
-        elif known is not None and (wrong := known(one.unit)) is not None:
-            problems.append(f"{where}: {wrong}")
+            problems.add(row.line, f"{parsed.annotator} has rated {unit} on line {first} already")
+        elif parsed.adjudicates and adjudications.setdefault(unit, row.line) != row.line:
+            problems.add(row.line, f"{unit} is adjudicated on line {adjudications[unit]} already")
+        elif known is not None and (wrong := known(unit)) is not None:
+            problems.add(row.line, wrong)
         else:
-            found.append(one)
-    refuse(problems)
-    if not found:
+            others = parsed.model_dump(exclude={"id", "measure", "model", "baseline", "criterion"})
+            annotations.append(Annotation(unit, line=row.line, **others))
+    problems.refuse()
+    if not annotations:
         raise DataError(f"{path}: no rating in it; a line has id, annotator and value, and model where it is about one")
-    return found
+    return annotations
 
 
-def refuse(problems: Sequence[str]) -> None:
-    """Raise the problems of a file's lines, the first of them by name.
+class GivenRanking(NamedTuple):
+    """One ranking: the sample's id, who ranked, a score a model (higher is better, equal is a tie), and its line."""
+
+    sample_id: str
+    annotator: str
+    scores: Mapping[str, float]
+    line: int
+
+
+def _model_scores(fields: Mapping[str, Any]) -> dict[str, float]:
+    """Return a line's ranking or scores as a score a model."""
+    if ("ranking" in fields) == ("scores" in fields):
+        several = "both a ranking and scores" if "scores" in fields else "neither a ranking nor scores"
+        raise row_error(f"it has {several}; {_FORMS}")
+    scores: dict[str, float] = {}
+    for name, score in _ranked(fields["ranking"]) if "ranking" in fields else _scored(fields["scores"]):
+        if not isinstance(name, str) or not name.strip():
+            raise row_error(f"{name!r} is no name of a model")
+        if name in scores:
+            raise row_error(f"the model {name!r} stands there twice")
+        scores[name] = score
+    return scores
+
+
+def _ranked(value: Any) -> Iterator[tuple[Any, float]]:
+    groups = cast("list[Any]", value) if isinstance(value, list) else []
+    if not groups:
+        raise row_error(f"'ranking' is no list of groups of models; {_FORMS}")
+    for position, group in enumerate(groups):
+        names = cast("list[Any]", group) if isinstance(group, list) else []
+        if not names:
+            raise row_error(f"group {position + 1} of 'ranking' is no list of models; {_FORMS}")
+        for name in names:
+            yield name, float(-position)
+
+
+def _scored(value: Any) -> Iterator[tuple[Any, float]]:
+    scores = cast("dict[str, Any]", value) if isinstance(value, dict) else {}
+    if not scores:
+        raise row_error(f"'scores' is no object of models and numbers; {_FORMS}")
+    for name, score in scores.items():
+        if type(score) not in (int, float) or not math.isfinite(score):
+            raise row_error(f"the score {score!r} of {name!r} is no finite number")
+        yield name, float(score)
+
+
+class RankingRow(RowModel):
+    """One person's ranking of a sample's responses; `scores` are validated from the whole line."""
+
+    id: Name = ""
+    annotator: Annotated[str, text_field("is empty or no text", digits=True)] = UNNAMED
+    scores: Annotated[dict[str, float], PlainValidator(_model_scores)]
+
+
+def read_rankings(path: Path, *, unknown: Callable[[GivenRanking], Iterable[str]] | None = None) -> list[GivenRanking]:
+    """Return the rankings of a file in its order.
+
+    A line is an object with `id`, `annotator` (all lines without one are of one person, who is nobody that is named), and
+    either `ranking`, a list of groups of models, the best first, those of a group equally good, or `scores`, a finite
+    number a model, higher is better. A model that a line does not name was not ranked there. Other fields are overlooked.
+
+    Args:
+        path: the file.
+        unknown: says what of a ranking is not known, see `unknown_in`.
 
     Raises:
-        DataError: there is one.
+        NotFound: there is no such file.
+        DataError: naming file and line of all lines that cannot be used, at most ten; or the file has no ranking.
     """
-    if problems:
-        more = [f"and {len(problems) - MOST_NAMED} more"] if len(problems) > MOST_NAMED else []
-        raise DataError("\n".join([*problems[:MOST_NAMED], *more]))
+    rankings: list[GivenRanking] = []
+    problems = FileProblems(path)
+    first_lines: dict[tuple[str, str], int] = {}
+    for row in problems.readable(read_rows(path)):
+        parsed = parse_row(RankingRow, {**row.fields, "scores": row.fields})
+        if isinstance(parsed, list):
+            problems.add(row.line, parsed[0].text)
+            continue
+        ranking = GivenRanking(parsed.id, parsed.annotator, parsed.scores, row.line)
+        first = first_lines.setdefault((parsed.id, parsed.annotator), row.line)
+        if first != row.line:
+            who = parsed.annotator or "the annotator without a name"
+            way_out = "" if parsed.annotator else "; say with 'annotator' who ranked, where there are several"
+            problems.add(row.line, f"{who} ranks sample {parsed.id!r} on line {first} already{way_out}")
+        if unknown is not None:
+            problems.add(row.line, *unknown(ranking))
+        rankings.append(ranking)
+    if problems.messages:
+        named = message_of(problems.messages, "... and {} more", _MOST_RANKING_FAULTS)
+        raise DataError(f"{named}\nMend these lines, or take them out")
+    if not rankings:
+        raise DataError(f"{path}: no ranking in it; {_FORMS}")
+    return rankings
 
 
-def _annotation(fields: dict[str, Any], line: int) -> Annotation:
-    model, baseline, criterion = _text(fields, "model"), _text(fields, "baseline"), _criterion(fields.get("criterion"))
-    if baseline and not model:
-        raise ValueError("there is a baseline and no model that is compared with it")
-    if baseline and model == baseline:
-        raise ValueError(f"{model} is compared with itself")
-    kind = kind_of(AnnotationUnit("", "", model, baseline, criterion))
-    measure = _text(fields, "measure")
-    if not measure and len(MEASURES[kind]) > 1:
-        raise ValueError(f"the field 'measure' is missing: of a criterion it is {' or '.join(MEASURES[kind])}")
-    unit = AnnotationUnit(_text(fields, "id", needed=True), measure or MEASURES[kind][0], model, baseline, criterion)
-    adjudicates = fields.get("adjudicates") or False
-    if adjudicates not in (True, False, "true", "false", "1", "0"):
-        raise ValueError(f"the field 'adjudicates' is {str(adjudicates)[:40]!r}, neither true nor false")
-    return Annotation(
-        unit,
-        _text(fields, "annotator", needed=True),
-        _value(fields.get("value"), unit.measure),
-        adjudicates in (True, "true", "1"),
-        _text(fields, "category"),
-        _text(fields, "cluster"),
-        _text(fields, "comment"),
-        line,
-        _text(fields, "error"),
-        _text(fields, "response_sha256"),
-    )
+def unknown_in(
+    ranking: GivenRanking, answered: Mapping[str, Collection[str]], models: Collection[str], *, responses: str
+) -> Iterator[str]:
+    """Yield what a ranking names and is not there.
+
+    Args:
+        ranking: the ranking.
+        answered: by the id of each sample of the data, the models that have a response to it.
+        models: all that have a response to any.
+        responses: what the files of these are called.
+    """
+    if ranking.sample_id not in answered:
+        yield f"the data have no sample {ranking.sample_id!r}"
+        return
+    for model in ranking.scores:
+        if model not in models:
+            yield f"{responses} has no response of a model {model!r}"
+        elif model not in answered[ranking.sample_id]:
+            yield f"{responses} has no response of {model} to sample {ranking.sample_id!r}"
 
 
-def _text(fields: dict[str, Any], name: str, *, needed: bool = False) -> str:
-    value = fields.get(name)
-    text = str(value) if type(value) is int else "" if value is None else value
-    if not isinstance(text, str):
-        raise ValueError(f"the field {name!r} is no text")
-    if needed and not text.strip():
-        raise ValueError(f"the field {name!r} is missing or empty")
-    return text.strip()
+class RatedModel(NamedTuple):
+    """One rating, higher is better: of a model, or of its response to the sample of that name."""
+
+    model: str
+    rating: float
+    sample_id: str | None = None
 
 
-def _criterion(value: Any) -> int:
-    if value is None:
-        return 0
-    if (type(value) is int and value >= 1) or (isinstance(value, str) and _WHOLE.fullmatch(value) and int(value) >= 1):
-        return int(value)
-    raise ValueError(f"the criterion {str(value)[:40]!r} is no whole number from 1")
+class RatingRow(RowModel):
+    """An outside rating of a model, or of its response to a sample."""
+
+    model: str = Field(default="", validate_default=True)
+    rating: float = Field(default=None, validate_default=True)
+    id: str | None = None
+
+    @field_validator("model", mode="plain")
+    @classmethod
+    def _model(cls, value: object) -> str:
+        if not isinstance(value, str) or not value.strip():
+            raise row_error("model is missing")
+        return value.strip()
+
+    @field_validator("rating", mode="plain")
+    @classmethod
+    def _rating(cls, value: object) -> float:
+        rating = math.nan
+        if isinstance(value, int | float | str) and not isinstance(value, bool):
+            try:
+                rating = float(value)
+            except ValueError:
+                rating = math.nan
+        if not math.isfinite(rating):
+            raise row_error(f"the rating {value!r} is no finite number")
+        return rating
+
+    @field_validator("id", mode="plain")
+    @classmethod
+    def _id(cls, value: object) -> str | None:
+        if value is not None and not isinstance(value, str):
+            raise row_error(f"the id {value!r} is no text")
+        return value or None
 
 
-def _value(value: Any, measure: str) -> float:
-    if value is None:
-        raise ValueError("the field 'value' is missing: leave a line out whose thing was not rated")
-    number = math.nan
-    if (type(value) in (int, float)) or (isinstance(value, str) and _NUMBER.fullmatch(value.strip())):
-        number = float(value)
-    if not math.isfinite(number):
-        raise ValueError(f"the value {str(value)[:40]!r} is no number: one, with a point before decimals")
-    low, high = SCALES.get(measure, (-math.inf, math.inf)) if measure != "score" else (-math.inf, math.inf)
-    if not low <= number <= high:
-        raise ValueError(f"the {measure} {number:g} lies outside {low} to {high}")
-    return number
+def read_ratings(path: Path) -> list[RatedModel]:
+    """Return the ratings of a file, in order.
+
+    Args:
+        path: `.csv` with a header, else JSON lines; each row has `model`, `rating` (a finite number, higher is better)
+            and, if it is about one response, `id`. All rows have an id, or none has.
+
+    Raises:
+        DataError: naming file and line of what cannot be used.
+    """
+    try:
+        if path.stat().st_size > MAX_RATINGS_BYTES:
+            raise DataError(f"{path}: larger than {MAX_RATINGS_BYTES // 2**20} MiB, which no file of ratings is")
+        text = path.read_bytes().decode("utf-8-sig")
+    except OSError as error:
+        raise DataError(f"{path}: cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise DataError(f"{path}: not UTF-8") from None
+    ratings: list[RatedModel] = []
+    first_lines: dict[tuple[str, str | None], int] = {}
+    for line, fields in _rating_rows(text, path):
+        parsed = parse_row(RatingRow, fields)
+        if isinstance(parsed, list):
+            raise DataError(f"{path}, line {line}: {parsed[0].text}")
+        first = first_lines.setdefault((parsed.model, parsed.id), line)
+        if first != line:
+            raise DataError(f"{path}, line {line}: {parsed.model} is rated in line {first} already")
+        ratings.append(RatedModel(parsed.model, parsed.rating, parsed.id))
+    if not ratings:
+        raise DataError(f"{path}: no rating in it; a row has model and rating, and id where it is about one response")
+    if len({rating.sample_id is None for rating in ratings}) > 1:
+        raise DataError(f"{path}: some rows have an id and some have none: rate models, or responses, not both")
+    return ratings
+
+
+def _rating_rows(text: str, path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    if path.suffix.lower() == ".csv":
+        reader = csv.DictReader(io.StringIO(text, newline=""))
+        for row in reader:
+            yield reader.line_num, cast("dict[str, Any]", row)
+        return
+    for number, line in enumerate(text.split("\n"), start=1):
+        if not line.strip():
+            continue
+        try:
+            row = orjson.loads(line)
+        except orjson.JSONDecodeError as error:
+            raise DataError(f"{path}, line {number}: not JSON ({error})") from None
+        if not isinstance(row, dict):
+            raise DataError(f"{path}, line {number}: not an object with model and rating")
+        yield number, cast("dict[str, Any]", row)

@@ -1,46 +1,30 @@
-"""A table's columns as the fields of a sample: the names that VLMEvalKit and Hugging Face data sets use, and ours."""
+"""A table's columns as the fields of a sample, by VLMEvalKit's and Hugging Face's names and ours; VLMEvalKit's TSV as rows."""
 
 import ast
 import json
 import re
 import string
 import warnings
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any, NamedTuple
 
-from dokimasia.datasets.lines import Row
+from dokimasia.datasets.creation import creative_fault
+from dokimasia.datasets.images import Earlier
+from dokimasia.datasets.lines import Problem, Row, RowFault, problem_at
+from dokimasia.datasets.tables import read_cells, repeated_column, wrong_width
+
+LONGEST_INDEX = 64
+"""A shorter text in `image` may be the index of an earlier row; longer ones are images (as VLMEvalKit has it)."""
 
 _LETTER = re.compile(r"[A-Z]")
 _NUMBERED_IMAGE = re.compile(r"image_(\d{1,3})")
 
-OTHERWISE_CALLED: Mapping[str, tuple[str, ...]] = {
-    "id": (
-        "identifier",
-        "index",
-        "idx",
-        "key",
-        "uid",
-        "uuid",
-        "sample_id",
-        "image_id",
-        "question_id",
-        "number",
-        "name",
-    ),
-    "image": (
-        "picture",
-        "pictures",
-        "img",
-        "image_path",
-        "image_file",
-        "photo",
-        "file_name",
-        "filename",
-        "file",
-        "path",
-    ),
-    "prompt": ("question", "query", "instruction", "task", "text"),
-    "reference_answer": ("answer", "reference", "gold", "label", "ground_truth", "solution", "target"),
+OTHER_NAMES: Mapping[str, str] = {
+    "id": "identifier index idx key uid uuid sample_id image_id question_id number name",
+    "image": "picture pictures img image_path image_file photo file_name filename file path",
+    "prompt": "question query instruction task text",
+    "reference_answer": "answer reference gold label ground_truth solution target",
 }
 """What others call the fields of a sample."""
 
@@ -65,10 +49,16 @@ class Columns(NamedTuple):
     @property
     def names(self) -> dict[str, str]:
         """The file's names for the fields that messages may speak of."""
-        choices = self.choices or (f"{self.letters[0]} to {self.letters[-1]}" if self.letters else "choices")
-        given = {"id": self.id, "prompt": self.prompt, "reference_answer": self.answer, "choices": choices}
-        given["reference_answers"] = self.answers
-        return {field: name for field, name in given.items() if name is not None}
+        names = {
+            "id": self.id,
+            "prompt": self.prompt,
+            "reference_answer": self.answer,
+            "choices": self.choices or "choices",
+            "reference_answers": self.answers,
+        }
+        if self.letters:
+            names["choices"] = f"{self.letters[0]} to {self.letters[-1]}"
+        return {field: name for field, name in names.items() if name is not None}
 
     def used(self) -> set[str]:
         """The columns that are no `meta`."""
@@ -86,28 +76,94 @@ def columns_of(header: Sequence[str], *, own_names: bool, images: Sequence[str] 
         images: the columns that are known to hold images; by default they are found by name.
     """
 
-    def first(*names: str) -> str | None:
-        return next((name for name in names if name in header), None)
+    def first(*names: str, own: tuple[str, ...] = ()) -> str | None:
+        for name in (*own, *names) if own_names else names:
+            if name in header:
+                return name
+        return None
 
-    own = ("id", "prompt", "reference_answer", "choices", "options") if own_names else ()
-    prompt = first(*own[1:2], "question")
-    choices = first(*own[3:])
+    prompt = first("question", own=("prompt",))
+    choices = first(own=("choices", "options"))
     letters = tuple(letter for letter in string.ascii_uppercase if letter in header)
+    if choices is not None or letters[:2] != ("A", "B"):
+        letters = ()
     return Columns(
-        id=first(*own[:1], "index"),
+        id=first("index", own=("id",)),
         prompt=prompt,
-        hint="hint" if "hint" in header and prompt == "question" else None,
-        answer=first(*own[2:3], "answer"),
+        hint=first("hint") if prompt == "question" else None,
+        answer=first("answer", own=("reference_answer",)),
         answers=first("reference_answers"),
         choices=choices,
-        letters=letters if choices is None and letters[:2] == ("A", "B") else (),
+        letters=letters,
         category=first("category"),
-        images=tuple(images) if images is not None else _image_columns(header),
+        images=_image_columns(header) if images is None else tuple(images),
         answer_is_text=own_names and "reference_answer" in header,
     )
 
 
-def row_of(line: int, values: Mapping[str, Any], columns: Columns, *, unit: str, images: list[Any]) -> Row:
+def read_tsv(path: Path) -> Iterator[Row | Problem]:
+    """Yield the rows of a VLMEvalKit TSV in order, or what is wrong with them; a row's number is that of its first line.
+
+    Images are base64 or paths, options stand in columns A to Z; see `read_cells` for what a cell may hold.
+
+    Raises:
+        NotFound: there is no such file.
+        DataError: it is a folder or cannot be read.
+    """
+    header: list[str] | None = None
+    columns: Columns | None = None
+    for record in read_cells(path):
+        if isinstance(record, Problem):
+            yield record
+            if header is None:
+                return
+            continue
+        number, cells = record
+        if header is None or columns is None:
+            header = [cell.strip() for cell in cells]
+            if wrong := _header_fault(header):
+                yield problem_at(path, number, wrong, "columns")
+                return
+            columns = columns_of(header, own_names=False, images=())
+        elif len(cells) != len(header):
+            yield wrong_width(path, number, cells, header, "tab")
+        else:
+            yield _tsv_row(number, dict(zip(header, cells, strict=True)), columns)
+
+
+def _header_fault(header: Sequence[str]) -> str | None:
+    if wrong := repeated_column(header):
+        return wrong
+    if "index" not in header:
+        return (
+            "the header has no column 'index'; the first line names the columns, such as index, question, answer, image"
+        )
+    if not {"question", "image", "image_path"} & set(header):
+        return "the header has none of the columns 'question', 'image' and 'image_path'"
+    return creative_fault(header)
+
+
+def _tsv_row(number: int, cells: Mapping[str, str], columns: Columns) -> Row:
+    values = {name: cell for name, cell in cells.items() if cell.strip()}
+    image, paths = values.pop("image", "").strip(), values.pop("image_path", "").strip()
+    images: list[Earlier | str] = []
+    if not image:
+        images += as_list(paths) if paths else []
+        return row_of(number, values, columns, unit="line", images=images)
+    refers = False
+    for text in as_list(image):
+        short = len(text) <= LONGEST_INDEX
+        images.append(Earlier(text) if short else text)
+        refers = refers or (short and text != "")
+    row = row_of(number, values, columns, unit="line", images=images)
+    names = as_list(paths)
+    if names != [""] and len(names) != len(images) and not refers:
+        wrong = f"'image' holds {len(images)} and 'image_path' names {len(names)}; each image has one name"
+        row = row._replace(faults=(*row.faults, RowFault("image-missing", wrong)))
+    return row
+
+
+def row_of(line: int, values: Mapping[str, Any], columns: Columns, *, unit: str, images: Sequence[Any]) -> Row:
     """Return a table's row as a sample's fields; cells that are empty are not among `values`.
 
     Args:
@@ -115,24 +171,29 @@ def row_of(line: int, values: Mapping[str, Any], columns: Columns, *, unit: str,
         values: the cells by column.
         columns: which column holds what.
         unit: what messages call a row.
-        images: what was found in the image columns, in order.
+        images: the values of the image columns, in order.
     """
-    faults: list[tuple[str, str]] = []
+
+    def cell(column: str | None) -> Any:
+        return values.get(column or "")
+
+    faults: list[RowFault] = []
     if images:
         values = {name: value for name, value in values.items() if name != "image_path"}
     choices = _choices(values, columns, faults)
     fields: dict[str, Any] = {
-        "id": values.get(columns.id or ""),
-        "reference_answer": _answer(values.get(columns.answer or ""), choices, columns, faults),
-        "category": values.get(columns.category or ""),
+        "id": cell(columns.id),
+        "reference_answer": _answer(cell(columns.answer), choices, columns, faults),
+        "category": cell(columns.category),
         "meta": _meta(values, columns, faults),
     }
-    prompt = _prompt(values, columns)
+    prompt, hint, accepted = cell(columns.prompt), cell(columns.hint), cell(columns.answers)
+    if isinstance(prompt, str) and isinstance(hint, str) and prompt.strip() and hint.strip():
+        prompt = with_hint(prompt, hint)
     if prompt is not None:
         fields["prompt"] = prompt
     if choices:
         fields["choices"] = choices
-    accepted = values.get(columns.answers or "")
     if accepted is not None:
         fields["reference_answers"] = as_list(accepted) if isinstance(accepted, str) else accepted
     if images:
@@ -155,11 +216,11 @@ def as_list(text: str) -> list[str]:
     if not (text.startswith("[") and text.endswith("]")):
         return [text]
     try:
-        found = json.loads(text)
+        values = json.loads(text)
     except (ValueError, RecursionError):
-        found = _literal(text)
-    if isinstance(found, list) and all(type(one) in (str, int, float) for one in found):
-        return [str(one) for one in found]
+        values = _literal(text)
+    if isinstance(values, list) and all(type(value) in (str, int, float) for value in values):
+        return [str(value) for value in values]
     return [text]
 
 
@@ -184,90 +245,83 @@ def _image_columns(header: Iterable[str]) -> tuple[str, ...]:
     return ("image_path",) if "image_path" in names else ()
 
 
-def _prompt(values: Mapping[str, Any], columns: Columns) -> Any:
-    question = values.get(columns.prompt or "")
-    hint = values.get(columns.hint or "")
-    if isinstance(question, str) and isinstance(hint, str) and question.strip() and hint.strip():
-        return with_hint(question, hint)
-    return question
+def _number_as_text(value: Any) -> Any:
+    return str(value) if type(value) in (int, float) else value
 
 
-def _choices(values: Mapping[str, Any], columns: Columns, faults: list[tuple[str, str]]) -> list[Any]:
+def _choices(values: Mapping[str, Any], columns: Columns, faults: list[RowFault]) -> list[Any]:
     if columns.choices is not None:
-        found = values.get(columns.choices)
-        if isinstance(found, str):
-            found = as_list(found)
-        if found is None:
+        options = values.get(columns.choices)
+        if isinstance(options, str):
+            options = as_list(options)
+        if options is None:
             return []
-        if not isinstance(found, list):
-            return [found]
-        return [str(one) if type(one) in (int, float) else one for one in found]
-    found = []
-    for place, letter in enumerate(columns.letters):
+        if not isinstance(options, list):
+            return [options]
+        return [_number_as_text(option) for option in options]
+    options = []
+    for position, letter in enumerate(columns.letters):
         value = values.get(letter)
         if value is None:
             continue
-        if len(found) < place or letter != string.ascii_uppercase[place]:
-            previous = string.ascii_uppercase[len(found)]
-            faults.append(("choices", f"there is an option {letter} but none {previous}; options follow without a gap"))
+        if len(options) < position or letter != string.ascii_uppercase[position]:
+            lacking = string.ascii_uppercase[len(options)]
+            text = f"there is an option {letter} but none {lacking}; options follow without a gap"
+            faults.append(RowFault("choices", text))
             return []
-        found.append(str(value) if type(value) in (int, float) else value)
-    return found
+        options.append(_number_as_text(value))
+    return options
 
 
-def _answer(answer: Any, choices: list[Any], columns: Columns, faults: list[tuple[str, str]]) -> Any:
+def _answer(answer: Any, choices: list[Any], columns: Columns, faults: list[RowFault]) -> Any:
     """Return an answer as a text: an option's letter, or its number from 0, becomes the option's text."""
     if columns.answer_is_text or answer is None:
         return answer
-    name = columns.answer or "answer"
+    wrong = ""
     if isinstance(answer, str) and choices and _LETTER.fullmatch(answer.strip()):
         number = ord(answer.strip()) - ord("A")
         if number < len(choices):
             return choices[number]
-        faults.append(("answer", f"the field '{name}' is {answer.strip()}, and there are {len(choices)} options"))
-        return None
-    if type(answer) is int and choices:
-        return _numbered(answer, choices, name, faults)
-    return str(answer) if type(answer) is float else answer
-
-
-def _numbered(answer: int, choices: list[Any], name: str, faults: list[tuple[str, str]]) -> Any:
-    named = choices[answer] if 0 <= answer < len(choices) else None
-    if str(answer) in choices and named != str(answer):
-        if named is None:
-            return str(answer)
-        faults.append(
-            (
-                "answer",
-                f"the field '{name}' is {answer}, which is one option's text and another's number from 0; write the text "
-                "into a column 'reference_answer'",
+        wrong = f"is {answer.strip()}, and there are {len(choices)} options"
+    elif type(answer) is int and choices:
+        text = str(answer)
+        option = choices[answer] if 0 <= answer < len(choices) else None
+        if option is None and text not in choices:
+            wrong = f"is {answer}, and the {len(choices)} options count from 0"
+        elif option is None or option == text:
+            return text
+        elif text not in choices:
+            return option
+        else:
+            wrong = (
+                f"is {answer}, which is one option's text and another's number from 0; write the text into a column "
+                "'reference_answer'"
             )
-        )
-        return None
-    if named is None:
-        faults.append(("answer", f"the field '{name}' is {answer}, and the {len(choices)} options count from 0"))
-    return named
+    else:
+        return str(answer) if type(answer) is float else answer
+    faults.append(RowFault("answer", f"the field '{columns.answer or 'answer'}' {wrong}"))
+    return None
 
 
-def _meta(values: Mapping[str, Any], columns: Columns, faults: list[tuple[str, str]]) -> dict[str, Any]:
+def _meta(values: Mapping[str, Any], columns: Columns, faults: list[RowFault]) -> dict[str, Any]:
     used = columns.used()
     others = {name: value for name, value in values.items() if name not in used}
     if not isinstance(others.get("meta"), dict):
         return others
     meta = {name: value for name, value in others.pop("meta").items() if value is not None}
-    if twice := sorted(meta.keys() & others.keys()):
-        faults.append(("field", f"{twice[0]!r} stands both in 'meta' and beside it; keep one"))
+    if repeated := sorted(meta.keys() & others.keys()):
+        faults.append(RowFault("field", f"{repeated[0]!r} stands both in 'meta' and beside it; keep one"))
         return {}
     return {**meta, **others}
 
 
-def may_be_meant(fields: Mapping[str, Any], own: Collection[str]) -> str:
+def suggestion(fields: Mapping[str, Any], own: Collection[str]) -> str:
     """Return what a row has that is no field of a sample, and for which field it may be meant; empty where it has nothing.
 
     Examples:
-        >>> may_be_meant({"identifier": "a", "question": "Who?"}, ("id", "prompt"))
+        >>> suggestion({"identifier": "a", "question": "Who?"}, ("id", "prompt"))
         "; there are 'identifier', 'question': did you mean id by 'identifier', prompt by 'question'?"
-        >>> may_be_meant({"x": 1}, ("id", "prompt"))
+        >>> suggestion({"x": 1}, ("id", "prompt"))
         "; there is 'x'"
     """
     meta = fields.get("meta")
@@ -275,15 +329,18 @@ def may_be_meant(fields: Mapping[str, Any], own: Collection[str]) -> str:
     others = sorted({*map(str, fields), *map(str, inside)} - {*own})
     if not others:
         return ""
-    spoken = {name.casefold().replace(" ", "_").replace("-", "_"): name for name in reversed(others)}
-    lacking = {name: known for name, known in OTHERWISE_CALLED.items() if fields.get(name) is None}
-    if fields.get("images") is not None:
-        lacking.pop("image", None)
+    spellings = {name.casefold().replace(" ", "_").replace("-", "_"): name for name in reversed(others)}
     meant: dict[str, str] = {}
-    for field, known in lacking.items():
-        found = next((spoken[name] for name in (field, *known) if name in spoken), None)
-        if found is not None and found not in meant.values():
-            meant[field] = found
-    asked = ", ".join(f"{field} by {name!r}" for field, name in meant.items())
-    shown = ", ".join(map(repr, others[:MOST_SHOWN]))
-    return f"; there {'is' if len(others) == 1 else 'are'} {shown}" + (f": did you mean {asked}?" if asked else "")
+    for field, names in OTHER_NAMES.items():
+        if fields.get(field) is not None or (field == "image" and fields.get("images") is not None):
+            continue
+        for name in (field, *names.split()):
+            if name in spellings:
+                if spellings[name] not in meant.values():
+                    meant[field] = spellings[name]
+                break
+    question = ", ".join(f"{field} by {name!r}" for field, name in meant.items())
+    listed = ", ".join(map(repr, others[:MOST_SHOWN]))
+    return f"; there {'is' if len(others) == 1 else 'are'} {listed}" + (
+        f": did you mean {question}?" if question else ""
+    )

@@ -1,13 +1,13 @@
-"""Creation-MMBench's fields as those of a sample: criteria read as a literal and never evaluated, task, category, reference."""
+"""Creation-MMBench's fields as those of a sample: criteria read as a literal, task, category, reference."""
 
 import ast
 import json
+import re
 import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from dokimasia.datasets.creative_tasks import category_of
-from dokimasia.datasets.lines import Fault
+from dokimasia.datasets.lines import RowError
 from dokimasia.domain.duel import criteria_in, ground_truth_in, task_in
 from dokimasia.errors import DataError
 
@@ -18,8 +18,74 @@ COLUMNS = ("question", "task_name", "criteria", REFERENCE)
 MAX_CRITERIA = 200_000
 """Characters of a `criteria` cell that is read; those that are published have some thousand."""
 
+CATEGORIES: dict[str, tuple[str, ...]] = {
+    "Literary Writing": (
+        "art_inspired_prose",
+        "children_book_illustration_dialogue_creation",
+        "daily_conversation_creation",
+        "historical_story_creation",
+        "landscape_to_poem",
+        "prose_writing_scenery",
+        "story_continue",
+        "story_novel_creation",
+    ),
+    "Common Functional Writing": (
+        "business_collaborative_email_writing",
+        "daily_achievement_show_off",
+        "daily_affairs_inquiries",
+        "daily_emotional_email_writing",
+        "daily_invitation_email_writing",
+        "holiday_card_writing",
+        "ins_simple_daily_copywriter",
+        "letter_of_application",
+        "letter_of_complaint",
+        "personal_event_summaries",
+        "product_usage_experience_review",
+        "public_welfare_activity_participation_initiative",
+        "scientific_research_simple_promotion",
+        "short_video_scripts_for_social_media",
+        "social_media_travel_content",
+        "store_experience_review",
+        "travel_journal",
+        "twitter_comment_on_daily_news",
+    ),
+    "Professional Functional Writing": (
+        "architecture_appreciation",
+        "attraction_promotional_words",
+        "clothing_match_design",
+        "company_team_amuse_broadcast",
+        "drafting_announcements_for_public_spaces",
+        "event_planning_and_venue_arrangement",
+        "floor_plan_renovation_design",
+        "landscape_introduction",
+        "museum_guide_word_creation",
+        "nutritional_formulation_of_recipe",
+        "product_marketing_strategy",
+        "pulitzer_prize_judge",
+        "recipe_infer_and_guide",
+        "residence_reasoning",
+        "scientific_diagram_understanding",
+        "script_writing_for_product_advertisement_promotional_video",
+        "software_engineering_diagram_explanation",
+        "teaching_plan",
+        "ui_design_analysis_and_optimization",
+    ),
+    "Creative Multimodal Understanding": (
+        "advertisement_explanation",
+        "document_understanding",
+        "meme_explanation",
+        "photography_appreciation",
+        "snapshot_analysis",
+        "travel_itinerary_planning_and_recommendations",
+    ),
+}
 
-class Case(NamedTuple):
+"""The 51 tasks of Creation-MMBench in their four categories (Figure 8), under the names that its table gives them."""
+
+_CATEGORY_OF = {task: category for category, tasks in CATEGORIES.items() for task in tasks}
+
+
+class CreativeCase(NamedTuple):
     """What a creative case adds to a sample: its `meta` with the criteria in one form, its category, its reference answer."""
 
     meta: dict[str, Any]
@@ -39,29 +105,29 @@ def creative_fault(header: Sequence[str]) -> str | None:
     return f"the header has no column {' and no column '.join(map(repr, missing))}, which a Creation-MMBench table has"
 
 
-def as_case(meta: Mapping[str, Any], where: str) -> Case:
+def as_case(meta: Mapping[str, Any], where: str) -> CreativeCase:
     """Return what the fields of a creative case say; those of any other sample stay as they are.
 
     A case has `criteria` and, beside it, `task_name` or `reference_answer_by_gpt4o`.
 
     Raises:
-        Fault: the criteria cannot be read; the message begins with `where`.
+        RowError: the criteria cannot be read; the message begins with `where`.
     """
     if not isinstance(meta.get("criteria"), str | dict) or not {"task_name", REFERENCE} & meta.keys():
-        return Case(dict(meta))
+        return CreativeCase(dict(meta))
     read = {**meta, "criteria": _criteria(meta["criteria"], where)}
     reference = read.pop(REFERENCE, None)
     if reference is not None and not isinstance(reference, str):
-        raise Fault("field", f"{where}: the field '{REFERENCE}' is no text")
+        raise RowError("field", f"{where}: the field '{REFERENCE}' is no text")
     task = meta.get("task_name")
-    return Case(read, category_of(task) if isinstance(task, str) else None, reference or None)
+    return CreativeCase(read, category_of(task) if isinstance(task, str) else None, reference or None)
 
 
 def check_case(meta: Mapping[str, Any], where: str) -> None:
     """Check what is read of a case that has criteria, as they stand in `meta`: these, its task, and what is true of it.
 
     Raises:
-        Fault: one of them cannot be used; the message begins with `where`.
+        RowError: one of them cannot be used; the message begins with `where`.
     """
     if meta.get("criteria") is None:
         return
@@ -69,36 +135,36 @@ def check_case(meta: Mapping[str, Any], where: str) -> None:
         try:
             read(meta)
         except DataError as problem:
-            raise Fault("criteria" if read is criteria_in else "field", f"{where}: {problem}") from None
+            raise RowError("criteria" if read is criteria_in else "field", f"{where}: {problem}") from None
 
 
 def _criteria(value: str | dict[str, Any], where: str) -> dict[str, str]:
     """Return criteria as `subjective` and `factuality`; what is blank, or holds no letter or digit, is left out."""
-    found = _literal(value.strip(), where) if isinstance(value, str) else value
-    if isinstance(found, str):
-        found = {"subjective": found}
+    criteria = _literal(value.strip(), where) if isinstance(value, str) else value
+    if isinstance(criteria, str):
+        criteria = {"subjective": criteria}
     texts: dict[str, list[str]] = {"subjective": [], "factuality": []}
-    for name, one in found.items():
-        lines = one if isinstance(one, list) else [one]
+    for name, criterion in criteria.items():
+        lines = criterion if isinstance(criterion, list) else [criterion]
         if not isinstance(name, str) or not all(isinstance(line, str) for line in lines):
-            raise Fault("criteria", f"{where}: the criteria {str(name)[:60]!r} are no text")
+            raise RowError("criteria", f"{where}: the criteria {str(name)[:60]!r} are no text")
         text = "\n".join(map(str, lines)).strip()
         if any(map(str.isalnum, text)):
             texts["subjective" if "subjective" in name.casefold() else "factuality"].append(text)
-    return {name: "\n\n".join(several) for name, several in texts.items() if several}
+    return {name: "\n\n".join(parts) for name, parts in texts.items() if parts}
 
 
 def _literal(text: str, where: str) -> str | dict[Any, Any]:
     """Return an object or a string that a cell holds as a literal, else the cell itself; nothing in it is evaluated."""
     if len(text) > MAX_CRITERIA:
-        raise Fault(
+        raise RowError(
             "criteria", f"{where}: the field 'criteria' has {len(text):,} characters; {MAX_CRITERIA:,} are read"
         )
     try:
-        found = json.loads(text)
+        value = json.loads(text)
     except (ValueError, RecursionError):
-        found = _python_literal(text, where)
-    return found if isinstance(found, str | dict) else text
+        value = _python_literal(text, where)
+    return value if isinstance(value, str | dict) else text
 
 
 def _python_literal(text: str, where: str) -> Any:
@@ -107,13 +173,24 @@ def _python_literal(text: str, where: str) -> Any:
             warnings.simplefilter("ignore")  # of backslashes in the file's strings
             tree = ast.parse(text, mode="eval")
             if any(isinstance(node, ast.Call) for node in ast.walk(tree)):
-                raise Fault(
+                raise RowError(
                     "criteria", f"{where}: the field 'criteria' calls a function, and is not evaluated; write texts"
                 )
             return ast.literal_eval(tree)
     except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError) as error:
         if text.startswith("{"):
-            said = error.msg if isinstance(error, SyntaxError) else str(error)
-            wrong = f"begins as an object and is no literal of texts ({said.partition(chr(10))[0][:80] or type(error).__name__})"
-            raise Fault("criteria", f"{where}: the field 'criteria' {wrong}") from error
+            reason = error.msg if isinstance(error, SyntaxError) else str(error)
+            summary = reason.partition("\n")[0][:80] or type(error).__name__
+            wrong = f"begins as an object and is no literal of texts ({summary})"
+            raise RowError("criteria", f"{where}: the field 'criteria' {wrong}") from error
         return text
+
+
+def category_of(task: str) -> str | None:
+    """Return the category of a task, None for one that the benchmark does not have.
+
+    Examples:
+        >>> category_of("Story Continue"), category_of("chess")
+        ('Literary Writing', None)
+    """
+    return _CATEGORY_OF.get(re.sub(r"[\s_-]+", "_", task.strip().casefold()))

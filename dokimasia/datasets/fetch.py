@@ -8,7 +8,7 @@ import threading
 from collections.abc import Callable, Sequence
 from urllib.parse import urljoin, urlsplit
 
-from dokimasia.datasets.lines import Fault
+from dokimasia.datasets.lines import RowError
 from dokimasia.errors import DataError
 
 MAX_BYTES = 32 * 2**20
@@ -25,8 +25,8 @@ Connect = Callable[[str, str, int, float], socket.socket]
 
 def resolve(host: str, port: int) -> Sequence[str]:
     """Return the addresses of a host, as the system resolves it."""
-    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    return list(dict.fromkeys(str(entry[4][0]) for entry in found))
+    entries = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    return list(dict.fromkeys(str(entry[4][0]) for entry in entries))
 
 
 def connect_tls(host: str, address: str, port: int, seconds: float) -> socket.socket:
@@ -85,13 +85,15 @@ def fetch_image(
             body, location = _one_hop(target, resolve, connect, max_bytes, max_seconds)
             target = urljoin(target, location or "")
         except DataError as error:
-            raise Fault("image-url", f"{where}: image {_shown(url)}: {error}") from error
+            raise RowError("image-url", f"{where}: image {_without_query(url)}: {error}") from error
         except (OSError, http.client.HTTPException, ValueError) as error:
             what = str(error) or type(error).__name__
-            raise Fault("image-url", f"{where}: image {_shown(url)} cannot be fetched: {what[:200]}") from error
+            raise RowError(
+                "image-url", f"{where}: image {_without_query(url)} cannot be fetched: {what[:200]}"
+            ) from error
         if location is None:
             return body
-    raise Fault("image-url", f"{where}: image {_shown(url)} is redirected more than {MAX_REDIRECTS} times")
+    raise RowError("image-url", f"{where}: image {_without_query(url)} is redirected more than {MAX_REDIRECTS} times")
 
 
 def _one_hop(
@@ -100,7 +102,7 @@ def _one_hop(
     """Send one request; return the body, or where it redirects to."""
     parts = urlsplit(url)
     if parts.scheme != "https" or not parts.hostname:
-        raise DataError(f"{_shown(url)} is not HTTPS")
+        raise DataError(f"{_without_query(url)} is not HTTPS")
     if parts.username is not None or parts.password is not None:
         raise DataError("an address with a user name or a password is not fetched")
     port = parts.port or 443
@@ -156,7 +158,7 @@ def _read(response: http.client.HTTPResponse, max_bytes: int) -> tuple[bytes, st
     return bytes(body), None
 
 
-def _shown(url: str) -> str:
+def _without_query(url: str) -> str:
     """Return an address as messages show it: without a query, which may hold a key."""
     plain = url.partition("?")[0]
     if "@" in plain:

@@ -1,14 +1,14 @@
-"""Which reader a data set needs, by what it is: its extension, its content, and that the two agree."""
+"""Which reader a data set needs, by its extension and its content; and the reader of a folder of images."""
 
-from collections.abc import Callable, Iterable
+import os
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from dokimasia.datasets.folder import read_folder
-from dokimasia.datasets.images import image_format
-from dokimasia.datasets.lines import Problem, Row, read_rows
+from dokimasia.datasets.columns import read_tsv
+from dokimasia.datasets.images import EXTENSIONS, OnDisk, image_format
+from dokimasia.datasets.lines import Problem, Row, location, read_rows
 from dokimasia.datasets.parquet import read_parquet
-from dokimasia.datasets.tsv import read_tsv
 from dokimasia.errors import ConfigError, DataError, NotFound
 
 Reader = Callable[[Path], Iterable[Row | Problem]]
@@ -23,6 +23,8 @@ READERS: dict[str, Reader] = {
 """Extension, in small letters and with its dot, to reader."""
 
 FOLDER = "folder"
+SYSTEM_FILES = frozenset({"thumbs.db", "desktop.ini"})
+"""What file managers leave behind; it is passed over, as everything is whose name begins with a dot."""
 
 _NAMES = {".jsonl": "JSON lines", ".ndjson": "JSON lines", ".tsv": "a VLMEvalKit TSV", ".parquet": "Parquet"}
 _HEAD = 64 * 1024
@@ -37,7 +39,7 @@ _OTHERS = (
 )
 
 
-class Format(NamedTuple):
+class DataFormat(NamedTuple):
     """How a data set is read: the format's name (an extension without its dot, or `folder`) and its reader."""
 
     name: str
@@ -65,7 +67,7 @@ def register_reader(extension: str, reader: Reader, *, replace: bool = False) ->
     READERS[extension] = reader
 
 
-def format_of(path: Path) -> Format:
+def format_of(path: Path) -> DataFormat:
     """Return how a data set is read.
 
     Raises:
@@ -73,22 +75,22 @@ def format_of(path: Path) -> Format:
         DataError: no reader fits, or extension and content contradict each other.
     """
     if path.is_dir():
-        return Format(FOLDER, read_folder)
+        return DataFormat(FOLDER, read_folder)
     if not path.exists():
         raise NotFound(f"there is no data file {path}")
     extension = path.suffix.lower()
     head = _head(path)
-    found = _by_content(head)
+    indicated = _by_content(head)
     reader = READERS.get(extension)
     if reader is None:
-        if found is None:
+        if indicated is None:
             raise DataError(f"{path} {_what_it_is(head)}. {formats_text()}")
-        return Format(found.removeprefix("."), READERS[found])
-    if extension in _NAMES and found is not None and READERS[found] is not reader:
+        return DataFormat(indicated.removeprefix("."), READERS[indicated])
+    if extension in _NAMES and indicated is not None and READERS[indicated] is not reader:
         raise DataError(
-            f"{path} is named as {_NAMES[extension]} but its content is {_NAMES[found]}; rename it to {found}"
+            f"{path} is named as {_NAMES[extension]} but its content is {_NAMES[indicated]}; rename it to {indicated}"
         )
-    return Format(extension.removeprefix("."), reader)
+    return DataFormat(extension.removeprefix("."), reader)
 
 
 def formats_text() -> str:
@@ -135,3 +137,56 @@ def _what_it_is(head: bytes) -> str:
     if {b"index", b"id", b"question", b"prompt"} & {column.strip(b' "\r') for column in columns} and len(columns) > 1:
         return "is a table separated by commas; save it with tabs as TSV"
     return "is in no format that can be read"
+
+
+def read_folder(path: Path) -> Iterator[Row | Problem]:
+    """Yield a row an image, in the order of the paths: `id` is the path in the folder, `category` the sub-folder.
+
+    Every other file is a problem: a photograph in a format that models do not take must not go missing in silence.
+    Links to folders are not followed.
+
+    Raises:
+        DataError: the folder, or one in it, cannot be read.
+    """
+    names = sorted(_files(path), key=lambda name: name.split("/"))
+    for number, name in enumerate(names, start=1):
+        where = location(path, number, "file")
+        try:
+            name.encode()
+        except UnicodeEncodeError:
+            yield Problem(number, None, f"{where} ({name!a}): the name is not UTF-8; rename the file", "id")
+            continue
+        file = path / name
+        if file.suffix.lower() not in EXTENSIONS and not _is_image(file):
+            yield Problem(
+                number,
+                name,
+                f"{where} (id {name!r}): is no PNG, JPEG, WebP or GIF; convert it, or take it out of the folder",
+                "image-format",
+            )
+            continue
+        folder, _, _ = name.rpartition("/")
+        fields = {"id": name, "images": [OnDisk(file, name)], "category": folder or None}
+        yield Row(number, fields, "file")
+
+
+def _files(path: Path) -> Iterator[str]:
+    """Yield the paths of the files in a folder and below it, relative to it, with slashes; in no order."""
+
+    def fail(error: OSError) -> None:
+        raise DataError(f"{error.filename} cannot be read: {error.strerror or error}") from error
+
+    for folder, below, files in os.walk(path, onerror=fail):
+        below[:] = [name for name in below if not name.startswith(".")]
+        inside = Path(folder).relative_to(path)
+        for name in files:
+            if not name.startswith(".") and name.lower() not in SYSTEM_FILES:
+                yield (inside / name).as_posix()
+
+
+def _is_image(file: Path) -> bool:
+    try:
+        with file.open("rb") as opened:
+            return image_format(opened.read(16)) is not None
+    except OSError:
+        return True  # to be named as unreadable by whoever reads it whole

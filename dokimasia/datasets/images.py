@@ -1,14 +1,19 @@
-"""Image bytes to an ImageRef: what they are by content, checked before they are decoded and decoded once to the end."""
+"""A sample's images: a data URI, a file beside the data, base64, or, if allowed, the web; checked, and decoded once."""
 
+import base64
+import binascii
 import hashlib
 import io
 import warnings
-from pathlib import PurePath
-from typing import cast
+from collections.abc import Callable
+from pathlib import Path, PurePath
+from typing import NamedTuple, cast
 
 from PIL import Image, UnidentifiedImageError
 
-from dokimasia.datasets.lines import Fault
+from dokimasia.datasets.fetch import fetch_image
+from dokimasia.datasets.lines import RowError
+from dokimasia.domain.ports import BlobStore
 from dokimasia.domain.sample import ImageRef, MediaType
 
 MAX_PIXELS = 50_000_000
@@ -43,7 +48,32 @@ _OTHER_FORMATS = (
     (b"\xff\x0a", "JPEG XL"),
     (b"\0\0\0\x0cJXL", "JPEG XL"),
 )
+_LONGEST_PATH = 4096
 _WAY_OUT = "use PNG, JPEG, WebP, or a GIF of one frame"
+
+
+class Embedded(NamedTuple):
+    """An image's bytes as they stand in the data file, with its file name where there is one."""
+
+    data: bytes
+    name: str = ""
+
+
+class OnDisk(NamedTuple):
+    """An image file by its path, and the name by which messages and ids know it."""
+
+    path: Path
+    name: str
+
+
+class Earlier(NamedTuple):
+    """A text that is the id of an earlier sample, whose images these are, or else names or holds an image itself."""
+
+    text: str
+
+
+ImageValue = str | Embedded | OnDisk | Earlier
+"""What a reader may give as an image; a text is a data URI, a path relative to the data file, base64 or a URL."""
 
 
 def image_format(data: bytes) -> str | None:
@@ -62,7 +92,7 @@ def image_format(data: bytes) -> str | None:
 def media_format(media_type: str) -> str | None:
     """Return the format that a media type names, or None if it is not one of those that are allowed."""
     plain = media_type.strip().lower().replace("image/jpg", "image/jpeg")
-    return next((name for name, known in _FORMATS.items() if known == plain), None)
+    return next((name for name, allowed in _FORMATS.items() if allowed == plain), None)
 
 
 def read_image(
@@ -82,56 +112,64 @@ def read_image(
     Raises:
         DataError: the bytes are empty, too many, no allowed format, disguised, too large, animated, cut off or damaged.
     """
-    shown = f"{where}: image {name}" if name else f"{where}: the image"
+    subject = f"{where}: image {name}" if name else f"{where}: the image"
     if not data:
-        raise Fault("image-empty", f"{shown} is empty")
+        raise RowError("image-empty", f"{subject} is empty")
     if len(data) > MAX_BYTES:
-        raise Fault(
-            "image-size", f"{shown} has {len(data):,} bytes, more than the {MAX_BYTES:,} allowed; make it smaller"
+        raise RowError(
+            "image-size", f"{subject} has {len(data):,} bytes, more than the {MAX_BYTES:,} allowed; make it smaller"
         )
-    found = image_format(data)
-    if found is None:
-        raise Fault("image-format", f"{shown} is {_what_else(data)}; {_WAY_OUT}")
+    actual = image_format(data)
+    if actual is None:
+        raise RowError("image-format", f"{subject} is {_what_else(data)}; {_WAY_OUT}")
     named = EXTENSIONS.get(PurePath(name).suffix.lower())
     for claim, how in ((named, "is named"), (declared, "is declared as")):
-        if claim is not None and claim != found:
-            raise Fault("image-disguised", f"{shown} {how} {claim} but its content is {found}; rename or convert it")
+        if claim is not None and claim != actual:
+            raise RowError(
+                "image-disguised", f"{subject} {how} {claim} but its content is {actual}; rename or convert it"
+            )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # remarks on metadata, which nothing here reads
         warnings.simplefilter("error", Image.DecompressionBombWarning)
         try:
-            width, height = _check_whole(data, found, shown, max_pixels)
+            width, height = _check_whole(data, actual, subject, max_pixels)
         except (Image.DecompressionBombWarning, Image.DecompressionBombError) as error:
-            raise Fault("image-size", f"{shown} has too many pixels to be decoded safely; make it smaller") from error
+            raise RowError(
+                "image-size", f"{subject} has too many pixels to be decoded safely; make it smaller"
+            ) from error
         except UnidentifiedImageError as error:
-            raise Fault(
-                "image-damaged", f"{shown} begins as {found} but cannot be read; it is damaged or cut off"
+            raise RowError(
+                "image-damaged", f"{subject} begins as {actual} but cannot be read; it is damaged or cut off"
             ) from error
         except (OSError, SyntaxError, ValueError, EOFError, IndexError, TypeError, KeyError, MemoryError) as error:
             # What Pillow's decoders raise on damaged bytes; its messages say more of the decoder than of the file.
-            raise Fault("image-damaged", f"{shown} is damaged or cut off ({found}: {str(error)[:120]})") from error
+            raise RowError(
+                "image-damaged", f"{subject} is damaged or cut off ({actual}: {str(error)[:120]})"
+            ) from error
     sha256 = hashlib.sha256(data).hexdigest()
-    return ImageRef(sha256=sha256, media_type=_FORMATS[found], width=width, height=height)
+    return ImageRef(sha256=sha256, media_type=_FORMATS[actual], width=width, height=height)
 
 
-def _check_whole(data: bytes, found: str, shown: str, max_pixels: int) -> tuple[int, int]:
+def _check_whole(data: bytes, actual: str, subject: str, max_pixels: int) -> tuple[int, int]:
     """Read the header, then decode all of it; return width and height in pixels."""
-    with Image.open(io.BytesIO(data), formats=[found]) as image:
+    with Image.open(io.BytesIO(data), formats=[actual]) as image:
         width, height = image.size
         if width < 1 or height < 1:
-            raise Fault("image-damaged", f"{shown} has no pixels")
+            raise RowError("image-damaged", f"{subject} has no pixels")
         if width * height > max_pixels:
-            raise Fault(
+            raise RowError(
                 "image-size",
-                f"{shown} has {width} x {height} pixels, more than the {max_pixels:,} allowed; make it smaller",
+                f"{subject} has {width} x {height} pixels, more than the {max_pixels:,} allowed; make it smaller",
             )
         # A JPEG of several frames is a photograph with a preview; any other format would be shown one of many.
-        frames = 1 if found == "JPEG" else cast("int", getattr(image, "n_frames", 1))
+        frames = 1 if actual == "JPEG" else cast("int", getattr(image, "n_frames", 1))
         if frames > 1:
-            raise Fault("image-animated", f"{shown} is animated ({frames} frames); save the frame that is meant as PNG")
+            raise RowError(
+                "image-animated", f"{subject} is animated ({frames} frames); save the frame that is meant as PNG"
+            )
         image.load()
-    if found == "PNG":
-        with Image.open(io.BytesIO(data), formats=[found]) as image:
+    if actual == "PNG":
+        with Image.open(io.BytesIO(data), formats=[actual]) as image:
             image.verify()
     return width, height
 
@@ -149,3 +187,153 @@ def _what_else(data: bytes) -> str:
         if data.startswith(signature):
             return f"in the format {name}"
     return "no image: its content is of no known format"
+
+
+class ImageSource:
+    """Reads the images of one data file and keeps their bytes; a file or address that stands in many samples is read once.
+
+    Args:
+        folder: what relative paths are relative to.
+        blobs: where the bytes are kept; None only checks them.
+        allow_fetch: whether a URL may be fetched (HTTPS, public addresses only).
+        allow_outside: whether a path may lead out of the folder, be it by `..`, from the root, or by a link.
+        max_pixels: width times height that is allowed.
+        fetch: how a URL is fetched.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        *,
+        blobs: BlobStore | None = None,
+        allow_fetch: bool = False,
+        allow_outside: bool = False,
+        max_pixels: int = MAX_PIXELS,
+        fetch: Callable[[str, str], bytes] = fetch_image,
+    ) -> None:
+        self._folder = folder
+        self._blobs = blobs
+        self._allow_fetch = allow_fetch
+        self._allow_outside = allow_outside
+        self._max_pixels = max_pixels
+        self._fetch = fetch
+        self._known: dict[str, ImageRef] = {}
+
+    def read(self, value: ImageValue, where: str) -> ImageRef:
+        """Return the image that a field names or holds.
+
+        Raises:
+            DataError: there is none, or it cannot be used; the message begins with `where`.
+        """
+        if isinstance(value, Embedded):
+            return self._keep(value.data, where, name=value.name)
+        if isinstance(value, OnDisk):
+            self._check_inside(value.path, value.name, where)
+            return self._once(str(value.path), lambda: self._from_file(value.path, value.name, where))
+        return self._read_text(value.text if isinstance(value, Earlier) else value, where)
+
+    def _read_text(self, value: str, where: str) -> ImageRef:
+        if value[:5].lower() == "data:":
+            data, declared = _data_uri(value, where)
+            return self._keep(data, where, declared=declared)
+        if value[:8].lower().startswith(("http://", "https://")):
+            return self._once(value, lambda: self._from_web(value, where))
+        if path := self._file(value):
+            self._check_inside(path, value, where)
+            return self._once(str(path), lambda: self._from_file(path, value, where))
+        data = _base64(value, where)
+        if data is None:
+            raise RowError("image-missing", f"{where}: there is no image file {_shortened(value)} in {self._folder}")
+        return self._keep(data, where)
+
+    def _check_inside(self, path: Path, value: str, where: str) -> None:
+        if not self._allow_outside and not path.resolve().is_relative_to(self._folder.resolve()):
+            raise RowError(
+                "image-outside",
+                f"{where}: image {_shortened(value)} lies outside of {self._folder}, the folder of the data, and is not "
+                "read; copy it into the folder, or allow it with --allow-outside",
+            )
+
+    def _once(self, key: str, read: Callable[[], ImageRef]) -> ImageRef:
+        if key not in self._known:
+            self._known[key] = read()
+        return self._known[key]
+
+    def _file(self, value: str) -> Path | None:
+        if not value or len(value) > _LONGEST_PATH:
+            return None
+        try:
+            path = self._folder / value
+            return path if path.is_file() else None
+        except (OSError, ValueError):  # a name that no file can have
+            return None
+
+    def _from_file(self, path: Path, value: str, where: str) -> ImageRef:
+        try:
+            with path.open("rb") as file:
+                data = file.read(MAX_BYTES + 1)
+        except OSError as error:
+            raise RowError(
+                "image-missing", f"{where}: image {_shortened(value)} cannot be read: {error.strerror or error}"
+            ) from error
+        return self._keep(data, where, name=value)
+
+    def _from_web(self, url: str, where: str) -> ImageRef:
+        if not self._allow_fetch:
+            raise RowError(
+                "image-url",
+                f"{where}: image {_shortened(url)} is a URL and is not fetched; save the image beside the data file, "
+                "or allow it with --allow-fetch",
+            )
+        return self._keep(self._fetch(url, where), where)
+
+    def _keep(self, data: bytes, where: str, *, name: str = "", declared: str | None = None) -> ImageRef:
+        ref = read_image(data, where, name=name, declared=declared, max_pixels=self._max_pixels)
+        if self._blobs is not None:
+            self._blobs.put_image(data, ref)
+        return ref
+
+
+def _data_uri(value: str, where: str) -> tuple[bytes, str | None]:
+    """Return the bytes of a data URI and the format that it declares."""
+    header, comma, payload = value.partition(",")
+    media_type, *parameters = header[5:].split(";")
+    if not comma or "base64" not in [parameter.strip().lower() for parameter in parameters]:
+        raise RowError("image-encoding", f"{where}: the image's data URI is not of the form data:image/png;base64,...")
+    declared = media_format(media_type)
+    if declared is None:
+        media_name = media_type.strip()[:60] or "nothing"
+        raise RowError(
+            "image-format",
+            f"{where}: the image's data URI declares {media_name}; {_WAY_OUT}",
+        )
+    try:
+        return _decoded(payload), declared
+    except (binascii.Error, ValueError) as error:
+        raise RowError("image-encoding", f"{where}: the image's data URI is not valid base64") from error
+
+
+def _base64(value: str, where: str) -> bytes | None:
+    """Return the bytes of a text that begins as a base64 image does; None if it does not."""
+    head = "".join(value[:64].split())[:24]
+    try:
+        begins = image_format(base64.b64decode(head[: len(head) // 4 * 4], validate=True))
+    except (binascii.Error, ValueError):
+        return None
+    if begins is None:
+        return None
+    try:
+        return _decoded(value)
+    except (binascii.Error, ValueError) as error:
+        raise RowError(
+            "image-encoding", f"{where}: the image begins as a base64 {begins} but is not valid base64 to its end"
+        ) from error
+
+
+def _decoded(payload: str) -> bytes:
+    plain = "".join(payload.split())
+    return base64.b64decode(plain + "=" * (-len(plain) % 4), validate=True)
+
+
+def _shortened(value: str) -> str:
+    return repr(value if len(value) <= 100 else value[:99] + "\u2026")

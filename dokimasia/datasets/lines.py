@@ -1,18 +1,23 @@
-"""The lines of a JSONL file as objects, one at a time, with the place of everything that is wrong."""
+"""The lines of a JSONL file as rows, rows as pydantic models, and what is wrong with either, named by file and line."""
 
 import json
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import count
 from pathlib import Path
-from typing import Any, NamedTuple, NoReturn
+from typing import Annotated, Any, LiteralString, NamedTuple, NoReturn, TypeVar
 
 import orjson
+from pydantic import BaseModel, ConfigDict, Field, PlainValidator, ValidationError
+from pydantic_core import PydanticCustomError
 
 from dokimasia.errors import DataError, NotFound
 
 MAX_LINE_BYTES = 256 * 2**20
 """A longer line is refused: images of that size belong into files of their own."""
+
+MOST_NAMED = 20
+"""Problems that one message names; it counts the others."""
 
 _BOM = b"\xef\xbb\xbf"
 
@@ -29,24 +34,26 @@ class Problem(NamedTuple):
     kind: str = "other"
 
 
-class Fault(DataError):
-    """A data error that knows its kind, so that a report can count."""
+class RowError(DataError):
+    """A data error about one row, with the kind of its problem."""
 
     def __init__(self, kind: str, message: str) -> None:
         super().__init__(message)
         self.kind = kind
 
 
-def kind_of(error: DataError) -> str:
-    """Return the kind of a data error, `other` where it has none."""
-    return error.kind if isinstance(error, Fault) else "other"
+class RowFault(NamedTuple):
+    """What is wrong with a row, in words that follow its location, and a short name for counting."""
+
+    kind: str
+    text: str
 
 
 class Row(NamedTuple):
     """One sample as a reader found it, before anything in it is checked.
 
-    `line` counts from 1, in whatever the file consists of (lines, rows, files); `fields` are those of the JSONL format.
-    `unit` is what messages call one of them; `names` are the file's own names for fields, for messages too; `faults` are
+    `line` counts from 1, in whatever the file consists of (lines, rows, files), and `unit` is what messages call that;
+    `fields` are those of the JSONL format. `names` are the file's own names for fields, for messages, and `faults` are
     (kind, text) of what the reader itself found wrong in this row.
     """
 
@@ -59,12 +66,136 @@ class Row(NamedTuple):
 
 def problem_at(path: Path, line: int, wrong: str, kind: str, *, unit: str = "line") -> Problem:
     """Return what is wrong with a line, or whatever the file consists of, whose id is not known."""
-    return Problem(line, None, f"{place(path, line, unit)}: {wrong}", kind)
+    return Problem(line, None, f"{location(path, line, unit)}: {wrong}", kind)
 
 
-def place(path: Path, line: int, unit: str = "line") -> str:
+def location(path: Path, line: int, unit: str = "line") -> str:
     """Return how messages name a line, a row or whatever the file consists of."""
     return f"{path}, {unit} {line}"
+
+
+class FileProblems:
+    """Collects what is wrong with the rows of one file, to be raised as one error.
+
+    Attributes:
+        messages: one a problem, each naming file and line.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.messages: list[str] = []
+
+    def readable(self, rows: Iterable[Row | Problem]) -> Iterator[Row]:
+        """Yield the rows that a reader could read, and keep its problems with the others."""
+        for row in rows:
+            if isinstance(row, Problem):
+                self.messages.append(row.message)
+            else:
+                yield row
+
+    def add(self, line: int, *texts: str) -> None:
+        """Keep what is wrong with a line."""
+        self.messages += [f"{location(self.path, line)}: {text}" for text in texts]
+
+    def refuse(self) -> None:
+        """Raise the problems, if there are any.
+
+        Raises:
+            DataError: naming twenty of them at most.
+        """
+        refuse(self.messages)
+
+
+def refuse(messages: Sequence[str]) -> None:
+    """Raise the problems of a file's lines, the first of them by name.
+
+    Raises:
+        DataError: there is one.
+    """
+    if messages:
+        raise DataError(message_of(messages))
+
+
+def message_of(messages: Sequence[str], more: str = "and {} more", most: int = MOST_NAMED) -> str:
+    """Return the first messages, one a line, and how many more there are."""
+    lines = [*messages[:most]]
+    if len(messages) > most:
+        lines.append(more.format(len(messages) - most))
+    return "\n".join(lines)
+
+
+class RowModel(BaseModel):
+    """Base of what is read of a row; fields that a model does not declare are overlooked.
+
+    Validators raise `field_error`, whose text follows the field's name, or `row_error`, whose text stands alone.
+    """
+
+    model_config = ConfigDict(frozen=True, arbitrary_types_allowed=True)
+
+
+M = TypeVar("M", bound=RowModel)
+
+
+def field_error(text: str, kind: LiteralString = "field") -> PydanticCustomError:
+    """Return the error of one field; the message names the field as the file does."""
+    return PydanticCustomError(kind, "{text}", {"text": text, "named": True})
+
+
+def row_error(text: str, kind: LiteralString = "field") -> PydanticCustomError:
+    """Return the error of a row whose text names what it is about."""
+    return PydanticCustomError(kind, "{text}", {"text": text, "named": False})
+
+
+def parse_row(
+    model: type[M], fields: Mapping[str, Any], *, names: Mapping[str, str] | None = None, context: object = None
+) -> M | list[RowFault]:
+    """Return a row's fields as a model, or everything that is wrong with them in the order of the model's fields.
+
+    Args:
+        model: declares the fields and what is wrong with them.
+        fields: the row's.
+        names: the file's own names for fields.
+        context: what validators need beside the fields.
+    """
+    try:
+        return model.model_validate(fields, context=context)
+    except ValidationError as error:
+        faults: list[RowFault] = []
+        for detail in error.errors(include_url=False, include_input=False):
+            name = str(detail["loc"][0]) if detail["loc"] else ""
+            wrong = detail.get("ctx", {})
+            text = str(wrong["text"])
+            if wrong["named"]:
+                text = f"the field '{(names or {}).get(name, name)}' {text}"
+            faults.append(RowFault(detail["type"], text))
+        return faults
+
+
+def digits_of(value: object) -> object:
+    """Return a whole number as its digits, and anything else as it is."""
+    return str(value) if type(value) is int else value
+
+
+def text_field(wrong: str, *, digits: bool = False, blank: bool = False) -> PlainValidator:
+    """Return the validator of a field that has to be a text.
+
+    Args:
+        wrong: what messages say of anything else.
+        digits: whether a whole number is read as its digits.
+        blank: whether the text may say nothing.
+    """
+
+    def validate(value: object) -> str:
+        text = digits_of(value) if digits else value
+        if not isinstance(text, str) or not (blank or text.strip()):
+            raise field_error(wrong)
+        return text
+
+    return PlainValidator(validate)
+
+
+Name = Annotated[str, text_field("is missing, empty, or no text", digits=True), Field(validate_default=True)]
+"""A field that says something; a whole number is its digits."""
 
 
 def read_rows(path: Path) -> Iterator[Row | Problem]:
@@ -106,7 +237,7 @@ def raw_lines(path: Path, too_long: str) -> Iterator[bytes | Problem]:
             try:
                 raw = file.readline(MAX_LINE_BYTES + 1)
             except OSError as error:
-                raise DataError(f"{place(path, number)}: cannot be read: {error.strerror or error}") from error
+                raise DataError(f"{location(path, number)}: cannot be read: {error.strerror or error}") from error
             if not raw:
                 return
             if len(raw) > MAX_LINE_BYTES:

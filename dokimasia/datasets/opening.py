@@ -1,25 +1,30 @@
-"""One door to every data set: a path in, a stream of samples and problems out."""
+"""Open a data set, whatever its format: its samples and problems as a stream, or a report on the whole of it."""
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Literal, Unpack
+from types import MappingProxyType
+from typing import Any, Literal, NamedTuple, Unpack
 
 from dokimasia.datasets.formats import FOLDER, Reader, format_of
-from dokimasia.datasets.lines import Problem, read_rows
-from dokimasia.datasets.samples import Reading, samples_of
+from dokimasia.datasets.lines import Problem, message_of, read_rows
+from dokimasia.datasets.samples import ReadingOptions, samples_of
+from dokimasia.domain.identity import digest
 from dokimasia.domain.sample import Sample
 from dokimasia.errors import DataError
 
-_MAX_LISTED = 20
+_LETTERS = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZ ,;&")
 
 
-def open_dataset(path: Path, *, reader: Reader | None = None, **how: Unpack[Reading]) -> Iterator[Sample | Problem]:
+def open_dataset(
+    path: Path, *, reader: Reader | None = None, **how: Unpack[ReadingOptions]
+) -> Iterator[Sample | Problem]:
     """Yield the samples of a data set, or everything that is wrong with a row, in order and one row at a time.
 
     Args:
         path: JSON lines, a VLMEvalKit TSV, Parquet, a folder of images, or what `register_reader` has made known.
         reader: reads the path, whatever it is; by default that is found out.
-        how: see `Reading`.
+        how: see `ReadingOptions`.
 
     Raises:
         NotFound: there is nothing at the path.
@@ -33,7 +38,7 @@ def open_dataset(path: Path, *, reader: Reader | None = None, **how: Unpack[Read
     return samples_of(reader(path), path, **how)
 
 
-def scan(path: Path, **how: Unpack[Reading]) -> Iterator[Sample | Problem]:
+def scan(path: Path, **how: Unpack[ReadingOptions]) -> Iterator[Sample | Problem]:
     """Yield each sample of a file of JSON lines, or what is wrong with its line, in order and one at a time.
 
     A line of the data file is an object with `id`, `image` or `images`, `prompt`, and, where there are any,
@@ -48,29 +53,147 @@ def scan(path: Path, **how: Unpack[Reading]) -> Iterator[Sample | Problem]:
     return open_dataset(path, reader=read_rows, **how)
 
 
-def read_jsonl(path: Path, *, on_bad: Literal["fail", "skip"] = "fail", **how: Unpack[Reading]) -> Iterator[Sample]:
+def read_jsonl(
+    path: Path, *, on_bad: Literal["fail", "skip"] = "fail", **how: Unpack[ReadingOptions]
+) -> Iterator[Sample]:
     """Yield the good samples of a file of JSON lines (see `scan`).
 
     Args:
         path: the data file.
         on_bad: `fail` reads on at the first problem, so as to name all of them, and raises; `skip` passes over it.
-        how: see `Reading`.
+        how: see `ReadingOptions`.
 
     Raises:
         NotFound: there is no such file.
         DataError: a sample cannot be used, with file and line; or the file holds none at all.
     """
-    found = scan(path, **how)
-    for sample in found:
+    samples = scan(path, **how)
+    for sample in samples:
         if isinstance(sample, Sample):
             yield sample
         elif on_bad == "fail" or sample.line == 0:
-            more = [problem for problem in found if isinstance(problem, Problem) and problem.line > 0]
+            more = [problem for problem in samples if isinstance(problem, Problem) and problem.line > 0]
             raise DataError(problems_text([sample, *more]))
 
 
 def problems_text(problems: Sequence[Problem]) -> str:
     """Return problems as a message: one a line, at most twenty of them."""
-    lines = [problem.message for problem in problems[:_MAX_LISTED]]
-    more = len(problems) - len(lines)
-    return "\n".join([*lines, f"and {more} more"] if more else lines)
+    return message_of([problem.message for problem in problems])
+
+
+class Remark(NamedTuple):
+    """Something that is allowed and may still be a mistake: its kind, the samples' ids, the message."""
+
+    kind: str
+    ids: tuple[str, ...]
+    message: str
+
+
+class DataReport(NamedTuple):
+    """What one pass over a data set found.
+
+    `samples` counts the good ones, `problems` are all that is wrong, in the file's order, and `fingerprint` is a hash
+    of the good samples in order: ids, contents, categories and meta. `images` counts distinct ones; `categories` counts
+    samples.
+    """
+
+    samples: int
+    problems: tuple[Problem, ...]
+    fingerprint: str
+    images: int = 0
+    without_image: int = 0
+    with_reference: int = 0
+    with_choices: int = 0
+    categories: Mapping[str, int] = MappingProxyType({})
+    remarks: tuple[Remark, ...] = ()
+
+    @property
+    def kinds(self) -> dict[str, int]:
+        """How many problems there are of each kind, most frequent first."""
+        return dict(Counter(problem.kind for problem in self.problems).most_common())
+
+    @property
+    def bad_lines(self) -> int:
+        """How many lines, rows or files have a problem."""
+        return len({problem.line for problem in self.problems if problem.line})
+
+
+def check(path: Path, **how: Unpack[ReadingOptions]) -> DataReport:
+    """Read a data set from beginning to end and return all that is wrong with it (see `open_dataset`).
+
+    Raises:
+        NotFound: there is no such file.
+        DataError: the file cannot be read at all.
+        ConfigError: its reader needs an extra that is not installed.
+    """
+    problems: list[Problem] = []
+    remarks: list[Remark] = []
+    counted = Counter(samples=0, without_image=0, with_reference=0, with_choices=0)
+    images: set[str] = set()
+    categories: Counter[str] = Counter()
+    names: dict[str, list[str]] = {}
+    fingerprint = digest("data/1", [])
+    for sample in open_dataset(path, **how):
+        if isinstance(sample, Problem):
+            problems.append(sample)
+            continue
+        content: list[Any] = [fingerprint, sample.id, sample.digest, sample.category, sample.meta]
+        fingerprint = digest("data/1", content)
+        counted.update(
+            samples=1,
+            without_image=not sample.images,
+            with_reference=sample.reference_answer is not None,
+            with_choices=bool(sample.choices),
+        )
+        images.update(image.sha256 for image in sample.images)
+        categories.update([] if sample.category is None else [sample.category])
+        names.setdefault(sample.digest, []).append(sample.id)
+        remarks += _remarks(sample)
+    twins = [
+        Remark("same-content", tuple(ids), f"{' and '.join(map(repr, ids[:5]))}{_more(ids)} are the same sample")
+        for ids in names.values()
+        if len(ids) > 1
+    ]
+    return DataReport(
+        **counted,
+        problems=tuple(problems),
+        fingerprint=fingerprint,
+        images=len(images),
+        categories=dict(sorted(categories.items())),
+        remarks=(*twins, *remarks),
+    )
+
+
+def plain_report(data: Path, name: str, report: DataReport) -> dict[str, Any]:
+    """Return what one pass over a data set of a format found, ready for JSON."""
+    counts = report._asdict()
+    remarks = counts.pop("remarks")
+    return counts | {
+        "data": str(data),
+        "format": name,
+        "categories": dict(report.categories),
+        "bad_lines": report.bad_lines,
+        "problem_kinds": report.kinds,
+        "problems": [problem._asdict() for problem in report.problems],
+        "warnings": [remark._asdict() for remark in remarks],
+    }
+
+
+def _remarks(sample: Sample) -> Iterator[Remark]:
+    if len(set(sample.choices)) < len(sample.choices):
+        yield Remark("equal-options", (sample.id,), f"sample {sample.id!r} has two options that are the same")
+    reference = (sample.reference_answer or "").strip()
+    several = len(sample.accepted) > 1
+    if (
+        sample.choices
+        and reference
+        and not several
+        and reference not in sample.choices
+        and not set(reference) <= _LETTERS
+    ):
+        message = f"the reference answer of sample {sample.id!r} is none of its options"
+        yield Remark("reference-no-option", (sample.id,), message)
+
+
+def _more(ids: list[str]) -> str:
+    return f" and {len(ids) - 5} more" if len(ids) > 5 else ""

@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dokimasia.datasets.columns import Columns, as_list, columns_of, row_of
+from dokimasia.datasets.images import Embedded, ImageValue
 from dokimasia.datasets.lines import Problem, Row, problem_at
-from dokimasia.datasets.sources import Embedded, Image
+from dokimasia.datasets.tables import repeated_column
 from dokimasia.errors import ConfigError, DataError, NotFound
 
 if TYPE_CHECKING:
@@ -39,8 +40,8 @@ def read_parquet(path: Path) -> Iterator[Row | Problem]:
     """
     with _opened(path) as file:
         columns = columns_of(file.schema_arrow.names, own_names=True, images=_declared_images(file.schema_arrow))
-        for found in _cells(path, file):
-            yield found if isinstance(found, Problem) else _row(path, *found, columns)
+        for record in _records(path, file):
+            yield record if isinstance(record, Problem) else _row(path, *record, columns)
 
 
 def read_columns(path: Path, wanted: Collection[str]) -> Iterator[Row | Problem]:
@@ -52,9 +53,12 @@ def read_columns(path: Path, wanted: Collection[str]) -> Iterator[Row | Problem]
         DataError: it is no Parquet file.
     """
     with _opened(path) as file:
-        for found in _cells(path, file, [name for name in file.schema_arrow.names if name in wanted]):
-            values = found if isinstance(found, Problem) else _values(path, *found)
-            yield values if isinstance(values, Problem) else Row(found[0], values, unit="row")
+        for record in _records(path, file, [name for name in file.schema_arrow.names if name in wanted]):
+            if isinstance(record, Problem):
+                yield record
+                continue
+            values = _values(path, *record)
+            yield values if isinstance(values, Problem) else Row(record[0], values, unit="row")
 
 
 @contextmanager
@@ -73,13 +77,12 @@ def _opened(path: Path) -> "Iterator[ParquetFile]":
     except (pyarrow.ArrowException, OSError) as error:
         raise DataError(f"{path} is no Parquet file, or is damaged or cut off: {_short(error)}") from error
     with file:
-        header = file.schema_arrow.names
-        if twice := sorted({name for name in header if header.count(name) > 1}):
-            raise DataError(f"{path}: the column {twice[0]!r} stands twice in the table")
+        if wrong := repeated_column(file.schema_arrow.names, "table"):
+            raise DataError(f"{path}: {wrong}")
         yield file
 
 
-def _cells(
+def _records(
     path: Path, file: "ParquetFile", columns: list[str] | None = None
 ) -> Iterator[tuple[int, dict[str, Any]] | Problem]:
     """Yield the number of each row and its cells by column, and what is wrong where reading ends before the file."""
@@ -88,7 +91,7 @@ def _cells(
     number = 0
     try:
         for batch in file.iter_batches(batch_size=BATCH_ROWS, columns=columns):
-            arrays = [(name, batch.column(place)) for place, name in enumerate(batch.schema.names)]
+            arrays = [(name, batch.column(index)) for index, name in enumerate(batch.schema.names)]
             for position in range(batch.num_rows):
                 number += 1
                 yield number, {name: array[position] for name, array in arrays}
@@ -119,20 +122,20 @@ def _row(path: Path, number: int, cells: dict[str, Any], columns: Columns) -> Ro
     images: list[Any] = []
     for name in columns.images:
         images += _images(values.pop(name))
-    given = {name: value for name, value in values.items() if not _blank(value)}
+    filled = {name: value for name, value in values.items() if not _blank(value)}
     if columns.id is None:
-        columns, given = columns._replace(id="id"), {**given, "id": str(number)}
-    return row_of(number, given, columns, unit="row", images=images)
+        columns = columns._replace(id="id")
+        filled["id"] = str(number)
+    return row_of(number, filled, columns, unit="row", images=images)
 
 
 def _declared_images(schema: "Schema") -> list[str] | None:
     """Return the columns that the file's Hugging Face metadata declares as images, in order; None without any."""
     try:
         features: Any = json.loads((schema.metadata or {})[b"huggingface"])["info"]["features"]
-        found = [name for name in schema.names if _is_image(features.get(name))]
+        return [name for name in schema.names if _is_image(features.get(name))] or None
     except (KeyError, TypeError, AttributeError, ValueError, RecursionError):
         return None
-    return found or None
 
 
 def _is_image(feature: Any) -> bool:
@@ -145,12 +148,12 @@ def _is_image(feature: Any) -> bool:
     )
 
 
-def _images(value: Any) -> list[Image | Any]:
+def _images(value: Any) -> list[ImageValue | Any]:
     """Return what a cell names or holds: bytes, a path, {bytes, path}, or a list of such."""
     if value is None:
         return []
     if isinstance(value, list):
-        return [image for one in value for image in _images(one)]
+        return [image for part in value for image in _images(part)]
     if isinstance(value, bytes):
         return [Embedded(value)]
     if isinstance(value, str):
@@ -168,11 +171,13 @@ def _plain(value: Any) -> Any:
     if value is None or isinstance(value, bool | int | str):
         return value
     if isinstance(value, float):
-        return value if math.isfinite(value) else None if math.isnan(value) else str(value)
+        if math.isnan(value):
+            return None
+        return value if math.isfinite(value) else str(value)
     if isinstance(value, dict):
-        return {str(name): _plain(one) for name, one in value.items()}
+        return {str(name): _plain(part) for name, part in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain(one) for one in value]
+        return [_plain(part) for part in value]
     if isinstance(value, bytes):
         return {"bytes": len(value), "sha256": hashlib.sha256(value).hexdigest()}
     if isinstance(value, datetime.date | datetime.time):

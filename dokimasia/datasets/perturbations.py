@@ -1,17 +1,15 @@
-"""Perturbations read from JSON lines: a gold answer and the same made worse a line, and what people said of it."""
+"""Perturbations and edited images read from JSON lines: a gold answer or image and the same made worse, by line."""
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, Unpack, get_args
 
 from pydantic import ValidationError
 
-from dokimasia.datasets.annotations import refuse
-from dokimasia.datasets.images import MAX_PIXELS
-from dokimasia.datasets.lines import Problem, Row, place, read_rows
+from dokimasia.datasets.images import MAX_PIXELS, ImageSource
+from dokimasia.datasets.lines import FileProblems, Problem, Row, digits_of, location, read_rows, refuse
 from dokimasia.datasets.samples import FIELDS as SAMPLE_FIELDS
-from dokimasia.datasets.samples import Reading, samples_of
-from dokimasia.datasets.sources import ImageSource
+from dokimasia.datasets.samples import ReadingOptions, samples_of
 from dokimasia.domain.blindspots import LABELS, Label, Perturbed, Task
 from dokimasia.domain.sample import ImageRef, Sample
 from dokimasia.errors import DataError
@@ -23,8 +21,13 @@ ASIDE = ("description", "instruction", "by", "label", "annotator", "labels")
 TASKS: tuple[Task, ...] = get_args(Task)
 _KNOWN = SAMPLE_FIELDS | {*OWN, *ASIDE}
 
+EDITED_FIELDS = ("id", "dimension", "image", "instruction", "description")
+"""Fields of a line that brings an edited image."""
 
-class Labelled(NamedTuple):
+_NEEDED_OF_EDITED = EDITED_FIELDS[:3]
+
+
+class PersonLabel(NamedTuple):
     """What one person said of a perturbation; the name is empty where the file gives none."""
 
     annotator: str
@@ -37,7 +40,7 @@ class GivenPerturbation(NamedTuple):
     id: str
     sample: Sample
     item: Perturbed
-    labels: tuple[Labelled, ...] = ()
+    labels: tuple[PersonLabel, ...] = ()
     place: str = ""
 
     @property
@@ -47,7 +50,7 @@ class GivenPerturbation(NamedTuple):
 
 
 def read_perturbations(
-    path: Path, *, dimensions: Mapping[Task, Collection[str]], **how: Unpack[Reading]
+    path: Path, *, dimensions: Mapping[Task, Collection[str]], **how: Unpack[ReadingOptions]
 ) -> list[GivenPerturbation]:
     """Return the perturbations of a file of JSON lines, in order.
 
@@ -64,20 +67,22 @@ def read_perturbations(
     Args:
         path: the file.
         dimensions: the names of the dimensions that there are, by task.
-        how: see `Reading`; `prompt` and `need_prompt` have no meaning here.
+        how: see `ReadingOptions`; `prompt` and `need_prompt` have no meaning here.
 
     Raises:
         NotFound: there is no such file.
         DataError: naming every line that cannot be used (twenty at most), or that there is no perturbation.
     """
-    rows: list[Row] = []
     problems: list[Problem] = []
+    lines: list[_PerturbationLine] = []
     for row in read_rows(path):
-        problems.append(row) if isinstance(row, Problem) else rows.append(row)
-    lines = [_Line(path, row, dimensions) for row in rows]
-    firsts, others = _samples(lines)
-    samples = {one.id: one for one in _read_samples(firsts, path, how, problems)}
-    problems += others
+        if isinstance(row, Problem):
+            problems.append(row)
+        else:
+            lines.append(_PerturbationLine(path, row, dimensions))
+    sample_rows, contradictions = _sample_rows(lines)
+    samples = _read_samples(sample_rows, path, how, problems)
+    problems += contradictions
     images = ImageSource(
         path.parent,
         blobs=how.get("blobs"),
@@ -85,83 +90,88 @@ def read_perturbations(
         allow_outside=how.get("allow_outside", False),
         max_pixels=how.get("max_pixels", MAX_PIXELS),
     )
-    found: list[GivenPerturbation] = []
+    perturbations: list[GivenPerturbation] = []
     first_lines: dict[str, int] = {}
     for line in lines:
         first = first_lines.setdefault(line.id, line.row.line)
         if line.id and first != line.row.line:
             line.faults.append(f"the id {line.id!r} already stands on line {first}")
-        made = line.read(samples.get(line.sample), images)
-        if made is not None:
-            found.append(made)
+        perturbation = line.read(samples.get(line.sample), images)
+        if perturbation is not None:
+            perturbations.append(perturbation)
         problems += [Problem(line.row.line, line.id, f"{line.where}: {fault}") for fault in line.faults]
-    refuse([one.message for one in sorted(problems, key=lambda one: one.line)])
-    if not found:
+    refuse([problem.message for problem in sorted(problems, key=lambda problem: problem.line)])
+    if not perturbations:
         raise DataError(
             f"{path}: no perturbation in it; a line has id, task, dimension, and a gold and a perturbed answer"
         )
-    return found[: how.get("limit")]
+    return perturbations[: how.get("limit")]
 
 
-def _samples(lines: list["_Line"]) -> tuple[list[Row], list[Problem]]:
-    """The first line of each sample, as a row of a data file, and the lines that say otherwise of the same sample."""
+def _sample_rows(lines: Sequence["_PerturbationLine"]) -> tuple[list[Row], list[Problem]]:
+    """Return the first line of each sample, as a row of a data file, and the lines that contradict theirs."""
     firsts: dict[str, Row] = {}
-    others: list[Problem] = []
+    contradictions: list[Problem] = []
     for line in lines:
         row = Row(line.row.line, line.sample_fields)
         first = firsts.setdefault(line.sample or f"line {row.line}", row)
-        if first.fields != row.fields:
-            differs = sorted(
-                name for name in {*first.fields, *row.fields} if first.fields.get(name) != row.fields.get(name)
-            )
-            said = f"sample {line.sample!r} has another {' and '.join(differs)} than on line {first.line}"
-            others.append(Problem(row.line, line.id, f"{line.where}: {said}; name it otherwise with 'sample'"))
-    return list(firsts.values()), others
+        names = sorted({*first.fields, *row.fields})
+        differing = [name for name in names if first.fields.get(name) != row.fields.get(name)]
+        if differing:
+            wrong = f"sample {line.sample!r} has another {' and '.join(differing)} than on line {first.line}"
+            message = f"{line.where}: {wrong}; name it otherwise with 'sample'"
+            contradictions.append(Problem(row.line, line.id, message))
+    return list(firsts.values()), contradictions
 
 
-def _read_samples(rows: list[Row], path: Path, how: Reading, problems: list[Problem]) -> Iterator[Sample]:
-    ways: Any = {name: value for name, value in how.items() if name not in ("limit", "prompt", "need_prompt")}
-    for one in samples_of(rows, path, need_prompt=False, **ways):
-        if isinstance(one, Sample):
-            yield one
-        elif one.line:
-            problems.append(one)
+def _read_samples(rows: list[Row], path: Path, how: ReadingOptions, problems: list[Problem]) -> dict[str, Sample]:
+    options: Any = {name: value for name, value in how.items() if name not in ("limit", "prompt", "need_prompt")}
+    samples: dict[str, Sample] = {}
+    for sample in samples_of(rows, path, need_prompt=False, **options):
+        if isinstance(sample, Sample):
+            samples[sample.id] = sample
+        elif sample.line:
+            problems.append(sample)
+    return samples
 
 
-class _Line:
+class _PerturbationLine:
     """A line of the file, with all that is wrong in what is its own; its sample is read as any other."""
 
     def __init__(self, path: Path, row: Row, dimensions: Mapping[Task, Collection[str]]) -> None:
         self.row = row
         self.faults: list[str] = []
-        self.where = place(path, row.line)
-        id = row.fields.get("id")
-        self.id = str(id) if type(id) is int else id if isinstance(id, str) else ""
+        self.where = location(path, row.line)
+        id = digits_of(row.fields.get("id"))
+        self.id = id if isinstance(id, str) else ""
         self.sample = self._text("sample") or self.id
         if self.id:
             self.where = f"{self.where} (id {self.id!r})"
         task = self._text("task")
-        self.task: Task | None = next((one for one in TASKS if one == task), None)
+        self.task: Task | None = None
+        for name in TASKS:
+            if name == task:
+                self.task = name
         if self.task is None:
-            self.faults.append(
-                f"the field 'task' is {f'{task!r}, not' if task else 'missing: it is'} {' or '.join(TASKS)}"
-            )
+            wrong = f"{task!r}, not" if task else "missing: it is"
+            self.faults.append(f"the field 'task' is {wrong} {' or '.join(TASKS)}")
         self.dimension = self._text("dimension")
         if self.task and self.dimension not in dimensions[self.task]:
-            said = (
-                f"{self.dimension!r} is no dimension of {self.task}"
-                if self.dimension
-                else "the field 'dimension' is missing"
-            )
-            self.faults.append(f"{said}; there are {', '.join(dimensions[self.task])}")
+            wrong = f"{self.dimension!r} is no dimension of {self.task}"
+            if not self.dimension:
+                wrong = "the field 'dimension' is missing"
+            self.faults.append(f"{wrong}; there are {', '.join(dimensions[self.task])}")
         if unknown := sorted(set(row.fields) - _KNOWN):
             self.faults.append(f"there is no field {', '.join(map(repr, unknown))}; keep other things in 'meta'")
 
     @property
     def sample_fields(self) -> dict[str, Any]:
         """The fields of the line's sample; that of text-to-image has the gold image as its own."""
-        fields = {name: value for name, value in self.row.fields.items() if name in SAMPLE_FIELDS} | {"id": self.sample}
-        return fields | {"image": self.row.fields.get("gold_image")} if self.task == "text-to-image" else fields
+        fields = {name: value for name, value in self.row.fields.items() if name in SAMPLE_FIELDS}
+        fields["id"] = self.sample
+        if self.task == "text-to-image":
+            fields["image"] = self.row.fields.get("gold_image")
+        return fields
 
     def read(self, sample: Sample | None, images: ImageSource) -> GivenPerturbation | None:
         """Return the line's perturbation; None where something is wrong, which `faults` then say."""
@@ -169,16 +179,16 @@ class _Line:
         texts = {name: self._text(name) for name in ("gold", "perturbed", "description", "instruction", "by")}
         refs: dict[str, ImageRef] = {}
         if self.task == "image-to-text":
-            self._need("gold", "perturbed", none=("gold_image", "perturbed_image"))
+            self._need("gold", "perturbed", without=("gold_image", "perturbed_image"))
             if sample is not None and not sample.images:
                 self.faults.append("the field 'image' is missing: what is judged is a text on an image")
         elif self.task == "text-to-image":
-            self._need("prompt", "gold_image", "perturbed_image", none=("image", "images", "gold", "perturbed"))
+            self._need("prompt", "gold_image", "perturbed_image", without=("image", "images", "gold", "perturbed"))
             for name in ("gold_image", "perturbed_image"):
                 self._image(name, images, refs)
         if texts["gold"] and texts["gold"].split() == texts["perturbed"].split():
             self.faults.append("'gold' and 'perturbed' are the same: nothing was changed")
-        if refs and len({one.sha256 for one in refs.values()}) == 1 and len(refs) > 1:
+        if len(refs) > 1 and len({ref.sha256 for ref in refs.values()}) == 1:
             self.faults.append("'gold_image' and 'perturbed_image' are the same: nothing was changed")
         if self.faults or sample is None or self.task is None:
             return None
@@ -201,39 +211,114 @@ class _Line:
                 if name != "gold_image":  # the sample has said it already
                     self.faults.append(str(error).removeprefix(f"{self.where}: "))
 
-    def _need(self, *names: str, none: tuple[str, ...]) -> None:
+    def _need(self, *names: str, without: tuple[str, ...]) -> None:
         self.faults += [f"the field {name!r} is missing or no text" for name in names if not self._text(name).strip()]
-        wrong = [name for name in none if self.row.fields.get(name) not in (None, "", [])]
+        wrong = [name for name in without if self.row.fields.get(name) not in (None, "", [])]
         self.faults += [f"there is a field {name!r}, which {self.task} does not have" for name in wrong]
 
     def _text(self, name: str) -> str:
         value = self.row.fields.get(name)
         if value is not None and not isinstance(value, str):
             fault = f"the field {name!r} is no text"
-            self.faults += [] if fault in self.faults else [fault]
+            if fault not in self.faults:
+                self.faults.append(fault)
             return ""
         return value or ""
 
-    def _labels(self) -> Iterator[Labelled]:
+    def _labels(self) -> Iterator[PersonLabel]:
         fields = self.row.fields
         listed: Any = fields.get("labels")
         if listed is not None and (fields.get("label") is not None or fields.get("annotator") is not None):
             self.faults.append("both 'label' and 'labels' are given; keep one")
         if listed is None:
             listed = [fields] if fields.get("label") is not None else []
-        if not isinstance(listed, list) or not all(isinstance(one, dict) for one in listed):
+        if not isinstance(listed, list) or not all(isinstance(entry, dict) for entry in listed):
             self.faults.append("the field 'labels' is not a list of objects with 'annotator' and 'label'")
             return
-        seen: set[str] = set()
-        for one in listed:
-            who, said = one.get("annotator") or "", one.get("label")
-            label: Label | None = next((known for known in LABELS if known == said), None)
-            if label is None:
-                self.faults.append(f"{str(said)[:40]!r} is no label; there are {', '.join(LABELS)}")
-            elif not isinstance(who, str):
+        annotators: set[str] = set()
+        for entry in listed:
+            annotator, label = entry.get("annotator") or "", entry.get("label")
+            if label not in LABELS:
+                self.faults.append(f"{str(label)[:40]!r} is no label; there are {', '.join(LABELS)}")
+            elif not isinstance(annotator, str):
                 self.faults.append("the field 'annotator' is no text")
-            elif who in seen:
-                self.faults.append(f"{who or 'an annotator without a name'} has labelled it twice")
+            elif annotator in annotators:
+                self.faults.append(f"{annotator or 'an annotator without a name'} has labelled it twice")
             else:
-                seen.add(who)
-                yield Labelled(who, label)
+                annotators.add(annotator)
+                yield PersonLabel(annotator, label)
+
+
+class EditedImage(NamedTuple):
+    """An item that a file brings, and where it stands there."""
+
+    item: Perturbed
+    place: str
+
+
+def read_edited(
+    path: Path, samples: Mapping[str, Sample], dimensions: Collection[str], images: ImageSource
+) -> list[EditedImage]:
+    """Return the items of a file of JSON lines, in order, each a sample's image and the same as it was edited.
+
+    A line has `id` (the sample's), `dimension` and `image`, and may have `instruction` (what the editor was told) and
+    `description` (what was changed).
+
+    Args:
+        path: the file.
+        samples: those of the data set by name, each with one image.
+        dimensions: the names that there are.
+        images: reads the images that the lines name.
+
+    Raises:
+        NotFound: there is no such file.
+        DataError: naming every line that cannot be used (twenty at most), or that there is none.
+    """
+    items: dict[tuple[str, str], EditedImage] = {}
+    problems = FileProblems(path)
+    for row in problems.readable(read_rows(path)):
+        where = location(path, row.line)
+        faults = _edited_faults(row, samples, dimensions)
+        key = (str(row.fields.get("id")), str(row.fields.get("dimension")))
+        if not faults and key in items:
+            faults = [f"sample {key[0]!r} has an image for {key[1]} already ({items[key].place})"]
+        if not faults:
+            try:
+                items[key] = EditedImage(_edited_item(row, samples[key[0]], images, where), where)
+            except DataError as error:
+                faults = [str(error).removeprefix(f"{where}: ")]
+        problems.add(row.line, *faults)
+    problems.refuse()
+    if not items:
+        raise DataError(f"{path}: no edited image in it; a line has {', '.join(_NEEDED_OF_EDITED)}")
+    return list(items.values())
+
+
+def _edited_faults(row: Row, samples: Mapping[str, Sample], dimensions: Collection[str]) -> list[str]:
+    fields = row.fields
+    faults = [f"the field {name!r} is no text" for name in EDITED_FIELDS if not isinstance(fields.get(name, ""), str)]
+    faults += [f"the field {name!r} is missing" for name in _NEEDED_OF_EDITED if not fields.get(name)]
+    for name in fields:
+        if name not in EDITED_FIELDS:
+            faults.append(f"there is no field {name!r}; there are {', '.join(EDITED_FIELDS)}")
+    if not faults and fields["id"] not in samples:
+        faults.append(f"the data have no sample {fields['id']!r}")
+    if not faults and fields["dimension"] not in dimensions:
+        faults.append(f"{fields['dimension']!r} is no dimension that is asked for: {', '.join(dimensions)}")
+    return faults
+
+
+def _edited_item(row: Row, sample: Sample, images: ImageSource, where: str) -> Perturbed:
+    image = images.read(row.fields["image"], where)
+    if image.sha256 == sample.images[0].sha256:
+        raise DataError("the edited image is the one that the sample has: nothing was changed")
+    return Perturbed(
+        sample=sample.digest,
+        sample_id=sample.id,
+        task="text-to-image",
+        dimension=row.fields["dimension"],
+        gold_image=sample.images[0],
+        perturbed_image=image,
+        instruction=row.fields.get("instruction", ""),
+        description=row.fields.get("description", ""),
+    )

@@ -1,18 +1,45 @@
-"""Answers that exist already, read from a file, to be judged without asking the candidate; exports of a run are such files."""
+"""Answers that exist already, to be judged without asking the candidate: exports of a run, and VLMEvalKit's predictions."""
 
-from collections.abc import Callable, Iterator, Mapping
+import importlib
+import json
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+from urllib.parse import quote, unquote
+from zipfile import BadZipFile, ZipFile
 
-from dokimasia.datasets.cells import read_csv
-from dokimasia.datasets.lines import Problem, Row, place, read_rows
+from pydantic import Field, field_validator
+
+from dokimasia.datasets.lines import (
+    MAX_LINE_BYTES,
+    Name,
+    Problem,
+    Row,
+    RowModel,
+    field_error,
+    location,
+    parse_row,
+    problem_at,
+    read_rows,
+    text_field,
+)
 from dokimasia.datasets.parquet import read_columns
-from dokimasia.datasets.predictions import EXTENSIONS, as_response, name_and_file, read_predictions
-from dokimasia.errors import DataError
+from dokimasia.datasets.tables import read_cells, read_csv, repeated_column, wrong_width
+from dokimasia.errors import ConfigError, DataError, NotFound
 
 FIELDS = ("id", "model", "response", "repeat", "arm", "outcome", "simulated")
 """What is read of a row; everything else is overlooked."""
+
+CREATION = ("_LiveMMBench_Creation", "_Creation_MMBench")
+"""How the names of prediction files end, without their extension, for data sets whose own names have underscores."""
+
+MAX_WORKBOOK = 2**30
+"""Bytes of an unpacked workbook that is read."""
+
+CUT_OFF = 32_767
+"""Characters that a workbook's cell has room for; a longer text was cut off when it was written."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,26 +58,46 @@ class GivenResponse:
     simulated: bool = field(default=False, compare=False)
 
 
-def _csv_rows(path: Path) -> Iterator[Row | Problem]:
-    """Yield the rows of comma-separated text, where all cells are texts and nothing tells an empty answer from none."""
-    for row in read_csv(path):
-        if isinstance(row, Row):
-            fields = dict(row.fields)
-            if fields.get("outcome") != "failed" and "response" in fields:
-                fields["response"] = fields["response"] or ""
-            repeat = fields.get("repeat")
-            if repeat is not None and repeat.isdecimal():
-                fields["repeat"] = int(repeat)
-            row = row._replace(fields=fields)
-        yield row
+class ResponseRow(RowModel):
+    """The fields of an answer."""
+
+    id: Name = ""
+    model: Annotated[str, text_field("is missing, empty, or no text")] = Field(default="", validate_default=True)
+    response: Annotated[str, text_field("is missing or no text", blank=True)] = Field(
+        default=None, validate_default=True
+    )
+    repeat: int = 0
+
+    @field_validator("repeat", mode="plain")
+    @classmethod
+    def _repeat(cls, value: object) -> int:
+        if value is None:
+            return 0
+        if not isinstance(value, int) or isinstance(value, bool) or value < 0:
+            raise field_error("is not a whole number from 0")
+        return value
 
 
-READERS: Mapping[str, Callable[[Path], Iterator[Row | Problem]]] = {
-    ".csv": _csv_rows,
-    ".parquet": lambda path: read_columns(path, FIELDS),
-    **dict.fromkeys(EXTENSIONS, read_predictions),
-}
-"""Extension, in small letters and with its dot, to reader; everything else is JSON lines."""
+def named_file(text: str | Path) -> Path:
+    """Return `NAME=FILE`, or a file that bears no name, as one absolute path: the name stands before the file's own.
+
+    A file that is there, whatever it is called, bears no name. Signs that a path could not hold are written as in a URL.
+
+    Examples:
+        >>> named_file("/data/openai/gpt=answers.xlsx").name, named_file("openai/gpt=/data/answers.xlsx").as_posix()
+        ('gpt=answers.xlsx', '/data/openai%2Fgpt=answers.xlsx')
+    """
+    name, equals, file = str(text).partition("=")
+    if Path(text).exists() or not equals or not name or Path(name).is_absolute():
+        return Path(text).absolute()
+    path = Path(file).absolute()
+    return path.with_name(f"{quote(unquote(name), safe=' ()+,@')}={path.name}")
+
+
+def name_and_file(path: Path) -> tuple[str | None, Path]:
+    """Return the model's name that stands before a file's own, None where none does, and the file's path."""
+    name, equals, file = path.name.partition("=")
+    return (unquote(name), path.with_name(file)) if equals and name and file and not path.exists() else (None, path)
 
 
 def read_responses(path: Path) -> Iterator[GivenResponse]:
@@ -72,36 +119,203 @@ def read_responses(path: Path) -> Iterator[GivenResponse]:
     for row in READERS.get(path.suffix.lower(), read_rows)(path):
         if isinstance(row, Problem):
             raise DataError(row.message)
-        if _passed_over(row.fields):
+        if _without_answer(row.fields):
             continue
-        row = as_response(row, path, name)
-        given = _response(row.fields, place(path, row.line, row.unit))
-        first = first_lines.setdefault((given.sample_id, given.model, given.repeat), row.line)
+        row = _as_response(row, path, name)
+        where = location(path, row.line, row.unit)
+        parsed = parse_row(ResponseRow, row.fields)
+        if isinstance(parsed, list):
+            raise DataError(f"{where}: {parsed[0].text}")
+        simulated = row.fields.get("simulated") in (True, 1, "1", "true", "True")
+        response = GivenResponse(parsed.id, parsed.model, parsed.response, parsed.repeat, where, simulated)
+        first = first_lines.setdefault((response.sample_id, response.model, response.repeat), row.line)
         if first != row.line:
             raise DataError(
-                f"{given.place}: {given.model} already answers sample {given.sample_id!r}, repeat {given.repeat}, on "
+                f"{where}: {response.model} already answers sample {response.sample_id!r}, repeat {response.repeat}, on "
                 f"{row.unit} {first}"
             )
-        yield given
+        yield response
     if not first_lines:
         raise DataError(f"{path}: the file holds no response")
 
 
-def _response(fields: Mapping[str, Any], where: str) -> GivenResponse:
-    id, model, text, repeat = (fields.get(name) for name in ("id", "model", "response", "repeat"))
-    id = str(id) if type(id) is int else id
-    if not isinstance(id, str) or not id.strip():
-        raise DataError(f"{where}: the field 'id' is missing, empty, or no text")
-    if not isinstance(model, str) or not model.strip():
-        raise DataError(f"{where}: the field 'model' is missing, empty, or no text")
-    if not isinstance(text, str):
-        raise DataError(f"{where}: the field 'response' is missing or no text")
-    repeat = 0 if repeat is None else repeat
-    if type(repeat) is not int or repeat < 0:
-        raise DataError(f"{where}: the field 'repeat' is not a whole number from 0")
-    return GivenResponse(id, model, text, repeat, where, fields.get("simulated") in (True, 1, "1", "true", "True"))
-
-
-def _passed_over(fields: Mapping[str, object]) -> bool:
+def _without_answer(fields: Mapping[str, object]) -> bool:
     """Whether a row of an export holds no answer to the plain question."""
     return bool(fields.get("arm")) or (fields.get("outcome") == "failed" and fields.get("response") is None)
+
+
+def _as_response(row: Row, path: Path, name: str | None) -> Row:
+    """Return a prediction's row as that of an answer: `id`, `model` and `response`; an answer's own stays as it is.
+
+    Args:
+        row: `index` (or `id`) and `prediction` say what was answered to what; without a column `model` the model is
+            `name`, else what the file's name says before the data set's: `MODEL_DATASET.xlsx`.
+        path: the file.
+        name: the model's name that was given with the file.
+
+    Raises:
+        DataError: it is of another model than was named.
+    """
+    fields = row.fields
+    if "prediction" in fields and "response" not in fields:
+        prediction = fields["prediction"]
+        model = fields.get("model") or name or _model_of(path)
+        id = fields.get("id", fields.get("index"))
+        response = "" if prediction is None else prediction
+        if not isinstance(response, str):
+            response = json.dumps(response)
+        fields = {**fields, "id": id, "model": model, "response": response}
+    elif name is not None:
+        fields = {**fields, "model": fields.get("model") or name}
+    if name is not None and fields["model"] != name:
+        raise DataError(
+            f"{location(path, row.line, row.unit)}: it is {fields['model']}'s answer, and not {name}'s; leave the name out"
+        )
+    return row._replace(fields=fields)
+
+
+def _model_of(path: Path) -> str:
+    stem = path.stem
+    for ending in CREATION:
+        if stem.endswith(ending) and stem != ending:
+            return stem.removesuffix(ending)
+    model, underscore, dataset = stem.partition("_")
+    if not (model and underscore and dataset) or "_" in dataset:
+        raise DataError(
+            f"{path}: neither a column 'model' nor the file's name says which model answered; name it: --responses "
+            f"NAME={path.name}"
+        )
+    return model
+
+
+def _workbook(path: Path) -> Iterator[Row | Problem]:
+    try:
+        openpyxl = importlib.import_module("openpyxl")
+    except ImportError:
+        raise ConfigError(
+            f"{path} is a workbook, which needs openpyxl: pip install 'dokimasia[excel]', or save it as TSV or JSON"
+        ) from None
+    try:
+        with ZipFile(path) as packed:
+            if sum(part.file_size for part in packed.infolist()) > MAX_WORKBOOK:
+                raise DataError(
+                    f"{path}: unpacked it has more than {MAX_WORKBOOK:,} bytes, and is not read; save it as TSV"
+                )
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of styles and of what workbooks hold beside cells
+            book = openpyxl.load_workbook(path, read_only=True)
+            try:
+                yield from _rows(path, enumerate(book.worksheets[0].iter_rows(values_only=True), start=1), unit="row")
+            finally:
+                book.close()
+    except FileNotFoundError as error:
+        raise NotFound(f"there is no data file {path}") from error
+    except (BadZipFile, OSError, KeyError, IndexError, ValueError, TypeError, SyntaxError) as error:
+        raise DataError(f"{path} is no workbook that can be read ({type(error).__name__}: {error})") from error
+
+
+def _table(path: Path) -> Iterator[Row | Problem]:
+    return _rows(path, read_cells(path), unit="line")
+
+
+def _json(path: Path) -> Iterator[Row | Problem]:
+    try:
+        with path.open("rb") as file:
+            raw = file.read(MAX_LINE_BYTES + 1)
+        if len(raw) > MAX_LINE_BYTES:
+            raise DataError(f"{path}: more than {MAX_LINE_BYTES:,} bytes; write one object a line, as .jsonl")
+        value = json.loads(raw.decode("utf-8-sig"))
+    except FileNotFoundError as error:
+        raise NotFound(f"there is no data file {path}") from error
+    except (OSError, ValueError, RecursionError) as error:
+        raise DataError(f"{path} cannot be read as JSON: {error}") from error
+    if isinstance(value, dict):
+        value = _by_column(path, value)
+    if not isinstance(value, list):
+        raise DataError(f"{path}: neither a list of objects nor an object of columns")
+    for number, entry in enumerate(value, start=1):
+        if isinstance(entry, dict):
+            yield Row(number, entry, unit="entry")
+        else:
+            yield problem_at(path, number, "not a JSON object", "syntax", unit="entry")
+
+
+def _by_column(path: Path, columns: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return columns, each a list or an object by row, as rows; a row is the same in all of them."""
+    rows: dict[str, dict[str, Any]] = {}
+    for name, column in columns.items():
+        if isinstance(column, list):
+            column = dict(enumerate(column))
+        if not isinstance(column, dict):
+            raise DataError(f"{path}: neither a list of objects nor an object of columns (see {name!r})")
+        for row, value in column.items():
+            rows.setdefault(str(row), {})[name] = value
+    return list(rows.values())
+
+
+def _rows(path: Path, records: Iterable[tuple[int, Sequence[Any]] | Problem], *, unit: str) -> Iterator[Row | Problem]:
+    """Yield the rows of a table whose first row names the columns."""
+    header: list[str] | None = None
+    for record in records:
+        if isinstance(record, Problem):
+            yield record
+            continue
+        number, cells = record
+        if all(cell is None or cell == "" for cell in cells):
+            continue
+        if header is None:
+            header = ["" if cell is None else str(cell).strip() for cell in cells]
+            if wrong := _header_fault(header):
+                yield problem_at(path, number, wrong, "columns", unit=unit)
+                return
+        elif unit == "line" and len(cells) != len(header):
+            yield wrong_width(path, number, cells, header, "tab")
+        else:
+            values = {name: _plain(cell) for name, cell in zip(header, cells, strict=False) if name}
+            if unit == "row" and len(str(values.get("prediction") or "")) >= CUT_OFF:
+                wrong = f"the prediction has {CUT_OFF:,} characters, where a workbook cuts texts off; take the TSV or the JSON"
+                yield problem_at(path, number, wrong, "field", unit=unit)
+            else:
+                yield Row(number, values, unit=unit)
+
+
+def _header_fault(header: Sequence[str]) -> str | None:
+    if wrong := repeated_column([name for name in header if name]):
+        return wrong
+    for wanted, other in (("index", "id"), ("prediction", "response")):
+        if wanted not in header and other not in header:
+            return f"the header has no column {wanted!r}; predictions have 'index' and 'prediction'"
+    return None
+
+
+def _plain(cell: Any) -> Any:
+    """Return a cell's value: a whole number as one, an empty cell as None, what is no text or number as a text."""
+    if isinstance(cell, float) and cell.is_integer():
+        return int(cell)
+    if cell is None or cell == "":
+        return None
+    return cell if isinstance(cell, str | int | float) else str(cell)
+
+
+def _csv_rows(path: Path) -> Iterator[Row | Problem]:
+    """Yield the rows of comma-separated text, where all cells are texts and nothing tells an empty answer from none."""
+    for row in read_csv(path):
+        if isinstance(row, Row):
+            fields = dict(row.fields)
+            if fields.get("outcome") != "failed" and "response" in fields:
+                fields["response"] = fields["response"] or ""
+            repeat = fields.get("repeat")
+            if repeat is not None and repeat.isdecimal():
+                fields["repeat"] = int(repeat)
+            row = row._replace(fields=fields)
+        yield row
+
+
+READERS: Mapping[str, Callable[[Path], Iterator[Row | Problem]]] = {
+    ".csv": _csv_rows,
+    ".parquet": lambda path: read_columns(path, FIELDS),
+    ".xlsx": _workbook,
+    ".tsv": _table,
+    ".json": _json,
+}
+"""Extension, in small letters and with its dot, to reader; everything else is JSON lines."""

@@ -1,14 +1,25 @@
-"""Rows to samples: the one place where fields are checked, whatever format they were read from."""
+"""Rows to samples: fields are checked here, whatever format they were read from."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, TypedDict, TypeVar
+from typing import Annotated, Any, NamedTuple, TypedDict, cast
 
-from dokimasia.datasets.columns import may_be_meant
-from dokimasia.datasets.creation import Case, as_case, check_case
-from dokimasia.datasets.images import MAX_PIXELS
-from dokimasia.datasets.lines import Fault, Problem, Row, kind_of, place
-from dokimasia.datasets.sources import Earlier, Embedded, Image, ImageSource, OnDisk
+from pydantic import Field, PlainValidator, ValidationInfo, field_validator
+
+from dokimasia.datasets.columns import suggestion
+from dokimasia.datasets.creation import CreativeCase, as_case, check_case
+from dokimasia.datasets.images import MAX_PIXELS, Earlier, Embedded, ImageSource, ImageValue, OnDisk
+from dokimasia.datasets.lines import (
+    Problem,
+    Row,
+    RowError,
+    RowModel,
+    digits_of,
+    field_error,
+    location,
+    parse_row,
+)
 from dokimasia.domain.ports import BlobStore
 from dokimasia.domain.sample import ImageRef, Sample
 from dokimasia.errors import DataError
@@ -19,10 +30,8 @@ FIELDS = frozenset(
 MAX_CHOICES = 26
 """Options are called by the letters A to Z."""
 
-T = TypeVar("T")
 
-
-class Reading(TypedDict, total=False):
+class ReadingOptions(TypedDict, total=False):
     """How samples are read, whatever their format; the defaults are those of `samples_of`.
 
     Attributes:
@@ -61,7 +70,7 @@ def samples_of(
     Args:
         rows: what a reader found.
         path: the data file or folder, which relative image paths start from.
-        blobs, allow_fetch, allow_outside, need_prompt, prompt, limit, max_pixels: see `Reading`.
+        blobs, allow_fetch, allow_outside, need_prompt, prompt, limit, max_pixels: see `ReadingOptions`.
     """
     folder = path if path.is_dir() else path.parent
     source = ImageSource(
@@ -87,6 +96,74 @@ def samples_of(
         yield Problem(0, None, f"{path}: no usable sample in it", "empty")
 
 
+def _optional_text(value: object) -> str | None:
+    text = digits_of(value)
+    if text is None or (isinstance(text, str) and not text.strip()):
+        return None
+    if not isinstance(text, str):
+        raise field_error("is no text")
+    return text
+
+
+def _choices(value: Any) -> tuple[str, ...]:
+    if value is None:
+        return ()
+    if not isinstance(value, list) or not all(isinstance(choice, str) and choice.strip() for choice in value):
+        raise field_error("is not a list of strings", "choices")
+    if len(value) > MAX_CHOICES:
+        raise field_error(f"holds {len(value)} options; the letters end at {MAX_CHOICES}", "choices")
+    return tuple(value)
+
+
+def _accepted_answers(value: Any) -> tuple[str, ...]:
+    if value is None:
+        return ()
+    if not isinstance(value, list):
+        raise field_error("is not a list of strings")
+    texts: list[str] = []
+    for answer in value:
+        text = digits_of(answer)
+        if not isinstance(text, str) or not text.strip():
+            raise field_error("is not a list of strings that say something")
+        texts.append(text)
+    return tuple(dict.fromkeys(texts))
+
+
+OptionalText = Annotated[str | None, PlainValidator(_optional_text)]
+"""A text; null and blank text are as if it were not there, a whole number is its digits."""
+
+
+class _Prompting(NamedTuple):
+    """What the prompt of a row depends on beside its own field."""
+
+    fields: dict[str, Any]
+    default: str | None
+    needed: bool
+
+
+class SampleRow(RowModel):
+    """The fields of a row that stand for themselves; `meta` and the images depend on several."""
+
+    prompt: str = Field(default="", validate_default=True)
+    reference_answer: OptionalText = None
+    reference_answers: Annotated[tuple[str, ...], PlainValidator(_accepted_answers)] = ()
+    choices: Annotated[tuple[str, ...], PlainValidator(_choices)] = ()
+    category: OptionalText = None
+
+    @field_validator("prompt", mode="plain")
+    @classmethod
+    def _prompt(cls, value: object, info: ValidationInfo) -> str:
+        prompting = cast("_Prompting", info.context)
+        prompt = _optional_text(value) or prompting.default or ""
+        if prompt.strip() or not prompting.needed:
+            return prompt
+        if "prompt" in prompting.fields:
+            raise field_error("is empty", "prompt")
+        others = ", ".join(map(repr, sorted(prompting.fields.keys() - {"id"})[:8]))
+        question = f" (there are {others}: one of them may be the question)" if others else ""
+        raise field_error(f"is missing{question}; --prompt gives one question to all that have none", "prompt")
+
+
 class _Maker:
     """Makes the samples of one file; it remembers their ids, and their images for rows that refer to them."""
 
@@ -100,178 +177,133 @@ class _Maker:
 
     def make(self, row: Row) -> Sample | list[Problem]:
         """Return the row's sample, or all that is wrong with it."""
-        where = place(self._path, row.line, row.unit)
-        faults: list[DataError] = []
-
-        def take(read: Callable[[], T], otherwise: T) -> T:
-            try:
-                return read()
-            except DataError as error:
-                faults.append(error)
-                return otherwise
-
-        id = take(lambda: _id(row, where), None)
-        first = row.line if id is None else self._first_lines.setdefault(id, row.line)
-        if first != row.line:
-            faults.append(Fault("duplicate-id", f"{where}: the id {id!r} already stands on {row.unit} {first}"))
-        if id is not None:
+        where = location(self._path, row.line, row.unit)
+        errors: list[DataError] = []
+        id: str | None = None
+        with _collecting(errors):
+            id = _id(row, where)
+            first = self._first_lines.setdefault(id, row.line)
+            if first != row.line:
+                errors.append(RowError("duplicate-id", f"{where}: the id {id!r} already stands on {row.unit} {first}"))
             where = f"{where} (id {id!r})"
-        faults += [Fault(kind, f"{where}: {text}") for kind, text in row.faults]
-        fields = _Fields(row, where)
-        prompt = take(lambda: self._prompt_of(fields), "")
-        reference = take(lambda: fields.text("reference_answer"), None)
-        accepted = take(fields.reference_answers, ())
-        choices = take(fields.choices, ())
-        category = take(lambda: fields.text("category"), None)
-        meta = take(fields.meta, {})
-        case = take(lambda: as_case(meta, where), Case(meta))
-        take(lambda: check_case(case.meta, where), None)
-        images: list[ImageRef] = []
-        before = len(faults)
-        for value in take(fields.images, []):
-            images += take(lambda value=value: self._read(value, where), ())
-        if id is not None and (images or len(faults) > before):
-            self._images.setdefault(id, tuple(images) if len(faults) == before else None)
-        if faults or id is None:
-            return [Problem(row.line, id, str(fault), kind_of(fault)) for fault in faults]
+        prompting = _Prompting(row.fields, self._prompt, self._need_prompt)
+        parsed = parse_row(SampleRow, row.fields, names=row.names, context=prompting)
+        faults = list(row.faults)
+        if isinstance(parsed, list):
+            faults += parsed
+        errors += [RowError(kind, f"{where}: {text}") for kind, text in faults]
+        meta: dict[str, Any] = {}
+        with _collecting(errors):
+            meta = _meta(row, where)
+        case = CreativeCase(meta)
+        with _collecting(errors):
+            case = as_case(meta, where)
+        with _collecting(errors):
+            check_case(case.meta, where)
+        images = self._read_images(row, id, where, errors)
+        if errors or id is None or isinstance(parsed, list):
+            return [Problem(row.line, id, str(error), _kind(error)) for error in errors]
+        accepted = parsed.reference_answers
+        reference = parsed.reference_answer or (accepted[0] if accepted else case.reference)
         return Sample(
             id=id,
-            prompt=prompt,
-            reference_answer=reference or (accepted[0] if accepted else case.reference),
-            reference_answers=accepted if reference or len(accepted) > 1 else (),
-            choices=choices,
-            category=category or case.category,
+            prompt=parsed.prompt,
+            reference_answer=reference,
+            reference_answers=accepted if parsed.reference_answer or len(accepted) > 1 else (),
+            choices=parsed.choices,
+            category=parsed.category or case.category,
             meta=case.meta,
-            images=tuple(images),
+            images=images,
         )
 
-    def _prompt_of(self, fields: "_Fields") -> str:
-        prompt = fields.text("prompt") or self._prompt or ""
-        if self._need_prompt and not prompt.strip():
-            if "prompt" in fields.row.fields:
-                raise Fault("prompt", f"{fields.shown('prompt')} is empty")
-            others = ", ".join(map(repr, sorted(fields.row.fields.keys() - {"id"})[:8]))
-            said = f" (there are {others}: one of them may be the question)" if others else ""
-            raise Fault(
-                "prompt",
-                f"{fields.shown('prompt')} is missing{said}; --prompt gives one question to all that have none",
-            )
-        return prompt
+    def _read_images(self, row: Row, id: str | None, where: str, errors: list[DataError]) -> tuple[ImageRef, ...]:
+        images: list[ImageRef] = []
+        before = len(errors)
+        with _collecting(errors):
+            for value in _image_values(row, where):
+                with _collecting(errors):
+                    images += self._read_image(value, where)
+        if id is not None and (images or len(errors) > before):
+            self._images.setdefault(id, tuple(images) if len(errors) == before else None)
+        return tuple(images)
 
-    def _read(self, value: Image, where: str) -> tuple[ImageRef, ...]:
+    def _read_image(self, value: ImageValue, where: str) -> tuple[ImageRef, ...]:
         if not isinstance(value, Earlier):
             return (self._source.read(value, where),)
         if value.text not in self._images:
             try:
                 return (self._source.read(value, where),)
-            except Fault as error:
+            except RowError as error:
                 if error.kind != "image-missing":
                     raise
-                raise Fault(error.kind, f"{error}, and no earlier row with an image has that index") from error
+                raise RowError(error.kind, f"{error}, and no earlier row with an image has that index") from error
         images = self._images[value.text]
         if images is None:
             line = self._first_lines[value.text]
-            raise Fault("image-missing", f"{where}: its image is that of line {line}, which cannot be used")
+            raise RowError("image-missing", f"{where}: its image is that of line {line}, which cannot be used")
         return images
 
 
+@contextmanager
+def _collecting(errors: list[DataError]) -> Iterator[None]:
+    """Keep the data error that the block raises."""
+    try:
+        yield
+    except DataError as error:
+        errors.append(error)
+
+
+def _kind(error: DataError) -> str:
+    return error.kind if isinstance(error, RowError) else "other"
+
+
 def _id(row: Row, where: str) -> str:
-    value = row.fields.get("id")
-    if value is None and "id" not in row.names:
-        raise Fault("id", f"{where}: the field 'id' is missing{may_be_meant(row.fields, FIELDS)}")
-    if type(value) is int:
-        return str(value)
-    if isinstance(value, float):
-        raise Fault(
-            "id", f"{where}: the field '{row.names.get('id', 'id')}' is {value}, neither text nor a whole number"
-        )
-    if not isinstance(value, str) or not value.strip():
-        raise Fault("id", f"{where}: the field '{row.names.get('id', 'id')}' is missing, empty, or no text")
-    return value
-
-
-class _Fields:
-    """The fields of one row, read as what they should be."""
-
-    def __init__(self, row: Row, where: str) -> None:
-        self.row = row
-        self._where = where
-
-    def shown(self, name: str) -> str:
-        """Return how a message about a field begins."""
-        return f"{self._where}: the field '{self.row.names.get(name, name)}'"
-
-    def text(self, name: str) -> str | None:
-        """Return a text field; null and blank text are as if it were not there, a whole number is its digits."""
-        value = self.row.fields.get(name)
-        if type(value) is int:
-            return str(value)
-        if value is None or (isinstance(value, str) and not value.strip()):
-            return None
-        if not isinstance(value, str):
-            raise Fault("field", f"{self.shown(name)} is no text")
+    value = digits_of(row.fields.get("id"))
+    if isinstance(value, str) and value.strip():
         return value
+    subject = f"{where}: the field '{row.names.get('id', 'id')}'"
+    if value is None and "id" not in row.names:
+        raise RowError("id", f"{subject} is missing{suggestion(row.fields, FIELDS)}")
+    if isinstance(value, float):
+        raise RowError("id", f"{subject} is {value}, neither text nor a whole number")
+    raise RowError("id", f"{subject} is missing, empty, or no text")
 
-    def choices(self) -> tuple[str, ...]:
-        """Return the options' texts in order."""
-        value = self.row.fields.get("choices")
-        if value is None:
-            return ()
-        if not isinstance(value, list) or not all(isinstance(choice, str) and choice.strip() for choice in value):
-            raise Fault("choices", f"{self.shown('choices')} is not a list of strings")
-        if len(value) > MAX_CHOICES:
-            raise Fault(
-                "choices", f"{self.shown('choices')} holds {len(value)} options; the letters end at {MAX_CHOICES}"
-            )
-        return tuple(value)
 
-    def reference_answers(self) -> tuple[str, ...]:
-        """Return all accepted answers; an empty list is as if it were not there, whole numbers are their digits."""
-        value = self.row.fields.get("reference_answers")
-        if value is None or value == []:
-            return ()
-        if not isinstance(value, list):
-            raise Fault("field", f"{self.shown('reference_answers')} is not a list of strings")
-        texts = [str(one) if type(one) is int else one for one in value]
-        if not all(isinstance(one, str) and one.strip() for one in texts):
-            raise Fault("field", f"{self.shown('reference_answers')} is not a list of strings that say something")
-        return tuple(dict.fromkeys(texts))
+def _meta(row: Row, where: str) -> dict[str, Any]:
+    """Return `meta` and every field that the format does not know; beside images `image_path` only says their names."""
+    meta = row.fields.get("meta")
+    if meta is None:
+        meta = {}
+    if not isinstance(meta, dict):
+        raise RowError("field", f"{where}: the field 'meta' is not an object")
+    others = {name: value for name, value in row.fields.items() if name not in FIELDS}
+    if row.fields.get("image") or row.fields.get("images"):
+        others.pop("image_path", None)
+    if repeated := sorted(meta.keys() & others.keys()):
+        raise RowError("field", f"{where}: {repeated[0]!r} stands both in 'meta' and beside it; keep one")
+    return {**meta, **others}
 
-    def meta(self) -> dict[str, Any]:
-        """Return `meta` and every field that the format does not know; beside images `image_path` only says their names."""
-        meta = self.row.fields.get("meta")
-        if meta is None:
-            meta = {}
-        if not isinstance(meta, dict):
-            raise Fault("field", f"{self.shown('meta')} is not an object")
-        images = self.row.fields.get("image") or self.row.fields.get("images")
-        known = FIELDS | {"image_path"} if images else FIELDS
-        others = {name: value for name, value in self.row.fields.items() if name not in known}
-        if twice := sorted(meta.keys() & others.keys()):
-            raise Fault("field", f"{self._where}: {twice[0]!r} stands both in 'meta' and beside it; keep one")
-        return {**meta, **others}
 
-    def images(self) -> list[Image]:
-        """Return what names or holds the images."""
-        one, many = self.row.fields.get("image"), self.row.fields.get("images")
-        if one is not None and many is not None:
-            raise Fault("field", f"{self._where}: both 'image' and 'images' are given; keep one")
-        if one is not None:
-            many = [one]
-        if many is None:
-            return []
-        if not isinstance(many, list) or not all(
-            isinstance(value, str | Embedded | OnDisk | Earlier) for value in many
-        ):
-            raise Fault(
-                "field",
-                f"{self._where}: 'image' is a string and 'images' a list of strings: a path, a data URI or base64",
-            )
-        texts = [value.text if isinstance(value, Earlier) else value for value in many]
-        empty = [number for number, value in enumerate(texts, 1) if isinstance(value, str) and not value.strip()]
-        if empty:
-            which = "an image" if len(many) == 1 else f"image {' and '.join(map(str, empty))} of {len(many)}"
-            raise Fault(
-                "image-missing", f"{self._where}: {which} is {'an empty string' if len(many) == 1 else 'empty'}"
-            )
-        return many
+def _image_values(row: Row, where: str) -> list[ImageValue]:
+    """Return what names or holds the images."""
+    single, images = row.fields.get("image"), row.fields.get("images")
+    if single is not None and images is not None:
+        raise RowError("field", f"{where}: both 'image' and 'images' are given; keep one")
+    if single is not None:
+        images = [single]
+    if images is None:
+        return []
+    if not isinstance(images, list) or not all(
+        isinstance(value, str | Embedded | OnDisk | Earlier) for value in images
+    ):
+        raise RowError(
+            "field",
+            f"{where}: 'image' is a string and 'images' a list of strings: a path, a data URI or base64",
+        )
+    texts = [value.text if isinstance(value, Earlier) else value for value in images]
+    empty = [str(number) for number, text in enumerate(texts, 1) if isinstance(text, str) and not text.strip()]
+    if empty and len(images) == 1:
+        raise RowError("image-missing", f"{where}: an image is an empty string")
+    if empty:
+        raise RowError("image-missing", f"{where}: image {' and '.join(empty)} of {len(images)} is empty")
+    return images

@@ -1,12 +1,43 @@
-"""The rows of a file of records, JSON lines or CSV with a heading, each with its line."""
+"""Tables of delimited text as rows: cells over several lines, spreadsheets' CSV, and cells that no spreadsheet evaluates."""
 
 import csv
 import io
-from collections.abc import Iterator
+import re
+from collections import deque
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from dokimasia.datasets.lines import Problem, Row, not_utf8, problem_at, raw_lines, read_rows
+from dokimasia.datasets.lines import MAX_LINE_BYTES, Problem, Row, not_utf8, problem_at, raw_lines, read_rows
+
+_FORMULA = re.compile(r"'*[=+\-@\t\r]")
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+
+
+def guarded(text: str) -> str:
+    """Return a text with an apostrophe in front where a spreadsheet would take it for a formula; numbers stay.
+
+    Texts that look guarded already get one more, so that `unguarded` is the inverse.
+
+    Examples:
+        >>> [guarded(text) for text in ("=1+1", "-5", "'=1+1", "it's")]
+        ["'=1+1", '-5', "''=1+1", "it's"]
+    """
+    if _FORMULA.match(text) and not _NUMBER.fullmatch(text):
+        return f"'{text}"
+    return text
+
+
+def unguarded(cell: str) -> str:
+    """Return the text of a cell that `guarded` made.
+
+    Examples:
+        >>> [unguarded(guarded(text)) for text in ("=1+1", "-5", "'=1+1", "it's")]
+        ['=1+1', '-5', "'=1+1", "it's"]
+    """
+    if cell.startswith("'") and _FORMULA.match(cell):
+        return cell[1:]
+    return cell
 
 
 def read_records(path: Path) -> Iterator[Row | Problem]:
@@ -32,10 +63,10 @@ def read_records(path: Path) -> Iterator[Row | Problem]:
         except UnicodeDecodeError as error:
             yield not_utf8(path, number, error)
             return
-    yield from _cells(path, "".join(lines))
+    yield from _spreadsheet_rows(path, "".join(lines))
 
 
-def _cells(path: Path, text: str) -> Iterator[Row | Problem]:
+def _spreadsheet_rows(path: Path, text: str) -> Iterator[Row | Problem]:
     heading = text.partition("\n")[0]
     separator = ";" if heading.count(";") > heading.count(",") else ","
     reader = csv.DictReader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
@@ -55,3 +86,147 @@ def _cells(path: Path, text: str) -> Iterator[Row | Problem]:
             yield Row(line, {str(name): cell.strip() for name, cell in cells.items() if cell and cell.strip()})
     except csv.Error as error:
         yield problem_at(path, max(line, reader.line_num), f"no table: {error}", "syntax")
+
+
+def read_csv(path: Path) -> Iterator[Row | Problem]:
+    """Yield the rows of comma-separated text, each a text by column, or what is wrong with them; the first names the columns.
+
+    A row's number is that of its first line. Empty cells are None.
+
+    Raises:
+        NotFound: there is no such file.
+        DataError: it is a folder or cannot be read.
+    """
+    header: list[str] | None = None
+    for record in read_cells(path, delimiter=",", exact=True):
+        if isinstance(record, Problem):
+            yield record
+            continue
+        number, cells = record
+        if header is None:
+            header = [cell.strip() for cell in cells]
+            wrong = repeated_column(header)
+            if wrong is None and len(header) == 1 and ";" in header[0]:
+                wrong = f"one column, {header[0]!r}, is found: a comma is expected between cells, and not a semicolon"
+            if wrong is not None:
+                yield problem_at(path, number, wrong, "columns")
+                return
+        elif len(cells) != len(header):
+            yield wrong_width(path, number, cells, header, "comma")
+        else:
+            yield Row(number, {name: unguarded(cell) or None for name, cell in zip(header, cells, strict=True)})
+
+
+def repeated_column(header: Sequence[str], inside: str = "header") -> str | None:
+    """Return what is wrong with a header that names a column twice; None where none does."""
+    repeated = sorted({name for name in header if header.count(name) > 1})
+    return f"the column {repeated[0]!r} stands twice in the {inside}" if repeated else None
+
+
+def wrong_width(path: Path, number: int, cells: Sequence[Any], header: Sequence[str], delimiter: str) -> Problem:
+    """Return the problem of a row that has more or fewer cells than the header."""
+    counts = f"{len(cells)} cells where the header has {len(header)} columns"
+    return problem_at(path, number, f"{counts}; is a {delimiter} too few or too many, or a quote?", "columns")
+
+
+class _TextLine(NamedTuple):
+    number: int
+    text: str
+    problem: Problem | None = None
+
+
+class _LineBuffer:
+    """The lines of a file, which can be given back; `end` is why reading stopped before the file's end, if it did.
+
+    Unless the text is wanted `exact`, a line that ends in CRLF ends in LF.
+    """
+
+    def __init__(self, path: Path, *, exact: bool) -> None:
+        self._path, self._exact = path, exact
+        too_long = f"longer than {MAX_LINE_BYTES:,} bytes; nothing is read from here on"
+        self._raw = enumerate(raw_lines(path, too_long), start=1)
+        self._returned: deque[_TextLine] = deque()
+        self.end: Problem | None = None
+
+    def give_back(self, lines: list[_TextLine]) -> None:
+        self._returned.extendleft(reversed(lines))
+
+    def next(self) -> _TextLine | None:
+        """Return the next line, or None where there is nothing more to be read."""
+        if self._returned:
+            return self._returned.popleft()
+        number, raw = next(self._raw, (0, None))
+        if raw is None or isinstance(raw, Problem):
+            self.end = self.end or raw
+            return None
+        if raw.endswith(b"\r\n") and not self._exact:
+            raw = raw[:-2] + b"\n"
+        try:
+            return _TextLine(number, raw.decode())
+        except UnicodeDecodeError as error:
+            return _TextLine(number, raw.decode(errors="replace"), not_utf8(self._path, number, error))
+
+
+def read_cells(path: Path, *, delimiter: str = "\t", exact: bool = False) -> Iterator[tuple[int, list[str]] | Problem]:
+    """Yield (number of the first line, cells), or what is wrong with them, passing over blank lines.
+
+    UTF-8, with or without a byte order mark. A cell that begins with a double quote ends with one and may hold delimiters,
+    line breaks and doubled quotes. After a quote that is never closed reading goes on with the next line.
+
+    Args:
+        path: the file.
+        delimiter: what stands between cells.
+        exact: line breaks inside of cells stay as they are; otherwise they are LF.
+
+    Raises:
+        NotFound: there is no such file.
+        DataError: it is a folder or cannot be read.
+    """
+    csv.field_size_limit(max(csv.field_size_limit(), MAX_LINE_BYTES))
+    lines = _LineBuffer(path, exact=exact)
+    while (first := lines.next()) is not None:
+        if first.text.strip():
+            cells, problems = _record(first, lines, path, delimiter)
+            yield from problems
+            if cells is not None and not problems:
+                yield first.number, cells
+    if lines.end is not None:
+        yield lines.end
+
+
+class _NotClosedError(Exception):
+    """A cell's quote is still open where the file ends, or where no cell would be that long."""
+
+
+def _record(first: _TextLine, lines: _LineBuffer, path: Path, delimiter: str) -> tuple[list[str] | None, list[Problem]]:
+    """Return the cells of the record that begins on a line, and what is wrong with it."""
+    following: list[_TextLine] = []
+
+    def feed() -> Iterator[str]:
+        yield first.text
+        size = len(first.text)
+        while (line := lines.next()) is not None:
+            following.append(line)
+            size += len(line.text)
+            if size > MAX_LINE_BYTES:
+                break
+            yield line.text
+        raise _NotClosedError
+
+    try:
+        cells = next(csv.reader(feed(), delimiter=delimiter, strict=True))
+    except (csv.Error, _NotClosedError) as error:
+        lines.give_back(following)
+        return None, [first.problem or problem_at(path, first.number, _broken(error), "syntax")]
+    return cells, [line.problem for line in (first, *following) if line.problem is not None]
+
+
+def _broken(error: Exception) -> str:
+    if isinstance(error, _NotClosedError):
+        return "a cell begins with a double quote that is never closed"
+    if "expected after" in str(error):
+        return (
+            "something follows a closing quote; a cell that begins with a double quote ends with one, and quotes inside "
+            "it are doubled"
+        )
+    return f"it cannot be taken apart: {error}"

@@ -5,14 +5,14 @@ There A is the baseline's answer and B the model's in `MODEL_Creation_MMBench_sc
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from dokimasia.datasets.cells import read_csv
-from dokimasia.datasets.creative_tasks import CATEGORIES, category_of
-from dokimasia.datasets.lines import Problem, Row, place
-from dokimasia.domain.duel import HIGHEST, LOWEST, PLACES, REWARD, Place
+from dokimasia.datasets.creation import CATEGORIES, category_of
+from dokimasia.datasets.lines import Problem, Row, location
+from dokimasia.datasets.tables import read_csv
+from dokimasia.domain.duel import HIGHEST, LOWEST, REWARD, Place
 from dokimasia.errors import DataError
 
 COLUMNS = (
@@ -52,7 +52,14 @@ _CATEGORY = dict(
         strict=True,
     )
 )
-_MERGED_NAMES = {"obj_score": "visual_factuality_score", "obj_ref_score": "visual_factuality_ref_score"}
+_FACTUALITY_NAMES = {"obj_score": "visual_factuality_score", "obj_ref_score": "visual_factuality_ref_score"}
+_MERGED_NAMES = {
+    "sub_parse_ok": "preference_parse_ok",
+    "sub_dist": "preference_dist",
+    "sub_reward": "reward",
+    "obj_parse_ok": "visual_factuality_parse_ok",
+    **_FACTUALITY_NAMES,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,29 +83,116 @@ def scores_table(cases: Iterable[JudgedCase], at: Place) -> Iterator[Sequence[st
     yield COLUMNS
     for case in cases:
         verdict = case.verdicts.get(at)
-        shown = (case.answer, case.baseline) if at == "first" else (case.baseline, case.answer)
-        said = "" if verdict is None else VERDICTS[verdict if at == "first" else -verdict]
-        scores = NOT_APPLICABLE if case.factuality is None else _pair(case.factuality.get(at), at)
-        yield (case.id, case.task, *shown, "", "", said, scores)
+        answers = (case.answer, case.baseline) if at == "first" else (case.baseline, case.answer)
+        preference = "" if verdict is None else VERDICTS[verdict if at == "first" else -verdict]
+        factuality = ""
+        if case.factuality is None:
+            factuality = NOT_APPLICABLE
+        elif scores := case.factuality.get(at):
+            a, b = _turned(scores, at)
+            factuality = f"{float(a)}|{float(b)}"
+        yield (case.id, case.task, *answers, "", "", preference, factuality)
+
+
+@dataclass(slots=True)
+class _Tally:
+    """Verdicts and scores of cases as VLMEvalKit's ratings hold them, positive for the model; fields in its order."""
+
+    sub_valid: int = 0
+    sub_missing: int = 0
+    obj_valid: int = 0
+    obj_missing: int = 0
+    sub_score: list[int] = field(default_factory=list)
+    obj_ref_score: list[float] = field(default_factory=list)
+    obj_score: list[float] = field(default_factory=list)
+
+    def add(self, case: JudgedCase, at: Place) -> None:
+        """Count a case in one order as its own table has it: for B, with A as reference."""
+        verdict = case.verdicts.get(at)
+        if verdict is None:
+            self.sub_missing += 1
+        else:
+            self.sub_valid += 1
+            self.sub_score.append(-verdict if at == "first" else verdict)
+        if case.factuality is None:
+            return
+        scores = case.factuality.get(at)
+        if scores is None:
+            self.obj_missing += 1
+            return
+        self.obj_valid += 1
+        a, b = _turned(scores, at)
+        self.obj_ref_score.append(a)
+        self.obj_score.append(b)
+
+    def turned(self) -> "_Tally":
+        """Return one order's scores with the two answers' parts exchanged."""
+        verdicts = [-verdict for verdict in self.sub_score]
+        return replace(self, sub_score=verdicts, obj_score=self.obj_ref_score, obj_ref_score=self.obj_score)
+
+    def __add__(self, other: "_Tally") -> "_Tally":
+        return _Tally(*(getattr(self, name.name) + getattr(other, name.name) for name in fields(self)))
+
+    def rating(self) -> dict[str, Any]:
+        """Return the rating; what has no valid score is left out."""
+        rating: dict[str, Any] = {"sub_parse_ok": self.sub_valid / (self.sub_valid + self.sub_missing)}
+        if self.sub_valid:
+            rating["sub_dist"] = {
+                str(verdict): self.sub_score.count(verdict) / self.sub_valid for verdict in range(-2, 3)
+            }
+            rating["sub_reward"] = REWARD * sum(self.sub_score) / self.sub_valid
+        if judged := self.obj_valid + self.obj_missing:
+            rating["obj_parse_ok"] = self.obj_valid / judged
+        if self.obj_valid:
+            rating["obj_score"] = sum(self.obj_score) / self.obj_valid
+            rating["obj_ref_score"] = sum(self.obj_ref_score) / self.obj_valid
+        return rating
+
+    def merged_rating(self) -> dict[str, Any]:
+        """Return the rating of both orders together, under the names that a merged rating has."""
+        rating = {_MERGED_NAMES[name]: value for name, value in self.rating().items()}
+        if self.sub_valid:
+            rating["win_rate"] = 100 * sum(verdict > 0 for verdict in self.sub_score) / self.sub_valid
+        return rating
 
 
 def ratings(cases: Sequence[JudgedCase]) -> dict[str, dict[str, Any]]:
     """Return the ratings by what their files' names end with: of each order as its own table has it, and merged."""
-    raw = {at: _raw(cases, at) for at in PLACES}
-    merged = {name: _joined(raw["second"][name], _turned(raw["first"][name])) for name in raw["second"]}
-    by_category: dict[str, dict[str, Any]] = {}
-    for task, one in merged.items():
+    files: dict[str, dict[str, Any]] = {}
+    orders: dict[Place, dict[str, _Tally]] = {}
+    for at, ending in ENDINGS.items():
+        tallies = orders[at] = _tallies(cases, at)
+        rating = {task: tally.rating() for task, tally in tallies.items()}
+        files[f"{ending}_rating.json"] = {**rating, "raw": {task: asdict(tally) for task, tally in tallies.items()}}
+    by_task = {task: tally + orders["first"][task].turned() for task, tally in orders["second"].items()}
+    by_category: dict[str, _Tally] = {}
+    for task, tally in by_task.items():
         if category := category_of(task):
-            found = by_category.get(_CATEGORY[category])
-            by_category[_CATEGORY[category]] = one if found is None else _joined(found, one)
-    both: dict[str, Any] = {name: _merged(one) for name, one in (*merged.items(), *by_category.items())}
-    return {
-        **{
-            f"{ending}_rating.json": {**{name: _rating(one) for name, one in raw[at].items()}, "raw": raw[at]}
-            for at, ending in ENDINGS.items()
-        },
-        "_merged_rating.json": {**both, "raw": _renamed(merged), "category_raw": _renamed(by_category)},
+            name = _CATEGORY[category]
+            by_category[name] = by_category.get(name, _Tally()) + tally
+    files["_merged_rating.json"] = {
+        **{name: tally.merged_rating() for name, tally in (*by_task.items(), *by_category.items())},
+        "raw": _merged_raw(by_task),
+        "category_raw": _merged_raw(by_category),
     }
+    return files
+
+
+def _tallies(cases: Iterable[JudgedCase], at: Place) -> dict[str, _Tally]:
+    """Return one order's tallies, overall and by task."""
+    tallies = {"overall": _Tally()}
+    for case in cases:
+        tallies["overall"].add(case, at)
+        tallies.setdefault(case.task, _Tally()).add(case, at)
+    return tallies
+
+
+def _merged_raw(tallies: Mapping[str, _Tally]) -> dict[str, dict[str, Any]]:
+    raw: dict[str, dict[str, Any]] = {}
+    for name, tally in tallies.items():
+        parts = asdict(tally)
+        raw[name] = {_FACTUALITY_NAMES.get(part, part): value for part, value in parts.items()}
+    return raw
 
 
 def read_judged(path: Path) -> list[JudgedCase]:
@@ -118,134 +212,73 @@ def read_judged(path: Path) -> list[JudgedCase]:
             f"{path.with_name(stem)}_score.csv and _rev_score.csv: case {lone[0]!r} stands in one of them only"
         )
     cases: list[JudgedCase] = []
-    for id, (task, verdict, scores, texts) in second.items():
-        _, other, turned, _ = first[id]
-        applies = NOT_APPLICABLE not in (scores, turned)
-        factuality = {
-            at: one if isinstance(one, tuple) else None for at, one in (("first", turned), ("second", scores))
-        }
+    for id, row in second.items():
+        other = first[id]
         cases.append(
             JudgedCase(
                 id=id,
-                task=task,
-                verdicts={"first": other, "second": verdict},
-                factuality={at: factuality[at] for at in PLACES} if applies else None,
-                baseline=texts[0],
-                answer=texts[1],
+                task=row.task,
+                verdicts={"first": other.verdict, "second": row.verdict},
+                factuality={"first": other.scores, "second": row.scores} if row.applies and other.applies else None,
+                baseline=row.a,
+                answer=row.b,
             )
         )
     return cases
 
 
-_Read = tuple[str, int | None, tuple[float, float] | str | None, tuple[str, str]]
+class _ScoresRow(NamedTuple):
+    """A row of a table of scores: verdict and scores are the model's, `a` and `b` the answers as they were shown."""
+
+    task: str
+    verdict: int | None
+    scores: tuple[float, float] | None
+    applies: bool
+    a: str
+    b: str
 
 
-def _table(path: Path, at: Place) -> dict[str, _Read]:
-    found: dict[str, _Read] = {}
+def _table(path: Path, at: Place) -> dict[str, _ScoresRow]:
+    rows: dict[str, _ScoresRow] = {}
     for row in read_csv(path):
         if isinstance(row, Problem):
             raise DataError(row.message)
-        where = place(path, row.line)
+        where = location(path, row.line)
         id = row.fields.get("index")
         if not id:
             raise DataError(f"{where}: the column 'index' is missing or empty")
-        if id in found:
+        if id in rows:
             raise DataError(f"{where}: case {id!r} stands there twice")
-        found[id] = _row(row, where, at)
-    return found
+        rows[id] = _row(row, where, at)
+    return rows
 
 
-def _row(row: Row, where: str, at: Place) -> _Read:
-    lacking = [name for name in ("task_name", "subjective_score", "objective_score") if name not in row.fields]
-    if lacking:
-        raise DataError(f"{where}: there is no column {lacking[0]!r}")
-    said = (row.fields["subjective_score"] or "").strip()
-    if said and said not in _READ:
-        raise DataError(f"{where}: {said[:20]!r} is no verdict such as A>>B")
-    verdict = None if not said else _READ[said] if at == "first" else -_READ[said]
-    text = (row.fields["objective_score"] or "").strip()
-    scores: tuple[float, float] | str | None = NOT_APPLICABLE if text == NOT_APPLICABLE else None
-    if text and scores is None:
+def _row(row: Row, where: str, at: Place) -> _ScoresRow:
+    for name in ("task_name", "subjective_score", "objective_score"):
+        if name not in row.fields:
+            raise DataError(f"{where}: there is no column {name!r}")
+    cells = {name: cell or "" for name, cell in row.fields.items()}
+    preference = cells["subjective_score"].strip()
+    if preference and preference not in _READ:
+        raise DataError(f"{where}: {preference[:20]!r} is no verdict such as A>>B")
+    verdict = _READ.get(preference)
+    if verdict is not None and at == "second":
+        verdict = -verdict
+    text = cells["objective_score"].strip()
+    scores: tuple[float, float] | None = None
+    if text not in ("", NOT_APPLICABLE):
         try:
-            first, second = map(float, text.split("|"))
+            a, b = map(float, text.split("|"))
         except ValueError as error:
             raise DataError(f"{where}: {text[:20]!r} are no two scores such as 8.0|6.5") from error
-        if not (LOWEST <= first <= HIGHEST and LOWEST <= second <= HIGHEST):
+        if not (LOWEST <= a <= HIGHEST and LOWEST <= b <= HIGHEST):
             raise DataError(f"{where}: {text[:20]!r} lies outside the scale of {LOWEST:g} to {HIGHEST:g}")
-        scores = (first, second) if at == "first" else (second, first)
-    texts = (row.fields.get("reference_answer_by_gpt4o") or "", row.fields.get("prediction") or "")
-    return row.fields["task_name"] or "", verdict, scores, texts
+        scores = _turned((a, b), at)
+    answers = (cells.get("reference_answer_by_gpt4o", ""), cells.get("prediction", ""))
+    return _ScoresRow(cells["task_name"], verdict, scores, text != NOT_APPLICABLE, *answers)
 
 
-def _pair(scores: tuple[float, float] | None, at: Place) -> str:
-    """Return two scores as A's and B's."""
-    if scores is None:
-        return ""
-    a, b = scores if at == "first" else scores[::-1]
-    return f"{float(a)}|{float(b)}"
-
-
-def _raw(cases: Iterable[JudgedCase], at: Place) -> dict[str, dict[str, Any]]:
-    """Return one order's counts and scores, overall and by task, as its own table has them: for B, with A as reference."""
-    found: dict[str, dict[str, Any]] = {"overall": _empty()}
-    for case in cases:
-        verdict = case.verdicts.get(at)
-        scores = None if case.factuality is None else case.factuality.get(at)
-        for one in (found["overall"], found.setdefault(case.task, _empty())):
-            one["sub_valid" if verdict is not None else "sub_missing"] += 1
-            if verdict is not None:
-                one["sub_score"].append(-verdict if at == "first" else verdict)
-            if case.factuality is None:
-                continue
-            one["obj_valid" if scores is not None else "obj_missing"] += 1
-            if scores is not None:
-                model, baseline = scores if at == "second" else scores[::-1]
-                one["obj_score"].append(model)
-                one["obj_ref_score"].append(baseline)
-    return found
-
-
-def _empty() -> dict[str, Any]:
-    counts = dict.fromkeys(("sub_valid", "sub_missing", "obj_valid", "obj_missing"), 0)
-    return {**counts, "sub_score": [], "obj_ref_score": [], "obj_score": []}
-
-
-def _turned(raw: Mapping[str, Any]) -> dict[str, Any]:
-    """Return one order's scores with the two answers' parts exchanged."""
-    return {
-        **raw,
-        "sub_score": [-one for one in raw["sub_score"]],
-        "obj_score": raw["obj_ref_score"],
-        "obj_ref_score": raw["obj_score"],
-    }
-
-
-def _joined(one: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value + other[name] for name, value in one.items()}
-
-
-def _rating(raw: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the rating of one order; what has no valid score is left out."""
-    found: dict[str, Any] = {"sub_parse_ok": raw["sub_valid"] / (raw["sub_valid"] + raw["sub_missing"])}
-    if raw["sub_valid"]:
-        found["sub_dist"] = {str(one): raw["sub_score"].count(one) / raw["sub_valid"] for one in range(-2, 3)}
-        found["sub_reward"] = REWARD * sum(raw["sub_score"]) / raw["sub_valid"]
-    if asked := raw["obj_valid"] + raw["obj_missing"]:
-        found["obj_parse_ok"] = raw["obj_valid"] / asked
-    if raw["obj_valid"]:
-        found["obj_score"] = sum(raw["obj_score"]) / raw["obj_valid"]
-        found["obj_ref_score"] = sum(raw["obj_ref_score"]) / raw["obj_valid"]
-    return found
-
-
-def _merged(raw: Mapping[str, Any]) -> dict[str, Any]:
-    names = {"sub_parse_ok": "preference_parse_ok", "sub_dist": "preference_dist", "sub_reward": "reward"}
-    names |= {"obj_parse_ok": "visual_factuality_parse_ok", **_MERGED_NAMES}
-    found = {names[name]: value for name, value in _rating(raw).items()}
-    if raw["sub_valid"]:
-        found["win_rate"] = 100 * sum(one > 0 for one in raw["sub_score"]) / raw["sub_valid"]
-    return found
-
-
-def _renamed(raw: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
-    return {task: {_MERGED_NAMES.get(name, name): value for name, value in one.items()} for task, one in raw.items()}
+def _turned(scores: tuple[float, float], at: Place) -> tuple[float, float]:
+    """Return the model's and the baseline's scores as A's and B's, or those as the model's and the baseline's."""
+    first, second = scores
+    return (first, second) if at == "first" else (second, first)

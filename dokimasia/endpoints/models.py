@@ -12,8 +12,8 @@ from dokimasia.gateway.pricing import known_price
 from dokimasia.gateway.routes import chosen_transport_name
 from dokimasia.runs.services import SIMULATED, check_simulated, transports_for_models, with_known_price
 from dokimasia.settings import Settings, resolve_model
-from dokimasia.simulation.blindspots.editing import EDITORS
-from dokimasia.simulation.planted_in import PLANTED_IN
+from dokimasia.simulation.image_edits import EDITORS
+from dokimasia.simulation.profiles import PLANTED_IN
 from dokimasia.simulation.profiles import profiles as simulated_profiles
 from dokimasia.storage.home import Home
 from dokimasia.storage.profiles import list_profiles

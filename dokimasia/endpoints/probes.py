@@ -19,8 +19,8 @@ from dokimasia.errors import UnparsableReply
 from dokimasia.parsing.json_finder import find_json
 from dokimasia.parsing.reply import short, spoken
 from dokimasia.prompts import render
-from dokimasia.simulation.blindspots.editing import EDITORS
 from dokimasia.simulation.draws import bare_name
+from dokimasia.simulation.image_edits import EDITORS
 
 MAX_TOKENS = 1024
 """Tokens that one reply may have: far more than the tasks need, so that a model that thinks first comes to its answer."""

@@ -117,7 +117,7 @@ def end(
     if found.status == "done":
         method = method_of(found)
         wanted = Invocation(max_failures=max_failures, min_score=min_score, min_accuracy=min_accuracy)
-        return stands(*judge(method, home, found, wanted, method.figures(home, found)))
+        return stands(*judge(method, home, found, wanted, method.json_figures(home, found)))
     noted = events(home, found.id, kind=ENDED)
     why = str(noted[-1].data["why"]) if noted else ""
     if noted and noted[-1].data["end"] == "spending":

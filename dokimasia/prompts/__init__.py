@@ -2,7 +2,6 @@
 
 from dokimasia.prompts.fence import escape, unescape
 from dokimasia.prompts.library import Prompt, PromptLibrary, default_library
-from dokimasia.prompts.looks import with_looks, without_looks
 from dokimasia.prompts.rendering import (
     Recognised,
     Rendered,
@@ -12,9 +11,11 @@ from dokimasia.prompts.rendering import (
     render,
     with_form,
     with_looking,
+    with_looks,
     with_repair,
     without_form,
     without_looking,
+    without_looks,
 )
 
 __all__ = [

@@ -7,27 +7,29 @@ prompt like any other, with a name, a version and a hash of its own: the hash is
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import yaml
 
 from dokimasia.errors import ConfigError
 
+if TYPE_CHECKING:
+    from jinja2 import Environment, Template
+
 LOADER: type[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 """Reads as `yaml.safe_load` does; in C where there is such a build, several times as fast."""
+
+PARTS = ("whole", "axes", "levels", "rules", "lines")
+"""The parts that a prompt can name: what is judged on the whole, or by axis; a rubric, rules, and the lines of the reply."""
 
 _FILE = Path(__file__).parent / "blindspots" / "axes.yaml"
 _HEAD = re.compile(r"\A---\n(.*?\n)---\n", re.DOTALL)
 _LISTED = re.compile(r"^strategies: \[([a-z_, ]+)\]\n", re.MULTILINE)
 _TASK = re.compile(r"^task: ([a-z-]+)\n", re.MULTILINE)
 _SECTION = re.compile(r"^(## [a-z]+\n)", re.MULTILINE)
-_PART = re.compile(r"\{\{\+([a-z]+)\}\}")
-PARTS = ("whole", "axes", "levels", "rules", "lines")
-"""The parts that a prompt can name: what is judged on the whole, or by axis; a rubric, rules, and the lines of the reply."""
-
 _POINTS = ("9 to 10", "6 to 8", "3 to 5", "1 to 2")
 
 
@@ -38,51 +40,94 @@ def composed(path: Path, text: str) -> Mapping[str, str] | None:
         ConfigError: the file names a task or a part that there is not; the message names the file.
     """
     head = _HEAD.match(text)
-    listed = None if head is None else _LISTED.search(head[1])
-    task = None if head is None else _TASK.search(head[1])
-    if head is None or listed is None or task is None:
+    if head is None:
         return None
-    if task[1] not in _data():
-        raise ConfigError(f"{path}: there is no task {task[1]!r}; there are: {', '.join(_data())}")
-    unknown = set(_PART.findall(text)) - set(PARTS)
+    strategies, task = _LISTED.search(head[1]), _TASK.search(head[1])
+    if strategies is None or task is None:
+        return None
+    if task[1] not in _axes_by_task():
+        raise ConfigError(f"{path}: there is no task {task[1]!r}; there are: {', '.join(_axes_by_task())}")
+    body = text[head.end() :]
+    _check_parts(path, body)
+    front = head[1].replace(strategies[0], "").replace(task[0], "")
+    single = path.stem.startswith("single")
+    prompts: dict[str, str] = {}
+    for strategy in strategies[1].split(", "):
+        name = f"{path.stem}_{strategy}"
+        parts = dict(_parts(_axes_by_task()[task[1]], strategy, single=single))
+        own_front = front.replace(f"name: {path.stem}\n", f"name: {name}\n")
+        prompts[name] = f"---\n{own_front}---\n{_filled(body, parts)}"
+    return prompts
+
+
+def _check_parts(path: Path, body: str) -> None:
+    from jinja2 import TemplateSyntaxError, meta
+
+    try:
+        unknown = meta.find_undeclared_variables(_environment().parse(body)) - set(PARTS)
+    except TemplateSyntaxError as error:
+        raise ConfigError(f"{path}: a part cannot be read: {error}") from None
     if unknown:
         raise ConfigError(f"{path}: there is no part {min(unknown)!r}; there are: {', '.join(PARTS)}")
-    found: dict[str, str] = {}
-    for strategy in listed[1].split(", "):
-        name = f"{path.stem}_{strategy}"
-        front = _TASK.sub("", _LISTED.sub("", head[1])).replace(f"name: {path.stem}\n", f"name: {name}\n")
-        parts = _parts(task[1], strategy, single=path.stem.startswith("single"))
-        found[name] = f"---\n{front}---\n{_filled(text[head.end() :], parts)}"
-    return found
 
 
 def _filled(body: str, parts: Mapping[str, str]) -> str:
     """Return the text with its parts, section by section, without the paragraphs that hold others."""
-    return "".join(one if _SECTION.match(one) else _kept(one, parts) for one in _SECTION.split(body))
+    from jinja2 import UndefinedError
+
+    texts: list[str] = []
+    for section in _SECTION.split(body):
+        if _SECTION.match(section):
+            texts.append(section)
+            continue
+        paragraphs: list[str] = []
+        for paragraph in section.strip().split("\n\n"):
+            try:
+                paragraphs.append(_template(paragraph).render(parts))
+            except UndefinedError:  # the strategy lacks a part of it
+                continue
+        if filled := "\n\n".join(paragraphs):
+            texts.append(f"{filled}\n")
+    return "".join(texts)
 
 
-def _kept(section: str, parts: Mapping[str, str]) -> str:
-    paragraphs = (one for one in section.strip().split("\n\n") if set(_PART.findall(one)) <= set(parts))
-    text = "\n\n".join(paragraphs)
-    return _PART.sub(lambda slot: parts[slot[1]], text) + "\n" if text else ""
+@cache  # every strategy of a file fills the same paragraphs
+def _template(paragraph: str) -> "Template":
+    return _environment().from_string(paragraph)
 
 
-def _parts(task: str, strategy: str, *, single: bool) -> Mapping[str, str]:
-    """Return the parts of a strategy: `whole` or `axes` (with levels or rules for each), `levels` or `rules`, and `lines`."""
-    told = _data()[task]
-    by_axis, _, detail = strategy.partition("_") if strategy.startswith("axes") else ("", "", strategy)
-    if by_axis:
-        known = {name: axis for name, axis in told["axes"].items() if not single or "levels" in axis}
-        parts = {"axes": "\n".join(_axis(name, axis, detail) for name, axis in known.items())}
+@cache
+def _environment() -> "Environment":
+    """Return what fills in parts: `{{name}}` without a plus is an input and stays as it is."""
+    from jinja2 import StrictUndefined
+    from jinja2.sandbox import SandboxedEnvironment
+
+    return SandboxedEnvironment(
+        variable_start_string="{{+",
+        block_start_string="{{%",
+        comment_start_string="{{#",
+        undefined=StrictUndefined,
+        autoescape=False,
+        keep_trailing_newline=True,
+    )
+
+
+def _parts(material: Mapping[str, Any], strategy: str, *, single: bool) -> Iterable[tuple[str, str]]:
+    """Yield the parts of a strategy: `whole` or `axes` (with levels or rules for each), `levels` or `rules`, and `lines`."""
+    axes: Mapping[str, Any] = material["axes"]
+    names = ["overall"]
+    if strategy.startswith("axes"):
+        detail = strategy.removeprefix("axes").removeprefix("_")
+        names = [name for name, axis in axes.items() if not single or "levels" in axis]
+        yield "axes", "\n".join(_axis(name, axes[name], detail) for name in names)
     else:
-        known = ("overall",)
-        parts = {"whole": told["axes"]["overall"]["definition"]}
-        if detail == "rubric":
-            parts["levels"] = "\n".join(_levels(told["levels"], ""))
-        if detail == "rules":
-            parts["rules"] = "\n".join(f"- {rule}" for rule in told["rules"])
+        yield "whole", axes["overall"]["definition"]
+        if strategy == "rubric":
+            yield "levels", "\n".join(_levels(material["levels"], ""))
+        if strategy == "rules":
+            yield "rules", "\n".join(f"- {rule}" for rule in material["rules"])
     line = "{} | score: [your score]" if single else "{} | better: [your choice]"
-    return {**parts, "lines": "\n".join(map(line.format, known))}
+    yield "lines", "\n".join(map(line.format, names))
 
 
 def _axis(name: str, axis: Mapping[str, Any], detail: str) -> str:
@@ -99,5 +144,5 @@ def _levels(levels: list[str], indent: str) -> list[str]:
 
 
 @cache
-def _data() -> Mapping[str, Any]:
+def _axes_by_task() -> Mapping[str, Any]:
     return yaml.load(_FILE.read_text(encoding="utf-8"), LOADER)

@@ -18,12 +18,12 @@ _FOLDER = Path(__file__).parent / "perturbation"
 @cache
 def dimensions() -> Mapping[str, Dimension]:
     """Return the dimensions that rubrics are audited with by name, in the order of the file."""
-    return {one.name: one for one in map(Dimension.model_validate, _read("dimensions.yaml"))}
+    return {dimension.name: dimension for dimension in map(Dimension.model_validate, _read("dimensions.yaml"))}
 
 
 def dimensions_id() -> str:
     """Return the content id of all dimensions, for the identity of a run that plants errors."""
-    return digest("dimensions", [one.model_dump(mode="json") for one in dimensions().values()])[:16]
+    return digest("dimensions", [dimension.model_dump(mode="json") for dimension in dimensions().values()])[:16]
 
 
 @cache
@@ -31,9 +31,9 @@ def error_dimensions(task: Task) -> Mapping[str, ErrorDimension]:
     """Return the dimensions that judges of a task are probed with by name, in the order of the file; `score_neutral` last."""
     of_task = _read("blindspots.yaml")[task]
     rows = [
-        one | {"group": group["group"], "axes": group["axes"]}
+        dimension | {"group": group["group"], "axes": group["axes"]}
         for group in of_task["groups"]
-        for one in group["dimensions"]
+        for dimension in group["dimensions"]
     ]
     rows.append(of_task["neutral"] | {"axes": AXES[task]})
     return {row["name"]: ErrorDimension.model_validate(row | {"task": task}) for row in rows}
@@ -47,7 +47,9 @@ def error_groups(task: Task) -> Mapping[str, str]:
 
 def error_dimensions_id(task: Task) -> str:
     """Return the content id of a task's dimensions, for the identity of a run that perturbs or probes."""
-    return digest("error_dimensions", [one.model_dump(mode="json") for one in error_dimensions(task).values()])[:16]
+    return digest(
+        "error_dimensions", [dimension.model_dump(mode="json") for dimension in error_dimensions(task).values()]
+    )[:16]
 
 
 @cache

@@ -81,17 +81,17 @@ def fence(name: str, text: str, mark: str) -> str:
 
 def fenced_pieces(text: str) -> list[tuple[str, str]]:
     """Return a text piece by piece: the name of each fenced block with its unescaped text, and what stands between, unnamed."""
-    found: list[tuple[str, str]] = []
+    pieces: list[tuple[str, str]] = []
     position = 0
     while (opening := _OPENING.search(text, position)) is not None:
         closing = f"\n<<<END {opening[1]} {opening[2]}>>>"
         end = text.find(closing, opening.end() - 1)
         if end < 0:
             break
-        found.append(("", text[position : opening.start()]))
-        found.append((opening[1].lower().replace(" ", "_"), unescape(text[opening.end() : max(end, opening.end())])))
+        pieces.append(("", text[position : opening.start()]))
+        pieces.append((opening[1].lower().replace(" ", "_"), unescape(text[opening.end() : max(end, opening.end())])))
         position = end + len(closing)
-    return [*found, ("", text[position:])]
+    return [*pieces, ("", text[position:])]
 
 
 def read_fences(text: str) -> tuple[str, dict[str, str]] | None:
@@ -99,7 +99,7 @@ def read_fences(text: str) -> tuple[str, dict[str, str]] | None:
 
     Blocks are read in order; what stands between markers is never searched for markers.
     """
-    found: dict[str, str] = {}
+    inputs: dict[str, str] = {}
     mark: str | None = None
     position = 0
     while (opening := _OPENING.search(text, position)) is not None:
@@ -110,6 +110,6 @@ def read_fences(text: str) -> tuple[str, dict[str, str]] | None:
         end = text.find(f"\n<<<END {name} {this}>>>", opening.end() - 1)
         if end < 0:
             return None
-        found[name.lower().replace(" ", "_")] = unescape(text[opening.end() : max(end, opening.end())])
+        inputs[name.lower().replace(" ", "_")] = unescape(text[opening.end() : max(end, opening.end())])
         position = end + 1
-    return None if mark is None else (mark, found)
+    return None if mark is None else (mark, inputs)

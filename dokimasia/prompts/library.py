@@ -163,11 +163,11 @@ class PromptLibrary:
 
     @cached_property
     def _by_system(self) -> dict[str, list[Prompt]]:
-        found: dict[str, list[Prompt]] = {}
-        for prompt in sorted(map(self.get, self.names()), key=lambda one: (not one.has_fence, -len(one.user))):
+        by_system: dict[str, list[Prompt]] = {}
+        for prompt in sorted(map(self.get, self.names()), key=lambda prompt: (not prompt.has_fence, -len(prompt.user))):
             if not prompt.form:
-                found.setdefault(prompt.system, []).append(prompt)
-        return found
+                by_system.setdefault(prompt.system, []).append(prompt)
+        return by_system
 
     @cached_property
     def _with_form(self) -> list[Prompt]:
@@ -196,11 +196,11 @@ def shipped_text(name: str) -> str:
         ConfigError: if there is none of that name.
     """
     default_library().get(name)
-    there = next(SHIPPED.rglob(f"{name}.md"), None)
-    if there is not None:
-        return there.read_text(encoding="utf-8")
-    texts = (composed(path, path.read_text(encoding="utf-8")) or {} for path in _files(SHIPPED))
-    return next(found[name] for found in texts if name in found)
+    path = next(SHIPPED.rglob(f"{name}.md"), None)
+    if path is not None:
+        return path.read_text(encoding="utf-8")
+    texts = (composed(file, file.read_text(encoding="utf-8")) or {} for file in _files(SHIPPED))
+    return next(prompts[name] for prompts in texts if name in prompts)
 
 
 def _prompts_of(path: Path) -> Iterable[Prompt]:

@@ -5,13 +5,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
-from dokimasia.domain.call import Message
+from dokimasia.domain.call import Message, ToolCall
 from dokimasia.domain.identity import Value, canonical_json
 from dokimasia.domain.sample import ImageRef, Part, TextPart
 from dokimasia.errors import ConfigError
 from dokimasia.prompts.fence import fence, nonce, read_fences
 from dokimasia.prompts.library import Prompt, PromptLibrary, default_library
-from dokimasia.prompts.looks import without_looks
 
 _SLOT = re.compile(r"\{\{([a-z_]+)\}\}")
 QUOTE_LIMIT = 20_000
@@ -71,9 +70,13 @@ def render(
 
 @lru_cache(maxsize=64)  # every candidate is asked the same of a sample, one after the other
 def _rendered(
-    library: PromptLibrary, name: str, given: tuple[tuple[str, str], ...], images: tuple[ImageRef, ...], count: int
+    library: PromptLibrary,
+    name: str,
+    input_items: tuple[tuple[str, str], ...],
+    images: tuple[ImageRef, ...],
+    count: int,
 ) -> Rendered:
-    prompt, inputs = library.get(name), dict(given)
+    prompt, inputs = library.get(name), dict(input_items)
     unknown = set(inputs) - set(prompt.inputs)
     missing = {key for key in prompt.inputs if not prompt.optional(key)} - set(inputs)
     if unknown or missing:
@@ -134,6 +137,48 @@ def without_form(messages: Sequence[Message], *, library: PromptLibrary | None =
     return _without_instructions(messages, "structured", library or default_library())
 
 
+def with_looks(
+    messages: Sequence[Message],
+    text: str,
+    calls: Sequence[tuple[ToolCall, str]],
+    images: Sequence[tuple[int, ImageRef]],
+) -> tuple[Message, ...]:
+    """Return the messages with one round of looks at their end.
+
+    A tool's message carries text only, which is all that many endpoints take there; the images follow in one message
+    of the user.
+
+    Args:
+        messages: what was said before.
+        text: what the model said beside its calls.
+        asked: its calls, each with what it is told.
+        images: images that were made, with their numbers.
+    """
+    parts: tuple[Part, ...] = (TextPart(text=text),) if text else ()
+    added = [Message(role="assistant", parts=parts, tool_calls=tuple(call for call, _ in calls))]
+    added += [Message(role="tool", parts=(TextPart(text=answer),), tool_call_id=call.id) for call, answer in calls]
+    if images:
+        image_parts: list[Part] = []
+        for number, image in images:
+            image_parts += [TextPart(text=f"Image {number}:"), image]
+        added.append(Message(role="user", parts=tuple(image_parts)))
+    return (*messages, *added)
+
+
+def without_looks(messages: Sequence[Message]) -> tuple[Message, ...]:
+    """Return the messages without any round of looks; the inverse of `with_looks`."""
+    remaining: list[Message] = []
+    inside = False
+    for message in messages:
+        if message.role == "assistant":
+            inside = bool(message.tool_calls)
+        elif inside and message.role == "user" and not message.images:
+            inside = False
+        if not inside:
+            remaining.append(message)
+    return tuple(remaining)
+
+
 def recognise(messages: Sequence[Message], *, library: PromptLibrary | None = None) -> Recognised | None:
     """Return which prompt the messages are, with its inputs, or None where they are none of the library's.
 
@@ -142,17 +187,17 @@ def recognise(messages: Sequence[Message], *, library: PromptLibrary | None = No
     The nonce is checked against the inputs that were read, so that a forged block is not recognised. A prompt whose
     inputs are all plain (a candidate's question) is recognised by having no system message and no fence.
     """
-    known = library or default_library()
+    prompts = library or default_library()
     messages = without_looks(messages)
     problem: str | None = None
     if len(messages) >= 3 and messages[-2].role == "assistant":
-        repair = _match(known.get("repair"), messages[-1:])
+        repair = _match(prompts.get("repair"), messages[-1:])
         if repair is None:
             return None
         problem = repair["problem"]
         messages = messages[:-2]
-    messages = without_looking(without_form(messages, library=known), library=known)
-    for prompt in known.with_system(_instructions(messages)[0]):
+    messages = without_looking(without_form(messages, library=prompts), library=prompts)
+    for prompt in prompts.with_system(_instructions(messages)[0]):
         inputs = _match(prompt, messages)
         if inputs is not None:
             images = tuple(image for message in messages for image in message.images)
@@ -184,15 +229,15 @@ def _with_instructions(rendered: Rendered, more: Rendered) -> Rendered:
     return rendered.model_copy(update={"messages": (_system(text), *rest)})
 
 
-def _without_instructions(messages: Sequence[Message], name: str, known: PromptLibrary) -> tuple[Message, ...]:
+def _without_instructions(messages: Sequence[Message], name: str, prompts: PromptLibrary) -> tuple[Message, ...]:
     """Return the messages without a prompt's text at the end of their instructions; others as they are."""
     head, rest = _instructions(messages)
-    if not head or name not in known.names() or _SLOT.split(known.get(name).user)[0] not in head:
+    if not head or name not in prompts.names() or _SLOT.split(prompts.get(name).user)[0] not in head:
         return tuple(messages)
-    found = re.fullmatch(r"(?s:(?P<before>.*?)(?:\n\n)?)" + _plain_pattern(known.get(name), ()), head, re.DOTALL)
-    if found is None:
+    match = re.fullmatch(r"(?s:(?P<before>.*?)(?:\n\n)?)" + _plain_pattern(prompts.get(name), ()), head, re.DOTALL)
+    if match is None:
         return tuple(messages)
-    return (_system(found["before"]), *rest) if found["before"] else rest
+    return (_system(match["before"]), *rest) if match["before"] else rest
 
 
 def _instructions(messages: Sequence[Message]) -> tuple[str, tuple[Message, ...]]:
@@ -228,20 +273,20 @@ def _match_plain(prompt: Prompt, text: str) -> dict[str, str] | None:
     optional = [name for name in prompt.inputs if prompt.optional(name)]
     for absent in ((), tuple(optional)):
         pattern = _plain_pattern(prompt, absent)
-        found = re.fullmatch(pattern, text, re.DOTALL)
-        if found is not None:
-            return {key: value for key, value in found.groupdict().items() if value is not None}
+        match = re.fullmatch(pattern, text, re.DOTALL)
+        if match is not None:
+            return {key: value for key, value in match.groupdict().items() if value is not None}
     return None
 
 
 def _plain_pattern(prompt: Prompt, absent: Sequence[str]) -> str:
-    kept: list[str] = []
+    patterns: list[str] = []
     for paragraph in prompt.user.split("\n\n"):
         if any(slot in absent for slot in _SLOT.findall(paragraph)):
             continue
         pieces = _SLOT.split(paragraph)
-        kept.append("".join(re.escape(p) if i % 2 == 0 else f"(?P<{p}>.*)" for i, p in enumerate(pieces)))
-    return "\n\n".join(kept)
+        patterns.append("".join(re.escape(p) if i % 2 == 0 else f"(?P<{p}>.*)" for i, p in enumerate(pieces)))
+    return "\n\n".join(patterns)
 
 
 def lines_text(rows: Iterable[Mapping[str, Any]]) -> str:

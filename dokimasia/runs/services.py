@@ -122,8 +122,8 @@ def check_simulated(spec: ModelSpec) -> None:
     """
     if spec.transport != "sim":
         return
-    from dokimasia.simulation.blindspots.editing import EDITORS
     from dokimasia.simulation.embedding import EMBEDDERS
+    from dokimasia.simulation.image_edits import EDITORS
     from dokimasia.simulation.profiles import profiles
 
     name, known = spec.ref.model, (*profiles(), *EDITORS, *EMBEDDERS)
@@ -338,8 +338,8 @@ async def open_services(
                 raise
             raise problem from error
         finally:
-            for one in helpers:
-                one.cancel()
+            for helper in helpers:
+                helper.cancel()
             if stop.at_once:
                 await gateway.abort()
             await (gateway.drain() if transports else gateway.aclose())

@@ -16,7 +16,6 @@ from fastapi.routing import APIRoute
 from starlette.middleware import Middleware
 from starlette.staticfiles import StaticFiles
 
-from dokimasia import __version__
 from dokimasia.errors import ConfigError
 from dokimasia.service import pages
 from dokimasia.service.drawing import error_page, refusal_page
@@ -26,6 +25,7 @@ from dokimasia.service.problems import PROBLEMS, handle_problems
 from dokimasia.service.response_cache import ResponseCache
 from dokimasia.service.routes import api_routers
 from dokimasia.service.state import Service
+from dokimasia.version import __version__
 
 DESCRIPTION = """Runs of every method over HTTP: begin, watch, stop, resume, fork, show, export, report; uploads, trees,
 and decisions of people. Errors are `application/problem+json` with the sentence that the command line prints."""

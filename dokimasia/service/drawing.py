@@ -12,7 +12,6 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 from starlette.routing import Match
 
-from dokimasia import __version__
 from dokimasia.operations.operation import RequestRefused
 from dokimasia.report.blocks import Block
 from dokimasia.report.drawing import Charts, draw_blocks
@@ -20,6 +19,7 @@ from dokimasia.report.figures import several
 from dokimasia.report.page import embedded
 from dokimasia.service.guard import Caller
 from dokimasia.service.state import person_of, service_of
+from dokimasia.version import __version__
 
 MENU = (
     ("/", "Runs"),

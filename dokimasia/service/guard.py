@@ -18,11 +18,11 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import HTTPConnection, Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from dokimasia import __version__
 from dokimasia.errors import ConfigError
 from dokimasia.log import logger
 from dokimasia.operations.operation import RequestRefused, Right
 from dokimasia.service.problems import ErrorPage, refusal
+from dokimasia.version import __version__
 
 MANY_CLIENTS = 10_000
 """Clients whose rate is remembered at most; the one not seen for longest is forgotten first."""

@@ -7,9 +7,9 @@ from dokimasia.domain.call import ChatReply
 from dokimasia.domain.identity import unit_interval
 from dokimasia.simulation.draws import Draws
 from dokimasia.simulation.profiles import CandidateProfile
-from dokimasia.simulation.scene import Question, Scene, Step
+from dokimasia.simulation.scene import Scene, SceneQuestion, SceneStep
 
-Outcome = Literal["right", "hedged", "wrong", "omitted"]
+StepOutcome = Literal["right", "hedged", "wrong", "omitted"]
 
 HEDGE = "Probably, though I am not sure: "
 FINAL = "Final answer: "
@@ -24,34 +24,34 @@ _OPENINGS = (
 _BLIND = "I cannot see any picture here, so I can only go by the words of the question."
 
 
-def answer(profile: CandidateProfile, scene: Scene, question: Question, draws: Draws) -> ChatReply:
+def answer_question(profile: CandidateProfile, scene: Scene, question: SceneQuestion, draws: Draws) -> ChatReply:
     """Return the candidate's answer to a question of the planted world, with the faults that are planted in it."""
-    outcomes: list[Outcome] = [
+    outcomes: list[StepOutcome] = [
         step_outcome(profile, scene, step, number, draws) for number, step in enumerate(question.steps)
     ]
-    return put(profile, question, outcomes, draws)
+    return word_answer(profile, question, outcomes, draws)
 
 
-def put(
+def word_answer(
     profile: CandidateProfile,
-    question: Question,
-    outcomes: Sequence[Outcome],
+    question: SceneQuestion,
+    outcomes: Sequence[StepOutcome],
     draws: Draws,
     *,
     final: str | None = None,
 ) -> ChatReply:
     """Return the reply that says the steps as they came out, and an answer, by default what follows from the last step."""
-    said = [not draws.chance(profile.silent, "silent", number) for number in range(len(outcomes))]
-    return deliver(profile, draws, *_text_and_half(question, outcomes, said, draws, final))
+    spoken = [not draws.chance(profile.silent, "silent", number) for number in range(len(outcomes))]
+    return deliver_reply(profile, draws, *_text_and_half(question, outcomes, spoken, draws, final))
 
 
-def final_answer(question: Question, outcomes: Sequence[Outcome], draws: Draws) -> str:
+def final_answer(question: SceneQuestion, outcomes: Sequence[StepOutcome], draws: Draws) -> str:
     """Return the final answer that follows from the steps as they came out."""
     last = len(outcomes) - 1
     return _final_answer(question, outcomes[-1], _line(question.steps[-1], outcomes[-1], last, draws), draws)
 
 
-def step_outcome(profile: CandidateProfile, scene: Scene, step: Step, number: int, draws: Draws) -> Outcome:
+def step_outcome(profile: CandidateProfile, scene: Scene, step: SceneStep, number: int, draws: Draws) -> StepOutcome:
     """Draw what becomes of one step: left out, or stated wrong, right or hedged."""
     if draws.chance(profile.omission, "omission", number):
         return "omitted"
@@ -59,25 +59,25 @@ def step_outcome(profile: CandidateProfile, scene: Scene, step: Step, number: in
     if profile.again is None:
         right = draws.chance(skill, "skill", number)
     else:
-        right = is_known(profile, scene, step) or draws.chance(min(profile.again, skill), "luck", number)
+        right = knows_step(profile, scene, step) or draws.chance(min(profile.again, skill), "luck", number)
     if not right:
         return "wrong"
     return "hedged" if draws.chance(profile.hedging, "hedging", number) else "right"
 
 
-def is_known(profile: CandidateProfile, scene: Scene, step: Step) -> bool:
+def knows_step(profile: CandidateProfile, scene: Scene, step: SceneStep) -> bool:
     """Return whether a model that is the same in every answer knows the step, beyond chance."""
     skill = profile.skill(step.capability, scene.domain)
     luck = min(profile.again or 0.0, skill)
-    return luck < 1 and fixed(profile, scene, step, "knows") < (skill - luck) / (1 - luck)
+    return luck < 1 and fixed_draw(profile, scene, step, "knows") < (skill - luck) / (1 - luck)
 
 
-def fixed(profile: CandidateProfile, scene: Scene, step: Step, what: str) -> float:
+def fixed_draw(profile: CandidateProfile, scene: Scene, step: SceneStep, what: str) -> float:
     """Return a draw in [0, 1) that belongs to a model and a step, and is the same in every request."""
     return unit_interval("fixed", what, profile.name, scene.id, step.question)
 
 
-def deliver(profile: CandidateProfile, draws: Draws, whole: str, half: str) -> ChatReply:
+def deliver_reply(profile: CandidateProfile, draws: Draws, whole: str, half: str) -> ChatReply:
     """Return the whole answer, or a refusal, a garbled reply, or `half` of the answer, at the planted rates."""
     fate = draws.unit("fate")
     if fate < profile.refusal:
@@ -92,19 +92,19 @@ def deliver(profile: CandidateProfile, draws: Draws, whole: str, half: str) -> C
     return ChatReply(text=whole, finish_reason="stop", native_finish_reason="stop")
 
 
-def answer_blind(profile: CandidateProfile, choices: Sequence[str], draws: Draws) -> ChatReply:
+def answer_without_image(profile: CandidateProfile, choices: Sequence[str], draws: Draws) -> ChatReply:
     """Return an answer without a picture: a guess among the choices, or none."""
     if choices:
         text = f"{_BLIND} My guess is one of the options.\n\n{FINAL}{draws.pick(choices, 'blind')}"
     else:
         text = f"{_BLIND} That does not settle it.\n\n{FINAL}I do not know."
-    return deliver(profile, draws, text, _BLIND[: len(_BLIND) // 2])
+    return deliver_reply(profile, draws, text, _BLIND[: len(_BLIND) // 2])
 
 
 def _text_and_half(
-    question: Question,
-    outcomes: Sequence[Outcome],
-    said: Sequence[bool],
+    question: SceneQuestion,
+    outcomes: Sequence[StepOutcome],
+    spoken: Sequence[bool],
     draws: Draws,
     answer: str | None = None,
 ) -> tuple[str, str]:
@@ -114,7 +114,7 @@ def _text_and_half(
         for number, (step, outcome) in enumerate(zip(question.steps, outcomes, strict=True))
     ]
     final = FINAL + (answer or _final_answer(question, outcomes[-1], lines[-1], draws))
-    lines = [line if told else "" for line, told in zip(lines, said, strict=True)]
+    lines = [line if is_spoken else "" for line, is_spoken in zip(lines, spoken, strict=True)]
     whole = "\n\n".join(part for part in (opening, _lines(lines), final) if part)
     half = "\n\n".join(part for part in (opening, _lines(lines[: len(lines) // 2]), "After that, what I") if part)
     return whole, half
@@ -124,7 +124,7 @@ def _lines(lines: Sequence[str]) -> str:
     return "\n".join(line for line in lines if line)
 
 
-def _line(step: Step, outcome: Outcome, number: int, draws: Draws) -> str:
+def _line(step: SceneStep, outcome: StepOutcome, number: int, draws: Draws) -> str:
     if outcome == "omitted":
         return ""
     if outcome == "wrong":
@@ -132,10 +132,10 @@ def _line(step: Step, outcome: Outcome, number: int, draws: Draws) -> str:
     return HEDGE + step.statement if outcome == "hedged" else step.statement
 
 
-def _final_answer(question: Question, last: Outcome, line: str, draws: Draws) -> str:
+def _final_answer(question: SceneQuestion, last: StepOutcome, line: str, draws: Draws) -> str:
     """The right answer if the last step came out right, hedged or not; else a wrong one, that of its line if any."""
     if last in ("right", "hedged"):
         return question.answer
     wrong = [choice for choice in question.choices if choice != question.answer] or list(question.wrong_answers)
-    said = [one for one in wrong if one.casefold() in line.casefold()]
-    return draws.pick(said or wrong, "answer")
+    answers_in_line = [answer for answer in wrong if answer.casefold() in line.casefold()]
+    return draws.pick(answers_in_line or wrong, "answer")

@@ -7,7 +7,7 @@ from dokimasia.domain.call import Chat, Embedding, ImageEdit, Message, Usage
 from dokimasia.domain.identity import digest, unit_interval
 from dokimasia.prompts import without_form
 
-T = TypeVar("T")
+Choice = TypeVar("Choice")
 
 CHARACTERS_PER_TOKEN = 4
 IMAGE_TOKENS = 258
@@ -17,8 +17,8 @@ def bare_name(model: str) -> str:
     """Return the simulated model's own name: `openai/sim/strong` is `sim/strong`; other names stay as they are."""
     if model.startswith("sim/"):
         return model
-    _, found, rest = model.partition("/sim/")
-    return f"sim/{rest}" if found else model
+    _, separator, rest = model.partition("/sim/")
+    return f"sim/{rest}" if separator else model
 
 
 def canonical_messages(messages: Sequence[Message]) -> list[Any]:
@@ -48,17 +48,17 @@ def request_hash(call: Chat | Embedding | ImageEdit) -> str:
     if call.kind == "embedding":
         return digest("sim-embedding/1", [bare_name(call.model.model), list(call.texts), call.repeat])
     if call.kind == "image_edit":
-        asked = [bare_name(call.model.model), call.image.sha256, call.instruction, call.extra, call.repeat]
-        return digest("sim-image-edit/1", asked)
-    asked = {
+        identity = [bare_name(call.model.model), call.image.sha256, call.instruction, call.extra, call.repeat]
+        return digest("sim-image-edit/1", identity)
+    identity = {
         "model": bare_name(call.model.model),
         "messages": canonical_messages(call.messages),
         "sampling": call.sampling.model_dump(mode="json", exclude_none=True),
         "seed": call.repeat,
     }
     if call.tools:
-        asked["tools"] = [tool.name for tool in call.tools]
-    return digest("sim-request/1", asked)
+        identity["tools"] = [tool.name for tool in call.tools]
+    return digest("sim-request/1", identity)
 
 
 class Draws:
@@ -75,7 +75,7 @@ class Draws:
         """Return true with probability `rate`."""
         return self.unit(*name) < rate
 
-    def pick(self, among: Sequence[T], *name: str | int) -> T:
+    def pick(self, among: Sequence[Choice], *name: str | int) -> Choice:
         """Return one of the items, each equally likely."""
         return among[int(self.unit(*name) * len(among))]
 

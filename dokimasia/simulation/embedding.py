@@ -10,9 +10,8 @@ from dokimasia.domain.call import Embedding, EmbeddingReply, Usage
 from dokimasia.domain.identity import digest
 from dokimasia.errors import NotFound
 from dokimasia.simulation.draws import bare_name, count_tokens
-from dokimasia.simulation.foreign import content_words
-from dokimasia.simulation.tree.lexicon import every
-from dokimasia.simulation.tree.sense import sense
+from dokimasia.simulation.lexicon import all_capabilities, sense_of_criterion
+from dokimasia.simulation.unknown_inputs import content_words
 
 EMBEDDERS = ("sim/embedding",)
 DIMENSIONS = 64
@@ -22,7 +21,7 @@ MEANING, WORDS = 0.9, 0.436
 _APART = re.compile(r"[^\w-]+")
 
 
-def embed(call: Embedding) -> EmbeddingReply:
+def embed_texts(call: Embedding) -> EmbeddingReply:
     """Return a vector of unit length for each text; equal texts get equal vectors.
 
     Raises:
@@ -40,33 +39,37 @@ def embed(call: Embedding) -> EmbeddingReply:
 @lru_cache(maxsize=50_000)
 def _vector(text: str) -> tuple[float, ...]:
     words = content_words(text)
-    of_words = _unit([fsum(column) for column in zip(*(_direction("word", word) for word in words), strict=True)])
-    path = _meant(text)
+    of_words = _unit_length(
+        [fsum(column) for column in zip(*(_direction("word", word) for word in words), strict=True)]
+    )
+    path = _meant_capability(text)
     if path is None:
         return tuple(round(number, 6) for number in of_words or _direction("text", text))
     meant = _direction("capability", path)
-    mixed = [MEANING * one + WORDS * other for one, other in zip(meant, of_words or meant, strict=True)]
-    return tuple(round(number, 6) for number in _unit(mixed))
+    mixed = [MEANING * meaning + WORDS * wording for meaning, wording in zip(meant, of_words or meant, strict=True)]
+    return tuple(round(number, 6) for number in _unit_length(mixed))
 
 
-def _meant(text: str) -> str | None:
+def _meant_capability(text: str) -> str | None:
     """Return the planted capability whose name stands in a text (the longest name counts), or that it probes."""
     plain = f" {_APART.sub(' ', text.casefold())} "
-    found = [(len(name), path) for name, path in _names() if f" {name} " in plain]
-    return max(found)[1] if found else sense(text).planted
+    matches = [(len(name), path) for name, path in _capability_names() if f" {name} " in plain]
+    return max(matches)[1] if matches else sense_of_criterion(text).planted
 
 
 @lru_cache(maxsize=1)
-def _names() -> tuple[tuple[str, str], ...]:
-    return tuple((name.casefold(), path) for path, capability in every().items() for name in capability.names)
+def _capability_names() -> tuple[tuple[str, str], ...]:
+    return tuple(
+        (name.casefold(), path) for path, capability in all_capabilities().items() for name in capability.names
+    )
 
 
 @lru_cache(maxsize=20_000)
 def _direction(*key: str) -> tuple[float, ...]:
     rng = Random(digest("sim-embedding/direction", list(key)))
-    return tuple(_unit([rng.gauss(0, 1) for _ in range(DIMENSIONS)]))
+    return tuple(_unit_length([rng.gauss(0, 1) for _ in range(DIMENSIONS)]))
 
 
-def _unit(numbers: Sequence[float]) -> list[float]:
+def _unit_length(numbers: Sequence[float]) -> list[float]:
     length = sqrt(fsum(number * number for number in numbers))
     return [number / length for number in numbers] if length else []

@@ -1,4 +1,4 @@
-"""How a simulated panel member works on descriptions: it compares, ranks, rewrites and votes, rates and files a picture."""
+"""How a simulated model describes a picture: which facts it tells, which of them wrong, and in whose manner."""
 
 from collections.abc import Mapping, Sequence
 from hashlib import sha256
@@ -7,14 +7,117 @@ from xml.sax.saxutils import escape
 
 from dokimasia.domain.call import ChatReply
 from dokimasia.domain.identity import unit_interval
-from dokimasia.simulation.candidates import REFUSAL
-from dokimasia.simulation.depicted import Depicted, Key, same_value, statements
-from dokimasia.simulation.describing import in_manner, manner_of, reading_of
+from dokimasia.simulation.candidates import REFUSAL, deliver_reply
 from dokimasia.simulation.draws import Draws
-from dokimasia.simulation.profiles import JudgeProfile, PanelProfile, Profile, Slip, as_judge, as_member
-from dokimasia.simulation.reading import read_json
+from dokimasia.simulation.picture_content import FactKey, PictureContent, PictureFact, read_statements, same_value
+from dokimasia.simulation.profiles import (
+    CandidateProfile,
+    JudgeProfile,
+    PanelProfile,
+    Profile,
+    Slip,
+    as_judge,
+    as_member,
+)
+from dokimasia.simulation.requests import read_json
 
-PROMPTS = ("peer_review", "peer_review_published", "peer_vote", "peer_vote_published", "density", "domain")
+HARDER, EASIER = 2.5, 0.5
+"""How many times as often as on average a hard fact, and any other one, is told wrong."""
+
+MOST_WRONG = 0.95
+LURE_SHARE = 0.8
+"""How often a hard fact that is told wrong is told as its lure; others fall on each false value alike."""
+
+_FIRST = (
+    "Going over the picture",
+    "Taking the whole picture",
+    "Looking closely",
+    "At a first look and a second",
+    "As the picture has it",
+    "For whoever cannot see it",
+    "With care",
+    "In plain words",
+)
+_SECOND = (
+    "from the left to the right",
+    "from the top down",
+    "part by part",
+    "from the middle outwards",
+    "from the large to the small",
+    "corner by corner",
+    "one thing after the other",
+)
+_PACE = ("slowly", "in order", "without haste", "as plainly as I can", "as it comes", "thing for thing")
+_THIRD = (
+    "this is what it shows.",
+    "these things are there.",
+    "here is what can be made out.",
+    "it holds the following.",
+    "so much can be seen.",
+    "the following is in it.",
+    "I can tell this of it.",
+)
+
+
+def describe_picture(profile: Profile, picture: PictureContent, draws: Draws) -> ChatReply:
+    """Return the model's description of a picture, one sentence a fact, with what is planted in it."""
+    member = as_member(profile, picture.domain)
+    sentences = [
+        point.sentence(value)
+        for number, point in enumerate(picture.points)
+        if (value := told_value(member, point, number, draws)) is not None
+    ]
+    whole = in_manner(profile.name, sentences)
+    if isinstance(profile, CandidateProfile):
+        return deliver_reply(profile, draws, whole, in_manner(profile.name, sentences[: len(sentences) // 2]) + " The")
+    return ChatReply(text=whole, finish_reason="stop", native_finish_reason="stop")
+
+
+def told_value(member: PanelProfile, point: PictureFact, number: int, draws: Draws) -> str | None:
+    """Return the value that a draft gives a fact, or None where it leaves it out; a disputed one is always told."""
+    if point.readings:
+        return reading_of_member(member, point)
+    if not draws.chance(member.telling, "telling", number):
+        return None
+    if not draws.chance(wrong_rate(member, point), "wrong", number):
+        return point.value
+    if point.hard and draws.chance(LURE_SHARE, "lure", number):
+        return point.false[0]
+    return draws.pick(point.false, "false", number)
+
+
+def wrong_rate(member: PanelProfile, point: PictureFact) -> float:
+    """Return the probability that a fact which the member tells is told wrong."""
+    return min(MOST_WRONG, member.false_facts * (HARDER if point.hard else EASIER))
+
+
+def reading_of_member(member: PanelProfile, point: PictureFact) -> str:
+    """Return the reading of a disputed fact that a member holds whenever it writes."""
+    return point.readings[stance_of(member) % len(point.readings)]
+
+
+def stance_of(member: PanelProfile) -> int:
+    """Return the number of the reading that a member holds."""
+    if member.stance is not None:
+        return member.stance
+    return int(unit_interval("stance", member.name) * 6)
+
+
+def manner_of(name: str) -> str:
+    """Return the words with which a model begins every description, by which it knows its own again."""
+    words = (
+        among[int(unit_interval("manner", name, position) * len(among))]
+        for position, among in enumerate((_FIRST, _SECOND, _PACE, _THIRD))
+    )
+    return ", ".join(words)
+
+
+def in_manner(name: str, sentences: list[str]) -> str:
+    """Return a description of these sentences as the model of that name puts it."""
+    return " ".join([manner_of(name), *sentences])
+
+
+PANEL_PROMPTS = ("peer_review", "peer_review_published", "peer_vote", "peer_vote_published", "density", "domain")
 """The prompts that are answered here."""
 
 SPARSE_SHARE = 0.15
@@ -31,11 +134,11 @@ TALK = (
 CHATTER = "Each of these has something to be said for it, and I would rather talk about the picture as a whole."
 
 
-class Read(NamedTuple):
+class CandidateReading(NamedTuple):
     """A candidate as a member reads it: its text, and the value that it gives to each thing that the picture shows."""
 
     text: str
-    values: Mapping[Key, str]
+    values: Mapping[FactKey, str]
     true: int
     false: int
 
@@ -45,18 +148,18 @@ class Read(NamedTuple):
         return unit_interval("charm", sha256(self.text.encode()).hexdigest())
 
 
-def reply(
-    profile: Profile, prompt: str, inputs: Mapping[str, str], picture: Depicted | None, draws: Draws
+def panel_reply(
+    profile: Profile, prompt: str, inputs: Mapping[str, str], picture: PictureContent | None, draws: Draws
 ) -> ChatReply:
     """Return the reply of a panel member, or of a filter's judge, to one of the prompts that are answered here."""
     member = as_member(profile, picture.domain if picture else "natural")
-    slip = slip_of(member, draws)
+    slip = draw_slip(member, draws)
     if slip == "refuses":
         return ChatReply(text=REFUSAL, refusal=REFUSAL, finish_reason="stop", native_finish_reason="stop")
     if picture is None or (slip is not None and slip not in ("out_of_range", "one_short")):
         text = CHATTER
     elif prompt == "density":
-        text = _density(as_judge(profile), picture, draws, slip)
+        text = _density_ratings(as_judge(profile), picture, draws, slip)
     elif prompt == "domain":
         text = f"It is {picture.domain} work by what stands in it.\n<domain>{picture.domain}</domain>"
         text = text.replace(picture.domain, "other") if slip else text
@@ -64,11 +167,11 @@ def reply(
         candidates = read_candidates(inputs["candidates"], picture)
         if prompt.endswith("_published"):
             member = member.model_copy(update={"keeps": 0.0, "ties": False})
-        text = _compared(member, candidates, picture, draws, slip, voting=prompt.startswith("peer_vote"))
+        text = _comparison(member, candidates, picture, draws, slip, voting=prompt.startswith("peer_vote"))
     return ChatReply(text=text, finish_reason="stop", native_finish_reason="stop")
 
 
-def slip_of(profile: PanelProfile | JudgeProfile, draws: Draws) -> Slip | None:
+def draw_slip(profile: PanelProfile | JudgeProfile, draws: Draws) -> Slip | None:
     """Draw whether the reply is of no use, and how."""
     fate = draws.unit("slip")
     for slip, rate in sorted(profile.slips.items()):
@@ -78,7 +181,7 @@ def slip_of(profile: PanelProfile | JudgeProfile, draws: Draws) -> Slip | None:
     return None
 
 
-def density_of(picture: Depicted) -> tuple[int, int]:
+def density_of(picture: PictureContent) -> tuple[int, int]:
     """Return the planted density of a picture: visual complexity and informativeness, 1 to 10."""
     if unit_interval("sparse", picture.id) < SPARSE_SHARE:
         return 1 + int(3 * unit_interval("sparse-complexity", picture.id)), 2
@@ -86,25 +189,25 @@ def density_of(picture: Depicted) -> tuple[int, int]:
     return min(10, 3 + len(picture.points) // 5 + more), min(10, 2 + len(picture.points) // 3)
 
 
-def read_candidates(text: str, picture: Depicted) -> list[Read]:
+def read_candidates(text: str, picture: PictureContent) -> list[CandidateReading]:
     """Return the candidates of a prompt, in order; none where the list cannot be read."""
     rows = read_json(text)
     texts = [row.get("text") for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
-    return [read(one, picture) for one in texts if isinstance(one, str)]
+    return [read_candidate(candidate, picture) for candidate in texts if isinstance(candidate, str)]
 
 
-def read(text: str, picture: Depicted) -> Read:
+def read_candidate(text: str, picture: PictureContent) -> CandidateReading:
     """Return a text as a reader who sees the picture knows it: which statements are true, and which are false."""
-    known = picture.by_key
-    values = {stated.key: stated.value for stated in statements(text) if stated.key in known}
-    right = [same_value(value, known[key].value) for key, value in values.items() if not known[key].readings]
-    return Read(text, values, sum(right), len(right) - sum(right))
+    facts = picture.by_key
+    values = {statement.key: statement.value for statement in read_statements(text) if statement.key in facts}
+    right = [same_value(value, facts[key].value) for key, value in values.items() if not facts[key].readings]
+    return CandidateReading(text, values, sum(right), len(right) - sum(right))
 
 
-def vote(member: PanelProfile, candidates: Sequence[Read], picture: Depicted, draws: Draws) -> int:
+def vote(member: PanelProfile, candidates: Sequence[CandidateReading], picture: PictureContent, draws: Draws) -> int:
     """Return the number, from 0, of the candidate that a member votes for."""
     own = manner_of(member.name)
-    mine = next((number for number, one in enumerate(candidates) if one.text.startswith(own)), None)
+    mine = next((number for number, candidate in enumerate(candidates) if candidate.text.startswith(own)), None)
     if mine is not None and draws.chance(member.self_preference, "own"):
         return mine
     if draws.chance(member.position_bias, "first"):
@@ -112,37 +215,37 @@ def vote(member: PanelProfile, candidates: Sequence[Read], picture: Depicted, dr
     wanted = _own_reading(member, candidates, picture)
     if wanted is not None:
         return wanted
-    return _ranked(candidates, looks=draws.chance(member.detects_false, "looks"))[0]
+    return _rank(candidates, looks=draws.chance(member.detects_false, "looks"))[0]
 
 
-def rewrite(member: PanelProfile, candidates: Sequence[Read], picture: Depicted, draws: Draws) -> str:
+def rewrite(member: PanelProfile, candidates: Sequence[CandidateReading], picture: PictureContent, draws: Draws) -> str:
     """Return a description that is better by what the member looked at in the picture.
 
     It goes by the text that it takes for the best, strikes or mends what it looked at and found false there, and adds
     what others say where it looked and found that true. Who looks at nothing hands the best-reading text on.
     """
-    base = candidates[_ranked(candidates, looks=_looks(member, draws))[0]]
+    base = candidates[_rank(candidates, looks=_goes_by_picture(member, draws))[0]]
     sentences: list[str] = []
     for number, point in enumerate(picture.points):
         if point.readings:
-            sentences.append(point.sentence(reading_of(member, point)))
+            sentences.append(point.sentence(reading_of_member(member, point)))
             continue
         looked = draws.chance(member.detects_false, "looks-at", number)
-        stated = [one.values[point.key] for one in candidates if point.key in one.values]
+        values = [candidate.values[point.key] for candidate in candidates if point.key in candidate.values]
         if not looked:
             if point.key in base.values:
                 sentences.append(point.sentence(base.values[point.key]))
             continue
         struck = draws.chance(member.false_alarm, "false-alarm", number)
-        if not struck and any(same_value(value, point.value) for value in stated):
+        if not struck and any(same_value(value, point.value) for value in values):
             sentences.append(point.sentence())
     return in_manner(member.name, sentences)
 
 
-def _compared(
+def _comparison(
     member: PanelProfile,
-    candidates: Sequence[Read],
-    picture: Depicted,
+    candidates: Sequence[CandidateReading],
+    picture: PictureContent,
     draws: Draws,
     slip: Slip | None,
     *,
@@ -151,8 +254,8 @@ def _compared(
     if not candidates:
         return CHATTER
     critiques = [
-        f"<candidate_{number}_critique>{escape(_critique(one, picture))}</candidate_{number}_critique>"
-        for number, one in enumerate(candidates, 1)
+        f"<candidate_{number}_critique>{escape(_critique(candidate, picture))}</candidate_{number}_critique>"
+        for number, candidate in enumerate(candidates, 1)
     ]
     if slip == "one_short":
         critiques.pop()
@@ -166,69 +269,71 @@ def _compared(
             f"<voting_result>\n{analysis}\n<best_candidate_id>{best}</best_candidate_id>\n"
             f"{also}<rationale>{why}</rationale>\n</voting_result>"
         )
-    ranking = [number + 1 for number in _ranked(candidates, looks=_looks(member, draws))]
+    ranking = [number + 1 for number in _rank(candidates, looks=_goes_by_picture(member, draws))]
     if slip == "one_short":
         ranking.pop()
     if slip == "out_of_range":
         ranking[0] = len(candidates) + 4
     if draws.chance(member.keeps, "keeps"):
-        given = f"<keep>{ranking[0]}</keep>"
+        proposal = f"<keep>{ranking[0]}</keep>"
     else:
         text = rewrite(member, candidates, picture, draws)
         if draws.chance(member.talks, "talks"):
             text = f"{draws.pick(TALK, 'talk').format(best=ranking[0])} {text}"
-        given = f"<rewrite>\n{text}\n</rewrite>"
+        proposal = f"<rewrite>\n{text}\n</rewrite>"
     order = ", ".join(map(str, ranking))
-    return f"<review_result>\n{analysis}\n<ranking>{order}</ranking>\n{given}\n</review_result>"
+    return f"<review_result>\n{analysis}\n<ranking>{order}</ranking>\n{proposal}\n</review_result>"
 
 
-def equally_good(member: PanelProfile, candidates: Sequence[Read], best: int) -> list[int]:
+def equally_good(member: PanelProfile, candidates: Sequence[CandidateReading], best: int) -> list[int]:
     """Return the numbers, from 1, of other candidates that are as true and as complete, for a member that says so."""
     if not member.ties:
         return []
     merit = candidates[best].false, candidates[best].true
-    return [at + 1 for at, one in enumerate(candidates) if at != best and (one.false, one.true) == merit]
+    return [
+        at + 1 for at, candidate in enumerate(candidates) if at != best and (candidate.false, candidate.true) == merit
+    ]
 
 
-def _critique(one: Read, picture: Depicted) -> str:
-    missing = len(picture.points) - len(one.values)
-    return f"It tells {len(one.values)} of the things that are there and leaves {missing} out."
+def _critique(candidate: CandidateReading, picture: PictureContent) -> str:
+    missing = len(picture.points) - len(candidate.values)
+    return f"It tells {len(candidate.values)} of the things that are there and leaves {missing} out."
 
 
-def _own_reading(member: PanelProfile, candidates: Sequence[Read], picture: Depicted) -> int | None:
+def _own_reading(member: PanelProfile, candidates: Sequence[CandidateReading], picture: PictureContent) -> int | None:
     """The candidate with the reading that the member takes for right at the vote, where a fact is disputed.
 
     Looking again it may take another of the candidates' readings than its own: the one so many further on, which is a
     number of the picture's. So members who read differently vote differently, and nobody's vote favours its own text.
     """
     for point in picture.disputed:
-        told = [one.values.get(point.key, "").casefold() for one in candidates]
-        present = [reading for reading in point.readings if reading.casefold() in told]
-        own = reading_of(member, point)
+        values = [candidate.values.get(point.key, "").casefold() for candidate in candidates]
+        present = [reading for reading in point.readings if reading.casefold() in values]
+        own = reading_of_member(member, point)
         if own not in present:
             continue
         turn = int(unit_interval("turn", picture.id) * len(present))
         wanted = present[(present.index(own) + turn) % len(present)].casefold()
-        return min((at for at, value in enumerate(told) if value == wanted), key=lambda at: _merit(candidates[at]))
+        return min((at for at, value in enumerate(values) if value == wanted), key=lambda at: _merit(candidates[at]))
     return None
 
 
-def _merit(one: Read) -> tuple[int, int, float]:
+def _merit(candidate: CandidateReading) -> tuple[int, int, float]:
     """No false statement first, then completeness; between equals, how it reads."""
-    return one.false, -one.true, -one.charm
+    return candidate.false, -candidate.true, -candidate.charm
 
 
-def _looks(member: PanelProfile, draws: Draws) -> bool:
+def _goes_by_picture(member: PanelProfile, draws: Draws) -> bool:
     """Whether the member goes by the picture, or by how the texts read, when it ranks them and rewrites the first."""
     return draws.chance(member.detects_false, "compares")
 
 
-def _ranked(candidates: Sequence[Read], *, looks: bool) -> list[int]:
+def _rank(candidates: Sequence[CandidateReading], *, looks: bool) -> list[int]:
     """All candidates, the best first: for who looks at the picture, else for who goes by how they read."""
     return sorted(range(len(candidates)), key=lambda at: _merit(candidates[at]) if looks else -candidates[at].charm)
 
 
-def _density(judge: JudgeProfile, picture: Depicted, draws: Draws, slip: Slip | None) -> str:
+def _density_ratings(judge: JudgeProfile, picture: PictureContent, draws: Draws, slip: Slip | None) -> str:
     ratings: list[str] = []
     for name, planted in zip(("visual_complexity", "informativeness"), density_of(picture), strict=True):
         rating = planted

@@ -1,13 +1,20 @@
-"""Simulated people: what each says of a thing whose true rating is planted, with noise of their own."""
+"""Simulated people: their ratings of things whose true rating is planted, and their labels of perturbed answers."""
 
-from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+import hashlib
+import json
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
 
-from dokimasia.domain.blindspots import LABELS, Label
+from dokimasia.domain.blindspots import LABELS, NEUTRAL, Label
 from dokimasia.domain.identity import unit_interval
+from dokimasia.simulation.gold_answers import faults_in_text
+from dokimasia.simulation.image_edits import faults_in_image
+from dokimasia.simulation.picture import read_scene
+from dokimasia.simulation.picture_content import content_of_photograph, content_of_scene
 
 
-class Person(NamedTuple):
+class SimulatedPerson(NamedTuple):
     """A person's planted habits: one rating off with probability `noise`, and any rating at all with probability `careless`.
 
     The two exclude each other. At an end of the scale the noise goes inwards. Of a label, noise takes it for the one that
@@ -19,43 +26,50 @@ class Person(NamedTuple):
     careless: float = 0.0
 
 
-PEOPLE = (Person("anna", noise=0.2), Person("ben", noise=0.3), Person("carla", noise=0.25), Person("dan", careless=0.3))
+PEOPLE = (
+    SimulatedPerson("anna", noise=0.2),
+    SimulatedPerson("ben", noise=0.3),
+    SimulatedPerson("carla", noise=0.25),
+    SimulatedPerson("dan", careless=0.3),
+)
 """Four people who agree to a degree."""
 
-CAREFUL = Person("eva", noise=0.02)
+CAREFUL_PERSON = SimulatedPerson("eva", noise=0.02)
 """A person who is nearly always right: noise in the labels of harmless changes reads as a judge's false alarms."""
 
 
-def chances(person: Person, low: int, high: int) -> list[list[float]]:
+def rating_chances(person: SimulatedPerson, low: int, high: int) -> list[list[float]]:
     """Return with what probability a person gives each rating of a scale, by the true one; both from the lowest on."""
     count = high - low + 1
     rows: list[list[float]] = []
     for true in range(count):
         row = [person.careless / count] * count
         row[true] += 1 - person.noise - person.careless
-        near = [one for one in (true - 1, true + 1) if 0 <= one < count]
-        for one in near:
-            row[one] += person.noise / len(near)
+        neighbours = [rating for rating in (true - 1, true + 1) if 0 <= rating < count]
+        for rating in neighbours:
+            row[rating] += person.noise / len(neighbours)
         rows.append(row)
     return rows
 
 
-def said(person: Person, true: int, low: int, high: int, *thing: str | int) -> int:
+def rating_of(person: SimulatedPerson, true: int, low: int, high: int, *thing: str | int) -> int:
     """Return what a person says of a thing, drawn by both."""
     draw = unit_interval("person", person.name, *thing)
-    for rating, chance in enumerate(chances(person, low, high)[true - low], start=low):
+    for rating, chance in enumerate(rating_chances(person, low, high)[true - low], start=low):
         if draw < chance:
             return rating
         draw -= chance
     return high
 
 
-def filled(items: Sequence[str], truths: Sequence[int], person: Person, low: int, high: int) -> dict[str, int]:
+def ratings_of_items(
+    items: Sequence[str], truths: Sequence[int], person: SimulatedPerson, low: int, high: int
+) -> dict[str, int]:
     """Return a person's ratings of items by name."""
-    return {item: said(person, true, low, high, item) for item, true in zip(items, truths, strict=True)}
+    return {item: rating_of(person, true, low, high, item) for item, true in zip(items, truths, strict=True)}
 
 
-MISTAKEN: Mapping[Label, Label] = {
+MISTAKEN_LABELS: Mapping[Label, Label] = {
     "valid": "score_invariant",
     "score_invariant": "valid",
     "incorrect": "valid",
@@ -65,15 +79,15 @@ MISTAKEN: Mapping[Label, Label] = {
 """What a person who mistakes one label of a perturbation takes it for."""
 
 
-def label_chances(person: Person, true: Label) -> dict[Label, float]:
+def label_chances(person: SimulatedPerson, true: Label) -> dict[Label, float]:
     """Return with what probability a person gives each label to a perturbation of which one is true."""
-    found = dict.fromkeys(LABELS, person.careless / len(LABELS))
-    found[true] += 1 - person.noise - person.careless
-    found[MISTAKEN[true]] += person.noise
-    return found
+    label_rates = dict.fromkeys(LABELS, person.careless / len(LABELS))
+    label_rates[true] += 1 - person.noise - person.careless
+    label_rates[MISTAKEN_LABELS[true]] += person.noise
+    return label_rates
 
 
-def labelled(person: Person, true: Label, *thing: str | int) -> Label:
+def label_of_person(person: SimulatedPerson, true: Label, *thing: str | int) -> Label:
     """Return the label that a person gives a perturbation, drawn by both."""
     draw = unit_interval("person", person.name, *thing)
     for label, chance in label_chances(person, true).items():
@@ -81,3 +95,47 @@ def labelled(person: Person, true: Label, *thing: str | int) -> Label:
             return label
         draw -= chance
     return true
+
+
+def true_label(dimension: str, gold: Collection[str], changed: Collection[str]) -> Label:
+    """Return which label is true of a change that was meant as one of a dimension.
+
+    Args:
+        dimension: what it was meant as.
+        gold: the dimensions that the gold answer is at fault in.
+        changed: those that the changed answer is at fault in.
+    """
+    new = set(changed) - set(gold)
+    if not new:
+        return "score_invariant"
+    return "valid" if new == {dimension} and dimension != NEUTRAL else "incorrect"
+
+
+def true_label_of_row(row: Mapping[str, Any], folder: Path) -> Label:
+    """Return which label is true of the perturbation of a line that `dokimasia check --export` wrote.
+
+    Args:
+        row: the line.
+        folder: where it lies, which its images are named from.
+    """
+    pictures = [(folder / name).read_bytes() for name in row["images"]]
+    if row["task"] == "text-to-image":
+        gold, changed = (faults_in_image(picture) for picture in pictures)
+        return true_label(row["dimension"], gold, changed)
+    sighting = read_scene(pictures[0])
+    picture = (
+        content_of_photograph(hashlib.sha256(pictures[0]).hexdigest())
+        if sighting is None
+        else content_of_scene(sighting[0])
+    )
+    dimensions = ({fault.dimension for fault in faults_in_text(row[name], picture)} for name in ("gold", "perturbed"))
+    return true_label(row["dimension"], *dimensions)
+
+
+def fill_label_form(form: Path, person: SimulatedPerson) -> Iterator[str]:
+    """Yield the lines of a form as a person fills it in: item, label, and who; other lines than perturbations are left out."""
+    for line in form.read_text(encoding="utf-8").splitlines():
+        row: Any = json.loads(line) if line.strip() else {}
+        if row.get("kind") == "perturbation":
+            label = label_of_person(person, true_label_of_row(row, form.parent), row["item"])
+            yield json.dumps({"item": row["item"], "label": label, "who": person.name})

@@ -10,8 +10,8 @@ import orjson
 from dokimasia.errors import NotFound
 from dokimasia.simulation.scene import Scene
 from dokimasia.simulation.scenes import LAYOUTS
+from dokimasia.simulation.scenes.draft import SceneReader
 from dokimasia.simulation.scenes.drawing import Canvas
-from dokimasia.simulation.scenes.layout import Sight
 
 KEYWORD = b"dokimasia-scene"
 """The keyword of the PNG text chunk that carries a scene: JSON with `id`, `box` and `scene`."""
@@ -26,7 +26,7 @@ Sighting = tuple[Scene, tuple[float, float, float, float]]
 """A scene and the part of its picture that an image shows, as fractions (x0, y0, x1, y1) of the whole."""
 
 
-def draw(scene: Scene) -> bytes:
+def draw_scene(scene: Scene) -> bytes:
     """Return the scene as PNG bytes that carry its facts; equal scenes give equal bytes.
 
     Raises:
@@ -38,17 +38,19 @@ def draw(scene: Scene) -> bytes:
             f"scene {scene.id}: the domain {scene.domain} has no layout {scene.layout!r}; make scenes with make_scene"
         )
     canvas = Canvas()
-    painter.paint(canvas, Sight(scene))
-    return embed(canvas.png(), scene)
+    painter.paint(canvas, SceneReader(scene))
+    return embed_scene(canvas.png(), scene)
 
 
-def embed(png: bytes, scene: Scene, box: tuple[float, float, float, float] = (0.0, 0.0, 1.0, 1.0)) -> bytes:
+def embed_scene(png: bytes, scene: Scene, box: tuple[float, float, float, float] = (0.0, 0.0, 1.0, 1.0)) -> bytes:
     """Return the PNG with the scene in its metadata; `box` is the part of it that is shown."""
     unsaid = set() if scene.disputed else {"disputed"}
-    return annotate(png, {"id": scene.id, "box": list(box), "scene": scene.model_dump(mode="json", exclude=unsaid)})
+    return with_metadata(
+        png, {"id": scene.id, "box": list(box), "scene": scene.model_dump(mode="json", exclude=unsaid)}
+    )
 
 
-def annotate(png: bytes, body: Mapping[str, Any]) -> bytes:
+def with_metadata(png: bytes, body: Mapping[str, Any]) -> bytes:
     """Return the PNG with what is said of it in its metadata, right after the header.
 
     The text is stored uncompressed, so that its bytes do not depend on the compressor's version.
@@ -64,11 +66,11 @@ def read_scene(png: bytes) -> Sighting | None:
 
     Never raises, whatever the bytes are: a damaged, oversized or forged chunk means None.
     """
-    body = read_body(png)
+    body = read_metadata(png)
     return None if body is None else _parse(body)
 
 
-def read_body(png: bytes) -> dict[str, Any] | None:
+def read_metadata(png: bytes) -> dict[str, Any] | None:
     """Return all that an image's metadata say of it, unchecked; None where they say nothing that can be read."""
     text = _find_text(png)
     try:

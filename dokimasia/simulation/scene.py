@@ -13,10 +13,10 @@ puzzle; creative and cultural."""
 
 DOMAINS: tuple[Domain, ...] = ("natural", "document", "interface", "data", "stem", "logic", "creative")
 
-Kind = Literal["recognise", "count", "relate", "read", "compare", "infer"]
+QuestionKind = Literal["recognise", "count", "relate", "read", "compare", "infer"]
 """The six kinds of question."""
 
-KINDS: tuple[Kind, ...] = ("recognise", "count", "relate", "read", "compare", "infer")
+QUESTION_KINDS: tuple[QuestionKind, ...] = ("recognise", "count", "relate", "read", "compare", "infer")
 
 
 class Fact(Value):
@@ -29,7 +29,7 @@ class Fact(Value):
     box: Box
 
 
-class Step(Value):
+class SceneStep(Value):
     """One step of a question's reference reasoning, which becomes one atomic criterion.
 
     `question` is the open sub-question (it never contains `truth`), `statement` the sentence that says it right, with
@@ -47,19 +47,19 @@ class Step(Value):
     box: Box | None = None
 
 
-class Question(Value):
+class SceneQuestion(Value):
     """A question about a scene, its answer, and the 3 to 5 steps of the reference reasoning.
 
     `wrong_answers` are answers of the same form that are false; with `choices` the answer is one of the choices' texts.
     """
 
     id: str
-    kind: Kind
+    kind: QuestionKind
     text: str
     answer: str
     wrong_answers: tuple[str, ...] = Field(min_length=2)
     choices: tuple[str, ...] = ()
-    steps: tuple[Step, ...] = Field(min_length=3, max_length=5)
+    steps: tuple[SceneStep, ...] = Field(min_length=3, max_length=5)
 
 
 class Scene(Value):
@@ -77,5 +77,10 @@ class Scene(Value):
     width: int
     height: int
     facts: tuple[Fact, ...] = Field(min_length=12, max_length=30)
-    questions: tuple[Question, ...] = Field(min_length=1)
+    questions: tuple[SceneQuestion, ...] = Field(min_length=1)
     disputed: tuple[str, ...] = ()
+
+
+def find_question(scene: Scene, text: str) -> SceneQuestion | None:
+    """Return the scene's question with exactly that text, or None."""
+    return next((question for question in scene.questions if question.text == text), None)

@@ -1,18 +1,24 @@
-"""How a simulated model keeps to a JSON schema: a value that fits it, and a judge's products in the object it asks for."""
+"""How a simulated model keeps to a JSON schema, puts a judge reply into an object, and answers a check of its abilities."""
 
+import io
 import re
+from collections.abc import Mapping
 from typing import Any, cast
 
 import orjson
+from PIL import Image
+
+from dokimasia.domain.call import Chat, ChatReply, ToolCall
+from dokimasia.simulation.draws import Draws
 
 _NUMBER = re.compile(r"\d+")
 _SCORE = re.compile(r"^(\d+) \| score: \[(\d+|not stated)\]$", re.MULTILINE)
-_LOOKED = re.compile(r"^(\d+) \| (needed: .*?) \| ([^|\n]*)$", re.MULTILINE)
+_CHECKED = re.compile(r"^(\d+) \| (needed: .*?) \| ([^|\n]*)$", re.MULTILINE)
 _WORD = re.compile(r"(\w+): (YES|NO)")
 _VERDICT = re.compile(r"\s*Verdict: \[\[(\w+)\]\]\s*$")
 
 
-def fitting(schema: Any, task: str) -> Any:
+def fit_schema(schema: Any, task: str) -> Any:
     """Return a value that fits a JSON schema; whole numbers are taken from the task's text where it has any.
 
     Knows types, `enum`, `const`, `anyOf` and `oneOf` (the first), objects with all their properties, and arrays of one
@@ -20,37 +26,39 @@ def fitting(schema: Any, task: str) -> Any:
     """
     if not isinstance(schema, dict):
         return ""
-    known = cast("dict[str, Any]", schema)
-    if "const" in known:
-        return known["const"]
-    if known.get("enum"):
-        return known["enum"][0]
+    fields = cast("dict[str, Any]", schema)
+    if "const" in fields:
+        return fields["const"]
+    if fields.get("enum"):
+        return fields["enum"][0]
     for word in ("anyOf", "oneOf"):
-        if known.get(word):
-            return fitting(known[word][0], task)
-    kind = known.get("type")
-    if kind == "object" or "properties" in known:
-        return {name: fitting(one, task) for name, one in known.get("properties", {}).items()}
+        if fields.get(word):
+            return fit_schema(fields[word][0], task)
+    kind = fields.get("type")
+    if kind == "object" or "properties" in fields:
+        return {
+            name: fit_schema(property_schema, task) for name, property_schema in fields.get("properties", {}).items()
+        }
     if kind == "array":
-        return [fitting(known.get("items", {}), task)]
+        return [fit_schema(fields.get("items", {}), task)]
     if kind in ("integer", "number"):
-        found = _NUMBER.search(task)
-        return int(found[0]) if found else 0
+        number = _NUMBER.search(task)
+        return int(number[0]) if number else 0
     return {"boolean": True, "null": None}.get(str(kind), "")
 
 
-def in_object(prompt: str, text: str) -> str:
+def judge_reply_as_object(prompt: str, text: str) -> str:
     """Return a judge's reply to a prompt as the JSON object of its output schema; another text stays as it is."""
     if prompt in ("criteria", "criteria_published", "criteria_no_chain"):
-        return orjson.dumps({"criteria": [_anchored(one) for one in orjson.loads(text)]}).decode()
+        return orjson.dumps({"criteria": [_with_anchor_object(criterion) for criterion in orjson.loads(text)]}).decode()
     if prompt == "criteria_check":
-        looked = [_looked(*line) for line in _LOOKED.findall(text)]
+        looked = [_check_row(*line) for line in _CHECKED.findall(text)]
         return orjson.dumps({"criteria": looked, "missing": ""}).decode() if looked else text
     if prompt == "checkpoints_published":
         rows = [{"n": int(number), "score": int(score)} for number, score in _SCORE.findall(text)]
         return orjson.dumps({"scores": rows}).decode() if rows else text
     if prompt == "checkpoints":
-        rows = [_told(int(number), score) for number, score in _SCORE.findall(text)]
+        rows = [_score_row(int(number), score) for number, score in _SCORE.findall(text)]
         return orjson.dumps({"scores": rows}).decode() if rows else text
     verdict = _VERDICT.search(text) if prompt == "equivalence" else None
     if verdict:
@@ -58,17 +66,79 @@ def in_object(prompt: str, text: str) -> str:
     return text
 
 
-def _looked(number: str, verdicts: str, reason: str) -> dict[str, Any]:
-    said = {name: word == "YES" for name, word in _WORD.findall(verdicts)}
-    return {"n": int(number), **said, "reason": "" if reason == "-" else reason}
+def _check_row(number: str, verdicts: str, reason: str) -> dict[str, Any]:
+    verdict_by_name = {name: word == "YES" for name, word in _WORD.findall(verdicts)}
+    return {"n": int(number), **verdict_by_name, "reason": "" if reason == "-" else reason}
 
 
-def _told(number: int, score: str) -> dict[str, Any]:
-    told = score != "not stated"
-    return {"n": number, "stated": told, "score": int(score) if told else 1}
+def _score_row(number: int, score: str) -> dict[str, Any]:
+    is_stated = score != "not stated"
+    return {"n": number, "stated": is_stated, "score": int(score) if is_stated else 1}
 
 
-def _anchored(criterion: dict[str, Any]) -> dict[str, Any]:
+def _with_anchor_object(criterion: dict[str, Any]) -> dict[str, Any]:
     """Return a criterion whose anchor is an object, also where it is the whole image."""
     anchor = criterion["anchor"]
     return criterion if isinstance(anchor, dict) else {**criterion, "anchor": {"image": 0, "box": None}}
+
+
+_BANDS = 3
+_COLOUR_VALUES = {
+    "red": (255, 0, 0),
+    "green": (0, 128, 0),
+    "blue": (0, 0, 255),
+    "yellow": (255, 255, 0),
+    "black": (0, 0, 0),
+    "white": (255, 255, 255),
+    "grey": (128, 128, 128),
+    "orange": (255, 165, 0),
+    "purple": (128, 0, 128),
+}
+
+
+def answer_probe(call: Chat, task: str, images: Mapping[str, bytes], draws: Draws) -> ChatReply:
+    """Return the reply to a check: the first tool's call where tools are offered, else a value that fits the schema
+    where there is one, else the colours of the picture from left to right.
+
+    Args:
+        call: the request.
+        task: what is asked, from which numbers are taken.
+        images: bytes by SHA-256 of the images that the request names.
+        draws: the request's draws.
+    """
+    if call.tools:
+        tool = call.tools[0]
+        arguments = orjson.dumps(fit_schema(tool.parameters, task)).decode()
+        tool_call = ToolCall(id=f"call_{draws.key[:12]}", name=tool.name, arguments=arguments)
+        return ChatReply(
+            text="", finish_reason="tool_calls", native_finish_reason="tool_calls", tool_calls=(tool_call,)
+        )
+    if call.output_schema is not None:
+        return _text_reply(orjson.dumps(fit_schema(call.output_schema, task)).decode())
+    pictures = [image for message in call.messages for image in message.images]
+    if not pictures:
+        return _text_reply("I cannot see any picture here.")
+    return _text_reply(f"From left to right: {', '.join(main_colours(images[pictures[0].sha256]))}.")
+
+
+def main_colours(data: bytes) -> list[str]:
+    """Return the names of the colours that fill the left, the middle and the right third of a picture."""
+    with Image.open(io.BytesIO(data)) as opened:
+        picture = opened.convert("RGB")
+    width, height = picture.size
+    thirds = [(width * number // _BANDS, -(-width * (number + 1) // _BANDS)) for number in range(_BANDS)]
+    return [_main_colour(picture.crop((left, 0, right, height))) for left, right in thirds]
+
+
+def _main_colour(part: Image.Image) -> str:
+    """Return the name that is nearest to the most common colour of a part of a picture."""
+    counted = part.getcolors(part.width * part.height) or []
+    _, pixel = max(counted, key=lambda pair: pair[0])
+    assert isinstance(pixel, tuple)
+    return min(
+        _COLOUR_VALUES, key=lambda name: sum((a - b) ** 2 for a, b in zip(_COLOUR_VALUES[name], pixel, strict=True))
+    )
+
+
+def _text_reply(text: str) -> ChatReply:
+    return ChatReply(text=text, finish_reason="stop", native_finish_reason="stop")

@@ -1,4 +1,4 @@
-"""The planted world: scenes by seed, questions in balance over domains and kinds, and the data file that holds them."""
+"""The planted world: scenes by seed, questions in balance over domains and kinds, and the data files that hold them."""
 
 import os
 from collections.abc import Iterable, Iterator
@@ -7,13 +7,14 @@ from typing import Any
 
 import orjson
 
-from dokimasia.simulation.blindspots.gold import gold_answer
-from dokimasia.simulation.blindspots.prompts import make_prompted, to_prompted_row
-from dokimasia.simulation.creating import make_creative, to_creative_row
-from dokimasia.simulation.depicted import depicted, fact_to_dispute
-from dokimasia.simulation.picture import draw
-from dokimasia.simulation.scene import DOMAINS, KINDS, Question, Scene
-from dokimasia.simulation.scenes.composing import make_scene
+from dokimasia.simulation.creative import make_creative, to_creative_row
+from dokimasia.simulation.gold_answers import gold_answer
+from dokimasia.simulation.image_edits import spots_of_scene
+from dokimasia.simulation.picture import draw_scene
+from dokimasia.simulation.picture_content import content_of_scene, fact_to_dispute
+from dokimasia.simulation.scene import DOMAINS, QUESTION_KINDS, Scene, SceneQuestion
+from dokimasia.simulation.scenes import make_scene
+from dokimasia.simulation.scenes.draft import article
 
 _SCENES_A_SEED = 1_000_000
 _DESCRIBED_SEED = 1_000
@@ -25,27 +26,22 @@ DISPUTED_SHARE = 0.2
 """The share of scenes to be described that have a disputed fact, unless another is asked for."""
 
 
-def find_question(scene: Scene, text: str) -> Question | None:
-    """Return the scene's question with exactly that text, or None."""
-    return next((question for question in scene.questions if question.text == text), None)
-
-
-def make_world(n_samples: int, seed: int) -> Iterator[tuple[Scene, Question]]:
+def make_world(n_samples: int, seed: int) -> Iterator[tuple[Scene, SceneQuestion]]:
     """Yield that many questions with their scenes: domains in turn, two or three questions a scene, kinds in turn.
 
     Any prefix is balanced to within one scene over domains and one question over kinds; every 210 samples hold each
     domain and kind together equally often. A shorter world is the beginning of a longer one.
     """
-    made, scenes = 0, 0
-    while made < n_samples:
+    question_count, scenes = 0, 0
+    while question_count < n_samples:
         scene = make_scene(DOMAINS[scenes % len(DOMAINS)], seed * _SCENES_A_SEED + scenes)
-        for _ in range(min(2 + scenes % 2, n_samples - made)):
-            yield scene, scene.questions[made % len(KINDS)]
-            made += 1
+        for _ in range(min(2 + scenes % 2, n_samples - question_count)):
+            yield scene, scene.questions[question_count % len(QUESTION_KINDS)]
+            question_count += 1
         scenes += 1
 
 
-def to_row(scene: Scene, question: Question) -> dict[str, Any]:
+def to_row(scene: Scene, question: SceneQuestion) -> dict[str, Any]:
     """Return the data file's row for a question; `image` is relative to the data file."""
     row: dict[str, Any] = {
         "id": question.id,
@@ -105,8 +101,8 @@ def write_gold(path: Path, n_scenes: int, seed: int, *, of_texts: bool = True) -
     """
 
     def row(scene: Scene) -> dict[str, Any]:
-        asked = {"prompt": TO_DESCRIBE, "gold": gold_answer(depicted(scene))}
-        return {"id": scene.id, "image": f"images/{scene.id}.png", **asked} | {
+        fields = {"prompt": TO_DESCRIBE, "gold": gold_answer(content_of_scene(scene))}
+        return {"id": scene.id, "image": f"images/{scene.id}.png", **fields} | {
             "category": scene.domain,
             "meta": {"scene": scene.id, "planted": True},
         }
@@ -122,14 +118,14 @@ def write_creative(path: Path, n_cases: int, seed: int) -> int:
     folder = path.parent / "images"
     folder.mkdir(parents=True, exist_ok=True)
     lines: list[bytes] = []
-    drawn = 0
+    picture_count = 0
     for case in make_creative(n_cases, seed):
         for scene in case.scenes:
-            _write(folder / f"{scene.id}.png", draw(scene))
-        drawn += len(case.scenes)
+            _write(folder / f"{scene.id}.png", draw_scene(scene))
+        picture_count += len(case.scenes)
         lines.append(orjson.dumps(to_creative_row(case), option=orjson.OPT_APPEND_NEWLINE))
     _write(path, b"".join(lines))
-    return drawn
+    return picture_count
 
 
 def _write_all(path: Path, rows: Iterable[tuple[Scene, dict[str, Any]]]) -> list[Scene]:
@@ -137,14 +133,14 @@ def _write_all(path: Path, rows: Iterable[tuple[Scene, dict[str, Any]]]) -> list
     folder = path.parent / "images"
     folder.mkdir(parents=True, exist_ok=True)
     lines: list[bytes] = []
-    drawn: dict[str, Scene] = {}
+    scenes: dict[str, Scene] = {}
     for scene, row in rows:
-        if scene.id not in drawn:
-            _write(folder / f"{scene.id}.png", draw(scene))
-            drawn[scene.id] = scene
+        if scene.id not in scenes:
+            _write(folder / f"{scene.id}.png", draw_scene(scene))
+            scenes[scene.id] = scene
         lines.append(orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE))
     _write(path, b"".join(lines))
-    return list(drawn.values())
+    return list(scenes.values())
 
 
 def _write(path: Path, data: bytes) -> None:
@@ -155,3 +151,66 @@ def _write(path: Path, data: bytes) -> None:
         part.replace(path)
     finally:
         part.unlink(missing_ok=True)
+
+
+_PROMPTED_SEED = 2_000
+_GROUND = {
+    "park": "on the green of a park, with a footpath between the two rows",
+    "street": "on a street, the back row along the house fronts and the front row on the carriageway",
+    "kitchen": "in a kitchen, on two wooden shelves",
+}
+_SKY = {
+    "sun": "the sun shines above",
+    "moon": "the moon stands in a dark sky above",
+    "cloud": "a cloud hangs above",
+}
+
+
+def generation_prompt(scene: Scene) -> str:
+    """Return the prompt by which a natural scene could have been made: it asks for all that the picture is judged by.
+
+    It names every thing with its place, the writing and what bears it, the surroundings, what must not be there, and how
+    it is to be drawn; and it has a figure of speech, which is not meant by the word.
+    """
+    facts = {fact.id: fact for fact in scene.facts}
+    spots = spots_of_scene(scene)
+    rows: dict[str, list[str]] = {"back": [], "front": []}
+    for id, fact in facts.items():
+        if id.endswith(".kind"):
+            rows["back" if "back" in fact.subject else "front"].append(
+                article(f"{facts[id.replace('.kind', '.colour')].value} {fact.value}")
+            )
+    sign = facts["sign.text"]
+    side = "left" if sign.box.x0 < 0.5 else "right"
+    setting = scene.layout
+    return (
+        f"A clear, flat, coloured drawing with dark outlines, in one manner throughout and finished to its edges. "
+        f"It shows {len(spots.things)} things of about the same size in two neat rows {_GROUND[setting]}. "
+        f"In the back row stand, from left to right, {_list_in_words(rows['back'])}; "
+        f"in the front row stand {_list_in_words(rows['front'])}. "
+        f"There is no {spots.absent[0]}, no {spots.absent[1]} and no {spots.absent[2]} anywhere. "
+        f'In the upper {side} corner a {sign.subject} bears the words "{sign.value}" and below them the number '
+        f"{facts['sign.number'].value}. On its other side {_SKY[facts['sky'].value]}. "
+        f"It is so still that nobody would think it could rain cats and dogs before evening."
+    )
+
+
+def make_prompted(n_scenes: int, seed: int) -> Iterator[Scene]:
+    """Yield that many natural scenes, other ones than other data have. A shorter world is the beginning of a longer one."""
+    for number in range(n_scenes):
+        yield make_scene("natural", (seed + _PROMPTED_SEED) * _SCENES_A_SEED + number)
+
+
+def to_prompted_row(scene: Scene) -> dict[str, Any]:
+    """Return the data file's row for a prompt; the image is the gold one, which serves it well."""
+    return {
+        "id": scene.id,
+        "image": f"images/{scene.id}.png",
+        "prompt": generation_prompt(scene),
+        "category": scene.layout,
+        "meta": {"domain": scene.domain, "scene": scene.id, "planted": True},
+    }
+
+
+def _list_in_words(names: list[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

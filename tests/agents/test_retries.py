@@ -15,9 +15,8 @@ from dokimasia.domain.options import GraphOptions
 from dokimasia.domain.sample import ImageRef, Sample
 from dokimasia.errors import CallFailed, UnparsableReply
 from dokimasia.gateway.doubles import FunctionGateway, Reply, ScriptedGateway
-from dokimasia.graphs import drive
+from dokimasia.graphs import density, drive
 from dokimasia.graphs.context import Context
-from dokimasia.graphs.density import density_filter
 from dokimasia.graphs.drive import GraphFile
 from dokimasia.graphs.reasking import gathered
 from dokimasia.prompts import recognise
@@ -205,7 +204,7 @@ async def test_a_graph_taken_up_anew_asks_only_what_failed() -> None:
         return "none" if call.repeat < draw(0, 1) else RATED
 
     gateway, store = Remembering(say), MemoryStore()
-    graph = drive.compiled(cast("GraphFile", density_filter))
+    graph = drive.compiled(cast("GraphFile", density))
     options = FilterOptions(judge="m", models={"m": SPEC})
     context = Context(gateway, store, options)
     inputs = {"sample": await store.put(Sample(id="s", images=(IMAGE,)))}

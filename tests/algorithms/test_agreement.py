@@ -5,6 +5,8 @@ import math
 import numpy as np
 import pytest
 from sklearn.metrics import cohen_kappa_score
+from statsmodels.stats.inter_rater import aggregate_raters
+from statsmodels.stats.inter_rater import fleiss_kappa as statsmodels_fleiss_kappa
 
 from dokimasia.algorithms.statistics.agreement import cohen_kappa, fleiss_kappa, krippendorff_alpha
 
@@ -59,6 +61,15 @@ def test_fleiss_kappa_of_the_published_example() -> None:
     for wrong in ([[1, 2], [1]], [[1], [2]], [[1, 1], [1, 1]], []):
         with pytest.raises(ValueError, match=r"number of ratings|one category"):
             fleiss_kappa(wrong)
+
+
+@pytest.mark.parametrize("raters", [2, 3, 7])
+def test_fleiss_kappa_agrees_with_another_implementation(raters: int) -> None:
+    """Over random ratings of any number of raters, statsmodels' value comes out to the last digit."""
+    generator = np.random.default_rng(6)
+    for _ in range(20):
+        ratings = generator.choice(5, (30, raters), p=[0.4, 0.3, 0.15, 0.1, 0.05])
+        assert fleiss_kappa(ratings.tolist()) == statsmodels_fleiss_kappa(aggregate_raters(ratings)[0])
 
 
 @pytest.mark.parametrize(("scale", "alpha"), [("nominal", 0.743), ("ordinal", 0.815), ("interval", 0.849)])

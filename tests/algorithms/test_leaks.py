@@ -6,13 +6,12 @@ other forms, too (sums, riddles, paraphrases, what is left over); those are left
 
 from collections import Counter
 from functools import partial
-from importlib import import_module
 
 import pytest
 
 from dokimasia.algorithms.leaks.check import find_leaks
+from tests.algorithms.leak_sets.loading import SETS, read_set
 
-SETS = ("known", "blind", "blind_again", "by_author_three", "by_author_four", "by_author_five", "by_author_six")
 FORMS = ("verbatim", "normal form", "number words", "choice letter")
 STOPPED = 0.98
 """Share of what is told outright that must be stopped, of each form."""
@@ -23,7 +22,7 @@ CLEAN = 0.005
 
 def test_what_is_told_outright_is_stopped_and_clean_hints_pass() -> None:
     """Over the seven sets, at least 98 % of each form told outright is stopped, and at most 0.5 % of clean hints."""
-    cases = [case for name in SETS for case in import_module(f"tests.algorithms.leak_sets.{name}").CASES]
+    cases = [case for name in SETS for case in read_set(name)]
     seen = Counter(case.form for case in cases)
     stopped = Counter(
         case.form

@@ -14,7 +14,7 @@ from dokimasia.domain.diagnosis.report import Sentence, WrittenSentence
 from dokimasia.domain.diagnosis.tables import Asset, AssetColumn, AssetRow, Figure, Mark
 from dokimasia.parsing.reports import parse_report
 from dokimasia.simulation.draws import Draws
-from dokimasia.simulation.judging.diagnosing import planned
+from dokimasia.simulation.judging.diagnosing import plan_report
 from dokimasia.simulation.profiles import JudgeProfile
 from tests.algorithms.report_tables import MODELS, columns, leaf_row, random_tables
 
@@ -258,7 +258,7 @@ def test_of_hundreds_of_sentences_the_planted_faults_are_named_and_no_other() ->
         tables = tables_of(assets, models=MODELS)
         for subject in ("", *MODELS):
             own = [(one, None) for one in assets if one.model == subject or not one.model]
-            for one in planned(profile, subject, tables_text(own), Draws(f"{seed}/{subject}")):
+            for one in plan_report(profile, subject, tables_text(own), Draws(f"{seed}/{subject}")):
                 (sentence,) = parse_report(one.text).sentences
                 found = expand(sentence, tables)
                 assert [fault.kind for fault in found.faults] == ([FAULTS[one.fault]] if one.fault else []), one

@@ -3,7 +3,7 @@
 import pytest
 
 from dokimasia.algorithms.points import is_method, possible_answers, why_unused
-from dokimasia.simulation.truths.refining import states_answer
+from dokimasia.simulation.truths.refinement import states_answer
 from dokimasia.simulation.world import make_world
 
 PARKING = "Which car is on the parking spot 33?"

@@ -21,7 +21,7 @@ from dokimasia.algorithms.taxonomy import (
     prune,
 )
 from dokimasia.algorithms.trees.checks import check_tree, diff
-from dokimasia.algorithms.trees.node_link import to_json
+from dokimasia.algorithms.trees.formats import to_json
 from dokimasia.domain.capability import CapabilityPath
 
 PATHS = [

@@ -9,21 +9,22 @@ import pytest
 
 from dokimasia.algorithms.taxonomy import add, add_all, assign, merge, new_tree, prune
 from dokimasia.algorithms.trees.checks import check_tree
-from dokimasia.algorithms.trees.node_link import (
+from dokimasia.algorithms.trees.formats import (
     FORMAT,
     from_csv,
     from_graphml,
     from_json,
     from_nodes,
     from_version,
+    from_yaml,
     to_csv,
     to_graphml,
     to_json,
     to_mermaid,
     to_nodes,
     to_version,
+    to_yaml,
 )
-from dokimasia.algorithms.trees.yaml_form import from_yaml, to_yaml
 from dokimasia.domain.capability import TreeNode, TreeVersion
 from dokimasia.errors import DataError
 from tests.hand_edits import rename

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from dokimasia.algorithms.trees.partitions import adjusted_rand, cluster_agreement, mapping_agreement
-from dokimasia.algorithms.trees.synonyms import Pair, candidate_synonyms, synonym_blocks
+from dokimasia.algorithms.trees.synonyms import SynonymPair, candidate_synonyms, synonym_blocks
 
 
 def planted(n: int, seed: int = 0) -> tuple[dict[str, str], dict[str, int]]:
@@ -88,7 +88,7 @@ def test_blocks_hold_the_most_alike_together() -> None:
     assert sum(together) >= 0.9 * 500
     assert synonym_blocks([], size=2) == []
     with pytest.raises(ValueError, match="fewer than two"):
-        synonym_blocks([Pair("a", "b", 1.0)], size=1)
+        synonym_blocks([SynonymPair("a", "b", 1.0)], size=1)
 
 
 def test_groupings_agree_as_far_as_they_are_equal() -> None:

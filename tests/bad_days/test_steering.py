@@ -20,7 +20,7 @@ from dokimasia.parsing.verdicts import parse_equivalence
 from dokimasia.prompts import Rendered, recognise, render, with_form, with_repair
 from dokimasia.settings import load_settings
 from dokimasia.simulation.profiles import JudgeProfile
-from dokimasia.simulation.reading import understand
+from dokimasia.simulation.requests import understand
 from dokimasia.simulation.respond import respond
 from dokimasia.simulation.serving.transport import SimTransport
 from dokimasia.simulation.world import make_world, write_world
@@ -62,7 +62,7 @@ def equivalence(answer: str) -> dict[str, str]:
 def judged(rendered: Rendered) -> str:
     """What the obedient judge replies."""
     call = Chat(model=ModelRef(name="o", model="sim/obedient"), messages=rendered.messages)
-    return respond(call, {}, known=OBEDIENT).text
+    return respond(call, {}, models=OBEDIENT).text
 
 
 def outside(rendered: Rendered) -> list[tuple[str, str]]:
@@ -174,7 +174,7 @@ async def test_a_run_over_two_hundred_steering_answers_scores_as_on_clean_ones(t
     answers.write_text("".join(json.dumps(line) + "\n" for line in lines))
     settings = load_settings(home=tmp_path / "home", cwd=tmp_path, env={})
     request = EvaluationRequest(data=world, judge="J", responses=answers)
-    done = await evaluate(request, settings=settings, transports={"sim": SimTransport(known=OBEDIENT)})
+    done = await evaluate(request, settings=settings, transports={"sim": SimTransport(models=OBEDIENT)})
     assert done.complete
     scores: dict[str, dict[str, float | None]] = {}
     with Home.open(settings.home, write=False) as home:

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from dokimasia.cli.main import run
-from dokimasia.simulation.people import PEOPLE, said
-from dokimasia.simulation.truths.quality import planted_quality
+from dokimasia.simulation.people import PEOPLE, rating_of
+from dokimasia.simulation.truths.judges import planted_quality
 from dokimasia.simulation.world import make_world, write_creative, write_world
 
 SIDES = ("left much better", "left better", "equal", "right better", "right much better")
@@ -150,7 +150,7 @@ def test_criteria_with_planted_faults(place: Path, judged: Path, capsys: pytest.
             scene, question = pairs[row["question"]]
             truth = planted_quality(scene, question, row["criterion"], row["ground_truth"])
             planted.append(truth)
-            values = [said(person, true, 1, 3, row["criterion"], str(at)) for at, true in enumerate(truth)]
+            values = [rating_of(person, true, 1, 3, row["criterion"], str(at)) for at, true in enumerate(truth)]
             rows.append({"item": row["item"], "accuracy": str(values[0]), "necessity": str(values[1])})
         filled.append(saved(place, person.name, rows))
     assert min(necessity for _, necessity in planted) == 1

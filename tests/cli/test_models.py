@@ -7,9 +7,8 @@ from pathlib import Path
 import pytest
 
 from dokimasia.cli.main import run
-from dokimasia.simulation.blindspots.editing import EDITORS
-from dokimasia.simulation.planted_in import PLANTED_IN
-from dokimasia.simulation.profiles import profiles
+from dokimasia.simulation.image_edits import EDITORS
+from dokimasia.simulation.profiles import PLANTED_IN, profiles
 from dokimasia.simulation.serving.server import running_server
 from dokimasia.simulation.world import write_world
 

@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 
 from dokimasia.datasets import Problem, check, open_dataset
-from dokimasia.datasets.creation import MAX_CRITERIA
-from dokimasia.datasets.creative_tasks import CATEGORIES, category_of
+from dokimasia.datasets.creation import CATEGORIES, MAX_CRITERIA, category_of
 from dokimasia.domain.sample import Sample
 from tests.datasets.conftest import encoded
 

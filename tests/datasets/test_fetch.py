@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from dokimasia.datasets.fetch import connect_tls, fetch_image, is_public
-from dokimasia.datasets.sources import ImageSource
+from dokimasia.datasets.images import ImageSource
 from dokimasia.errors import DataError
 
 from .conftest import encoded

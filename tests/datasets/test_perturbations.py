@@ -80,6 +80,8 @@ def test_items_may_share_a_sample(folder: Path) -> None:
     assert first.sample == second.sample
     with pytest.raises(DataError, match=r"line 2 \(id 'c'\): sample 's' has another prompt than on line 1"):
         _read(folder, [rows[0], rows[1] | {"prompt": "Another?"}])
+    first, second = _read(folder, [rows[0], rows[1] | {"category": None}])
+    assert first.sample == second.sample
 
 
 def test_images_may_stand_in_the_line(folder: Path) -> None:

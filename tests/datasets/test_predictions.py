@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from dokimasia.datasets import GivenResponse, name_and_file, named_file, read_responses
-from dokimasia.datasets.predictions import CUT_OFF
+from dokimasia.datasets.responses import CUT_OFF
 from dokimasia.errors import ConfigError, DataError, NotFound
 
 TEXT = '=A harbour,\twith "boats".\nO harbour!'

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from dokimasia.datasets.rankings import UNNAMED, GivenRanking, read_rankings, unknown_in
+from dokimasia.datasets.annotations import UNNAMED, GivenRanking, read_rankings, unknown_in
 from dokimasia.errors import DataError
 
 

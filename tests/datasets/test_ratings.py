@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from dokimasia.datasets.ratings import RatedModel, read_ratings
+from dokimasia.datasets.annotations import RatedModel, read_ratings
 from dokimasia.errors import DataError
 
 

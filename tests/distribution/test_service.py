@@ -66,7 +66,7 @@ async def until(reached: Callable[[], bool]) -> None:
 
 def figures(home: Home, run: Run) -> bytes:
     """The figures of a run."""
-    return orjson.dumps(METHOD.figures(home, get_run(home, run.id)))
+    return orjson.dumps(METHOD.json_figures(home, get_run(home, run.id)))
 
 
 async def test_runs_of_the_queue_are_walked_by_workers(

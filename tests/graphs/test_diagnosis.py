@@ -17,12 +17,12 @@ from dokimasia.methods.diagnosis.tables import assets_of
 from dokimasia.prompts import recognise
 from dokimasia.simulation.draws import Draws
 from dokimasia.simulation.judging.diagnosing import diagnosis_reply
+from dokimasia.simulation.lexicon import made_up_capabilities, parent_of
 from dokimasia.simulation.profiles import as_judge, find_profile
-from dokimasia.simulation.tree.lexicon import made_up, parent_of
 from dokimasia.storage.memory import MemoryStore
 from tests.planted_material import world
 
-WEAK = parent_of(next(iter(made_up())))
+WEAK = parent_of(next(iter(made_up_capabilities())))
 JUDGE = {"judge": ModelSpec(ref=ModelRef(name="judge", model="test/judge"))}
 
 

@@ -20,9 +20,9 @@ from dokimasia.graphs import drive
 from dokimasia.graphs.blindspots import image_perturbing
 from dokimasia.graphs.context import Context
 from dokimasia.prompts import recognise
-from dokimasia.simulation.blindspots.images import faults_of, reference
-from dokimasia.simulation.picture import draw
-from dokimasia.simulation.scenes.composing import make_scene
+from dokimasia.simulation.image_edits import faults_in_image, image_reference
+from dokimasia.simulation.picture import draw_scene
+from dokimasia.simulation.scenes import make_scene
 from dokimasia.simulation.serving.transport import SimTransport
 from dokimasia.storage.content.blobs import MemoryBlobs
 from dokimasia.storage.memory import MemoryLedger, MemoryStore
@@ -41,17 +41,17 @@ class World:
 
     def __init__(self, seed: int = 0) -> None:
         self.blobs, self.store = MemoryBlobs(), MemoryStore()
-        self.gold = self.keep(draw(make_scene("natural", seed)))
+        self.gold = self.keep(draw_scene(make_scene("natural", seed)))
         self.sample = Sample(id=f"s{seed}", images=(self.gold,), prompt="A street with a red cat.")
 
     def keep(self, png: bytes) -> ImageRef:
-        ref = reference(png)
+        ref = image_reference(png)
         self.blobs.put_image(png, ref)
         return ref
 
     def other(self) -> ImageRef:
         """Another image of the same size."""
-        return self.keep(draw(make_scene("natural", 99)))
+        return self.keep(draw_scene(make_scene("natural", 99)))
 
     async def walk(self, gateway: Any, dimension: str, options: PerturbOptions = OPTIONS, attempt: int = 0) -> Any:
         context = Context(gateway, self.store, options, blobs=self.blobs, attempt=attempt)
@@ -93,7 +93,9 @@ async def test_every_dimension_gives_an_edited_image(dimension: str) -> None:
     told = await world.store.get(EditInstruction, state["instruction"])
     assert (made.instruction, made.description) == (told.instruction, told.change)
     assert made.perturbed_image is not None
-    assert faults_of(world.blobs.get(made.perturbed_image.sha256)) == (() if dimension == NEUTRAL else (dimension,))
+    assert faults_in_image(world.blobs.get(made.perturbed_image.sha256)) == (
+        () if dimension == NEUTRAL else (dimension,)
+    )
     record = await world.store.get(EditRecord, state["result"][1])
     assert record.perturbed == state["result"][0]
     assert 0 < record.changed <= 1

@@ -22,7 +22,7 @@ from dokimasia.gateway.gateway import ModelGateway
 from dokimasia.gateway.litellm.transport import LiteLLMTransport
 from dokimasia.gateway.retry import RetryPolicy
 from dokimasia.graphs.context import Context
-from dokimasia.simulation.blindspots.images import faults_of
+from dokimasia.simulation.image_edits import faults_in_image
 from dokimasia.simulation.serving.faults import parse_faults
 from dokimasia.simulation.serving.server import running_server
 from dokimasia.simulation.serving.transport import SimTransport
@@ -86,7 +86,7 @@ async def test_every_dimension_over_http(served: str, way: tuple[str, Transport]
         assert not state.get("failed"), (name, state.get("reason"))
         made = await world.store.get(Perturbed, state["result"][0])
         assert made.perturbed_image is not None
-        assert faults_of(world.blobs.get(made.perturbed_image.sha256)) == (() if name == NEUTRAL else (name,))
+        assert faults_in_image(world.blobs.get(made.perturbed_image.sha256)) == (() if name == NEUTRAL else (name,))
         assert made == await own.store.get(Perturbed, same["result"][0])
 
 

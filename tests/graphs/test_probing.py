@@ -22,14 +22,13 @@ from dokimasia.graphs import drive
 from dokimasia.graphs.blindspots import probing
 from dokimasia.graphs.context import Context
 from dokimasia.prompts import default_library, recognise
-from dokimasia.simulation.blindspots import gold_answer
-from dokimasia.simulation.blindspots.images import Edit, marked, reference
-from dokimasia.simulation.blindspots.texts import plant
-from dokimasia.simulation.depicted import depicted
 from dokimasia.simulation.draws import Draws
-from dokimasia.simulation.picture import draw
+from dokimasia.simulation.gold_answers import gold_answer, plant_error
+from dokimasia.simulation.image_edits import PlantedEdit, image_reference, save_with_edits
+from dokimasia.simulation.picture import draw_scene
+from dokimasia.simulation.picture_content import content_of_scene
 from dokimasia.simulation.scene import Domain
-from dokimasia.simulation.scenes.composing import make_scene
+from dokimasia.simulation.scenes import make_scene
 from dokimasia.simulation.serving.transport import SimTransport
 from dokimasia.storage.content.blobs import MemoryBlobs
 from dokimasia.storage.memory import MemoryLedger, MemoryStore
@@ -54,11 +53,11 @@ class World:
     def __init__(self, dimension: str = "attribute_distortion", domain: Domain = "natural") -> None:
         self.blobs, self.store = MemoryBlobs(), MemoryStore()
         scene = make_scene(domain, 5)
-        picture = depicted(scene)
-        self.image = self.keep(draw(scene))
+        picture = content_of_scene(scene)
+        self.image = self.keep(draw_scene(scene))
         self.sample = Sample(id="s", images=(self.image,), prompt="Describe the picture.")
         gold = gold_answer(picture)
-        planted = plant(dimension, gold, picture, Draws("k"))
+        planted = plant_error(dimension, gold, picture, Draws("k"))
         assert planted is not None
         self.item = Perturbed(
             sample=self.sample.digest,
@@ -71,7 +70,7 @@ class World:
         )
 
     def keep(self, png: bytes) -> ImageRef:
-        ref = reference(png)
+        ref = image_reference(png)
         self.blobs.put_image(png, ref)
         return ref
 
@@ -126,12 +125,12 @@ async def test_one_walk_asks_all_nine_ways(capabilities: Sequence[Capability]) -
     )
 
 
-def with_image(*edits: Edit) -> tuple[World, ImageRef]:
+def with_image(*edits: PlantedEdit) -> tuple[World, ImageRef]:
     """A world whose item is a generated image, the changed one with these edits in its metadata."""
     world = World()
     png = world.blobs.get(world.image.sha256)
     with Image.open(io.BytesIO(png)) as opened:
-        other = world.keep(marked(opened.convert("L").convert("RGB"), png, list(edits)))
+        other = world.keep(save_with_edits(opened.convert("L").convert("RGB"), png, list(edits)))
     world.item = Perturbed(
         sample=world.sample.digest,
         sample_id="s",
@@ -281,7 +280,7 @@ async def test_with_tools_the_near_sighted_judge_sees_what_is_small() -> None:
 async def test_with_tools_the_near_sighted_judge_sees_what_is_small_in_an_image(evaluator: str) -> None:
     """A small fault of a generated image is found by enlarging it, also where a second image is shown."""
     box = Box(x0=0.4, y0=0.4, x1=0.5, y1=0.5)
-    world, _ = with_image(Edit("typographic_corruption", box, "COFEE"))
+    world, _ = with_image(PlantedEdit("typographic_corruption", box, "COFEE"))
     for tools, found in (((), False), (("zoom",), True)):
         done = await world.walk([of(evaluator)], judge="sim/judge-nearsighted", tools=tools)
         call = done["calls"][0]

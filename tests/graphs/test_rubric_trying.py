@@ -7,7 +7,7 @@ from typing import Any
 from dokimasia.domain.rubric import RubricSet
 from dokimasia.errors import CallFailed
 from dokimasia.gateway.doubles import Reply
-from dokimasia.graphs.rubrics.trying import halves
+from dokimasia.graphs.rubrics.validation import halves
 from tests.graphs.test_rubric_making import CAPTION, POOL_TEXT, labels, made, rubric
 
 CUPS = rubric("say that the cups are two", kind="count", evidence="Two cups")

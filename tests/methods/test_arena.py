@@ -16,9 +16,8 @@ from dokimasia.domain.identity import unit_interval
 from dokimasia.errors import ConfigError, DataError
 from dokimasia.gateway.doubles import CountingTransport
 from dokimasia.methods.arena import METHOD, ArenaRequest, arena
+from dokimasia.methods.arena.figures import ArenaModel, halves, outcomes
 from dokimasia.methods.arena.request import ArenaPlan
-from dokimasia.methods.arena.rows import halves, outcomes
-from dokimasia.methods.arena.shape import ArenaModel
 from dokimasia.prompts import recognise
 from dokimasia.report.blocks import Chart, Table, plain
 from dokimasia.report.data import ReportData

@@ -10,8 +10,8 @@ import pytest
 
 from dokimasia.errors import DecidedMeanwhile, InputError, NotFound
 from dokimasia.methods.evaluation.correcting import CorrectionTarget, correct_now
-from dokimasia.methods.evaluation.taken_over import taken_digest, taken_over
-from dokimasia.methods.modes.reading import answers_of
+from dokimasia.methods.evaluation.forking import points_digest, resume_points
+from dokimasia.methods.modes.request import answers_of
 from dokimasia.methods.people.comparing import judged_of
 from dokimasia.methods.people.subjects import answers_of_run
 from dokimasia.methods.tree import measured_of
@@ -55,7 +55,7 @@ def figures(done: Finished) -> dict[str, Any]:
     """The run's figures."""
     with Home.open(done.home, write=False) as home:
         run = get_run(home, done.run)
-        return dict(method_of(run).figures(home, run))
+        return method_of(run).json_figures(home, run)
 
 
 def exported(done: Finished) -> list[dict[str, Any]]:
@@ -234,7 +234,7 @@ def test_what_is_made_from_a_run_begins_with_the_judges_own_verdicts(done: Finis
     def begins() -> list[Any]:
         with Home.open(done.home, write=False) as home:
             run = get_run(home, done.run)
-            taken = taken_digest(taken_over(home, run.id, {"score"}))
+            taken = points_digest(resume_points(home, run.id, {"score"}))
             return [taken, answers_of_run(home, run), judged_of(home, run, (1, 5)), answers_of(home, run)]
 
     before, (first, second, *_) = begins(), wrong_of(done)

@@ -8,7 +8,7 @@ import pytest
 from dokimasia.cli.main import run
 from dokimasia.domain.criterion import CriteriaSet, Criterion
 from dokimasia.domain.sample import Sample
-from dokimasia.methods.evaluation.coverage import covered_share, sample_coverage
+from dokimasia.methods.evaluation.criteria import covered_share, sample_coverage
 
 CRITERIA = CriteriaSet(
     criteria=(

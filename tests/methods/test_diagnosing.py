@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from dokimasia.algorithms.taxonomy import add
-from dokimasia.algorithms.trees.yaml_form import to_yaml
+from dokimasia.algorithms.trees.formats import to_yaml
 from dokimasia.domain.diagnosis.tables import Diagnosis
 from dokimasia.errors import InputError, NotFound
 from dokimasia.methods.diagnosis.blocks.pictures import picture_of

@@ -13,10 +13,10 @@ from dokimasia.methods.diagnosis.samples import failures, overall, pairs, ranks,
 from dokimasia.methods.diagnosis.tables import assets_of
 from dokimasia.methods.diagnosis.ties import ties, top_ties
 from dokimasia.methods.tree.reading.view import MeasuredRun
-from dokimasia.simulation.tree.lexicon import made_up, parent_of
+from dokimasia.simulation.lexicon import made_up_capabilities, parent_of
 from tests.planted_material import world
 
-WEAK = parent_of(next(iter(made_up())))
+WEAK = parent_of(next(iter(made_up_capabilities())))
 SURE = {"weak", "strong", "better", "worse"}
 
 

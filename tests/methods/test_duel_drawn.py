@@ -3,24 +3,25 @@
 import asyncio
 import io
 import re
+from collections.abc import Iterable
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
 from rich.console import Console
 
 from dokimasia.methods.arena import ArenaRequest, arena
-from dokimasia.methods.arena.blocks import ratings
-from dokimasia.methods.arena.figures import Meeting, arena_figures
+from dokimasia.methods.arena.figures import Meeting, arena_tables
+from dokimasia.methods.arena.report import ratings
 from dokimasia.methods.audit.analyses import length_bias
 from dokimasia.methods.duel import DuelRequest, duel
-from dokimasia.methods.duel.blocks import ONE_ORDER, categories, duels, lengths, places
-from dokimasia.methods.duel.figures import duel_figures
+from dokimasia.methods.duel.figures import Cases, DuelRow
+from dokimasia.methods.duel.report import ONE_ORDER, categories, duels, lengths, places
 from dokimasia.report.blocks import Block, Paragraph, Table, drawn_at, plain
 from dokimasia.report.data import ReportData
 from dokimasia.report.document import blocks_written
 from dokimasia.report.drawing import Charts, draw_section
+from dokimasia.report.fields import as_json
 from dokimasia.report.figures import bracketed
 from dokimasia.report.terminal import draw_blocks
 from dokimasia.runs.registry import method_of
@@ -30,12 +31,36 @@ from dokimasia.simulation.world import write_creative
 from dokimasia.storage.home import Home
 from dokimasia.storage.runs import get_run
 from tests.methods.test_audit_analyses import rows_of
-from tests.methods.test_duel_figures import row
+from tests.methods.test_duel_figures import duel_figures, row
+
+HEADING: dict[str, Any] = {
+    "run": "r",
+    "status": "done",
+    "simulated": [],
+    "seed": 0,
+    "skipped": [],
+    "open_items": 0,
+    "calls": 1,
+    "cost": 0.0,
+    "judge": "j",
+    "repeats": 1,
+    "judge_sees": "image",
+}
+CASES_OF_RUN = dict.fromkeys(Cases.model_fields, 0)
 
 
-def data(**summary: Any) -> ReportData:
+def data(summary: dict[str, Any]) -> ReportData:
     """A report's data with these figures alone."""
-    return cast("ReportData", SimpleNamespace(summary=summary))
+    return ReportData(cast("Any", None), cast("Any", None), summary)
+
+
+def summary(rows: Iterable[DuelRow] = (), **changes: Any) -> dict[str, Any]:
+    """The figures of a run of duels with these rows."""
+    found = duel_figures(rows, seed=0)
+    models = {name: {**model, "calls": 1, "cost": 0.0} for name, model in found["models"].items()}
+    own = {"samples": 0, "baseline": "b", "orders": 2, "factuality": "none"}
+    described = {"describer": None, "descriptions": None, "cases": CASES_OF_RUN}
+    return {**HEADING, **own, **described, **found, "models": models, **changes}
 
 
 def paragraphs(blocks: Any) -> list[str]:
@@ -48,13 +73,13 @@ def test_the_way_that_reward_goes_with_length_is_said() -> None:
     values = [(case % 5) - 2 for case in range(20)]
     rows = [row(case, one, one, longer=10 * one, model="up") for case, one in enumerate(values)]
     rows += [row(case, one, one, longer=-10 * one, model="down") for case, one in enumerate(values)]
-    section = lengths(data(length_bias=duel_figures(rows, seed=0)["length_bias"]))
+    section = lengths(data(summary(rows)))
     assert section is not None
     assert paragraphs(section.blocks)[0] == (
         "With longer answers reward rises for up (r +1.00) and falls for down (r \N{MINUS SIGN}1.00)."
     )
     audited = rows_of({"m": 0.8}, words=lambda number, passed: 100 + number % 7 if passed else 300)
-    said = length_bias(audited, seed=0)["says"]
+    said = length_bias(audited, seed=0).says
     assert said.startswith(
         "Length goes with the score for 1 of 1 models. With longer answers it falls for m (r \N{MINUS SIGN}0."
     )
@@ -64,7 +89,7 @@ def test_why_a_correlation_has_no_test_stands_under_its_table() -> None:
     """A missing p of a correlation has its reason on the page."""
     rows = [row(case, case % 3 - 1, 0, longer=case) for case in range(4)]
     found = duel_figures(rows, seed=0)["length_bias"]
-    section = lengths(data(length_bias=found))
+    section = lengths(data(summary(rows)))
     assert found["m"]["p"] is None
     assert section is not None
     assert f"m: {found['m']['reason']}." in paragraphs(section.blocks)
@@ -75,7 +100,7 @@ def test_a_length_that_was_not_tested_is_not_cleared() -> None:
 
     def lead(many: int) -> str:
         rows = [row(case, case % 3 - 1, 0, longer=(case * 7) % 5) for case in range(many)]
-        section = lengths(data(length_bias=duel_figures(rows, seed=0)["length_bias"]))
+        section = lengths(data(summary(rows)))
         assert section is not None
         return paragraphs(section.blocks)[0]
 
@@ -86,7 +111,7 @@ def test_a_length_that_was_not_tested_is_not_cleared() -> None:
 def test_only_one_order_asked_is_said_to_be_so() -> None:
     """A duel in both orders that has no verdict yet is not taken for one that asks in one order alone."""
     for orders, said in ((1, ONE_ORDER), (2, "No answer has a verdict in both orders yet.")):
-        section = places(data(places=None, models={}, orders=orders, judge="j"))
+        section = places(data(summary(orders=orders)))
         assert section is not None
         assert paragraphs(section.blocks) == [said]
 
@@ -94,11 +119,10 @@ def test_only_one_order_asked_is_said_to_be_so() -> None:
 def test_tables_next_to_each_other_have_captions_and_their_cases() -> None:
     """Tables by category and by task are told apart on the page and in Markdown, with the cases of each and of none."""
     rows = [row(case, 1, 0, category="writing" if case < 4 else "", factuality={"first": (5, 5)}) for case in range(6)]
-    found = duel_figures(rows, seed=0)["models"]
-    section = categories(data(models=found, samples=6, cases={"without_category": 2, "without_task": 0}))
+    section = categories(data(summary(rows, samples=6, cases={**CASES_OF_RUN, "without_category": 2})))
     assert section is not None
     html = draw_section(section, Charts(), browser=str)
-    text = "\n".join(blocks_written(section.blocks, data()))
+    text = "\n".join(blocks_written(section.blocks, data({})))
     for title in ("Reward by category", "Visual factuality score by category", "Reward by task"):
         assert f"<caption>{title}</caption>" in html
         assert f"**{title}**" in text
@@ -160,8 +184,7 @@ def test_what_is_open_is_not_called_failed() -> None:
     ]
     found = duel_figures(rows, seed=0)["models"]
     assert (found["m"]["verdicts"]["failed"], found["m"]["verdicts"]["open"]) == (5, 3)
-    summary = {"models": found, "baseline": "b", "judge_sees": "image", "factuality": "none", "samples": 6, "calls": 1}
-    section = duels(data(**summary, cost=0.0, cases={"general_criteria": 0}))
+    section = duels(data(summary(rows, samples=6)))
     table = next(one for one in drawn_at("terminal", section.blocks) if isinstance(one, Table))
     cells = dict(zip((one.title for one in table.columns), map(plain, table.rows[0]), strict=True))
     assert (cells["failed"], cells["open"]) == ("2", "3")
@@ -177,18 +200,17 @@ def test_answers_judged_in_one_order_alone_are_counted_wherever_duels_are_drawn(
     rows = [row(case, 2, -2, task="") for case in range(6)] + [row(case, 2, None, task="") for case in range(6, 9)]
     rows += [row(9, 2, -2, factuality=scores, task="")]
     found = duel_figures(rows, seed=0)
-    summary = {"models": found["models"], "baseline": "b", "judge_sees": "image", "factuality": "none", "samples": 10}
-    section = duels(data(**summary, calls=1, cost=0.0, cases={"general_criteria": 0}))
+    section = duels(data(summary(rows, samples=10)))
     said = "judged in one order alone, since the other order has no judgement: m 3 verdicts, 1 visual factuality score."
     terminal = io.StringIO()
     draw_blocks(Console(file=terminal, width=400, highlight=False), section.blocks)
     for drawn in (
         draw_section(section, Charts(), browser=str),
-        "\n".join(blocks_written(section.blocks, data())),
+        "\n".join(blocks_written(section.blocks, data({}))),
         terminal.getvalue(),
     ):
         assert said in drawn
-    of_places = places(data(**summary, orders=2, judge="j", places=found["places"]))
+    of_places = places(data(summary(rows)))
     assert of_places is not None
     assert paragraphs(of_places.blocks)[0].startswith("In 0.0 % of 7 answers j decides")
     assert paragraphs(of_places.blocks)[0].endswith("which both orders together take out.")
@@ -201,12 +223,8 @@ def test_answers_judged_in_one_order_alone_are_counted_wherever_duels_are_drawn(
 def test_groups_of_an_interrupted_arena_are_laid_to_the_interruption(status: str, said: str) -> None:
     """Models that have not met yet, since the run was stopped, are not said to always win or to need more cases."""
     meetings = [Meeting(row(case, one, one, model="a"), "b") for case, one in enumerate((1, -1, 0, 1))]
-    summary = arena_figures(meetings, ("a", "b", "c"), seed=0) | {
-        "status": status,
-        "judge_sees": "image",
-        "draw": "all",
-    }
-    section = ratings(data(**summary, calls=1, cost=0.0))
+    found = as_json(arena_tables(meetings, ("a", "b", "c"), seed=0))
+    section = ratings(data({**HEADING, **found, "status": status, "samples": 4, "draw": "all", "rounds": []}))
     assert said in paragraphs(section.blocks)[0]
     assert ("More cases" in paragraphs(section.blocks)[0]) is (status == "done")
 

@@ -12,8 +12,8 @@ from dokimasia.domain.call import Chat, Message
 from dokimasia.domain.duel import criteria_of
 from dokimasia.gateway.doubles import CountingTransport
 from dokimasia.methods.duel import METHOD, DuelRequest, duel
+from dokimasia.methods.duel.figures import Cases, Factuality
 from dokimasia.methods.duel.results import duel_items
-from dokimasia.methods.duel.shape import Cases, Factuality
 from dokimasia.prompts import recognise, render
 from dokimasia.report.blocks import Paragraph, plain
 from dokimasia.runs.preview import prepare

@@ -12,7 +12,7 @@ from dokimasia.errors import ConfigError, DataError, InputError
 from dokimasia.gateway.doubles import CountingTransport
 from dokimasia.gateway.events import GatewayEvent
 from dokimasia.methods.evaluation import METHOD, EvaluationRequest, evaluate
-from dokimasia.methods.evaluation.criteria_files import export_criteria, import_criteria
+from dokimasia.methods.evaluation.criteria import export_criteria, import_criteria
 from dokimasia.report.document import render_document
 from dokimasia.runs.observer import Silent
 from dokimasia.runs.plans import run_id

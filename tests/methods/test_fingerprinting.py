@@ -61,7 +61,7 @@ class Watched:
     """Simulated models that tell who they are if they are to, and that count what is asked of them."""
 
     def __init__(self, *, blabs: bool = False, stops_at: int | None = None, silent: tuple[str, ...] = ()) -> None:
-        self.inner = SimTransport(known=KNOWN)
+        self.inner = SimTransport(models=KNOWN)
         self.sent: list[str] = []
         self.shown: list[str] = []
         self.stop = Stop()

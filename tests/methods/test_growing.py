@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from dokimasia.algorithms.trees.checks import check_tree
-from dokimasia.algorithms.trees.node_link import from_version
+from dokimasia.algorithms.trees.formats import from_version
 from dokimasia.errors import ConfigError, DataError, InputError
 from dokimasia.methods.tree import grow_tree
 from dokimasia.methods.tree import work as growing_walk

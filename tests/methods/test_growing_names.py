@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from dokimasia.algorithms.trees.checks import check_tree
-from dokimasia.algorithms.trees.node_link import from_version
+from dokimasia.algorithms.trees.formats import from_version
 from dokimasia.domain.call import Chat, ModelCall, ModelReply, ModelSpec
 from dokimasia.domain.capability import TreeEdit
 from dokimasia.domain.ports import BlobStore

@@ -10,7 +10,7 @@ import orjson
 import pytest
 
 from dokimasia.algorithms.taxonomy import permutation_null
-from dokimasia.algorithms.trees.node_link import from_version
+from dokimasia.algorithms.trees.formats import from_version
 from dokimasia.algorithms.trees.partitions import adjusted_rand
 from dokimasia.algorithms.trees.weakness import node_findings
 from dokimasia.cli.main import run as dokimasia
@@ -19,10 +19,10 @@ from dokimasia.methods.tree import grow_tree
 from dokimasia.methods.tree.reading.figures import weaknesses_of
 from dokimasia.runs.lifecycle import RunResult
 from dokimasia.settings import Settings, load_settings
+from dokimasia.simulation.lexicon import all_capabilities, capability_by_name, made_up_capabilities, parent_of
 from dokimasia.simulation.profiles import JudgeProfile
 from dokimasia.simulation.serving.transport import SimTransport
-from dokimasia.simulation.tree.lexicon import every, made_up, named, parent_of
-from dokimasia.simulation.tree.world import PlantedCriterion, categories_of, planted_criteria, planted_scores
+from dokimasia.simulation.tree_world import PlantedCriterion, categories_of, planted_criteria, planted_scores
 from dokimasia.simulation.world import make_world, write_world
 from dokimasia.storage.home import Home
 from dokimasia.storage.runs import get_run
@@ -49,7 +49,7 @@ async def grown(home: Path, criteria: list[PlantedCriterion], judge: JudgeProfil
         rows,
         judge=profile.name,
         settings=load_settings(home=home, cwd=home.parent, env={}),
-        transports={"sim": SimTransport(known={profile.name: profile})},
+        transports={"sim": SimTransport(models={profile.name: profile})},
         **options,
     )
     id_of = {(one.question, one.sample): one.id for one in criteria}
@@ -61,7 +61,10 @@ async def grown(home: Path, criteria: list[PlantedCriterion], judge: JudgeProfil
 
 def planted_in(leaf_of: Mapping[str, str | None]) -> dict[str, str | None]:
     """The planted capability that each leaf's name stands for."""
-    return {one: None if leaf is None else named(leaf[leaf.rindex("<") + 1 : -1]) for one, leaf in leaf_of.items()}
+    return {
+        one: None if leaf is None else capability_by_name(leaf[leaf.rindex("<") + 1 : -1])
+        for one, leaf in leaf_of.items()
+    }
 
 
 @pytest.mark.parametrize("embedding", [None, "sim/embedding"])
@@ -121,7 +124,7 @@ async def test_planted_weaknesses_are_named_in_a_grown_tree(tmp_path: Path) -> N
     result, leaf_of = await grown(tmp_path / "home", criteria)
     keys, tree = await stored_tree(tmp_path / "home", result, criteria)
     sample_of = {keys[one.id]: one.sample for one in criteria}
-    weak = next(path for path in made_up() if path.startswith("<Reasoning>"))
+    weak = next(path for path in made_up_capabilities() if path.startswith("<Reasoning>"))
     branch = parent_of(weak)
     scores = planted_scores(criteria, 1, weak={weak: 0.1}, spread=0.12)
     placed = {keys[one]: leaf for one, leaf in leaf_of.items() if leaf is not None}
@@ -130,7 +133,7 @@ async def test_planted_weaknesses_are_named_in_a_grown_tree(tmp_path: Path) -> N
     assert null.validity.delta > null.percentile(99)
     plain = {keys[one]: score for one, score in planted_scores(criteria, 2, weak={weak: 0.1}).items()}
     findings = node_findings(tree, plain, sample_of, seed=0)
-    assert named(findings[0].node[findings[0].node.rindex("<") + 1 : -1]) == weak
+    assert capability_by_name(findings[0].node[findings[0].node.rindex("<") + 1 : -1]) == weak
     named_weak = {one.node for one in findings if one.verdict == "weak"}
     assert findings[0].node in named_weak
     assert all(findings[0].node.startswith(node) for node in named_weak), f"all lie above {weak} in {branch}"
@@ -171,7 +174,7 @@ async def test_a_run_of_the_planted_scenes_gets_its_tree_and_its_weaknesses(tmp_
         leaf_of = {one.criterion: one.leaf for one in mappings(home, result.summary["version"])}
         found = weaknesses_of(home, get_run(home, run.run), "sim/nearsighted")
     truth = {key: capability[text] for key, text in text_of.items()}
-    assert set(truth.values()) <= set(every())
+    assert set(truth.values()) <= set(all_capabilities())
     assert all(truth[key] == path for key, path in planted_in(leaf_of).items() if path is not None)
     assert result.summary["coverage"] > 0.85
     weak = [row["node"] for row in found["weak"]]

@@ -16,10 +16,10 @@ from dokimasia.runs.lifecycle import resume
 from dokimasia.runs.preview import prepare
 from dokimasia.runs.services import Stop
 from dokimasia.settings import Settings, load_settings
-from dokimasia.simulation.judging.ranked import AUXILIARY, SKILLS, planted_rankings, planted_responses, write_ranked
 from dokimasia.simulation.profiles import JudgeProfile, find_profile
+from dokimasia.simulation.ranked_world import AUXILIARY, SKILLS, planted_rankings, planted_responses, write_ranked
 from dokimasia.simulation.serving.transport import SimTransport
-from dokimasia.simulation.truths.judging import expected_atoms, expected_pointwise
+from dokimasia.simulation.truths.judges import expected_atoms, expected_pointwise
 from dokimasia.simulation.world import make_world, write_world
 from dokimasia.storage.home import Home
 from dokimasia.storage.runs import get_run

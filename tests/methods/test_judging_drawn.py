@@ -4,12 +4,11 @@ import numpy as np
 import pytest
 
 from dokimasia.domain.judging.judgements import HumanRanking
-from dokimasia.methods.judging.blocks import DRAWING, accuracy, cost, gaps, margins, order
-from dokimasia.methods.judging.comparing import comparisons_of
-from dokimasia.methods.judging.figures import judging_figures, order_effect, per_point
-from dokimasia.methods.judging.shape import JudgedMethod
+from dokimasia.methods.judging.figures import ShownRanking, comparisons_of, judging_tables, order_effect, per_point
+from dokimasia.methods.judging.report import DRAWING, accuracy, cost, gaps, margins, order
 from dokimasia.report.blocks import Chart, Paragraph, Table, plain
 from dokimasia.report.data import ReportData
+from dokimasia.report.fields import Share, as_json
 
 IMAGES = 20
 
@@ -33,20 +32,31 @@ def summary():
     }
     del scores["pointwise"]["s0", "m0"]
     comparisons = comparisons_of(rankings, places, categories, seed=0)
-    found = judging_figures(comparisons, {"j": scores}, seed=0)
+    found = as_json(judging_tables(comparisons, {"j": scores}, seed=0))
     for one in found["results"]["j"].values():
         used = {"calls": 80, "cost": 0.4, "input_tokens": 1000, "output_tokens": None}
-        points = {name: per_point(used[name], one["accuracy"]) for name in ("calls", "cost")}
+        points = {name: per_point(used[name], Share(**one["accuracy"])).model_dump() for name in ("calls", "cost")}
         one |= {**used, "failures": {}, "per_point": points}
-        JudgedMethod.model_validate(one)
-    batch = [[("i0", ["m0", "m1"], [1, 2]), ("i0", ["m1", "m0"], [1, 2])], [("i1", ["m0", "m1"], [1, 1])] * 2]
+    batch = [
+        [ShownRanking("i0", ["m0", "m1"], [1, 2]), ShownRanking("i0", ["m1", "m0"], [1, 2])],
+        [ShownRanking("i1", ["m0", "m1"], [1, 1])] * 2,
+    ]
     said = {"annotators": 2, "samples": IMAGES, "without": 3, "models": ["m0"], "comparisons": 240, "pairs": 120}
     return {
         **found,
+        "run": "r",
+        "status": "done",
+        "simulated": [],
+        "seed": 0,
+        "skipped": [],
+        "open_items": 0,
+        "protocol": "ours",
+        "show_image": False,
+        "repeats": 1,
         "judges": ["j"],
         "methods": ["pointwise", "atom"],
         "rankings": {**said, "ties": 0.1, "folds": 5},
-        "order": {"j": {"orders": 2, **order_effect(batch, seed=0)}},
+        "order": {"j": as_json(order_effect(batch, orders=2, seed=0))},
         "calls": 160,
         "cost": 0.8,
     }
@@ -55,9 +65,7 @@ def summary():
 @pytest.fixture
 def data(summary):
     """What the sections are made from."""
-    made = ReportData.__new__(ReportData)
-    object.__setattr__(made, "summary", summary)
-    return made
+    return ReportData(None, None, summary)
 
 
 def rows_of(section, number=0):
@@ -102,11 +110,16 @@ def test_margins_order_and_cost_are_shown(data) -> None:
 def test_a_consistent_batch_prefers_nobody() -> None:
     """Verdicts that follow the first place alone are found inconsistent, those that follow the models consistent."""
     models = ["a", "b", "c"]
-    steady = [[(f"i{at}", models, [1, 2, 3]), (f"i{at}", models[::-1], [3, 2, 1])] for at in range(9)]
-    found = order_effect(steady, seed=0)
+
+    def effect(second):
+        rankings = [
+            [ShownRanking(f"i{at}", models, [1, 2, 3]), ShownRanking(f"i{at}", models[::-1], second)] for at in range(9)
+        ]
+        return as_json(order_effect(rankings, orders=2, seed=0))
+
+    found = effect([3, 2, 1])
     assert (found["consistent"]["share"], found["earlier"]["share"], found["p_value"]) == (1.0, 0.5, 1.0)
-    by_place = [[(f"i{at}", models, [1, 2, 3]), (f"i{at}", models[::-1], [1, 2, 3])] for at in range(9)]
-    found = order_effect(by_place, seed=0)
+    found = effect([1, 2, 3])
     assert (found["consistent"]["share"], found["earlier"]["share"]) == (0.0, 1.0)
     assert found["p_value"] < 0.01
 

@@ -23,7 +23,7 @@ from dokimasia.runs.lifecycle import RunResult
 from dokimasia.runs.reading.exporting import export_rows
 from dokimasia.runs.reading.reporting import render, report_data
 from dokimasia.settings import Settings
-from dokimasia.simulation.judging.mode_lexicon import MODES, key_of_name, planted_mode
+from dokimasia.simulation.judging.modes import MODES, mode_by_name, planted_mode
 from dokimasia.simulation.serving.transport import SimTransport
 from dokimasia.simulation.world import make_world, write_world
 from dokimasia.storage.home import Home
@@ -89,10 +89,10 @@ async def test_planted_modes_are_recovered_and_counted(settings: Settings, evalu
     """Every planted way of failing that two notes tell of is a mode of its kind, and its count is what is planted."""
     found = (await analysed(await evaluated(), settings)).summary
     failed, met = planted(settings, found["run"])
-    counts = {key_of_name(one["name"]): one["failed"]["k"] for one in found["modes"]}
+    counts = {mode_by_name(one["name"]): one["failed"]["k"] for one in found["modes"]}
     assert None not in counts
     assert {one["kind"] for one in found["modes"]} == {"commission", "omission"}
-    assert all(one["kind"] == MODES[key_of_name(one["name"]) or ""].kind for one in found["modes"])
+    assert all(one["kind"] == MODES[mode_by_name(one["name"]) or ""].kind for one in found["modes"])
     assert counts == {key: failed[key or ""] for key in counts}
     assert found["none"]["failed"]["k"] == sum(count for key, count in failed.items() if key not in counts)
     assert sum(counts.values()) > 0.9 * sum(failed.values())

@@ -11,7 +11,7 @@ from dokimasia.cli.drawing import print_sample
 from dokimasia.domain.criterion import CriteriaSet
 from dokimasia.errors import ConfigError, InputError
 from dokimasia.methods.evaluation import METHOD, EvaluationRequest, evaluate
-from dokimasia.methods.evaluation.criteria_files import export_criteria, import_criteria
+from dokimasia.methods.evaluation.criteria import export_criteria, import_criteria
 from dokimasia.report.document import render_document
 from dokimasia.runs.preview import preview
 from dokimasia.runs.reading.inspection import sample_of_run

@@ -19,12 +19,12 @@ from dokimasia.methods.people.agreement import ONE_PERSON, agreement_figures
 from dokimasia.methods.people.rated import put_together
 from dokimasia.methods.people.subjects import draw
 from dokimasia.runs.reading.rates import coefficient, coefficient_limits
-from dokimasia.simulation.people import PEOPLE, Person, chances, said
+from dokimasia.simulation.people import PEOPLE, SimulatedPerson, rating_chances, rating_of
 from dokimasia.simulation.truths.people import expected_agreement
 from dokimasia.storage.memory import MemoryBlobs
 
 SHARES = (0.2, 0.3, 0.2, 0.2, 0.1)
-JUDGE = Person("judge", noise=0.3, careless=0.1)
+JUDGE = SimulatedPerson("judge", noise=0.3, careless=0.1)
 ENDS = {"verdict": (-2, 2)}
 
 
@@ -34,11 +34,11 @@ def verdicts(n: int) -> tuple[list[Annotation], dict[AnnotationUnit, float]]:
     units = [AnnotationUnit(f"s{number}", "verdict", "m", "b") for number in range(n)]
     truths = [rng.choices(range(-2, 3), SHARES)[0] for _ in units]
     annotations = [
-        Annotation(unit, person.name, said(person, true, -2, 2, unit.id), cluster=f"image {int(unit.id[1:]) % 30}")
+        Annotation(unit, person.name, rating_of(person, true, -2, 2, unit.id), cluster=f"image {int(unit.id[1:]) % 30}")
         for unit, true in zip(units, truths, strict=True)
         for person in PEOPLE
     ]
-    judged = {unit: float(said(JUDGE, true, -2, 2, unit.id)) for unit, true in zip(units, truths, strict=True)}
+    judged = {unit: float(rating_of(JUDGE, true, -2, 2, unit.id)) for unit, true in zip(units, truths, strict=True)}
     return annotations, judged
 
 
@@ -68,8 +68,8 @@ def test_planted_agreement_is_found() -> None:
 def test_what_people_can_say_adds_up() -> None:
     """The chances of each true rating sum to one, and a faultless person says what is true."""
     for person in (*PEOPLE, JUDGE):
-        assert all(math.isclose(sum(row), 1) for row in chances(person, -2, 2))
-    assert said(Person("sure"), 1, -2, 2, "any") == 1
+        assert all(math.isclose(sum(row), 1) for row in rating_chances(person, -2, 2))
+    assert rating_of(SimulatedPerson("sure"), 1, -2, 2, "any") == 1
 
 
 def test_one_annotator_has_nobody_to_be_compared_with() -> None:

@@ -12,16 +12,16 @@ import pytest
 from dokimasia.domain.blindspots import NEUTRAL
 from dokimasia.errors import ConfigError, DataError
 from dokimasia.methods.perturb import METHOD, PerturbedItem, PerturbRequest, perturb, perturbed_items
-from dokimasia.methods.perturb.accepting import NO_NEUTRAL, drawn
-from dokimasia.methods.perturb.results import items
+from dokimasia.methods.perturb.figures import items
+from dokimasia.methods.perturb.request import NO_NEUTRAL, draw_dimensions
 from dokimasia.prompts.dimensions import error_dimensions
 from dokimasia.runs.lifecycle import RunResult
 from dokimasia.runs.preview import prepare
 from dokimasia.settings import Settings, load_settings
-from dokimasia.simulation.blindspots import faults
-from dokimasia.simulation.blindspots.images import faults_of
-from dokimasia.simulation.depicted import depicted
+from dokimasia.simulation.gold_answers import faults_in_text
+from dokimasia.simulation.image_edits import faults_in_image
 from dokimasia.simulation.picture import read_scene
+from dokimasia.simulation.picture_content import content_of_scene
 from dokimasia.simulation.world import write_gold, write_world
 from dokimasia.storage.home import Home
 from dokimasia.storage.runs import get_run
@@ -72,7 +72,7 @@ def test_every_dimension_of_texts_makes_items_on_the_planted_world(worlds: World
         for one in made_of(worlds.settings, worlds.of_texts):
             sighting = read_scene(home.blobs.get(one.cluster))
             assert sighting is not None
-            at_fault = {fault.dimension for fault in faults(one.item.perturbed, depicted(sighting[0]))}
+            at_fault = {fault.dimension for fault in faults_in_text(one.item.perturbed, content_of_scene(sighting[0]))}
             assert at_fault == ({one.item.dimension} - {NEUTRAL})
             assert one.item.description
             found[one.item.dimension] += 1
@@ -89,7 +89,7 @@ def test_every_dimension_of_images_makes_items_on_the_planted_world(worlds: Worl
         for one in made_of(worlds.settings, worlds.of_images):
             assert one.item.perturbed_image is not None
             png = home.blobs.get(one.item.perturbed_image.sha256)
-            assert set(faults_of(png)) == ({one.item.dimension} - {NEUTRAL})
+            assert set(faults_in_image(png)) == ({one.item.dimension} - {NEUTRAL})
             assert one.item.instruction
             found[one.item.dimension] += 1
     assert set(found) == set(error_dimensions("text-to-image"))
@@ -278,9 +278,9 @@ def test_so_many_of_each_dimension_are_drawn_evenly() -> None:
     """With --per each dimension is asked of so many samples, and no sample serves twice more often than another."""
     samples = [str(number) for number in range(12)]
     without: dict[str, set[str]] = {name: set() for name in ("a", "b", "c", "d", "e", "f")} | {"g": set(samples[:10])}
-    found = drawn(samples, without, per=4, seed=1)
+    found = draw_dimensions(samples, without, per=4, seed=1)
     counts = Counter(name for names in found.values() for name in names)
     assert counts == {**dict.fromkeys("abcdef", 4), "g": 2}
     assert {len(names) for names in found.values()} <= {2, 3}
-    assert drawn(samples, without, per=4, seed=1) == found
-    assert drawn(samples, without, per=4, seed=2) != found
+    assert draw_dimensions(samples, without, per=4, seed=1) == found
+    assert draw_dimensions(samples, without, per=4, seed=2) != found

@@ -2,21 +2,32 @@
 
 import io
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import pytest
 from rich.console import Console
 
 from dokimasia.domain.blindspots import PUBLISHED, Detection
-from dokimasia.methods.probe.beside import budgets, comparisons, references, tools
-from dokimasia.methods.probe.blocks import DRAWING, dimensions, failures, groups, justifications, places
-from dokimasia.methods.probe.figures import figures_of
-from dokimasia.methods.probe.headline import headline
-from dokimasia.methods.probe.shape import ProbedTask
+from dokimasia.methods.probe.figures import ProbedTask, tasks_of
+from dokimasia.methods.probe.report import (
+    DRAWING,
+    MeasuredJudge,
+    budgets,
+    comparisons,
+    dimensions,
+    failures,
+    groups,
+    headline,
+    justifications,
+    places,
+    references,
+    tools,
+)
 from dokimasia.report.blocks import Block, Chart, Fold, Only, Paragraph, Section, Table, plain
 from dokimasia.report.data import ReportData, RunFacts
 from dokimasia.report.document import render_document
+from dokimasia.report.fields import as_json
 from dokimasia.report.page import render_page
 from dokimasia.report.terminal import draw_run
 from tests.methods.detections import drawn
@@ -48,6 +59,11 @@ def several_ways() -> list[Detection]:
     return found + list(drawn("j@high+new-reference", missed=0.6, evaluators=("reference",), **new, **asked))
 
 
+def figures_of(detections: Iterable[Detection], *, seed: int) -> dict[str, Any]:
+    """The figures of all tasks, as JSON."""
+    return {"tasks": {task: as_json(own) for task, own in tasks_of(detections, seed=seed).items()}}
+
+
 @pytest.fixture(scope="module")
 def found() -> dict[str, Any]:
     """The figures of two judges under all published evaluators."""
@@ -63,8 +79,22 @@ def ways() -> dict[str, Any]:
 def report(figures: dict[str, Any]) -> ReportData:
     """What the sections are made from."""
     facts = RunFacts("r1", "done", "dokimasia probe", "items", "h", 0, "", "", (), (), None)
-    said = {"run": "r1", "status": "done", "seed": 0, "skipped": [], "simulated": [], "open_items": 0, "calls": 0}
-    return ReportData(DRAWING, facts, {**said, "cost": 0, "samples": 14, **figures})
+    summary = {
+        "run": "r1",
+        "status": "done",
+        "seed": 0,
+        "open_items": 0,
+        "retests": 1,
+        "samples": 14,
+        "calls": 0,
+        "cost": 0,
+        **dict.fromkeys(("skipped", "simulated", "judges", "evaluators", "budgets", "tools"), ()),
+        "reader": None,
+        "writer": None,
+        "failures": {},
+        "probes": {"errors": 0, "neutral": 0, "checked": 0},
+    }
+    return ReportData(DRAWING, facts, {**summary, **figures})
 
 
 def rows_of(section: Section | None, number: int = 0) -> list[list[str]]:
@@ -128,13 +158,10 @@ def test_the_headline_names_ties_and_covers_every_way_of_asking(ways: dict[str, 
     assert "most by j@low under single Ax" in lead
     assert "fewest errors are missed by j@high+tools under single Ax (score-invariant" in lead
     assert note in lead
-    share = {"share": 0.0}, {"share": 0.0}
-    harsh = dict(zip(("undetected", "equal"), share, strict=True))
-    kind = {"undetected": {"share": 0.4}, "equal": {"share": 0.9}}
+    harsh, kind = (0.0, 0.0), (0.4, 0.9)
 
-    def of(**judges: dict[str, Any]) -> str:
-        found = {name: {"evaluators": {"single-axes": one}} for name, one in judges.items()}
-        return headline(TASK, {"judges": found})
+    def of(**judges: tuple[float, float]) -> str:
+        return headline(TASK, [MeasuredJudge(name, "single Ax", *shares) for name, shares in judges.items()])
 
     assert of(a=kind) == f"{TASK}: errors missed by a under single Ax (score-invariant 90.0 %), 40.0 %."
     text = of(a=harsh, b=kind, c=harsh)

@@ -8,10 +8,9 @@ from dokimasia.domain.blindspots import AxisChoices, AxisScores, Evaluator, Pert
 from dokimasia.domain.call import ModelRef, ModelSpec
 from dokimasia.domain.judgement import CheckpointScores, FinalAnswer, Provenance
 from dokimasia.domain.rubric import RubricJudgement
-from dokimasia.methods.probe.arms import Arm
-from dokimasia.methods.probe.detections import JudgedDetection, detected
-from dokimasia.methods.probe.items import Gold
-from dokimasia.methods.probe.units import ProbeUnit
+from dokimasia.methods.probe.detections import JudgedDetection, detect
+from dokimasia.methods.probe.request import Arm
+from dokimasia.methods.probe.units import Gold, ProbeUnit
 
 SPEC = ModelSpec(ref=ModelRef(name="j", model="sim/judge"))
 ARM = Arm("j", "", False, SPEC, SPEC)
@@ -51,15 +50,15 @@ GOLD = scores(trustworthiness=9, visual_grounding=9, coherence=9, clarity=9, ove
 )
 def test_scored_alone(changed: dict[str, float], found: JudgedDetection) -> None:
     """Undetected is what leaves all relevant axes as they were; a higher score is a change, and in the strict form missed."""
-    assert detected(unit("single-axes"), GOLD, [scores(**{**GOLD.scores, **changed})]) == found
+    assert detect(unit("single-axes"), GOLD, [scores(**{**GOLD.scores, **changed})]) == found
 
 
 def test_a_harmless_change_is_held_to_all_axes() -> None:
     """A harmless change is judged equal where no axis differs, relevant to the meant dimension or not."""
     same, less = scores(**GOLD.scores), scores(**{**GOLD.scores, "clarity": 8})
-    assert detected(unit("single-axes", neutral=True), GOLD, [same]) == JudgedDetection(equal=1, worse=0)
-    assert detected(unit("single-axes", neutral=True), GOLD, [less]) == JudgedDetection(equal=0, worse=0)
-    assert detected(unit("single-axes", draw=1), GOLD, [less]).equal == 0
+    assert detect(unit("single-axes", neutral=True), GOLD, [same]) == JudgedDetection(equal=1, worse=0)
+    assert detect(unit("single-axes", neutral=True), GOLD, [less]) == JudgedDetection(equal=0, worse=0)
+    assert detect(unit("single-axes", draw=1), GOLD, [less]).equal == 0
 
 
 @pytest.mark.parametrize(
@@ -75,7 +74,7 @@ def test_a_harmless_change_is_held_to_all_axes() -> None:
 def test_compared(first: str, second: str, found: JudgedDetection) -> None:
     """The gold answer alone has to be chosen; a tie counts as not chosen, and the two orders are averaged."""
     both = [choices(overall=first), choices(overall=second)]
-    assert detected(unit("pairwise-axes"), None, both) == found
+    assert detect(unit("pairwise-axes"), None, both) == found
 
 
 def test_honest_ties_go_undetected_by_majority_and_not_by_overall() -> None:
@@ -84,32 +83,32 @@ def test_honest_ties_go_undetected_by_majority_and_not_by_overall() -> None:
         choices(trustworthiness=gold, visual_grounding="tie", coherence="tie", overall=gold)
         for gold in ("first", "second")
     )
-    assert detected(unit("pairwise-axes"), None, [first, second]) == JudgedDetection(
+    assert detect(unit("pairwise-axes"), None, [first, second]) == JudgedDetection(
         undetected=1, strict=1, worse=0, orders=(0, 0), overall=0
     )
-    assert detected(unit("pairwise-axes"), None, [first, first]).overall == 0.5
+    assert detect(unit("pairwise-axes"), None, [first, first]).overall == 0.5
     alone = [choices(overall="first"), choices(overall="second")]
-    assert detected(unit("pairwise-vanilla"), None, alone) == JudgedDetection(
+    assert detect(unit("pairwise-vanilla"), None, alone) == JudgedDetection(
         undetected=0, strict=0, worse=0, orders=(1, 1)
     )
-    assert detected(unit("pairwise-axes", neutral=True), None, [first, second]).overall is None
+    assert detect(unit("pairwise-axes", neutral=True), None, [first, second]).overall is None
 
 
 def test_compared_and_equal() -> None:
     """Of a harmless change, or the gold answer beside itself, equal is a tie on every axis."""
     tie, torn = choices(overall="tie", clarity="tie"), choices(overall="tie", clarity="first")
-    assert detected(unit("pairwise-axes", neutral=True), None, [tie, torn]).equal == 0.5
-    assert detected(unit("pairwise-axes", draw=1), None, [tie]) == JudgedDetection(equal=1)
-    assert detected(unit("pairwise-axes", draw=1), None, [torn]) == JudgedDetection(equal=0)
+    assert detect(unit("pairwise-axes", neutral=True), None, [tie, torn]).equal == 0.5
+    assert detect(unit("pairwise-axes", draw=1), None, [tie]) == JudgedDetection(equal=1)
+    assert detect(unit("pairwise-axes", draw=1), None, [torn]) == JudgedDetection(equal=0)
 
 
 def test_beside_a_reference() -> None:
     """By a reference an error goes undetected with the full score, and a harmless change is judged equal with it."""
     full, less = scores(overall=10), scores(overall=9)
-    assert detected(unit("reference"), full, [full]) == JudgedDetection(undetected=1, strict=1, worse=0)
-    assert detected(unit("reference"), full, [less]) == JudgedDetection(undetected=0, strict=0, worse=0)
-    assert detected(unit("reference", neutral=True), full, [less]).equal == 0
-    assert detected(unit("reference"), less, [full]) == JudgedDetection(undetected=1, strict=1, worse=1)
+    assert detect(unit("reference"), full, [full]) == JudgedDetection(undetected=1, strict=1, worse=0)
+    assert detect(unit("reference"), full, [less]) == JudgedDetection(undetected=0, strict=0, worse=0)
+    assert detect(unit("reference", neutral=True), full, [less]).equal == 0
+    assert detect(unit("reference"), less, [full]) == JudgedDetection(undetected=1, strict=1, worse=1)
 
 
 def test_by_checkpoints() -> None:
@@ -120,15 +119,9 @@ def test_by_checkpoints() -> None:
             response="r", criteria="c", scores=points, score=sum(points) / len(points), provenance=BY
         )
 
-    assert detected(unit("checkpoints"), judged(5, 4), [judged(4, 4)]) == JudgedDetection(
-        undetected=0, strict=0, worse=0
-    )
-    assert detected(unit("checkpoints"), judged(5, 4), [judged(4, 5)]) == JudgedDetection(
-        undetected=1, strict=1, worse=0
-    )
-    assert detected(unit("checkpoints", neutral=True), judged(5, 4), [judged(5, 5)]) == JudgedDetection(
-        equal=0, worse=1
-    )
+    assert detect(unit("checkpoints"), judged(5, 4), [judged(4, 4)]) == JudgedDetection(undetected=0, strict=0, worse=0)
+    assert detect(unit("checkpoints"), judged(5, 4), [judged(4, 5)]) == JudgedDetection(undetected=1, strict=1, worse=0)
+    assert detect(unit("checkpoints", neutral=True), judged(5, 4), [judged(5, 5)]) == JudgedDetection(equal=0, worse=1)
 
 
 def test_by_gated_rubrics() -> None:
@@ -140,15 +133,15 @@ def test_by_gated_rubrics() -> None:
         )
 
     closed = judged(True, False)
-    assert detected(unit("gated"), judged(True, True), [closed]) == JudgedDetection(undetected=0, strict=0, worse=0)
-    assert detected(unit("gated"), closed, [judged(False, False)]) == JudgedDetection(undetected=0, strict=1, worse=0)
-    assert detected(unit("gated", neutral=True), closed, [judged(False, True)]) == JudgedDetection(equal=0, worse=0)
+    assert detect(unit("gated"), judged(True, True), [closed]) == JudgedDetection(undetected=0, strict=0, worse=0)
+    assert detect(unit("gated"), closed, [judged(False, False)]) == JudgedDetection(undetected=0, strict=1, worse=0)
+    assert detect(unit("gated", neutral=True), closed, [judged(False, True)]) == JudgedDetection(equal=0, worse=0)
 
 
 def test_right_or_wrong() -> None:
     """An error that is called right went undetected; a harmless change has to be called right."""
     right = FinalAnswer(response="r", verdict="right", rule="judge")
     wrong = FinalAnswer(response="r", verdict="wrong", rule="judge")
-    assert detected(unit("right-or-wrong"), right, [right]) == JudgedDetection(undetected=1, strict=1, worse=0)
-    assert detected(unit("right-or-wrong"), right, [wrong]) == JudgedDetection(undetected=0, strict=0, worse=0)
-    assert detected(unit("right-or-wrong", neutral=True), wrong, [right]) == JudgedDetection(equal=1, worse=1)
+    assert detect(unit("right-or-wrong"), right, [right]) == JudgedDetection(undetected=1, strict=1, worse=0)
+    assert detect(unit("right-or-wrong"), right, [wrong]) == JudgedDetection(undetected=0, strict=0, worse=0)
+    assert detect(unit("right-or-wrong", neutral=True), wrong, [right]) == JudgedDetection(equal=1, worse=1)

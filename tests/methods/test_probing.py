@@ -13,8 +13,8 @@ from dokimasia.endpoints.probing import check_models
 from dokimasia.errors import TransportError
 from dokimasia.gateway.doubles import CountingTransport
 from dokimasia.settings import Settings, load_settings
-from dokimasia.simulation.probing import colours
 from dokimasia.simulation.serving.server import running_server
+from dokimasia.simulation.structured import main_colours
 from dokimasia.storage.home import Home
 from dokimasia.storage.ledger import SqliteLedger
 from dokimasia.storage.profiles import list_profiles, load_profile
@@ -45,7 +45,7 @@ def test_pictures_are_drawn_as_they_are_asked_for() -> None:
         assert colours_of[0] != "red"
     for code in ("1", "2", "3"):
         ref, data = draw_bands(drawn[code])
-        assert colours(data) == list(drawn[code])
+        assert main_colours(data) == list(drawn[code])
         assert draw_bands(drawn[code]) == (ref, data)
     assert set(COLOURS) == {colour for one in drawn.values() for colour in one}
 

@@ -11,7 +11,7 @@ from dokimasia.methods.probe import ProbeRequest, probe
 from dokimasia.prompts.dimensions import error_dimensions
 from dokimasia.settings import load_settings
 from dokimasia.simulation.profiles import profiles
-from dokimasia.simulation.truths.probing import expected, harmless
+from dokimasia.simulation.truths.judges import expected_harmless, expected_probe
 
 JUDGES = ("sim/judge-sharp", "sim/judge-blind", "sim/judge-nitpicking", "sim/judge-contrary", "sim/judge-first-place")
 EVALUATORS = ("single-axes", "pairwise-axes", "reference")
@@ -78,7 +78,7 @@ def _dimensions(run: Mapping[str, Any]) -> Iterator[bool]:
     for judge, asked in run.items():
         for evaluator, one in asked["evaluators"].items():
             for name, measured in one["dimensions"].items():
-                planted = expected(_profile(judge), name, known[name].group, evaluator)
+                planted = expected_probe(_profile(judge), name, known[name].group, evaluator)
                 yield _inside(measured["undetected"], planted.undetected)
                 yield _inside(measured["strict"], planted.strict)
                 yield _inside(measured["worse"], planted.worse)
@@ -89,12 +89,12 @@ def _wholes(run: Mapping[str, Any]) -> Iterator[bool]:
     for judge, asked in run.items():
         for evaluator, one in asked["evaluators"].items():
             several = [
-                (kind["undetected"]["n_scored"], expected(_profile(judge), name, known[name].group, evaluator))
+                (kind["undetected"]["n_scored"], expected_probe(_profile(judge), name, known[name].group, evaluator))
                 for name, kind in one["dimensions"].items()
             ]
             total = sum(n for n, _ in several)
             yield _inside(one["undetected"], sum(n * each.undetected for n, each in several) / total)
-            kept = harmless(_profile(judge), evaluator)
+            kept = expected_harmless(_profile(judge), evaluator)
             yield _inside(one["equal"], kept.equal)
             if kept.flickers is not None:
                 yield _inside(one["flickers"], kept.flickers)

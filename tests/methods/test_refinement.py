@@ -8,9 +8,10 @@ import pytest
 
 from dokimasia.algorithms.statistics import clopper_pearson
 from dokimasia.domain.refinement import ARMS, FeedbackPoint, FoundLeak, HintWording, RefinementRow, UnusedAtom
-from dokimasia.methods.refinement.arms import arm_figures, gain_figures, value_of
-from dokimasia.methods.refinement.feedback import hint_figures, leak_figures, steadiness, unlooked
+from dokimasia.methods.refinement import measures
 from dokimasia.methods.refinement.figures import refinement_figures
+from dokimasia.methods.refinement.measures import unlooked, value_of
+from dokimasia.report.fields import as_json
 from dokimasia.storage.trees.lookup import criterion_key
 from dokimasia.storage.usage import LedgerUsage
 
@@ -67,7 +68,34 @@ def row(sample: str, arm: str, after: Sequence[float] = (), **fields: Any) -> Re
 
 
 def figures_of(rows: Sequence[RefinementRow], **options: Any) -> dict[str, Any]:
-    return refinement_figures(rows, models=["m"], arms=ARMS, seed=0, **options)
+    """The figures of what was taken up, without the counts of all answers that were looked at."""
+    refined = refinement_figures(rows, models=["m"], arms=ARMS, seed=0, **options)
+    model = as_json(refined.models["m"])
+    for name in ("answers", "answered", "rules"):
+        del model[name]
+    return {"models": {"m": model}, "table": as_json(refined.table)}
+
+
+def arm_figures(rows: Sequence[RefinementRow], **options: Any) -> dict[str, Any]:
+    return as_json(measures.arm_figures(rows, **options))
+
+
+def gain_figures(
+    control: Sequence[RefinementRow], treated: Sequence[RefinementRow], measure: measures.Measure, *, seed: int
+) -> dict[str, Any]:
+    return as_json(measures.gain_figures(control, treated, measure, seed=seed))
+
+
+def leak_figures(rows: Sequence[RefinementRow], *, judged: bool) -> dict[str, Any]:
+    return as_json(measures.leak_figures(rows, judged=judged))
+
+
+def steadiness(rows: Sequence[RefinementRow]) -> dict[str, Any]:
+    return as_json(measures.steadiness(rows))
+
+
+def hint_figures(rows: Sequence[RefinementRow]) -> dict[str, Any]:
+    return {arm: as_json(hints) for arm, hints in measures.hint_figures(rows).items()}
 
 
 def two_arms() -> list[RefinementRow]:
@@ -197,7 +225,7 @@ def test_by_category_and_capability() -> None:
     place_of = {criterion_key(f"criteria-of-{name}-and-more", 2): "<Perception><P><Colour>" for name in "abcd"}
     place_of[criterion_key("criteria-of-e-and-more", 1)] = "<Reasoning><R><Sum>"
     place_of[criterion_key("criteria-of-a-and-more", 1)] = "<Reasoning><R><Sum>"
-    found = figures_of(rows, place_of=place_of)["models"]["m"]
+    found = figures_of(rows, node_of=place_of)["models"]["m"]
     assert {name: one["n"] for name, one in found["by_category"].items()} == {"count": 4, "read": 1}
     assert found["by_category"]["read"]["gains"] == {}
     colour = found["by_capability"]["<Perception><P><Colour>"]
@@ -206,7 +234,7 @@ def test_by_category_and_capability() -> None:
     assert colour["arms"]["self"]["withheld"]["n"] == 0
     # The first atom of `a` was solved, so that `a` did not fail at sums.
     assert found["by_capability"]["<Reasoning><R><Sum>"]["n"] == 1
-    table = figures_of(rows, place_of=place_of)["table"]
+    table = figures_of(rows, node_of=place_of)["table"]
     assert table["by"] == "capability"
     assert table["columns"][:2] == ["Perception", "Reasoning"]
     assert len(table["columns"]) == 6
@@ -228,7 +256,7 @@ def test_gains_by_category_stand_beside_both_controls_and_the_original() -> None
     ]
     places = {criterion_key(f"criteria-of-{name}-and-more", 2): "<Perception><P><Colour>" for name in "abcde"}
     for place_of, column, mean in ((None, "count", 2.75), (places, "Perception", 1)):
-        table = figures_of(rows, place_of=place_of)["table"]
+        table = figures_of(rows, node_of=place_of)["table"]
         atoms, right = (
             next(one for one in table["rows"] if (one["strategy"], one["measure"]) == ("self", measure))["gains"]
             for measure in ("atom score", "accuracy")
@@ -364,12 +392,12 @@ def test_what_no_judge_looked_at_is_said() -> None:
     ]
     found = leak_figures(rows, judged=True)
     assert (found["judge"], found["not_looked_for"], found["unjudged"]) == (True, [], 2)
-    assert unlooked(found) == [
+    assert unlooked(measures.leak_figures(rows, judged=True)) == [
         "On 2 texts the judge gave no verdict that could be read; they passed on the word of the certain rules alone."
     ]
-    [said] = unlooked(leak_figures([], judged=False))
+    [said] = unlooked(measures.leak_figures([], judged=False))
     assert said.startswith("No judge looked for leaks (--no-leak-judge): paraphrases, ")
-    assert unlooked(leak_figures([], judged=True)) == []
+    assert unlooked(measures.leak_figures([], judged=True)) == []
 
 
 def test_the_order_of_rows_is_of_no_account() -> None:

@@ -17,7 +17,7 @@ from dokimasia.methods.density import METHOD as FILTER
 from dokimasia.methods.density import FilterRequest
 from dokimasia.methods.evaluation import EvaluationRequest, evaluate
 from dokimasia.methods.refinement import METHOD, RefinementRequest, refine, refinement_rows
-from dokimasia.methods.refinement.results import refined_sample
+from dokimasia.methods.refinement.rows import refined_sample
 from dokimasia.prompts import Recognised, recognise
 from dokimasia.runs.lifecycle import RunResult, resume, run
 from dokimasia.runs.plans import run_id

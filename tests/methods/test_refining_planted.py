@@ -12,11 +12,17 @@ from dokimasia.domain.refinement import SOLVED, RefinementRow
 from dokimasia.methods.evaluation import EvaluationRequest, evaluate
 from dokimasia.methods.refinement import RefinementRequest, refine, refinement_rows
 from dokimasia.settings import load_settings
-from dokimasia.simulation.hinting import guides
+from dokimasia.simulation.learners import failure_reason, gives_guidance
 from dokimasia.simulation.profiles import as_candidate, as_judge, find_profile
-from dokimasia.simulation.refining import reason
-from dokimasia.simulation.scene import Question, Scene
-from dokimasia.simulation.truths.refining import ARMS, Arm, Rates, expected_rates, guessed, states_answer
+from dokimasia.simulation.scene import Scene, SceneQuestion
+from dokimasia.simulation.truths.refinement import (
+    ARMS,
+    Arm,
+    RefinementRates,
+    expected_rates,
+    guess_chance,
+    states_answer,
+)
 from dokimasia.simulation.world import make_world, write_world
 from dokimasia.storage.home import Home
 from dokimasia.storage.runs import get_run
@@ -33,8 +39,8 @@ class Loop(NamedTuple):
     """One seed's refinement: its rows, its questions by id, and the planted rates of both learners."""
 
     rows: list[RefinementRow]
-    pairs: dict[str, tuple[Scene, Question]]
-    planted: dict[str, Rates]
+    pairs: dict[str, tuple[Scene, SceneQuestion]]
+    planted: dict[str, RefinementRates]
 
     def last(self, model: str, arm: Arm) -> list[RefinementRow]:
         """The rows by which an arm of a model is judged, in the order of the data."""
@@ -123,8 +129,8 @@ def test_each_reason_is_mended_by_its_arm(loops: list[Loop]) -> None:
                 scene, question = loop.pairs[row.sample_id]
                 hints = {point.atom: point.hint for point in row.points}
                 for atom in row.failed_atoms:
-                    said = "unnamed" if atom not in hints else "hinted" if guides(hints[atom]) else "named"
-                    why = reason(learner, scene, question.steps[atom - 1])
+                    said = "unnamed" if atom not in hints else "hinted" if gives_guidance(hints[atom]) else "named"
+                    why = failure_reason(learner, scene, question.steps[atom - 1])
                     outcomes.setdefault((why, arm, said), []).append(row.after[atom - 1] >= SOLVED)
 
     def share(*keys: tuple[str, Arm, str]) -> float:
@@ -152,7 +158,7 @@ def test_no_final_answer_is_fed_back(loops: list[Loop]) -> None:
 def test_one_that_flips_gains_where_it_can_guess(loops: list[Loop]) -> None:
     """Told that it was wrong, it comes out right about as often as a guess among the rest, and points add nothing."""
     few = [(row, loop.pairs[row.sample_id][1]) for loop in loops for row in loop.last(FLIPPER, "retry") if row.options]
-    expected = FLIPS * sum(guessed(question) for _, question in few) / len(few)
+    expected = FLIPS * sum(guess_chance(question) for _, question in few) / len(few)
     interval = rate_interval([row.answered == "right" for row, _ in few], clusters=[row.cluster for row, _ in few])
     assert interval.low <= expected <= interval.high
     right: dict[Arm, int] = {arm: sum(sum(loop.right(FLIPPER, arm)) for loop in loops) for arm in ARMS}

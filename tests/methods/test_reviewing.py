@@ -13,8 +13,9 @@ from dokimasia.domain.call import ChatReply, ModelCall, ModelReply, ModelSpec
 from dokimasia.domain.ports import BlobStore, Transport
 from dokimasia.domain.review import Candidate, LostTurn, PeerReview, PeerVote
 from dokimasia.errors import ConfigError, DataError, Interrupted, TransportError
-from dokimasia.methods.review import METHOD, ReviewRequest, items
-from dokimasia.methods.review.blocks import section
+from dokimasia.methods.review import METHOD, ReviewRequest
+from dokimasia.methods.review.figures import review_items
+from dokimasia.methods.review.report import section
 from dokimasia.prompts import recognise
 from dokimasia.report.blocks import Paragraph, Table, plain
 from dokimasia.report.data import ReportData
@@ -113,7 +114,7 @@ def review(settings: Settings, data: Path, transport: Transport | Panel, **chang
 
 def items_of(settings: Settings, result: RunResult) -> list[dict[str, Any]]:
     with Home.open(settings.home, write=False) as home:
-        return list(items(home, get_run(home, result.run)))
+        return list(review_items(home, get_run(home, result.run)))
 
 
 def agreeable(_: str, texts: list[str]) -> str:

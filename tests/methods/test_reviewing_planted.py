@@ -19,7 +19,7 @@ from dokimasia.settings import load_settings
 from dokimasia.simulation.profiles import PanelProfile, profiles
 from dokimasia.simulation.scene import Scene
 from dokimasia.simulation.serving.transport import SimTransport
-from dokimasia.simulation.truths.reviewing import Facts, count_facts, expected_losses, expected_self_preference
+from dokimasia.simulation.truths.reviewing import FactCounts, count_facts, expected_losses, expected_self_preference
 from dokimasia.simulation.world import make_described, write_described
 from dokimasia.storage.home import Home
 from dokimasia.storage.reviews import golden_captions, made_values
@@ -36,8 +36,8 @@ class Reviewed(NamedTuple):
 
     scenes: Mapping[str, Scene]
     verdicts: Mapping[str, str]
-    golden: Mapping[str, Facts]
-    drafts: Mapping[str, Mapping[str, Facts]]
+    golden: Mapping[str, FactCounts]
+    drafts: Mapping[str, Mapping[str, FactCounts]]
     texts: list[tuple[dict[str, str], Scene]]
     rounds: list
     turns: Mapping[str, Mapping]
@@ -49,7 +49,7 @@ def _reviewed(folder, seed: int, panel: tuple[str, ...], known: Mapping | None =
     if not data.exists():
         write_described(data, SCENES, seed)
     home = folder / ("known" if known else panel[0].rpartition("/")[2])
-    transports = {"sim": SimTransport(known={**profiles(), **known})} if known else None
+    transports = {"sim": SimTransport(models={**profiles(), **known})} if known else None
     settings = load_settings(home=home, cwd=folder, env={})
     result = asyncio.run(
         run(METHOD, ReviewRequest(data=data, panel=panel, seed=seed), settings=settings, transports=transports)
@@ -59,7 +59,7 @@ def _reviewed(folder, seed: int, panel: tuple[str, ...], known: Mapping | None =
     with Home.open(home, write=False) as opened:
         records = made_values(opened, result.run, ReviewRecord)
         candidates = {made.id: (made.sample_id, one) for made, one in made_values(opened, result.run, Candidate)}
-        drafts: dict[str, dict[str, Facts]] = {}
+        drafts: dict[str, dict[str, FactCounts]] = {}
         for sample_id, one in candidates.values():
             if one.cycle == 0:
                 drafts.setdefault(sample_id, {})[one.author] = count_facts(one.text, scenes[sample_id])

@@ -14,12 +14,13 @@ from dokimasia.errors import ConfigError, InputError
 from dokimasia.gateway.doubles import CountingTransport
 from dokimasia.methods.diagnosis.material import gather
 from dokimasia.methods.evaluation import EvaluationRequest, evaluate
-from dokimasia.methods.evaluation.criteria_files import export_criteria
+from dokimasia.methods.evaluation.criteria import export_criteria
 from dokimasia.methods.refinement import RefinementRequest, refine
 from dokimasia.methods.tree import grow_tree
 from dokimasia.prompts import recognise
 from dokimasia.report.data import ReportData
 from dokimasia.report.document import render_document
+from dokimasia.report.fields import as_json
 from dokimasia.runs.lifecycle import RunResult, resume
 from dokimasia.runs.observer import Progress, Silent
 from dokimasia.runs.reading.reporting import report_data
@@ -146,7 +147,7 @@ async def test_a_terse_model_is_as_right_as_a_talkative_one(settings: Settings, 
     assert terse["length"]["characters"] < talkative["length"]["characters"] / 2
     assert result.summary["length"]["low"] > 0.3, "over both models, longer answers score higher"
     data = await report_of(settings, result.run)
-    (pair,) = data.differences
+    (pair,) = (as_json(difference) for difference in data.differences)
     right, both = pair["strict_accuracy"], pair["both_stated"]
     assert right["n"] == 84
     assert right["difference"]["low"] <= 0 <= right["difference"]["high"]

@@ -1,7 +1,8 @@
 """Every two models against each other, with p-values adjusted over all pairs."""
 
-from dokimasia.methods.evaluation.report import means_by_repeat, rival_differences
-from dokimasia.methods.evaluation.scores import AnswerRow
+from dokimasia.methods.evaluation.differences import rival_differences
+from dokimasia.methods.evaluation.figures import AnswerRow
+from dokimasia.methods.evaluation.report import means_by_repeat
 from dokimasia.runs.reading.selection import choose
 from dokimasia.runs.reading.sides import ComparedAnswer, ComparisonSide, SampleRef
 
@@ -25,7 +26,7 @@ def test_pairs_are_the_first_minus_the_second_with_adjusted_p_values() -> None:
         "high": side(*[4.0 + 0.1 * (number % 2) for number in range(12)]),
         "same": side(*[4.0 + 0.1 * ((number + 1) % 2) for number in range(12)]),
     }
-    pairs = rival_differences(sides, ["high", "same", "low"], seed=0)
+    pairs = [pair.model_dump() for pair in rival_differences(sides, ["high", "same", "low"], seed=0)]
     assert [(pair["better"], pair["worse"]) for pair in pairs] == [("high", "same"), ("high", "low"), ("same", "low")]
     assert pairs[0]["difference"]["mean"] == 0
     assert pairs[1]["difference"]["mean"] > 2.8
@@ -37,7 +38,8 @@ def test_pairs_are_the_first_minus_the_second_with_adjusted_p_values() -> None:
 def test_a_pair_without_a_shared_score_has_no_p_value() -> None:
     """Where nothing is scored on both sides nothing is tested, and the others are adjusted without it."""
     sides = {"a": side(*[3.0] * 12), "b": side(*[None] * 12), "c": side(*[2.0] * 12)}
-    pairs = {(pair["better"], pair["worse"]): pair for pair in rival_differences(sides, ["a", "c", "b"], seed=0)}
+    compared = rival_differences(sides, ["a", "c", "b"], seed=0)
+    pairs = {(pair.better, pair.worse): pair.model_dump() for pair in compared}
     assert pairs["a", "b"]["adjusted"] is None
     assert pairs["a", "b"]["difference"] is None
     assert pairs["a", "c"]["adjusted"] == pairs["a", "c"]["p_value"]
@@ -49,7 +51,8 @@ def test_means_by_repeat() -> None:
         AnswerRow("s", "c", None, "m", repeat, score, None if score is not None else "refused")
         for repeat, score in ((0, 2.0), (0, 4.0), (1, 5.0), (1, None), (2, None))
     ]
-    assert means_by_repeat(rows) == {
+    means = {model: [repeat.model_dump() for repeat in repeats] for model, repeats in means_by_repeat(rows).items()}
+    assert means == {
         "m": [
             {"repeat": 0, "n": 2, "n_scored": 2, "mean": 3.0},
             {"repeat": 1, "n": 2, "n_scored": 1, "mean": 5.0},

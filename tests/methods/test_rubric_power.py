@@ -6,7 +6,8 @@ import pytest
 
 from dokimasia.domain.perturbation import TextChange
 from dokimasia.domain.rubric import Rubric, RubricSet, Tried
-from dokimasia.methods.rubrics.power import power_figures, set_power
+from dokimasia.methods.rubrics.figures import power_figures, set_power
+from dokimasia.report.fields import as_json
 
 CHANGES = (TextChange(original="five", new="four"),)
 
@@ -34,7 +35,7 @@ def response(*passes: bool | None, **more: Any) -> Tried:
 
 
 def figures(*sets: RubricSet) -> dict[str, Any]:
-    return power_figures(sets, {one.sample_id: one.sample_id for one in sets})
+    return as_json(power_figures(sets, {one.sample_id: one.sample_id for one in sets}))
 
 
 def test_an_error_is_caught_by_a_rubric_that_the_golden_caption_passes() -> None:
@@ -79,6 +80,6 @@ def test_what_was_not_judged_is_no_miss() -> None:
 @pytest.mark.parametrize(("passes", "caught"), [((None, False, True), 1), ((None, True, True), 0)])
 def test_an_edited_rubric_is_not_known(passes: tuple[bool | None, ...], caught: int) -> None:
     """What a person edited was not tried: an error that no other rubric catches is then unknown, not missed."""
-    power = set_power(rubric_set(golden(None, True, True), planted(*passes)))
+    power = as_json(set_power(rubric_set(golden(None, True, True), planted(*passes))))
     assert (power["caught"]["k"], power["caught"]["n"]) == (caught, caught)
     assert power["rubrics"]["n"] == 2

@@ -16,7 +16,7 @@ from dokimasia.methods.duel import METHOD, DuelRequest, duel
 from dokimasia.methods.evaluation import EvaluationRequest, evaluate
 from dokimasia.runs.lifecycle import resume
 from dokimasia.settings import Settings
-from dokimasia.simulation.judging.ranked import write_ranked
+from dokimasia.simulation.ranked_world import write_ranked
 from dokimasia.simulation.serving.transport import SimTransport
 from dokimasia.simulation.world import write_creative, write_world
 from dokimasia.storage.home import Home

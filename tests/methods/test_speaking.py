@@ -1,6 +1,6 @@
 """What an evaluation says of answers that leave things unsaid: figures by hand, and what stands before a difference."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from random import Random
 from statistics import correlation
 from types import SimpleNamespace
@@ -8,11 +8,13 @@ from typing import Any, cast
 
 import pytest
 
-from dokimasia.methods.evaluation.blocks import differences, overview
-from dokimasia.methods.evaluation.scores import AnswerRow, collect, summarise
+from dokimasia.methods.evaluation import differences
+from dokimasia.methods.evaluation.figures import AnswerRow, collect, summarise
+from dokimasia.methods.evaluation.report import overview
 from dokimasia.report import figures
 from dokimasia.report.blocks import Bullets, Paragraph, plain
 from dokimasia.report.data import ReportData
+from dokimasia.report.fields import as_json
 
 STATED = (("a", 4.0, 1.0), ("b", 3.0, 0.7))
 
@@ -31,7 +33,7 @@ def test_right_answers_and_what_is_spoken_to() -> None:
         row(2, score=None, failure="refused", verdict="wrong"),
         row(3, stated=0.25, stated_score=5.0, referenced=False, verdict=None),
     ]
-    model = summarise(collect(rows), seed=0)["models"]["m"]
+    model = figures_of(rows)["models"]["m"]
     for found in (model, model["by_category"]["count"]):
         accuracy = found["strict_accuracy"]
         assert (accuracy["k"], accuracy["n"], accuracy["answers"], accuracy["coverage"]) == (1, 3, 4, 0.75)
@@ -41,10 +43,15 @@ def test_right_answers_and_what_is_spoken_to() -> None:
     assert model["length"]["correlation"] is None, "four images bound nothing"
 
 
+def figures_of(rows: Iterable[AnswerRow], *, judged: bool = True) -> dict[str, Any]:
+    """The figures of answers as JSON."""
+    return as_json(summarise(collect(rows), seed=0, judged=judged))
+
+
 def strict(*answers: tuple[str | None, str | None]) -> dict[str, Any]:
     """Return the strict accuracy of answers to questions on different images, each given by its verdict and failure."""
     rows = [row(at, score=None, verdict=verdict, failure=failure) for at, (verdict, failure) in enumerate(answers)]
-    return summarise(collect(rows), seed=0, judged=False)["models"]["m"]["strict_accuracy"]
+    return figures_of(rows, judged=False)["models"]["m"]["strict_accuracy"]
 
 
 RIGHT, WRONG, UNDECIDED = ("right", None), ("wrong", None), ("unknown", "undecided")
@@ -98,7 +105,7 @@ def test_the_verdict_on_strict_accuracy_says_what_is_open() -> None:
 def test_failed_repeats_are_seen_in_coverage_and_bounds() -> None:
     """Ten samples of three repeats each, of which two failed: a third is covered, and bounds are as wide as that leaves."""
     rows = [row(at, repeat=repeat, score=None, failure="unparsable") for at in range(10) for repeat in (1, 2)]
-    model = summarise(collect([*(row(at, score=5.0) for at in range(10)), *rows]), seed=0)["models"]["m"]
+    model = figures_of([*(row(at, score=5.0) for at in range(10)), *rows])["models"]["m"]
     assert (model["n"], model["n_scored"], model["answers"], model["answers_scored"]) == (10, 10, 30, 10)
     assert model["coverage"] == pytest.approx(1 / 3, abs=1e-6)
     assert model["bounds"] == {"low": pytest.approx(7 / 3, abs=1e-6), "high": 5.0}
@@ -109,13 +116,13 @@ def test_the_spread_over_two_repeats_is_that_of_their_values() -> None:
     draw = Random(5)
     scores = [[draw.gauss(3, 0.5) for _ in range(2)] for _ in range(400)]
     rows = [row(at, repeat=repeat, score=score) for at, each in enumerate(scores) for repeat, score in enumerate(each)]
-    assert summarise(collect(rows), seed=0)["models"]["m"]["spread"] == pytest.approx(0.5, abs=0.04)
+    assert figures_of(rows)["models"]["m"]["spread"] == pytest.approx(0.5, abs=0.04)
 
 
 def test_equal_gaps_without_the_image_keep_an_interval() -> None:
     """Eight equal gaps are no proof that the next one is the same: the interval has a width, within the scale."""
     rows = [row(at, model=name, score=score) for at in range(8) for name, score in (("m", 5.0), ("m#blind", 3.0))]
-    difference = summarise(collect(rows), seed=0)["blind"]["m"]["difference"]
+    difference = figures_of(rows)["blind"]["m"]["difference"]
     assert difference["mean"] == 2.0
     assert difference.get("low") is None or -4 <= difference["low"] < 2.0 < difference["high"] <= 4
 
@@ -124,8 +131,7 @@ def test_longer_answers_that_score_higher_are_named() -> None:
     """The correlation is of the logarithm of the length, so that doubling every answer's length leaves it as it is."""
     scores = [1.0, 2.0, 2.5, 2.0, 3.0, 3.5, 3.0, 4.0, 4.5, 5.0, 4.0, 5.0]
     found = [
-        summarise(collect(row(at, score=score, length=times * 2**at) for at, score in enumerate(scores)), seed=0)
-        for times in (8, 16)
+        figures_of(row(at, score=score, length=times * 2**at) for at, score in enumerate(scores)) for times in (8, 16)
     ]
     first, second = (one["models"]["m"]["length"] for one in found)
     assert first["correlation"] == second["correlation"] == pytest.approx(correlation(range(12), scores), abs=1e-6)
@@ -187,13 +193,15 @@ def findings(summary: dict[str, Any], pairs: Sequence[dict[str, Any]] = ()) -> s
     """What the overview says of figures."""
     facts = SimpleNamespace(data_name="d", models=(), run="r", seed=0, accepted_by="1", written_by="1")
     data = ReportData(drawing=cast("Any", None), facts=cast("Any", facts), summary=summary, differences=pairs)
-    found = overview.section(data).blocks[0]
+    found = overview(data).blocks[0]
     assert isinstance(found, Bullets)
     return "\n".join(map(plain, found.items))
 
 
 def summary_of(rows: Sequence[AnswerRow]) -> dict[str, Any]:
-    return {"samples": 8, "forked_from": None, "judge": "J", **summarise(collect(rows), seed=0)}
+    run = {"run": "r", "status": "done", "simulated": (), "seed": 0, "skipped": (), "open_items": 0}
+    asked = {"samples": 8, "forked_from": None, "judge": "J", "ask": "show", "protocol": "ours"}
+    return {**run, **asked, **figures_of(rows)}
 
 
 def test_a_tie_is_said_as_one() -> None:
@@ -226,8 +234,9 @@ def test_what_is_below_a_limit_is_never_rounded_to_it() -> None:
 def test_the_overview_says_over_which_samples_models_speak() -> None:
     """The shares of weight beside a difference are of the samples scored for both, and said to be."""
     rows = [row(at, model=name, score=score, stated=stated) for name, score, stated in STATED for at in range(8)]
-    stated = {"n": 5, "first": 0.6, "second": 0.98, "adjusted": 0.5}
-    difference = {"mean": 1.0, "low": 0.5, "high": 1.5}
-    pair = {"better": "a", "worse": "b", "n_paired": 5, "difference": difference, "adjusted": 0.5, "stated": stated}
+    gap = {"difference": {"mean": 1.0, "low": 0.5, "high": 1.5}, "p_value": 0.5, "adjusted": 0.5}
+    stated = {"n": 5, "first": 0.6, "second": 0.98, **gap}
+    changed = {"higher": 5, "equal": 0, "lower": 0}
+    pair = {"better": "a", "worse": "b", "n_shared": 5, "n_paired": 5, "changed": changed, "stated": stated, **gap}
     said = findings(summary_of(rows), [pair])
     assert "On the 5 samples scored for both a speaks to 98 % of the criteria's weight and b to 60 %" in said

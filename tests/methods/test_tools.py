@@ -266,7 +266,7 @@ def test_show_tells_of_looks(
 async def test_a_retry_keeps_what_was_looked_at(fine_print: Path, settings: Settings) -> None:
     """Looks of an attempt that failed stay beside its calls, and those of the next attempt are added."""
     noisy = as_judge(find_profile(NEAR)).model_copy(update={"format_noise": 0.5})
-    transports = {"sim": SimTransport(known={**profiles(), NEAR: noisy})}
+    transports = {"sim": SimTransport(models={**profiles(), NEAR: noisy})}
     request = asked(fine_print, tools=("zoom",), limit=14)
     first = await evaluate(request, settings=settings, transports=transports)
     with Home.open(settings.home, write=False) as home:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from dokimasia.algorithms.taxonomy import add_all, assign, new_tree
-from dokimasia.algorithms.trees.node_link import to_version
+from dokimasia.algorithms.trees.formats import to_version
 from dokimasia.algorithms.trees.places import leaf_mapping
 from dokimasia.domain.growth import Placement, TreeCriterion
 from dokimasia.errors import DataError, DokimasiaError, InputError

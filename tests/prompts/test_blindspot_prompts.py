@@ -144,3 +144,6 @@ def test_a_broken_family_of_prompts_is_named(tmp_path: Path) -> None:
     path.write_text(head.format("image-to-text") + "## system\nSay {{+nothing}}.\n## user\n{{a}}\n")
     with pytest.raises(ConfigError, match=r"single_mine\.md: there is no part 'nothing'"):
         PromptLibrary.from_folders(tmp_path)
+    path.write_text(head.format("image-to-text") + "## system\nSay {{+lines.}}.\n## user\n{{a}}\n")
+    with pytest.raises(ConfigError, match=r"single_mine\.md: a part cannot be read: "):
+        PromptLibrary.from_folders(tmp_path)

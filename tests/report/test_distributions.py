@@ -1,12 +1,12 @@
 """Distributions are drawn as they are: captions by length, samples by number of rubrics, models by how far draws move them."""
 
 from types import SimpleNamespace
-from typing import Any, cast
+from typing import cast
 
 from dokimasia.domain.rubric import Rubric, RubricSet, Stream
-from dokimasia.methods.audit.charts import FEWEST_FOR_SHAPE, violins_chart
-from dokimasia.methods.rubrics.distributions import section
-from dokimasia.methods.rubrics.figures import set_figures
+from dokimasia.methods.audit.report import FEWEST_FOR_SHAPE, violins_chart
+from dokimasia.methods.rubrics.figures import RubricsFigures, set_figures
+from dokimasia.methods.rubrics.report import distributions
 from dokimasia.report.blocks import Chart, Table, plain
 from dokimasia.report.data import ReportData
 
@@ -20,12 +20,13 @@ def made(words: int, must_right: int, easy_wrong: int) -> RubricSet:
 
 def data_of(*sets: RubricSet) -> ReportData:
     """What a report has of such sets."""
-    return cast("ReportData", cast("Any", SimpleNamespace(summary=set_figures(sets))))
+    figures = RubricsFigures.model_construct(**set_figures(sets))
+    return cast("ReportData", SimpleNamespace(figures_as=lambda model: figures))
 
 
 def test_captions_and_rubrics_are_drawn_by_number() -> None:
     """Captions stand in steps of a hundred words, samples by number of rubrics, with the empty steps between."""
-    drawn = section(data_of(made(120, 3, 2), made(180, 3, 5), made(340, 4, 5)))
+    drawn = distributions(data_of(made(120, 3, 2), made(180, 3, 5), made(340, 4, 5)))
     assert drawn is not None
     charts = [block for block in drawn.blocks if isinstance(block, Chart)]
     tables = [block for block in drawn.blocks if isinstance(block, Table)]
@@ -39,7 +40,7 @@ def test_captions_and_rubrics_are_drawn_by_number() -> None:
     assert [len(row[2]) for row in bars] == [24, 0, 12]
     assert tables[0].columns[2].only == "terminal"
     assert [table.columns[1].title for table in tables[1:]] == ["samples"] * 3
-    assert section(data_of()) is None
+    assert distributions(data_of()) is None
 
 
 def test_a_violin_is_as_wide_as_models_are_many() -> None:

@@ -10,11 +10,13 @@ import plotly.graph_objects as go
 import pytest
 
 import dokimasia
-from dokimasia.methods.audit.charts import share_chart
+from dokimasia.methods.audit.report import share_chart
 from dokimasia.methods.diagnosis.blocks.charts import bars_figure, heat_map, leaf_bars, radar, stacked_ranks
-from dokimasia.methods.duel.charts import verdict_chart
-from dokimasia.methods.judging.charts import accuracy_map, cost_and_accuracy
-from dokimasia.methods.probe.charts import budgets_chart, groups_chart
+from dokimasia.methods.duel.figures import Verdicts
+from dokimasia.methods.duel.report import verdict_chart
+from dokimasia.methods.judging.report import accuracy_map, cost_and_accuracy
+from dokimasia.methods.probe.figures import ProbeShare
+from dokimasia.methods.probe.report import budgets_chart, groups_chart
 from dokimasia.report.charts import (
     Figure,
     Point,
@@ -25,6 +27,7 @@ from dokimasia.report.charts import (
     repeats_chart,
 )
 from dokimasia.report.comparison import SHORT
+from dokimasia.report.fields import Interval
 from dokimasia.report.heat import heat_chart
 from dokimasia.report.labels import shortened_names
 from dokimasia.report.scatter import scatter_chart
@@ -35,7 +38,8 @@ NAMES = [
     f"{BEGIN}{end}" for end in ("128E-Instruct", "128E-Instruct-FP8", "128E-Instruct-INT4", "128E-Base", "16E-Base")
 ]
 PLACES = {name: (float(number), float(number)) for number, name in enumerate(NAMES)}
-MEASURED = {"mean": 0.5, "share": 0.5, "low": None, "high": None}
+MEAN = Interval(mean=0.5, low=None, high=None)
+SHARE = ProbeShare(share=0.5, low=None, high=None, n=1, n_scored=1, coverage=1.0, bounds=None)
 
 
 def cell(value: Any) -> dict[str, Any]:
@@ -60,10 +64,10 @@ CHARTS: Mapping[str, Callable[[], Figure]] = {
     "repeats": lambda: repeats_chart({name: [1.0, 2.0] for name in NAMES}, title="t"),
     "pairs": lambda: paired_chart(PLACES, ("with", "without"), title="t"),
     "heat": lambda: heat_chart(NAMES, NAMES, [[1.0] * 5] * 5, hover="%{y} %{x} %{z}"),
-    "verdicts": lambda: verdict_chart(dict.fromkeys(NAMES, COUNTS)),
+    "verdicts": lambda: verdict_chart(dict.fromkeys(NAMES, Verdicts(**COUNTS, failed=0, one_order=0, open=0))),
     "judging": lambda: accuracy_map({name: dict.fromkeys(NAMES, 0.5) for name in NAMES}),
     "shares": lambda: share_chart({name: dict.fromkeys(NAMES, 0.2) for name in NAMES}, title="t"),
-    "probe": lambda: groups_chart({name: dict.fromkeys(NAMES, MEASURED) for name in NAMES}, title="t"),
+    "probe": lambda: groups_chart({name: dict.fromkeys(NAMES, MEAN) for name in NAMES}, title="t"),
     "leaves": lambda: bars_figure(leaf_bars(asset(NAMES, ["m"]), {}), 5, NAMES),
     "map": lambda: heat_map(asset(NAMES, NAMES)),
     "ranks": lambda: stacked_ranks(asset(NAMES, ["1st"], "share")),
@@ -95,7 +99,7 @@ def test_names_that_begin_alike_are_categories_of_their_own(name: str) -> None:
         cost_chart({name: (float(at), 3.0 - at) for at, name in enumerate(NAMES)}, title="t"),
         cost_and_accuracy([("j", name, 1.0, 0.5) for name in NAMES], unit="$"),
         cost_and_accuracy([(name, "m", 1.0, 0.5) for name in NAMES], unit="$"),
-        budgets_chart({name: {"low": MEASURED} for name in NAMES}, title="t"),
+        budgets_chart({name: {"low": SHARE} for name in NAMES}, title="t"),
         radar(asset(NAMES, NAMES)),
     ],
 )

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -9,8 +10,8 @@ import pytest
 
 from dokimasia.cli.main import run
 from dokimasia.methods.refinement import RefinementRequest, refine
-from dokimasia.methods.refinement.blocks import refinement
-from dokimasia.methods.refinement.blocks import samples as refinement_samples
+from dokimasia.methods.refinement.report import samples_section
+from dokimasia.methods.refinement.report import section as refinement_section
 from dokimasia.report.blocks import Paragraph, plain
 from dokimasia.report.data import ReportData
 from dokimasia.report.document import render_document
@@ -82,7 +83,7 @@ def test_the_table_gains_and_leaks_are_in_it(data: ReportData) -> None:
 
 def test_before_and_after_stand_side_by_side(data: ReportData) -> None:
     """A failed answer has its failed atoms marked, what was shown or withheld of them, the hints, and every arm's answer."""
-    assert refinement_samples.section(data) is not None
+    assert samples_section(data) is not None
     assert data.selection.failed_shown == len(data.samples) > 4
     page = render_page(data)
     assert page.count('<figure class="shown"><img src="data:image/webp;base64,') == len(data.samples)
@@ -120,11 +121,11 @@ def test_what_no_judge_looked_for_is_said(source: Finished) -> None:
 def test_nothing_failed_is_said(source: Finished) -> None:
     """A refinement with nothing to do has a report that says so, and no empty table."""
     nothing = refined(source, models=("sim/tutor-leaky",), strategy="again", threshold=1.01).data()
-    section = refinement.section(nothing)
+    section = refinement_section(nothing)
     assert section is not None
     assert len(section.blocks) == 1
     assert "there was nothing to refine" in render_page(nothing)
-    assert refinement_samples.section(nothing) is None
+    assert samples_section(nothing) is None
 
 
 def test_why_nothing_was_refined_and_what_would_have_been(source: Finished) -> None:
@@ -140,14 +141,14 @@ def test_why_nothing_was_refined_and_what_would_have_been(source: Finished) -> N
     (model,) = nothing.summary["models"].values()
     model["answered"] = {"right": answers - 1, "wrong": 1}
     model["left_out"] = {"answers": 1, "atoms": {"leak": 2}}
-    lead = _lead_of(nothing)
+    lead = _lead_of(replace(nothing, figures=None))
     assert "1 answer failed, and none had a point that may be fed back (failed atoms by why not: 2 leak)" in lead
     assert f"(of {answers} answers {answers - 1} right, 1 wrong by the final answer)" in lead
     assert "--strategy retry, which names no point, takes such answers up" in lead
 
 
 def _lead_of(data: ReportData) -> str:
-    section = refinement.section(data)
+    section = refinement_section(data)
     assert section is not None
     (lead,) = section.blocks
     assert isinstance(lead, Paragraph)

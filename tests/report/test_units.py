@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from dokimasia.methods.evaluation.blocks import coverage, scores
+from dokimasia.methods.evaluation.report import coverage, scores
 from dokimasia.report.blocks import Section, Table, plain
 from tests.report.conftest import Finished
 
@@ -25,13 +25,13 @@ def test_with_repeats_scored_and_failed_answers_are_all_answers(full: Finished) 
     data = full.data(samples=0)
     models = data.summary["models"]
     assert any(sum(one["failures"].values()) != sum(one["failed_answers"].values()) for one in models.values())
-    for row in rows_of(scores.section(data), "Answers and scores"):
+    for row in rows_of(scores(data), "Answers and scores"):
         scored, answers = map(int, row["scored"].split("/"))
         assert answers == models[row["model"]]["answers"]
         assert scored + added(row["failed"]) == answers
-    for row in rows_of(coverage.section(data), "Coverage and failures"):
+    for row in rows_of(coverage(data), "Coverage and failures"):
         scored, answers = map(int, row["answers"].split("/"))
         assert scored + added(row["failed answers"]) == answers
-    for row in rows_of(coverage.section(data), "The same in samples"):
+    for row in rows_of(coverage(data), "The same in samples"):
         scored, samples = map(int, row["samples"].split("/"))
         assert scored + added(row["samples without a score"]) == samples == models[row["model"]]["n"]

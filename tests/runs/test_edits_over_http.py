@@ -11,7 +11,7 @@ from dokimasia.methods.perturb import METHOD, PerturbRequest, perturbed_items
 from dokimasia.prompts.dimensions import error_dimensions
 from dokimasia.runs.lifecycle import run_sync
 from dokimasia.settings import load_settings
-from dokimasia.simulation.blindspots.images import faults_of
+from dokimasia.simulation.image_edits import faults_in_image
 from dokimasia.simulation.serving.server import running_server
 from dokimasia.simulation.world import write_gold
 from dokimasia.storage.home import Home
@@ -40,7 +40,7 @@ def test_a_perturbing_of_images_killed_comes_to_the_same(tmp_path: Path, transpo
             asked = shlex.split(row.command)
             made = perturbed_items(home, row)
             shown = {
-                one.item.dimension: faults_of(home.blobs.get(one.item.perturbed_image.sha256))
+                one.item.dimension: faults_in_image(home.blobs.get(one.item.perturbed_image.sha256))
                 for one in made
                 if one.item.perturbed_image is not None
             }

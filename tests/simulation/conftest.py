@@ -13,13 +13,13 @@ from dokimasia.domain.call import Chat, Message, ModelRef, Sampling
 from dokimasia.domain.criterion import Box
 from dokimasia.domain.sample import ImageRef
 from dokimasia.prompts import render
-from dokimasia.simulation.scene import Fact, Question, Scene, Step
+from dokimasia.simulation.scene import Fact, Scene, SceneQuestion, SceneStep
 
 Ask = Callable[..., Chat]
 
 
-def _step(number: int, capability: str, weight: int) -> Step:
-    return Step(
+def _step(number: int, capability: str, weight: int) -> SceneStep:
+    return SceneStep(
         question=f"Which colour has thing number {number}?",
         truth=f"colour {number}",
         statement=f"Thing {number} has colour {number}.",
@@ -44,7 +44,7 @@ def small_scene() -> Scene:
         _step(3, "<Reasoning><Logical Reasoning><Rule Induction>", 3),
         _step(4, "<Knowledge><Cultural Knowledge><Symbol Meaning>", 4),
     )
-    plain = Question(
+    plain = SceneQuestion(
         id="q1",
         kind="infer",
         text="What colour has the last thing?",
@@ -52,7 +52,7 @@ def small_scene() -> Scene:
         wrong_answers=("no colour", "colour 11"),
         steps=steps,
     )
-    chosen = Question(
+    chosen = SceneQuestion(
         id="q2",
         kind="read",
         text="Which colour has thing 3?",

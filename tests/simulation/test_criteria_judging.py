@@ -8,11 +8,11 @@ from dokimasia.domain.criterion import Criterion
 from dokimasia.parsing.criteria import parse_criteria
 from dokimasia.parsing.criteria_check import parse_criteria_check
 from dokimasia.simulation.draws import Draws
-from dokimasia.simulation.judging.criteria import drawn, examined
+from dokimasia.simulation.judging.judges import draw_criteria, examine_criteria
 from dokimasia.simulation.profiles import JudgeProfile
 from dokimasia.simulation.scene import DOMAINS
-from dokimasia.simulation.scenes.composing import make_scene
-from dokimasia.simulation.structured import in_object
+from dokimasia.simulation.scenes import make_scene
+from dokimasia.simulation.structured import judge_reply_as_object
 
 INVENTIVE = JudgeProfile(name="sim/judge-inventive", incidental=1.0)
 
@@ -20,7 +20,7 @@ INVENTIVE = JudgeProfile(name="sim/judge-inventive", incidental=1.0)
 def sets(scene, question, *, count="1 to 5", mending=False) -> list[Criterion]:
     """What an inventive judge draws."""
     inputs = {"question": question.text, "chain": "", "count": count}
-    rows = drawn(INVENTIVE, scene, question, inputs, Draws("k"), image=0, part=(0, 0, 1, 1), mending=mending)
+    rows = draw_criteria(INVENTIVE, scene, question, inputs, Draws("k"), image=0, part=(0, 0, 1, 1), mending=mending)
     return list(parse_criteria(orjson.dumps(rows).decode(), image_count=1))
 
 
@@ -61,10 +61,10 @@ def test_a_second_look_finds_what_no_step_says(small_scene) -> None:
     )
     criteria = sets(small_scene, question)
     shown = orjson.dumps([one.model_dump(include={"question", "ground_truth"}) for one in criteria]).decode()
-    said = examined(shown, chain)
+    said = examine_criteria(shown, chain)
     check = parse_criteria_check(said, 5)
     assert [one.needed for one in check.criteria] == [False, True, True, True, True]
     assert check.missing == ""
-    body = orjson.loads(in_object("criteria_check", said))
+    body = orjson.loads(judge_reply_as_object("criteria_check", said))
     assert [one["needed"] for one in body["criteria"]] == [False, True, True, True, True]
     assert body["criteria"][1] == {"n": 2, "needed": True, "single": True, "open": True, "reason": ""}

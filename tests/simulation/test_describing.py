@@ -6,14 +6,20 @@ import pytest
 
 from dokimasia.domain.identity import value_id
 from dokimasia.domain.review import DESCRIBE_REQUEST
-from dokimasia.simulation.depicted import READINGS, Stated, depicted, photograph, statements
-from dokimasia.simulation.describing import describe, in_manner, manner_of, stance_of, wrong_rate
 from dokimasia.simulation.draws import Draws
-from dokimasia.simulation.picture import draw, read_scene
+from dokimasia.simulation.panel import describe_picture, in_manner, manner_of, stance_of, wrong_rate
+from dokimasia.simulation.picture import draw_scene, read_scene
+from dokimasia.simulation.picture_content import (
+    READINGS,
+    Statement,
+    content_of_photograph,
+    content_of_scene,
+    read_statements,
+)
 from dokimasia.simulation.profiles import PanelProfile, as_member, profiles
 from dokimasia.simulation.respond import respond
 from dokimasia.simulation.scene import DOMAINS
-from dokimasia.simulation.scenes.composing import make_scene
+from dokimasia.simulation.scenes import make_scene
 from dokimasia.simulation.truths.reviewing import count_facts, expected_facts, read_rubric
 from dokimasia.simulation.world import make_described, write_described
 
@@ -23,10 +29,10 @@ SCENES = [make_scene(domain, seed) for domain in DOMAINS for seed in range(25)]
 def test_every_fact_can_be_found_again() -> None:
     """A text of all facts reads back as exactly these, by the reader of statements and by the truth's own count."""
     for scene in SCENES:
-        picture = depicted(scene)
+        picture = content_of_scene(scene)
         assert len(picture.points) >= 8
         text = in_manner("sim/x", [point.sentence() for point in picture.points])
-        assert [one.key for one in statements(text)] == [point.key for point in picture.points]
+        assert [one.key for one in read_statements(text)] == [point.key for point in picture.points]
         assert count_facts(text, scene) == (len(picture.points), 0, 0, 0)
         wrong = " ".join(point.sentence(point.false[0]) for point in picture.points)
         assert count_facts(wrong, scene) == (0, len(picture.points), 0, 0)
@@ -36,8 +42,8 @@ def test_every_fact_can_be_found_again() -> None:
 def test_every_fact_can_be_a_rubric() -> None:
     """A demand or a ban on any fact reads back as what it is about."""
     for scene in SCENES:
-        for point in depicted(scene).points:
-            sentence = Stated(point.key, point.value).sentence
+        for point in content_of_scene(scene).points:
+            sentence = Statement(point.key, point.value).sentence
             for verb, forbidden in (("must", False), ("must not", True)):
                 rubric = f"The response {verb} say that t{sentence[1:]}"
                 assert read_rubric(rubric) == (*point.key, point.value.casefold(), forbidden)
@@ -45,7 +51,7 @@ def test_every_fact_can_be_a_rubric() -> None:
 
 def test_false_values_are_false_and_differ() -> None:
     """Each fact has three false values, none of them its own, also in photographs."""
-    for picture in [*map(depicted, SCENES), *(photograph(f"{number:064x}") for number in range(40))]:
+    for picture in [*map(content_of_scene, SCENES), *(content_of_photograph(f"{number:064x}") for number in range(40))]:
         for point in picture.points:
             assert len({value.casefold() for value in (point.value, *point.false)}) == 4
             assert '"' not in point.value + "".join(point.false)
@@ -56,14 +62,14 @@ def test_a_disputed_fact_travels_in_the_picture_and_others_keep_their_bytes(tmp_
     scenes = list(make_described(20, 1, disputed=0.2))
     assert sum(bool(scene.disputed) for scene in scenes) == 4
     for scene in scenes:
-        sighting = read_scene(draw(scene))
+        sighting = read_scene(draw_scene(scene))
         assert sighting is not None
         assert sighting[0] == scene
-        picture = depicted(sighting[0])
+        picture = content_of_scene(sighting[0])
         assert len(picture.disputed) == len(scene.disputed)
         assert all(len(set(point.readings)) == READINGS for point in picture.disputed)
     plain = make_scene("natural", 0)
-    assert b"disputed" not in draw(plain)
+    assert b"disputed" not in draw_scene(plain)
     assert write_described(tmp_path / "a.jsonl", 5, 1) == 1
     assert write_described(tmp_path / "b.jsonl", 5, 1) == 1
     assert (tmp_path / "a.jsonl").read_bytes() == (tmp_path / "b.jsonl").read_bytes()
@@ -76,7 +82,7 @@ def test_facts_are_told_and_false_at_the_planted_rates(name) -> None:
     profile = profiles()[name]
     true = false = expected_true = expected_false = 0.0
     for scene in SCENES:
-        facts = count_facts(describe(profile, depicted(scene), Draws(f"{name} {scene.id}")).text, scene)
+        facts = count_facts(describe_picture(profile, content_of_scene(scene), Draws(f"{name} {scene.id}")).text, scene)
         true, false = true + facts.true, false + facts.false
         right, wrong = expected_facts(profile, scene)
         expected_true, expected_false = expected_true + right, expected_false + wrong
@@ -87,7 +93,7 @@ def test_facts_are_told_and_false_at_the_planted_rates(name) -> None:
 def test_hard_facts_are_told_wrong_more_often_and_the_mean_is_the_planted_rate() -> None:
     """A quarter of the facts is hard; over hard and easy ones the rate is what was planted."""
     member = PanelProfile(name="sim/x", false_facts=0.16)
-    points = [point for scene in SCENES for point in depicted(scene).points]
+    points = [point for scene in SCENES for point in content_of_scene(scene).points]
     rates = [wrong_rate(member, point) for point in points]
     assert sum(point.hard for point in points) / len(points) == pytest.approx(0.25, abs=0.03)
     assert sum(rates) / len(rates) == pytest.approx(0.16, abs=0.01)
@@ -102,12 +108,13 @@ def test_members_of_a_panel_have_manners_and_readings_of_their_own() -> None:
         stances = [stance_of(as_member(profiles()[f"sim/panel-{letter}"], "natural")) for letter in panel]
         assert sorted(stances) == [0, 1, 2]
     scene = next(scene for scene in make_described(10, 0) if scene.disputed)
-    picture = depicted(scene)
+    picture = content_of_scene(scene)
     (point,) = picture.disputed
     for name in profiles():
         if "panel" in name:
             told = {
-                dict(statements(describe(profiles()[name], picture, Draws(str(at))).text))[point.key] for at in range(5)
+                dict(read_statements(describe_picture(profiles()[name], picture, Draws(str(at))).text))[point.key]
+                for at in range(5)
             }
             assert len(told) == 1
             assert told < set(point.readings)
@@ -117,7 +124,7 @@ def test_members_of_a_panel_have_manners_and_readings_of_their_own() -> None:
 def test_models_describe_when_they_are_asked_to(ask, prompt) -> None:
     """A request for a description is one by the panel's prompt and by the candidates', on scenes and on photographs."""
     scene = make_scene("natural", 5)
-    png = draw(scene)
+    png = draw_scene(scene)
     sha = hashlib.sha256(png).hexdigest()
     from dokimasia.domain.sample import ImageRef
 
@@ -128,6 +135,6 @@ def test_models_describe_when_they_are_asked_to(ask, prompt) -> None:
     assert facts.true > 6
     photo = hashlib.sha256(b"not a picture").hexdigest()
     other = ref.model_copy(update={"sha256": photo})
-    told = statements(respond(ask("sim/panel-a", prompt, inputs, images=(other,)), {photo: b"not a picture"}).text)
+    told = read_statements(respond(ask("sim/panel-a", prompt, inputs, images=(other,)), {photo: b"not a picture"}).text)
     assert len(told) > 8
-    assert {one.key for one in told} <= {point.key for point in photograph(photo).points}
+    assert {one.key for one in told} <= {point.key for point in content_of_photograph(photo).points}

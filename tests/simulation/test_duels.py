@@ -3,12 +3,19 @@
 import pytest
 
 from dokimasia.domain.call import ChatReply
-from dokimasia.simulation.creating import is_creative, make_creative, quality, to_creative_row, truths_told, write_text
-from dokimasia.simulation.depicted import depicted
+from dokimasia.simulation.creative import (
+    count_true_statements,
+    count_vivid_lines,
+    is_creative,
+    make_creative,
+    to_creative_row,
+    write_creative_text,
+)
 from dokimasia.simulation.draws import Draws
-from dokimasia.simulation.judging.duels import duel_reply, verdict
-from dokimasia.simulation.planting import JudgeProfile
-from dokimasia.simulation.truths.duels import Longer, expected
+from dokimasia.simulation.judging.whole_answers import duel_reply, duel_verdict
+from dokimasia.simulation.picture_content import content_of_scene
+from dokimasia.simulation.profiles import JudgeProfile
+from dokimasia.simulation.truths.judges import LengthChances, expected_duel
 
 PAIRS = 4000
 SKILLS = (0.7, 0.5)
@@ -26,11 +33,11 @@ def test_the_truth_foretells_what_a_judge_says(habits: dict[str, float]) -> None
     first: list[int] = []
     second: list[int] = []
     for number in range(PAIRS):
-        own = write_text(SKILLS[0], float(number % 2), (), Draws(f"own {number}"))
-        other = write_text(SKILLS[1], 0.0, (), Draws(f"other {number}"))
-        first.append(verdict(judge, (own, other), Draws(f"first {number}")))
-        second.append(-verdict(judge, (other, own), Draws(f"second {number}")))
-    found = expected(judge, *SKILLS, longer=Longer(more=0.5))
+        own = write_creative_text(SKILLS[0], float(number % 2), (), Draws(f"own {number}"))
+        other = write_creative_text(SKILLS[1], 0.0, (), Draws(f"other {number}"))
+        first.append(duel_verdict(judge, (own, other), Draws(f"first {number}")))
+        second.append(-duel_verdict(judge, (other, own), Draws(f"second {number}")))
+    found = expected_duel(judge, *SKILLS, longer=LengthChances(more=0.5))
     assert 50 * sum(first) / PAIRS == pytest.approx(found.first, abs=2.5)
     assert 50 * sum(second) / PAIRS == pytest.approx(found.second, abs=2.5)
     assert 100 * sum(one > 0 for one in (*first, *second)) / (2 * PAIRS) == pytest.approx(found.win_rate, abs=2.5)
@@ -44,7 +51,7 @@ def test_the_truth_foretells_what_a_judge_says(habits: dict[str, float]) -> None
 
 def test_a_favoured_place_cancels_over_both_orders() -> None:
     """The planted bias moves one order by many points, and both orders by less than one."""
-    found = expected(JudgeProfile(name="sim/one", favours_first=0.4), *SKILLS)
+    found = expected_duel(JudgeProfile(name="sim/one", favours_first=0.4), *SKILLS)
     assert found.first - found.impartial > 15
     assert abs(found.reward - found.impartial) < 1
 
@@ -52,12 +59,14 @@ def test_a_favoured_place_cancels_over_both_orders() -> None:
 def test_quality_adds_no_words() -> None:
     """A vivid answer has as many words as a flat one, so that only padding makes one longer."""
     lengths = {
-        len(write_text(skill, 0.0, (), Draws(f"{skill} {n}")).split()) for skill in (0.0, 0.5, 1.0) for n in range(9)
+        len(write_creative_text(skill, 0.0, (), Draws(f"{skill} {n}")).split())
+        for skill in (0.0, 0.5, 1.0)
+        for n in range(9)
     }
     assert len(lengths) == 1
-    assert quality(write_text(1.0, 0.0, (), Draws("a"))) == 6
-    assert quality(write_text(0.0, 1.0, (), Draws("a"))) == 0
-    assert quality("Nothing of the kind.") is None
+    assert count_vivid_lines(write_creative_text(1.0, 0.0, (), Draws("a"))) == 6
+    assert count_vivid_lines(write_creative_text(0.0, 1.0, (), Draws("a"))) == 0
+    assert count_vivid_lines("Nothing of the kind.") is None
 
 
 def test_creative_cases_are_read_as_they_are_made() -> None:
@@ -70,9 +79,9 @@ def test_creative_cases_are_read_as_they_are_made() -> None:
     assert 0 < sum(not case.factual for case in cases) < 15
     case = next(case for case in cases if case.factual and len(case.scenes) > 2)
     criteria = to_creative_row(case)["meta"]["criteria"]["factuality"]
-    pictures = [depicted(scene) for scene in case.scenes]
-    assert truths_told(criteria, write_text(1.0, 0.0, pictures, Draws("x"))) == (len(pictures),) * 2
-    assert truths_told(criteria, write_text(0.0, 0.0, pictures, Draws("x"))) == (0, len(pictures))
+    pictures = [content_of_scene(scene) for scene in case.scenes]
+    assert count_true_statements(criteria, write_creative_text(1.0, 0.0, pictures, Draws("x"))) == (len(pictures),) * 2
+    assert count_true_statements(criteria, write_creative_text(0.0, 0.0, pictures, Draws("x"))) == (0, len(pictures))
 
 
 def test_an_order_outside_of_the_fences_is_obeyed_by_the_gullible_alone() -> None:

@@ -7,8 +7,8 @@ from dokimasia.errors import ConfigError, TransportError
 from dokimasia.simulation.draws import request_hash
 from dokimasia.simulation.serving.faults import (
     CONTENT_FAULTS,
+    FAULT_KINDS,
     HUGE_BYTES,
-    KINDS,
     LASTING_FAULTS,
     TRANSPORT_FAULTS,
     Faults,
@@ -157,4 +157,4 @@ async def test_in_process_a_fault_of_content_is_in_the_reply(ask):
     call = ask("sim/judge", "candidate", {"question": "What?"})
     assert (await send(transport, call)).usage == Usage()
     assert len(request_hash(call)) == 32
-    assert set(KINDS) >= {"context_overflow", "huge", "html"}
+    assert set(FAULT_KINDS) >= {"context_overflow", "huge", "html"}

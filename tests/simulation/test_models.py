@@ -12,16 +12,16 @@ from dokimasia.domain.sample import ImageRef, TextPart
 from dokimasia.errors import NotFound
 from dokimasia.parsing import parse_checkpoints
 from dokimasia.prompts import choices_text, render, with_repair
-from dokimasia.simulation import foreign
 from dokimasia.simulation.candidates import HEDGE
 from dokimasia.simulation.capabilities import CAPABILITIES
 from dokimasia.simulation.draws import bare_name, request_hash
-from dokimasia.simulation.judging.scoring import same_answer, silent_on, true_score
-from dokimasia.simulation.picture import draw
+from dokimasia.simulation.judging.scoring import same_answer, true_score, unaddressed_criteria
+from dokimasia.simulation.picture import draw_scene
 from dokimasia.simulation.profiles import CandidateProfile, JudgeProfile, profiles
-from dokimasia.simulation.reading import read_choices
+from dokimasia.simulation.requests import read_choices
 from dokimasia.simulation.respond import respond
 from dokimasia.simulation.scene import DOMAINS
+from dokimasia.simulation.unknown_inputs import criteria_of_chain, is_unknown_question
 from dokimasia.simulation.world import make_world
 
 PERFECT = CandidateProfile(name="sim/perfect", base=1.0)
@@ -49,7 +49,7 @@ def tell(ask, small_png, small_ref):
     def ask_and_reply(model, prompt, inputs=None, *, sighted=True, **more):
         images = (small_ref,) if sighted else ()
         call = ask(model, prompt, inputs or {}, images=images, **more)
-        return respond(call, {small_ref.sha256: small_png}, known=KNOWN)
+        return respond(call, {small_ref.sha256: small_png}, models=KNOWN)
 
     return ask_and_reply
 
@@ -223,10 +223,10 @@ def test_a_wrong_statement_is_no_silence(small_scene):
     criteria = orjson.loads(criteria_of(question))
     said = [step.statement for step in question.steps]
     said[2] = question.steps[2].wrong[0]
-    assert silent_on(criteria, "\n".join(said)) == set()
-    assert silent_on(criteria, "\n".join(said[1:])) == {1}
-    assert silent_on(criteria, "\n".join([said[0], said[2]])) == {2, 4}
-    assert silent_on(criteria, f"It is a picture.\n\nFinal answer: {said[3]}") == {1, 2, 3, 4}
+    assert unaddressed_criteria(criteria, "\n".join(said)) == set()
+    assert unaddressed_criteria(criteria, "\n".join(said[1:])) == {1}
+    assert unaddressed_criteria(criteria, "\n".join([said[0], said[2]])) == {2, 4}
+    assert unaddressed_criteria(criteria, f"It is a picture.\n\nFinal answer: {said[3]}") == {1, 2, 3, 4}
 
 
 def test_a_terse_candidate_knows_what_it_does_not_say(tell, small_scene):
@@ -359,12 +359,12 @@ def test_foreign_criteria_keep_the_rules(tell, reference):
         assert f" {truth} " not in f" {question} "
         assert one["question"].endswith("?")
         assert not re.match(r"\d\.", one["ground_truth"])
-        assert foreign.is_foreign_question(one["question"])
+        assert is_unknown_question(one["question"])
 
 
 def test_foreign_scores_follow_shared_words(tell):
     """A response that repeats the reference scores 5 throughout, an unrelated one is silent, a partial one between."""
-    criteria = foreign.criteria("The dog is a husky. It sleeps on a blue bed. Two chairs stand near the plants.")
+    criteria = criteria_of_chain("The dog is a husky. It sleeps on a blue bed. Two chairs stand near the plants.")
     rows = orjson.dumps([{"n": number, **one} for number, one in enumerate(criteria, 1)]).decode()
 
     def scores(response):
@@ -409,7 +409,7 @@ def test_every_domain_is_answered_and_judged_from_its_picture(ask):
     """In all seven domains the judge's criteria are those of the steps, and score a perfect answer 5 and a hopeless one 1."""
     domains = set()
     for scene, question in make_world(28, 3):
-        png = draw(scene)
+        png = draw_scene(scene)
         ref = ImageRef(sha256=hashlib.sha256(png).hexdigest(), media_type="image/png", width=1, height=1)
         inputs = {"question": question.text}
         if question.choices:
@@ -422,7 +422,7 @@ def test_every_domain_is_answered_and_judged_from_its_picture(ask):
         )
         assert [one["ground_truth"] for one in criteria] == [step.statement for step in question.steps]
         for name, score in (("sim/perfect", 5), ("sim/hopeless", 1)):
-            text = respond(ask(name, "candidate", inputs, images=(ref,)), {ref.sha256: png}, known=KNOWN).text
+            text = respond(ask(name, "candidate", inputs, images=(ref,)), {ref.sha256: png}, models=KNOWN).text
             assert (text.rpartition("Final answer: ")[2] == question.answer) == (score == 5)
             judged = ask("sim/judge", "checkpoints", {**inputs, "criteria": criteria_of(question), "response": text})
             lines = respond(judged, {}).text.splitlines()

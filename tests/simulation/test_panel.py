@@ -9,15 +9,24 @@ from dokimasia.domain.sample import ImageRef
 from dokimasia.errors import UnparsableReply
 from dokimasia.parsing.density import parse_density
 from dokimasia.parsing.votes import parse_ballot, parse_peer_review, parse_vote
-from dokimasia.simulation.depicted import depicted
-from dokimasia.simulation.describing import describe, in_manner, manner_of, reading_of
 from dokimasia.simulation.draws import Draws
-from dokimasia.simulation.panel import SPARSE_SHARE, density_of, read, rewrite, vote
-from dokimasia.simulation.picture import draw
+from dokimasia.simulation.panel import (
+    SPARSE_SHARE,
+    density_of,
+    describe_picture,
+    in_manner,
+    manner_of,
+    read_candidate,
+    reading_of_member,
+    rewrite,
+    vote,
+)
+from dokimasia.simulation.picture import draw_scene
+from dokimasia.simulation.picture_content import content_of_scene
 from dokimasia.simulation.profiles import PanelProfile, profiles
 from dokimasia.simulation.respond import respond
 from dokimasia.simulation.scene import DOMAINS
-from dokimasia.simulation.scenes.composing import make_scene
+from dokimasia.simulation.scenes import make_scene
 from dokimasia.simulation.truths.reviewing import count_facts, expected_self_preference, vote_chances
 from dokimasia.simulation.world import make_described
 
@@ -26,11 +35,13 @@ PANEL = tuple(profiles()[f"sim/panel-{letter}"] for letter in "abc")
 
 
 def _drafts(scene, panel=PANEL) -> dict[str, str]:
-    return {one.name: describe(one, depicted(scene), Draws(f"{one.name} {scene.id}")).text for one in panel}
+    return {
+        one.name: describe_picture(one, content_of_scene(scene), Draws(f"{one.name} {scene.id}")).text for one in panel
+    }
 
 
 def _reads(texts, scene):
-    return [read(text, depicted(scene)) for text in texts]
+    return [read_candidate(text, content_of_scene(scene)) for text in texts]
 
 
 @pytest.mark.parametrize("rate", [0.0, 0.5, 1.0])
@@ -41,7 +52,7 @@ def test_a_rewrite_loses_false_facts_at_the_planted_rate(rate) -> None:
     for scene in SCENES:
         texts = list(_drafts(scene).values())
         candidates = _reads(texts, scene)
-        text = rewrite(member, candidates, depicted(scene), Draws(scene.id))
+        text = rewrite(member, candidates, content_of_scene(scene), Draws(scene.id))
         facts = count_facts(text, scene)
         if rate == 0:
             charming = max(candidates, key=lambda one: one.charm)
@@ -51,7 +62,7 @@ def test_a_rewrite_loses_false_facts_at_the_planted_rate(rate) -> None:
                 key
                 for one in candidates
                 for key, value in one.values.items()
-                if value == depicted(scene).by_key[key].value
+                if value == content_of_scene(scene).by_key[key].value
             }
             assert (facts.true, facts.false) == (len(told), 0)
         stay, before = stay + facts.false, before + min(one.false for one in candidates)
@@ -67,7 +78,7 @@ def test_false_alarms_strike_true_statements() -> None:
         candidates = _reads(_drafts(scene).values(), scene)
         for at, rate in enumerate((0.0, 0.2)):
             member = PanelProfile(name="sim/x", false_alarm=rate)
-            kept[at] += count_facts(rewrite(member, candidates, depicted(scene), Draws(scene.id)), scene).true
+            kept[at] += count_facts(rewrite(member, candidates, content_of_scene(scene), Draws(scene.id)), scene).true
     assert kept[1] / kept[0] == pytest.approx(0.8, abs=0.04)
 
 
@@ -83,7 +94,7 @@ def test_votes_come_at_the_planted_chances() -> None:
     for number in range(3000):
         order = names[number % 3 :] + names[: number % 3]
         candidates = _reads([texts[name] for name in order], scene)
-        counted[order[vote(voter, candidates, depicted(scene), Draws(str(number)))]] += 1
+        counted[order[vote(voter, candidates, content_of_scene(scene), Draws(str(number)))]] += 1
     for name in names:
         assert counted[name] / 3000 == pytest.approx(expected[name], abs=0.03)
 
@@ -111,13 +122,15 @@ def test_a_disputed_fact_divides_the_vote_for_nobodys_sake() -> None:
     own = total = 0
     for scene in make_described(120, 7, disputed=1.0):
         candidates = _reads(_drafts(scene, modest).values(), scene)
-        votes = [vote(member, candidates, depicted(scene), Draws(f"{member.name}{scene.id}")) for member in modest]
+        votes = [
+            vote(member, candidates, content_of_scene(scene), Draws(f"{member.name}{scene.id}")) for member in modest
+        ]
         assert len(set(votes)) == 3
         own += sum(vote == at for at, vote in enumerate(votes))
         total += 3
         for member, one in zip(modest, candidates, strict=True):
-            (point,) = depicted(scene).disputed
-            assert one.values[point.key] == reading_of(member, point)
+            (point,) = content_of_scene(scene).disputed
+            assert one.values[point.key] == reading_of_member(member, point)
     assert own / total == pytest.approx(1 / 3, abs=0.13)
 
 
@@ -127,7 +140,7 @@ def put(ask):
 
     def make(prompt: str, slip: str | None, repeat: int = 0, **changes: object) -> str:
         scene = SCENES[0]
-        png = draw(scene)
+        png = draw_scene(scene)
         sha = hashlib.sha256(png).hexdigest()
         texts = list(_drafts(scene).values())
         rows = [{"candidate": number, "text": text} for number, text in enumerate(texts, 1)]
@@ -136,7 +149,7 @@ def put(ask):
         member = PanelProfile.model_validate({"name": "sim/x", "slips": slips, **changes})
         image = ImageRef(sha256=sha, media_type="image/png", width=640, height=480)
         return respond(
-            ask("sim/x", prompt, inputs, images=(image,), repeat=repeat), {sha: png}, known={"sim/x": member}
+            ask("sim/x", prompt, inputs, images=(image,), repeat=repeat), {sha: png}, models={"sim/x": member}
         ).text
 
     return make
@@ -149,7 +162,7 @@ def test_members_answer_in_the_form_that_was_asked_for(put) -> None:
     assert count_facts(comparison.rewrite, SCENES[0]).false == 0
     assert 1 <= parse_ballot(put("peer_vote", None), 3).best <= 3
     density = parse_density(put("density", None))
-    assert (density.visual_complexity, density.informativeness) == density_of(depicted(SCENES[0]))
+    assert (density.visual_complexity, density.informativeness) == density_of(content_of_scene(SCENES[0]))
     assert f"<domain>{SCENES[0].domain}</domain>" in put("domain", None)
 
 
@@ -197,7 +210,7 @@ def test_a_vote_for_seven_of_three(put) -> None:
 
 def test_some_pictures_are_sparse() -> None:
     """About the planted share of scenes is rated low, and every rating lies on the scale."""
-    ratings = [density_of(depicted(make_scene(domain, seed))) for domain in DOMAINS for seed in range(60)]
+    ratings = [density_of(content_of_scene(make_scene(domain, seed))) for domain in DOMAINS for seed in range(60)]
     assert all(1 <= rating <= 10 for pair in ratings for rating in pair)
     assert sum(low <= 3 for low, _ in ratings) / len(ratings) == pytest.approx(SPARSE_SHARE, abs=0.04)
 
@@ -211,4 +224,4 @@ def test_slips_beyond_a_probability_are_refused() -> None:
 def test_manner_is_no_fact() -> None:
     """The words with which a model begins tell nothing of the picture."""
     for scene in SCENES:
-        assert read(in_manner("sim/panel-a", []), depicted(scene)).values == {}
+        assert read_candidate(in_manner("sim/panel-a", []), content_of_scene(scene)).values == {}

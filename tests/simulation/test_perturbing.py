@@ -7,15 +7,15 @@ from dokimasia.domain.perturbation import PerturbationTarget, changed
 from dokimasia.domain.rubric import ERROR_KINDS
 from dokimasia.errors import UnparsableReply
 from dokimasia.prompts import default_library
-from dokimasia.simulation.depicted import depicted, sort_of, statements
-from dokimasia.simulation.judging.rubrics import holds
+from dokimasia.simulation.judging.rubrics import meets_rubric
+from dokimasia.simulation.picture_content import content_of_scene, read_statements, sort_of
 from dokimasia.simulation.profiles import JudgeProfile
 from dokimasia.simulation.respond import respond
 from dokimasia.simulation.scene import DOMAINS
-from dokimasia.simulation.scenes.composing import make_scene
+from dokimasia.simulation.scenes import make_scene
 
 CAPTIONS = [
-    " ".join(point.sentence() for point in depicted(make_scene(domain, 700 + seed)).points)
+    " ".join(point.sentence() for point in content_of_scene(make_scene(domain, 700 + seed)).points)
     for domain in DOMAINS
     for seed in range(3)
 ]
@@ -25,7 +25,7 @@ def planted(ask, text, targets, judge=None):
     """Errors as a simulated model plants them, each with the text that it makes."""
     judge = judge or JudgeProfile(name="sim/judge")
     what = plant_errors(text, targets)
-    reply = respond(ask(judge.name, what.prompt, dict(what.inputs)), {}, known={judge.name: judge}).text
+    reply = respond(ask(judge.name, what.prompt, dict(what.inputs)), {}, models={judge.name: judge}).text
     assert what.parse is not None
     return [changed(text, changes) if changes else None for changes in what.parse(reply)]
 
@@ -45,13 +45,13 @@ def test_one_fact_is_told_wrong_and_nothing_else(ask) -> None:
     """A planted error changes one statement of its dimension; where the text has none, none is planted."""
     found = set()
     for text in CAPTIONS:
-        told = {one.key: one.value for one in statements(text)}
+        told = {one.key: one.value for one in read_statements(text)}
         texts = planted(ask, text, [PerturbationTarget(one) for one in dimensions().values()])
         for name, wrong in zip(dimensions(), texts, strict=True):
             here = {sort_of(key[0], value) for key, value in told.items()}
             assert (wrong is None) or name in here
             if wrong is not None:
-                after = {one.key: one.value for one in statements(wrong)}
+                after = {one.key: one.value for one in read_statements(wrong)}
                 (key,) = [key for key in told if after[key] != told[key]]
                 assert sort_of(key[0], told[key]) == name
                 found.add(name)
@@ -61,7 +61,7 @@ def test_one_fact_is_told_wrong_and_nothing_else(ask) -> None:
 def test_an_error_about_a_rubric_fails_it(ask) -> None:
     """An error about what a rubric demands, or in the claim that it forbids, makes a caption that fails the rubric."""
     for text in CAPTIONS:
-        for stated in statements(text)[:3]:
+        for stated in read_statements(text)[:3]:
             dimension = dimensions()[sort_of(stated.key[0], stated.value)]
             sentence = f"t{stated.sentence[1:]}"
             demand = f"The response must say that {sentence}"
@@ -71,8 +71,8 @@ def test_an_error_about_a_rubric_fails_it(ask) -> None:
                 (demand, ban),
                 strict=True,
             ):
-                assert holds(rubric, text)
-                assert wrong is None or not holds(rubric, wrong)
+                assert meets_rubric(rubric, text)
+                assert wrong is None or not meets_rubric(rubric, wrong)
 
 
 @pytest.mark.parametrize("slip", ["refuses", "unparsable", "one_short"])

@@ -10,10 +10,9 @@ from hypothesis import strategies as st
 from PIL import Image, ImageChops
 
 from dokimasia.errors import NotFound
-from dokimasia.simulation.picture import KEYWORD, MAX_TEXT, draw, embed, read_scene
+from dokimasia.simulation.picture import KEYWORD, MAX_TEXT, draw_scene, embed_scene, read_scene
 from dokimasia.simulation.scene import DOMAINS, Domain, Scene
-from dokimasia.simulation.scenes import LAYOUTS
-from dokimasia.simulation.scenes.composing import make_scene
+from dokimasia.simulation.scenes import LAYOUTS, make_scene
 
 EVERY_LAYOUT = [(domain, layout.name) for domain in DOMAINS for layout in LAYOUTS[domain]]
 
@@ -51,7 +50,7 @@ def with_chunk(extra: bytes) -> bytes:
 def test_every_layout_draws_its_facts_where_their_boxes_are(domain: Domain, layout: str) -> None:
     """The region of every fact's box has at least two colours: something is drawn there."""
     scene = one(domain, layout)
-    picture = image(draw(scene))
+    picture = image(draw_scene(scene))
     assert picture.size == (scene.width, scene.height) == (640, 480)
     for fact in scene.facts:
         colours = picture.crop(region(scene, fact.id)).getcolors(1 << 20)
@@ -97,15 +96,15 @@ def test_another_fact_makes_another_picture_inside_its_box(domain: Domain, layou
         update={"facts": tuple(f.model_copy(update={"value": value}) if f.id == id else f for f in scene.facts)}
     )
     here = region(scene, id)
-    assert ImageChops.difference(image(draw(scene)).crop(here), image(draw(changed)).crop(here)).getbbox()
+    assert ImageChops.difference(image(draw_scene(scene)).crop(here), image(draw_scene(changed)).crop(here)).getbbox()
 
 
 @pytest.mark.parametrize("domain", DOMAINS)
 def test_a_scene_is_drawn_to_equal_bytes_and_read_back(domain: Domain) -> None:
     """Equal scenes give equal bytes, and the picture's metadata give the scene back with the whole image's box."""
     for seed in range(3):
-        png = draw(make_scene(domain, seed))
-        assert png == draw(make_scene(domain, seed))
+        png = draw_scene(make_scene(domain, seed))
+        assert png == draw_scene(make_scene(domain, seed))
         assert read_scene(png) == (make_scene(domain, seed), (0.0, 0.0, 1.0, 1.0))
         assert len(png) < 120_000
 
@@ -114,8 +113,8 @@ def test_a_part_of_a_picture_says_which_part_it_is() -> None:
     """A crop that carries the scene with a box gives that box back."""
     scene = make_scene("logic", 1)
     buffer = BytesIO()
-    image(draw(scene)).crop((0, 0, 320, 240)).save(buffer, "PNG")
-    assert read_scene(embed(buffer.getvalue(), scene, (0.0, 0.0, 0.5, 0.5))) == (scene, (0.0, 0.0, 0.5, 0.5))
+    image(draw_scene(scene)).crop((0, 0, 320, 240)).save(buffer, "PNG")
+    assert read_scene(embed_scene(buffer.getvalue(), scene, (0.0, 0.0, 0.5, 0.5))) == (scene, (0.0, 0.0, 0.5, 0.5))
     assert read_scene(buffer.getvalue()) is None
 
 
@@ -124,7 +123,7 @@ def test_compressed_and_plain_text_chunks_are_read(form: str) -> None:
     """Tools that write metadata anew may choose any of the three text chunks: all are read."""
     scene = make_scene("stem", 5)
     plain = with_chunk(b"")
-    text = embed(plain, scene)[33 + 8 + len(KEYWORD) + 5 : -len(plain[33:]) - 4]
+    text = embed_scene(plain, scene)[33 + 8 + len(KEYWORD) + 5 : -len(plain[33:]) - 4]
     packed = zlib.compress(text)
     payload = {"zTXt": b"\0\0" + packed, "iTXt": b"\0\1\0\0\0" + packed, "tEXt": b"\0" + text}[form]
     found = read_scene(with_chunk(chunk(form.encode(), KEYWORD + payload)))
@@ -163,8 +162,8 @@ def test_a_forged_box_or_id_gives_none() -> None:
     """A box outside the image or without area, and an id that is not the scene's, are refused."""
     scene = make_scene("data", 2)
     for box in ((0.5, 0.0, 0.5, 1.0), (-0.1, 0.0, 1.0, 1.0), (0.0, 0.0, 1.0, 2.0), (0.0, 0.0, float("nan"), 1.0)):
-        assert read_scene(embed(with_chunk(b""), scene, box)) is None
-    text = embed(with_chunk(b""), scene).replace(b'"id":"data-2","box"', b'"id":"data-3","box"')
+        assert read_scene(embed_scene(with_chunk(b""), scene, box)) is None
+    text = embed_scene(with_chunk(b""), scene).replace(b'"id":"data-2","box"', b'"id":"data-3","box"')
     assert read_scene(text) is None
 
 
@@ -172,7 +171,7 @@ def test_a_forged_box_or_id_gives_none() -> None:
 @settings(max_examples=80, deadline=None)
 def test_damaged_pictures_never_raise(at: int, byte: int, length: int) -> None:
     """A picture with one byte changed and its end cut off gives its scene or None, and no error."""
-    whole = draw(make_scene("interface", 4))
+    whole = draw_scene(make_scene("interface", 4))
     broken = bytearray(whole)
     broken[at % len(whole)] = byte
     found = read_scene(bytes(broken[:length]))
@@ -183,4 +182,4 @@ def test_a_scene_of_an_unknown_layout_is_refused_with_its_name() -> None:
     """A scene whose layout is not known says so."""
     scene = make_scene("data", 2).model_copy(update={"layout": "hologram"})
     with pytest.raises(NotFound, match="hologram"):
-        draw(scene)
+        draw_scene(scene)

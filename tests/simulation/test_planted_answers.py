@@ -1,7 +1,7 @@
 """The planted answers against the planted facts, derived anew from the facts alone."""
 
-from dokimasia.simulation.scene import Domain, Question, Scene
-from dokimasia.simulation.scenes.composing import make_scene
+from dokimasia.simulation.scene import Domain, Scene, SceneQuestion
+from dokimasia.simulation.scenes import make_scene
 
 
 def facts(scene: Scene) -> dict[str, str]:
@@ -15,7 +15,7 @@ def scenes(domain: Domain, layout: str) -> list[Scene]:
     return [scene for scene in made if scene.layout == layout]
 
 
-def asked(scene: Scene, kind: str) -> Question:
+def asked(scene: Scene, kind: str) -> SceneQuestion:
     """Return the scene's question of that kind."""
     return next(question for question in scene.questions if question.kind == kind)
 

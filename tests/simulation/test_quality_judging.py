@@ -4,9 +4,9 @@ import pytest
 
 from dokimasia.parsing.quality import parse_quality
 from dokimasia.simulation.draws import Draws
-from dokimasia.simulation.judging.quality import quality_reply
+from dokimasia.simulation.judging.judges import quality_reply
 from dokimasia.simulation.profiles import JudgeProfile
-from dokimasia.simulation.truths.quality import expected_rating, planted_quality
+from dokimasia.simulation.truths.judges import expected_rating, planted_quality
 from dokimasia.simulation.world import make_world
 
 

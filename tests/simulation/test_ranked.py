@@ -10,9 +10,9 @@ from dokimasia.cli.sim import command
 from dokimasia.parsing.judging.replies import parse_aspect_scores, parse_batch_ranking, parse_compared_criteria
 from dokimasia.parsing.verdicts import parse_rating
 from dokimasia.prompts import lines_text
-from dokimasia.simulation.judging.ranked import SKILLS, planted_responses, write_ranked
-from dokimasia.simulation.judging.scoring import RIGHT, stated
+from dokimasia.simulation.judging.scoring import RIGHT, statement_score
 from dokimasia.simulation.profiles import JudgeProfile
+from dokimasia.simulation.ranked_world import SKILLS, planted_responses, write_ranked
 from dokimasia.simulation.respond import respond
 from dokimasia.simulation.world import make_world
 
@@ -34,7 +34,7 @@ def tell(ask, small_png, small_ref):
 
     def told(model, prompt, inputs, images=None):
         call = ask(model, prompt, inputs, images=(small_ref,) if images is None else images)
-        return respond(call, {small_ref.sha256: small_png}, known=KNOWN).text
+        return respond(call, {small_ref.sha256: small_png}, models=KNOWN).text
 
     return told
 
@@ -95,7 +95,7 @@ def test_what_is_planted_is_what_responses_say() -> None:
     """The weight that is planted is that of the steps which the text states, and the final answer stands at its end."""
     for _, question in make_world(12, 4):
         for one in planted_responses(question, SKILLS, 4):
-            said = [step.weight for step in question.steps if stated(step.statement, one.text) == RIGHT]
+            said = [step.weight for step in question.steps if statement_score(step.statement, one.text) == RIGHT]
             assert sum(said) == one.merit
             assert one.text.endswith(f"Final answer: {question.answer}") == one.right
 

@@ -9,15 +9,15 @@ from dokimasia.domain.rubric import ERROR_KINDS
 from dokimasia.domain.sample import ImageRef
 from dokimasia.errors import UnparsableReply
 from dokimasia.parsing.assessment import parse_rubric_assessment
-from dokimasia.simulation.depicted import depicted, statements
-from dokimasia.simulation.describing import describe
 from dokimasia.simulation.draws import Draws
-from dokimasia.simulation.judging.rubrics import holds, listed
-from dokimasia.simulation.picture import draw
+from dokimasia.simulation.judging.rubrics import meets_rubric, read_list
+from dokimasia.simulation.panel import describe_picture
+from dokimasia.simulation.picture import draw_scene
+from dokimasia.simulation.picture_content import content_of_scene, read_statements
 from dokimasia.simulation.profiles import JudgeProfile, PanelProfile, as_judge, profiles
 from dokimasia.simulation.respond import respond
 from dokimasia.simulation.scene import DOMAINS
-from dokimasia.simulation.scenes.composing import make_scene
+from dokimasia.simulation.scenes import make_scene
 from dokimasia.simulation.truths.reviewing import expected_audit, true_gated_score, true_results
 
 SCENES = [make_scene(domain, 700 + seed) for domain in DOMAINS for seed in range(6)]
@@ -29,7 +29,7 @@ def _rows(rubrics) -> str:
 
 
 def _caption(scene) -> str:
-    return " ".join(point.sentence() for point in depicted(scene).points)
+    return " ".join(point.sentence() for point in content_of_scene(scene).points)
 
 
 @pytest.fixture
@@ -39,12 +39,12 @@ def put(ask):
     def make(prompt: str, inputs: dict[str, str], *, scene=None, judge=None, repeat: int = 0) -> str:
         images, blobs = (), {}
         if scene is not None:
-            png = draw(scene)
+            png = draw_scene(scene)
             sha = hashlib.sha256(png).hexdigest()
             images, blobs = (ImageRef(sha256=sha, media_type="image/png", width=640, height=480),), {sha: png}
         judge = judge or JudgeProfile(name="sim/judge")
         call = ask(judge.name, prompt, inputs, images=images, repeat=repeat)
-        return respond(call, blobs, known={judge.name: judge}).text
+        return respond(call, blobs, models={judge.name: judge}).text
 
     return make
 
@@ -56,7 +56,10 @@ def sets(put):
     for scene in SCENES:
         caption = _caption(scene)
         must = orjson.loads(put(f"must_right_{scene.domain}", {"caption": caption}, scene=scene))
-        texts = [describe(profiles()[name], depicted(scene), Draws(f"{name}{scene.id}")).text for name in POOL]
+        texts = [
+            describe_picture(profiles()[name], content_of_scene(scene), Draws(f"{name}{scene.id}")).text
+            for name in POOL
+        ]
         pool = orjson.dumps([{"n": number, "text": text} for number, text in enumerate(texts, 1)]).decode()
         easy = orjson.loads(put("easy_wrong", {"caption": caption, "responses": pool}))
         found.append((scene, must, easy, texts))
@@ -70,14 +73,14 @@ def test_rubrics_are_true_of_the_caption_and_of_known_kinds(sets) -> None:
         caption = _caption(scene)
         assert 3 <= len(must) <= 5
         for row in (*must, *easy):
-            assert holds(row["statement"], caption)
+            assert meets_rubric(row["statement"], caption)
             assert row["evidence"]
             assert row["evidence"] in caption
             assert row["kind"] in ERROR_KINDS
             polarities.add(row["polarity"])
         for row in easy:
             assert row["responses"]
-            assert all(not holds(row["statement"], texts[number - 1]) for number in row["responses"])
+            assert all(not meets_rubric(row["statement"], texts[number - 1]) for number in row["responses"])
     assert polarities == {"positive", "negative"}
     assert sum(len(easy) for _, _, easy, _ in sets) > 2 * len(sets)
 
@@ -103,7 +106,9 @@ def test_an_audit_finds_what_the_parameters_say(sets) -> None:
         expected = expected_audit(profiles()[name], perfect, planted)
         scores = [
             true_gated_score(
-                describe(profiles()[name], depicted(scene), Draws(f"{name}{scene.id}{at}")).text, must, easy
+                describe_picture(profiles()[name], content_of_scene(scene), Draws(f"{name}{scene.id}{at}")).text,
+                must,
+                easy,
             )
             for scene, must, easy in planted
             for at in range(40)
@@ -146,7 +151,7 @@ def test_a_cross_check_finds_what_is_false_or_asks_two_things(sets, put) -> None
     """A rubric that the caption fails is not true, one of two demands is not atomic; a blind member finds neither false."""
     scene, must, _, _ = sets[0]
     caption = _caption(scene)
-    points = depicted(scene).points
+    points = content_of_scene(scene).points
     false = f"The response must say that t{points[0].sentence(points[0].false[0])[1:]}"
     double = f"{must[0]['statement'].rstrip('.')} and that t{points[1].sentence()[1:]}"
     rubrics = _rows([must[0]["statement"], false, double])
@@ -162,18 +167,18 @@ def test_a_cross_check_finds_what_is_false_or_asks_two_things(sets, put) -> None
     problems = "rubric 3: asks for two things\nrubric 2: not true of the caption"
     rows = orjson.loads(put("rubric_repair", {"caption": caption, "rubrics": rubrics, "problems": problems}))
     assert {row["n"]: row.get("drop", False) for row in rows} == {3: False, 2: True}
-    assert len(statements(rows[0]["statement"])) <= 1
+    assert len(read_statements(rows[0]["statement"])) <= 1
 
 
 def test_lists_are_read_as_json_and_as_lines() -> None:
     """Rubrics come numbered either way; a line without a number goes on above."""
-    assert listed('[{"n": 1, "statement": "a"}, {"n": 2, "statement": "b"}]') == ["a", "b"]
-    assert listed("1. a\n2. b\nmore") == ["a", "b\nmore"]
-    assert listed("[]") == []
+    assert read_list('[{"n": 1, "statement": "a"}, {"n": 2, "statement": "b"}]') == ["a", "b"]
+    assert read_list("1. a\n2. b\nmore") == ["a", "b\nmore"]
+    assert read_list("[]") == []
 
 
 def test_rubrics_in_other_words_are_compared_by_words() -> None:
     """A published rubric about no planted fact is decided by shared words."""
-    assert holds("The response must mention a brown dog on the grass.", "A brown dog lies on the grass.")
-    assert not holds("The response must mention a brown dog on the grass.", "A car.")
-    assert holds("The response must not mention a brown dog on the grass.", "A car.")
+    assert meets_rubric("The response must mention a brown dog on the grass.", "A brown dog lies on the grass.")
+    assert not meets_rubric("The response must mention a brown dog on the grass.", "A car.")
+    assert meets_rubric("The response must not mention a brown dog on the grass.", "A car.")

@@ -9,10 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dokimasia.simulation.capabilities import CAPABILITIES, DESCRIPTIONS
-from dokimasia.simulation.scene import DOMAINS, KINDS, Domain, Question, Scene
-from dokimasia.simulation.scenes import LAYOUTS
-from dokimasia.simulation.scenes.composing import make_scene
-from dokimasia.simulation.world import find_question
+from dokimasia.simulation.scene import DOMAINS, QUESTION_KINDS, Domain, Scene, SceneQuestion, find_question
+from dokimasia.simulation.scenes import LAYOUTS, make_scene
 
 NUMBERS = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"]
 
@@ -33,7 +31,7 @@ def holds(text: str, phrase: str) -> bool:
     return any(inside[at : at + len(sought)] == sought for at in range(len(inside) - len(sought) + 1))
 
 
-def statements(question: Question) -> list[str]:
+def statements(question: SceneQuestion) -> list[str]:
     """Return all right and wrong statements of a question."""
     return [text for step in question.steps for text in (step.statement, *step.wrong)]
 
@@ -44,8 +42,8 @@ def test_every_scene_has_twelve_to_thirty_facts_and_one_question_of_each_kind(sc
     """A scene has 12 to 30 facts with ids of their own, and one question of each kind with a text of its own."""
     assert 12 <= len(scene.facts) <= 30
     assert len({fact.id for fact in scene.facts}) == len(scene.facts)
-    assert tuple(question.kind for question in scene.questions) == KINDS
-    assert len({question.text for question in scene.questions}) == len(KINDS)
+    assert tuple(question.kind for question in scene.questions) == QUESTION_KINDS
+    assert len({question.text for question in scene.questions}) == len(QUESTION_KINDS)
     assert all(question.id == f"{scene.id}-{question.kind}" for question in scene.questions)
     assert all(fact.value for fact in scene.facts)
 

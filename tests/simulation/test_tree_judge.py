@@ -12,13 +12,13 @@ from dokimasia.parsing.trees.merges import parse_merges
 from dokimasia.parsing.trees.proposals import parse_mapping, parse_placements, parse_proposals
 from dokimasia.prompts import render
 from dokimasia.simulation.draws import Draws
+from dokimasia.simulation.judging.tree import tree_reply
+from dokimasia.simulation.lexicon import made_up_capabilities, parent_names, parent_of, scene_capabilities
 from dokimasia.simulation.profiles import JudgeProfile
 from dokimasia.simulation.respond import respond
 from dokimasia.simulation.serving.server import running_server
 from dokimasia.simulation.serving.transport import SimTransport
-from dokimasia.simulation.tree import lexicon as tree_lexicon
-from dokimasia.simulation.tree.judge import tree_reply
-from dokimasia.simulation.tree.world import planted_criteria
+from dokimasia.simulation.tree_world import planted_criteria
 from dokimasia.storage.content.blobs import MemoryBlobs
 
 JUDGE = JudgeProfile(name="sim/test")
@@ -42,7 +42,7 @@ def capabilities(names: list[str], parent: str = "<Perception><Things>") -> str:
 def test_a_capability_goes_by_many_names() -> None:
     """Different requests propose a capability under all its names and its parent under both, and nothing else."""
     one = next(planted_criteria(1, 0))
-    planted = tree_lexicon.made_up()[one.capability]
+    planted = made_up_capabilities()[one.capability]
     names: set[str] = set()
     parents: set[str] = set()
     for key in range(60):
@@ -53,13 +53,13 @@ def test_a_capability_goes_by_many_names() -> None:
         parents.add(place.under.name)
         assert [proposal.path.layer for proposal in parse_proposals(text)] == [2, 3]
     assert names == set(planted.names)
-    assert parents == set(tree_lexicon.parent_names()[tree_lexicon.parent_of(one.capability)])
+    assert parents == set(parent_names()[parent_of(one.capability)])
 
 
 def test_what_is_in_the_tree_is_reused_under_any_name() -> None:
     """A leaf of the tree that stands for the capability is chosen, whatever it is called and wherever it hangs."""
     one = next(planted_criteria(1, 1))
-    for name in tree_lexicon.made_up()[one.capability].names:
+    for name in made_up_capabilities()[one.capability].names:
         leaf = f"<Generation><Elsewhere><{name}>"
         text = tree_reply(JUDGE, "tree_propose", {"tree": f"{EMPTY}\n{leaf}", "criteria": listed([one])}, Draws("k"))
         assert parse_placements(text, 1, [leaf]) == (leaf,)
@@ -100,7 +100,7 @@ def test_a_vague_name_is_bettered_by_what_its_examples_probe() -> None:
     assert found.vague == (1, 2)
     ((number, name),) = found.names
     assert number == 1
-    assert name in tree_lexicon.made_up()[one.capability].names
+    assert name in made_up_capabilities()[one.capability].names
 
 
 def test_parents_under_several_names_are_grouped_too() -> None:
@@ -118,7 +118,7 @@ def test_parents_under_several_names_are_grouped_too() -> None:
 def test_synonyms_are_missed_at_the_planted_rate() -> None:
     """Of many names each is left out of its group as often as planted."""
     judge = JudgeProfile(name="sim/test", misses_synonym=0.2)
-    names = [name for one in tree_lexicon.made_up().values() for name in one.names]
+    names = [name for one in made_up_capabilities().values() for name in one.names]
     text = tree_reply(judge, "tree_merge", {"capabilities": capabilities(names)}, Draws("k"))
     grouped = sum(len(line.split(",")) for line in text.splitlines())
     assert 1 - grouped / len(names) == pytest.approx(0.2, abs=0.06)
@@ -126,7 +126,7 @@ def test_synonyms_are_missed_at_the_planted_rate() -> None:
 
 def test_mapping_is_right_without_noise_and_wrong_at_the_planted_rate() -> None:
     """Without noise every criterion gets its leaf; with it the planted share gets another leaf of the list."""
-    leaves = sorted(tree_lexicon.made_up())
+    leaves = sorted(made_up_capabilities())
     noisy = JudgeProfile(name="sim/test", misplaces=0.1)
     wrong: list[str | None] = []
     for seed in range(4):
@@ -143,12 +143,12 @@ def test_mapping_is_right_without_noise_and_wrong_at_the_planted_rate() -> None:
 def test_what_fits_nowhere_is_not_placed() -> None:
     """Where the capability is missing from the list the answer is none; branches are chosen by category and parent."""
     one = next(planted_criteria(1, 0))
-    missing = [path for path in tree_lexicon.made_up() if path != one.capability]
+    missing = [path for path in made_up_capabilities() if path != one.capability]
     text = tree_reply(JUDGE, "tree_map", {"paths": "\n".join(missing), "criteria": listed([one])}, Draws("k"))
     assert text == "1 | none"
-    branches = sorted({tree_lexicon.parent_of(path) for path in tree_lexicon.made_up()})
+    branches = sorted({parent_of(path) for path in made_up_capabilities()})
     text = tree_reply(JUDGE, "tree_map", {"paths": "\n".join(branches), "criteria": listed([one])}, Draws("k"))
-    assert text == f"1 | {tree_lexicon.parent_of(one.capability)}"
+    assert text == f"1 | {parent_of(one.capability)}"
     text = tree_reply(JUDGE, "tree_map", {"paths": EMPTY, "criteria": listed([one])}, Draws("k"))
     assert text == f"1 | {one.capability[: one.capability.index('>') + 1]}"
 
@@ -160,7 +160,7 @@ def test_every_simulated_judge_knows_the_prompts(prompt: str) -> None:
     given = {
         "tree_propose": {"tree": EMPTY, "criteria": listed(criteria)},
         "tree_merge": {"capabilities": capabilities(["Totals", "Addition"])},
-        "tree_map": {"paths": "\n".join(tree_lexicon.made_up()), "criteria": listed(criteria)},
+        "tree_map": {"paths": "\n".join(made_up_capabilities()), "criteria": listed(criteria)},
     }[prompt]
     call = Chat(model=ModelRef(name="j", model="sim/judge"), messages=render(prompt, given).messages)
     assert respond(call, {}).text == tree_reply(JUDGE, prompt, given, Draws("k")) or prompt == "tree_propose"
@@ -169,7 +169,7 @@ def test_every_simulated_judge_knows_the_prompts(prompt: str) -> None:
 
 async def test_embeddings_know_what_texts_mean() -> None:
     """Names of one capability lie close together and those of two far apart; wire and process give equal vectors."""
-    totals = [*tree_lexicon.shown()["<Reasoning><Numerical Reasoning><Addition>"].names, "Hue Discrimination", "Ratios"]
+    totals = [*scene_capabilities()["<Reasoning><Numerical Reasoning><Addition>"].names, "Hue Discrimination", "Ratios"]
     with running_server() as url:
         spec = ModelSpec(ref=ModelRef(name="e", model="sim/embedding", endpoint=url), api_base=url)
         call = Embedding(model=spec.ref, texts=tuple(totals))

@@ -43,9 +43,9 @@ def measure(ask, scene, png, ref, judge, *, repeats):
     weighted, by_step = [], [[] for _ in question.steps]
     for repeat in range(repeats):
         asked = ask("sim/spotted", "candidate", {"question": question.text}, images=(ref,), repeat=repeat)
-        text = respond(asked, {ref.sha256: png}, known=KNOWN).text
+        text = respond(asked, {ref.sha256: png}, models=KNOWN).text
         inputs = {"question": question.text, "criteria": criteria, "response": text}
-        judged = respond(ask(judge, "checkpoints", inputs, repeat=repeat), {}, known=KNOWN).text
+        judged = respond(ask(judge, "checkpoints", inputs, repeat=repeat), {}, models=KNOWN).text
         scores = {int(number): 1 if score == "not stated" else int(score) for number, score in LINE.findall(judged)}
         if len(scores) == len(question.steps):
             weighted.append(sum(step.weight * scores[n] for n, step in enumerate(question.steps, 1)) / 10)
@@ -68,7 +68,7 @@ def test_simulated_models_keep_to_the_planted_expectation(ask, small_scene, smal
     question = small_scene.questions[0]
     assert len(weighted) > 1200
     assert within_error(weighted, truth.expected_score(SPOTTED, KNOWN[judge], small_scene, question))
-    of_leaf = truth.expected_by_capability("sim/spotted", judge, [(small_scene, question)], known=KNOWN)
+    of_leaf = truth.expected_by_capability("sim/spotted", judge, [(small_scene, question)], models=KNOWN)
     for step, scores in zip(question.steps, by_step, strict=True):
         assert within_error(scores, of_leaf[step.capability])
 
@@ -81,7 +81,7 @@ def test_final_answers_keep_to_the_planted_accuracy(ask, small_scene, small_png,
     for repeat in range(1500):
         inputs = {"question": question.text, "choices": choices}
         asked = ask("sim/spotted", "candidate", inputs, images=(small_ref,), repeat=repeat)
-        text = respond(asked, {small_ref.sha256: small_png}, known=KNOWN).text
+        text = respond(asked, {small_ref.sha256: small_png}, models=KNOWN).text
         answer = text.rpartition("Final answer: ")[2] if "Final answer: " in text else ""
         assert answer in ("", *question.choices)
         right.append(float(answer == question.answer))
@@ -125,11 +125,11 @@ def test_means_are_over_questions_and_by_domain(small_scene):
     """The mean is that of the questions' expectations; one domain's mean is that of its questions."""
     pairs = [(small_scene, question) for question in small_scene.questions]
     each = [truth.expected_score(SPOTTED, SHAKY, *pair) for pair in pairs]
-    assert truth.expected_mean("sim/spotted", "sim/judge-shaky", pairs, known=KNOWN) == pytest.approx(sum(each) / 2)
-    assert truth.expected_by_domain("sim/spotted", "sim/judge-shaky", pairs, known=KNOWN) == {
+    assert truth.expected_mean("sim/spotted", "sim/judge-shaky", pairs, models=KNOWN) == pytest.approx(sum(each) / 2)
+    assert truth.expected_by_domain("sim/spotted", "sim/judge-shaky", pairs, models=KNOWN) == {
         "logic": pytest.approx(sum(each) / 2)
     }
-    assert truth.expected_blind_mean("sim/judge-shaky", known=KNOWN) == pytest.approx(0.8 * 1.25 + 0.2 * 4.75)
+    assert truth.expected_blind_mean("sim/judge-shaky", models=KNOWN) == pytest.approx(0.8 * 1.25 + 0.2 * 4.75)
 
 
 def test_means_need_questions_and_known_models(small_scene):
@@ -146,7 +146,7 @@ def test_all_fates_of_a_reply_occur(ask, small_scene, small_png, small_ref):
     for repeat in range(1000):
         inputs = {"question": small_scene.questions[0].text}
         asked = ask("sim/spotted", "candidate", inputs, images=(small_ref,), repeat=repeat)
-        reply = respond(asked, {small_ref.sha256: small_png}, known=KNOWN)
+        reply = respond(asked, {small_ref.sha256: small_png}, models=KNOWN)
         if reply.refusal:
             fates["refused"] += 1
         elif reply.finish_reason == "length":

@@ -10,8 +10,8 @@ import pytest
 
 from dokimasia.simulation import world
 from dokimasia.simulation.picture import read_scene
-from dokimasia.simulation.scene import DOMAINS, KINDS
-from dokimasia.simulation.world import find_question, make_world, write_world
+from dokimasia.simulation.scene import DOMAINS, QUESTION_KINDS, find_question
+from dokimasia.simulation.world import make_world, write_world
 
 
 def tree(folder: Path) -> dict[str, str]:
@@ -37,7 +37,7 @@ def test_any_beginning_of_a_world_is_nearly_balanced(n: int) -> None:
     pairs = list(make_world(n, 1))
     assert len(pairs) == n
     kinds = Counter(q.kind for _, q in pairs)
-    assert max(kinds.values(), default=0) - min((kinds[k] for k in KINDS), default=0) <= 1
+    assert max(kinds.values(), default=0) - min((kinds[k] for k in QUESTION_KINDS), default=0) <= 1
     domains = Counter(s.domain for s, _ in pairs)
     assert max(domains.values(), default=0) - min((domains[d] for d in DOMAINS), default=0) <= 3
 
@@ -99,7 +99,7 @@ def test_a_failure_leaves_no_data_file_and_no_part_of_one(tmp_path: Path, monkey
         drawn.append(scene.id)
         return b"png"
 
-    monkeypatch.setattr(world, "draw", failing)
+    monkeypatch.setattr(world, "draw_scene", failing)
     with pytest.raises(OSError, match="disk full"):
         write_world(path, 12, 5)
     assert path.read_text() == "old\n"

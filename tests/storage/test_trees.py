@@ -3,7 +3,7 @@
 import pytest
 
 from dokimasia.algorithms.taxonomy import add, assign, new_tree
-from dokimasia.algorithms.trees.node_link import to_version
+from dokimasia.algorithms.trees.formats import to_version
 from dokimasia.domain.capability import TreeVersion
 from dokimasia.domain.growth import Placement, TreeCriterion
 from dokimasia.errors import ConfigError, NotFound

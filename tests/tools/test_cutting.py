@@ -13,8 +13,8 @@ from PIL import Image
 
 from dokimasia.domain.criterion import Box
 from dokimasia.errors import ToolFailure
-from dokimasia.simulation.picture import draw, read_scene
-from dokimasia.simulation.scenes.composing import make_scene
+from dokimasia.simulation.picture import draw_scene, read_scene
+from dokimasia.simulation.scenes import make_scene
 from dokimasia.tools import crop, zoom
 from dokimasia.tools.pictures import ORIGIN_KEYWORD, open_picture, within
 from tests.tools.conftest import Encode
@@ -136,7 +136,7 @@ def test_a_cut_out_says_what_it_was_cut_from(quarters: Image.Image, encoded: Enc
 def test_a_planted_scene_goes_along_with_its_box() -> None:
     """A cut-out of a cut-out of the planted world still knows its scene, and which part of it it shows."""
     scene = make_scene("document", 3)
-    once = zoom(draw(scene), Box(x0=0.25, y0=0.25, x1=0.75, y1=0.75)).image or b""
+    once = zoom(draw_scene(scene), Box(x0=0.25, y0=0.25, x1=0.75, y1=0.75)).image or b""
     twice = crop(once, Box(x0=0.5, y0=0, x1=1, y1=0.5)).image or b""
     assert read_scene(once) == (scene, (0.25, 0.25, 0.75, 0.75))
     assert read_scene(twice) == (scene, (0.5, 0.25, 0.75, 0.5))

@@ -7,8 +7,8 @@ import pytest
 from PIL import Image
 
 from dokimasia.errors import ToolFailure
-from dokimasia.simulation.picture import draw, read_scene
-from dokimasia.simulation.scenes.composing import make_scene
+from dokimasia.simulation.picture import draw_scene, read_scene
+from dokimasia.simulation.scenes import make_scene
 from dokimasia.tools.pictures import WHOLE, open_picture
 from dokimasia.tools.reducing import reduce_image
 from tests.tools.conftest import Encode
@@ -41,7 +41,7 @@ def test_a_photograph_stays_a_jpeg_and_stands_upright(quarters: Image.Image, enc
 def test_a_scene_goes_along(encoded: Encode) -> None:
     """A picture of the planted world keeps its scene, and says which image it was made from."""
     scene = make_scene("data", 3)
-    data = draw(scene)
+    data = draw_scene(scene)
     _, small = reduce_image(data, 128)
     assert read_scene(small) == (scene, (0.0, 0.0, 1.0, 1.0))
     picture = open_picture(small)

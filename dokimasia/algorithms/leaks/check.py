@@ -3,12 +3,11 @@
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
-from dokimasia.algorithms.leaks.disguise import spelt_out
-from dokimasia.algorithms.leaks.secrets import Secrets, secrets_of
-from dokimasia.algorithms.leaks.told_places import tells_place
-from dokimasia.algorithms.leaks.told_values import tells_truth_value, tells_value
-from dokimasia.algorithms.leaks.told_words import repeats, tells_word
+from dokimasia.algorithms.leaks.position_leaks import names_position
+from dokimasia.algorithms.leaks.secrets import QuestionSecrets, secrets_of
+from dokimasia.algorithms.leaks.value_leaks import tells_truth_value, tells_value
 from dokimasia.algorithms.leaks.values import SENTENCE_END
+from dokimasia.algorithms.leaks.word_leaks import repeats, spelt_out, tells_word
 
 
 class Leak(NamedTuple):
@@ -69,24 +68,24 @@ def find_leaks(
     'letter'
     """
     secrets = secrets_of(question, tuple(choices), tuple(ground_truths), final_answer)
-    return tuple(dict.fromkeys(_found(text, secrets)))
+    return tuple(dict.fromkeys(_leaks_in(text, secrets)))
 
 
-def _found(text: str, secrets: Secrets) -> Iterator[Leak]:
-    said = [one for one in SENTENCE_END.split(text) if one.strip()]
+def _leaks_in(text: str, secrets: QuestionSecrets) -> Iterator[Leak]:
+    sentences = [sentence for sentence in SENTENCE_END.split(text) if sentence.strip()]
 
     def passage(tells: Callable[[str], object]) -> str:
         """The one sentence that tells by itself; the text where it takes several."""
-        return next((one.strip() for one in said if tells(one)), text.strip())
+        return next((sentence.strip() for sentence in sentences if tells(sentence)), text.strip())
 
-    if tells_place(text, secrets):
-        yield Leak("letter", secrets.answer, passage(lambda one: tells_place(one, secrets)))
+    if names_position(text, secrets):
+        yield Leak("letter", secrets.answer, passage(lambda sentence: names_position(sentence, secrets)))
     if secrets.answer and spelt_out(text, secrets):
-        yield Leak("verbatim", secrets.answer, passage(lambda one: spelt_out(one, secrets)))
+        yield Leak("verbatim", secrets.answer, passage(lambda sentence: spelt_out(sentence, secrets)))
     for truth in secrets.truths:
         if repeats(text, truth, secrets):
-            yield Leak("verbatim", truth, passage(lambda one, truth=truth: repeats(one, truth, secrets)))
-    for sentence in said:
+            yield Leak("verbatim", truth, passage(lambda sentence, truth=truth: repeats(sentence, truth, secrets)))
+    for sentence in sentences:
         if secrets.answer and tells_value(sentence, secrets):
             yield Leak("number", secrets.answer, sentence.strip())
         if secrets.answer and tells_word(sentence, text, secrets):

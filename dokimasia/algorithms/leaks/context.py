@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 
 from dokimasia.algorithms.leaks.secrets import Key, key_of
-from dokimasia.algorithms.leaks.values import UNITS, Value
+from dokimasia.algorithms.leaks.values import UNITS, StatedValue
 
 ENDS = frozenset((".", ",", ";", ":", "!", "?", ")", '"', "'"))
 """Signs behind which a statement ends or pauses."""
@@ -47,7 +47,7 @@ def left_open(low: Sequence[str], at: int, *, precise: bool = False) -> bool:
     precise : bool
         Whether nobody would state it by chance: then only a denial, an example and an "or" leave it open.
     """
-    bounds = [0, *(here for here in range(1, len(low)) if _begins_clause(low, here)), len(low)]
+    bounds = [0, *(index for index in range(1, len(low)) if _begins_clause(low, index)), len(low)]
     start = max(bound for bound in bounds if bound <= at)
     end = min(bound for bound in bounds if bound > at)
     clause, before = " ".join(low[start:end]), " ".join(low[start:at])
@@ -66,20 +66,24 @@ def _begins_clause(low: Sequence[str], at: int) -> bool:
     return low[at] == "you" and before != "if" and bool(_WILL & set(low[at + 1 : at + 2]))
 
 
-def value_in_a_row(low: Sequence[str], one: Value, stated: Sequence[Value], secret: frozenset[Key]) -> bool:
+def value_in_a_row(
+    low: Sequence[str], value: StatedValue, stated: Sequence[StatedValue], secret: frozenset[Key]
+) -> bool:
     """Return whether a value stands beside another one of its kind ("at 14:30, 15:30 and 16:30"), or among several."""
-    kinds = {other.kind for other in stated if other.start == one.start} - {"n", "w", "o"}
+    kinds = {other.kind for other in stated if other.start == value.start} - {"n", "w", "o"}
     others = {
         key_of(other)
         for other in stated
-        if other.kind in kinds and key_of(other) not in secret and (other.end <= one.start or one.end <= other.start)
+        if other.kind in kinds
+        and key_of(other) not in secret
+        and (other.end <= value.start or value.end <= other.start)
     }
     if len(others) > 1:
         return True
     for other in stated:
-        if other.kind != one.kind or key_of(other) in secret or (other.start < one.end and one.start < other.end):
+        if other.kind != value.kind or key_of(other) in secret or (other.start < value.end and value.start < other.end):
             continue
-        between = low[one.end : other.start] if other.start >= one.end else low[other.end : one.start]
+        between = low[value.end : other.start] if other.start >= value.end else low[other.end : value.start]
         if len(between) <= 6 and all(token in _JOINS or token in UNIT_WORDS or len(token) == 1 for token in between):
             return True
     return False
@@ -96,28 +100,28 @@ SHORT_ITEM = 4
 
 def word_in_a_row(low: Sequence[str], at: int) -> bool:
     """Return whether a word stands in a row of words: "tulips, lilies and roses", "a cat or a dog"."""
-    start = max((here + 1 for here in range(at) if low[here] in _BREAKS), default=0)
-    end = min((here for here in range(at, len(low)) if low[here] in _BREAKS), default=len(low))
+    start = max((index + 1 for index in range(at) if low[index] in _BREAKS), default=0)
+    end = min((index for index in range(at, len(low)) if low[index] in _BREAKS), default=len(low))
     items: list[list[int]] = [[]]
     joins: list[str] = []
-    for here in range(start, end):
-        if low[here] not in (",", "and", "or", "but"):
-            items[-1].append(here)
+    for index in range(start, end):
+        if low[index] not in (",", "and", "or", "but"):
+            items[-1].append(index)
         elif items[-1]:
             items.append([])
-            joins.append(low[here])
+            joins.append(low[index])
         elif joins:
-            joins[-1] += low[here]
+            joins[-1] += low[index]
     mine = next(number for number, item in enumerate(items) if at in item)
     first, last = mine, mine
-    if all(low[here] in _LEADS for here in items[mine] if here < at):
+    if all(low[index] in _LEADS for index in items[mine] if index < at):
         while first > 0 and (first == mine or len(items[first]) <= SHORT_ITEM):
             first -= 1
-    if len([here for here in items[mine] if here > at]) <= SHORT_ITEM:
+    if len([index for index in items[mine] if index > at]) <= SHORT_ITEM:
         while last < len(items) - 1 and (last == mine or len(items[last]) <= SHORT_ITEM):
             last += 1
     run = joins[first:last]
-    return "or" in run or (len(run) >= 2 and any(one != "," for one in run)) or run.count(",") > 2
+    return "or" in run or (len(run) >= 2 and any(join != "," for join in run)) or run.count(",") > 2
 
 
 _BREAKS = frozenset((":", ";", "?", "!", "."))

@@ -104,10 +104,10 @@ def _roman(word: str) -> int | None:
     if word in ("mi", "mix", "di", "dim", "mm", "cm", "cd", "dl", "ml", "cl", "mill", "mild", "mil", "lid"):
         return None
     values = [{"i": 1, "v": 5, "x": 10, "l": 50, "c": 100, "d": 500, "m": 1000}[letter] for letter in word]
-    return sum(-one if one < after else one for one, after in zip(values, [*values[1:], 0], strict=True))
+    return sum(-value if value < after else value for value, after in zip(values, [*values[1:], 0], strict=True))
 
 
 def ordinal(word: str) -> int | None:
     """Return the number of an ordinal such as `third` or `3rd`, or None."""
-    found = re.fullmatch(r"(\d{1,2})(?:st|nd|rd|th)", word)
-    return int(found[1]) if found else _ORDINALS.get(word)
+    match = re.fullmatch(r"(\d{1,2})(?:st|nd|rd|th)", word)
+    return int(match[1]) if match else _ORDINALS.get(word)

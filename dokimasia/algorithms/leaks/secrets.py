@@ -6,7 +6,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from dokimasia.algorithms.leaks.numbers import ordinal
-from dokimasia.algorithms.leaks.values import UNITS, Value, read
+from dokimasia.algorithms.leaks.values import UNITS, StatedValue, read
 from dokimasia.algorithms.leaks.wording import plain_words, stem, stems_of
 from dokimasia.algorithms.text.words import FUNCTION_WORDS
 
@@ -20,14 +20,14 @@ Key = tuple[str, float]
 """A value to compare by: its kind and its amount."""
 
 
-class Choice(NamedTuple):
+class ChoiceMarks(NamedTuple):
     """What tells one choice from the others: stems of words, and values."""
 
     stems: frozenset[str]
     values: frozenset[Key]
 
 
-class Secrets(NamedTuple):
+class QuestionSecrets(NamedTuple):
     """A question with what must not be told: stems and values of the answer, the truths, and what the question says.
 
     `answer` is the text of the answer (of the right choice, where there are choices), `right` its place among
@@ -40,19 +40,19 @@ class Secrets(NamedTuple):
     truths: tuple[str, ...]
     asked: frozenset[str]
     asked_values: frozenset[Key]
-    choices: tuple[Choice, ...]
+    choices: tuple[ChoiceMarks, ...]
     right: int | None
     lettered: bool
 
 
-def key_of(value: Value) -> Key:
+def key_of(value: StatedValue) -> Key:
     """Return a value's kind and amount; ranks and words for numbers compare as numbers."""
     return ("n" if value.kind in "ow" else value.kind), round(value.value, 9)
 
 
 def values_of(text: str) -> set[Key]:
     """Return the values that a text states."""
-    return {key_of(one) for one in read(text)[2]}
+    return {key_of(value) for value in read(text)[2]}
 
 
 def telling(text: str) -> frozenset[Key]:
@@ -60,19 +60,21 @@ def telling(text: str) -> frozenset[Key]:
     values = values_of(text)
     kinds = {kind for kind, _ in values}
     if "p" in kinds and "/" in text:
-        return frozenset(one for one in values if one[0] == "p")
+        return frozenset(key for key in values if key[0] == "p")
     if "d" in kinds:
-        return frozenset(one for one in values if one[0] == "d" or (one[0] == "n" and one[1] > 999))
+        return frozenset(key for key in values if key[0] == "d" or (key[0] == "n" and key[1] > 999))
     return frozenset(values)
 
 
 def content(stems: Sequence[str] | frozenset[str]) -> frozenset[str]:
     """Return the stems that carry content; all of them where none does."""
-    return frozenset(one for one in stems if one not in FUNCTION_WORDS or one in ANSWERS) or frozenset(stems)
+    return frozenset(word for word in stems if word not in FUNCTION_WORDS or word in ANSWERS) or frozenset(stems)
 
 
 @lru_cache(maxsize=512)
-def secrets_of(question: str, choices: tuple[str, ...], truths: tuple[str, ...], final_answer: str | None) -> Secrets:
+def secrets_of(
+    question: str, choices: tuple[str, ...], truths: tuple[str, ...], final_answer: str | None
+) -> QuestionSecrets:
     """Return what must not be told; the last ones are kept, since many texts are checked for the same.
 
     Parameters are those of `find_leaks`.
@@ -86,17 +88,17 @@ def secrets_of(question: str, choices: tuple[str, ...], truths: tuple[str, ...],
     values = telling(answer)
     words = content(stems_of(answer)) if answer else frozenset[str]()
     if values:
-        words = frozenset(one for one in words if one not in UNITS or ordinal(one) is not None)
-    known = values_of(question)
+        words = frozenset(word for word in words if word not in UNITS or ordinal(word) is not None)
+    stated = values_of(question)
     for at, option in enumerate(options):
-        known |= telling(option) if at != right and choices else set()
-    return Secrets(
+        stated |= telling(option) if at != right and choices else set()
+    return QuestionSecrets(
         answer=answer,
         words=words,
         values=values,
         truths=truths,
         asked=asked,
-        asked_values=frozenset(known),
+        asked_values=frozenset(stated),
         choices=_told_apart(options),
         right=right,
         lettered=bool(choices),
@@ -105,9 +107,9 @@ def secrets_of(question: str, choices: tuple[str, ...], truths: tuple[str, ...],
 
 def _added(truth: str, question: str, asked: frozenset[str]) -> str:
     """What a ground truth adds to the question in its own notation; empty where that is more than a few words."""
-    known = asked | {stem(one) for one in read(question)[1]} | FUNCTION_WORDS - ANSWERS
-    added = [one for one in read(truth)[0] if stem(one.casefold()) not in known and one not in _STOPS]
-    return " ".join(added) if sum(one[0].isalnum() for one in added) <= SHORT else ""
+    expected = asked | {stem(token) for token in read(question)[1]} | FUNCTION_WORDS - ANSWERS
+    added = [token for token in read(truth)[0] if stem(token.casefold()) not in expected and token not in _STOPS]
+    return " ".join(added) if sum(token[0].isalnum() for token in added) <= SHORT else ""
 
 
 _STOPS = frozenset(".,;:!?\"'()")
@@ -116,22 +118,22 @@ _STOPS = frozenset(".,;:!?\"'()")
 def _right(final_answer: str | None, options: Sequence[str], *, lettered: bool) -> int | None:
     if final_answer is None or not options:
         return None
-    for place, option in enumerate(options):
+    for index, option in enumerate(options):
         if plain_words(option) == plain_words(final_answer):
-            return place
+            return index
     letter = re.fullmatch(r"(?i)\W*(?:option|choice)?\s*([a-z])\W*(?:\s.*)?", final_answer.strip(), re.DOTALL)
-    place = -1 if letter is None or not lettered else ord(letter[1].upper()) - ord("A")
-    if 0 <= place < len(options):
-        return place
-    said = content(stems_of(final_answer))
-    alike = [place for place, option in enumerate(_told_apart(options)) if option.stems == said]
+    index = -1 if letter is None or not lettered else ord(letter[1].upper()) - ord("A")
+    if 0 <= index < len(options):
+        return index
+    answer_stems = content(stems_of(final_answer))
+    alike = [index for index, option in enumerate(_told_apart(options)) if option.stems == answer_stems]
     return alike[0] if len(alike) == 1 else None
 
 
-def _told_apart(options: Sequence[str]) -> tuple[Choice, ...]:
+def _told_apart(options: Sequence[str]) -> tuple[ChoiceMarks, ...]:
     stems = [content(stems_of(option)) for option in options]
     shared = frozenset[str].intersection(*stems) if len(stems) > 1 else frozenset[str]()
-    return tuple(Choice(own - shared or own, telling(option)) for own, option in zip(stems, options, strict=True))
+    return tuple(ChoiceMarks(own - shared or own, telling(option)) for own, option in zip(stems, options, strict=True))
 
 
 _LISTED = re.compile(
@@ -148,8 +150,8 @@ def offered(question: str) -> list[str]:
     >>> offered("Is the door open or closed?"), offered("Can she reach it?"), offered("What is it?")
     (['open', 'closed'], ['yes', 'no'], [])
     """
-    found = list(_LISTED.finditer(question))
-    if found:
-        options = [*(part.strip() for part in found[-1][1].split(",")), found[-1][2]]
+    lists = list(_LISTED.finditer(question))
+    if lists:
+        options = [*(part.strip() for part in lists[-1][1].split(",")), lists[-1][2]]
         return [re.sub(r"(?i)^(?:an?|the)\s+", "", option).casefold() for option in options]
     return ["yes", "no"] if _YES_OR_NO.match(question) else []

@@ -52,13 +52,23 @@ SENTENCE_END = re.compile(r"(?<=[.!?;])(?<!\b[Nn]o\.)\s+(?=[^a-z])|\n+")
 _THOUSANDS = re.compile(r"(?<![\d.,])(\d{1,3})[ \u00a0\u202f'](?=\d{3}(?!\d))")
 
 
-class Value(NamedTuple):
+class StatedValue(NamedTuple):
     """A value in a text: of what kind, how much, and from which token to which it stands."""
 
     kind: str
     value: float
     start: int
     end: int
+
+
+def token_at(low: Sequence[str], index: int) -> str:
+    """Return the token at an index, a full stop where the sentence has ended."""
+    return low[index] if index < len(low) else "."
+
+
+def token_before(low: Sequence[str], index: int) -> str:
+    """Return the token before an index, nothing at the beginning."""
+    return low[index - 1] if index else ""
 
 
 @lru_cache(maxsize=2048)
@@ -71,8 +81,8 @@ def bare(text: str) -> str:
     'Cafe no 4'
     """
     text = re.sub(r"\b([A-Za-z]{1,2})[\u00b2\u00b3]", r"square \1", text)
-    kept = (sign for sign in unicodedata.normalize("NFKD", text) if unicodedata.category(sign) not in ("Mn", "Cf"))
-    text = re.sub(r"\b([ei])\.\s?([ge])\.", "such as", "".join(kept))
+    signs = (sign for sign in unicodedata.normalize("NFKD", text) if unicodedata.category(sign) not in ("Mn", "Cf"))
+    text = re.sub(r"\b([ei])\.\s?([ge])\.", "such as", "".join(signs))
     plain = _MARKS.sub("", text.replace("n\u00b0", "no").translate(_GLYPHS))
     return re.sub(r"\s+", " ", plain).strip()
 
@@ -89,14 +99,14 @@ def split(text: str) -> list[str]:
 
 
 @lru_cache(maxsize=2048)
-def read(text: str) -> tuple[tuple[str, ...], tuple[str, ...], tuple[Value, ...]]:
+def read(text: str) -> tuple[tuple[str, ...], tuple[str, ...], tuple[StatedValue, ...]]:
     """Return a text's tokens as they stand there and in lower case, and its values; the last texts are kept."""
     raw = tuple(split(bare(text)))
     low = tuple(token.casefold() for token in raw)
     return raw, low, tuple(values_in(low))
 
 
-def values_in(tokens: Sequence[str]) -> list[Value]:
+def values_in(tokens: Sequence[str]) -> list[StatedValue]:
     """Return the values that tokens in lower case state; one that can be read in two ways stands there in both.
 
     Kinds: `n` a number, `p` a share of one, `t` a clock in minutes past noon or midnight, `d` a day of the year,
@@ -104,126 +114,146 @@ def values_in(tokens: Sequence[str]) -> list[Value]:
 
     Examples
     --------
-    >>> tuple((one.kind, one.value) for one in values_in(split("half past three")))
+    >>> tuple((value.kind, value.value) for value in values_in(split("half past three")))
     (('n', 3.0), ('p', 0.5), ('t', 210.0))
-    >>> tuple(sorted({(one.kind, one.value) for one in values_in(split("50 % of 1.2 km"))}))
+    >>> tuple(sorted({(value.kind, value.value) for value in values_in(split("50 % of 1.2 km"))}))
     (('n', 1.2), ('n', 50.0), ('p', 0.5), ('u:m', 1200.0))
     """
     low = list(tokens)
     numbers = list(_numbers(low))
-    found = [Value("n", one.value, one.start, one.end) for one in numbers]
-    for one in numbers:
-        found += _with_unit(low, one)
-    found += _parts(low, numbers)
-    found += _clocks(low, numbers)
-    found += _dates(low, numbers)
+    values = [StatedValue("n", number.value, number.start, number.end) for number in numbers]
+    for number in numbers:
+        values += _with_unit(low, number)
+    values += _parts(low, numbers)
+    values += _clocks(low, numbers)
+    values += _dates(low, numbers)
     for at, token in enumerate(low):
         unit = UNITS.get(low[at + 2]) if at + 2 < len(low) and low[at + 1] in ("a", "an") else None
         if unit is not None and token in ("half", "quarter"):
-            found.append(Value(f"u:{unit[0]}", unit[1] / _PARTS[token], at, at + 3))
+            values.append(StatedValue(f"u:{unit[0]}", unit[1] / _PARTS[token], at, at + 3))
         if token in ("a", "an", "full") and at + 1 < len(low) and low[at + 1] in _WHOLE_UNITS:
             base, size = UNITS[low[at + 1]]
-            found.append(Value(f"u:{base}", size, at, at + 2))
+            values.append(StatedValue(f"u:{base}", size, at, at + 2))
         rank = ordinal(token)
         if rank is not None and rank < 10 and at > 1 and low[at - 1] == "-":
             rank += next(
-                (int(one.value) for one in numbers if one.end == at - 1 and one.value in range(20, 100, 10)), 0
+                (
+                    int(number.value)
+                    for number in numbers
+                    if number.end == at - 1 and number.value in range(20, 100, 10)
+                ),
+                0,
             )
         if rank is None and token in ("st", "nd", "rd", "th") and at and low[at - 1].isdigit():
             rank = int(low[at - 1])
         if rank is not None:
-            found.append(Value("o", float(rank), at, at + 1))
+            values.append(StatedValue("o", float(rank), at, at + 1))
         if rank is not None and low[at + 1 : at + 2] == ["month"]:
-            found.append(Value("m", float(rank), at, at + 2))
+            values.append(StatedValue("m", float(rank), at, at + 2))
         if token in _WHOLES:
-            found.append(Value("w", float(_WHOLES[token]), at, at + 1))
-    return found
+            values.append(StatedValue("w", float(_WHOLES[token]), at, at + 1))
+    return values
 
 
 def _numbers(low: list[str]) -> Iterator[Number]:
     """Numbers with their decimals, hundreds by twos ("twenty sixteen") and scales behind figures ("1.2 k")."""
     plain = list(numbers_in(low))
     yield from plain
-    for one, after in pairwise(plain):
-        between = low[one.end : after.start]
+    for number, after in pairwise(plain):
+        between = low[number.end : after.start]
         if between == ["point"]:
             digits = [after]
-            while (then := next((one for one in plain if one.start == digits[-1].end), None)) and then.value < 10:
-                digits.append(then)
+            for digit in plain:
+                if digit.start == digits[-1].end and digit.value < 10:
+                    digits.append(digit)
             text = "".join(str(int(digit.value)) for digit in digits if digit.value < 100)
             if text:
-                yield Number(float(f"{int(one.value)}.{text}"), one.start, digits[-1].end, False)
-        if between in ([], ["-"], ["oh"], ["hundred", "and"]) and 10 <= one.value <= 20 and after.value < 100:
-            yield Number(one.value * 100 + after.value, one.start, after.end, False)
-        if one.value >= 20 and one.value % 10 == 0 and after.value < 10 and between in ([], ["-"]):
-            yield Number(one.value + after.value, one.start, after.end, False)
-    for one, after in pairwise(plain):
-        if after.figures and low[after.end : after.end + 1] == ["/"] and after.end + 1 < len(low) and one.figures:
+                yield Number(float(f"{int(number.value)}.{text}"), number.start, digits[-1].end, False)
+        if between in ([], ["-"], ["oh"], ["hundred", "and"]) and 10 <= number.value <= 20 and after.value < 100:
+            yield Number(number.value * 100 + after.value, number.start, after.end, False)
+    for number, after in pairwise(plain):
+        if after.figures and low[after.end : after.end + 1] == ["/"] and after.end + 1 < len(low) and number.figures:
             below = low[after.end + 1]
-            if one.end == after.start and below.isdigit() and 0 < after.value < int(below):
-                yield Number(one.value + after.value / int(below), one.start, after.end + 2, True)
-        if one.figures and after.figures and low[one.end : after.start] == ["/"] and one.value > after.value > 0:
-            yield Number(one.value / after.value, one.start, after.end, True)
-    for one in plain:
-        size = low[one.end : one.end + 1]
-        if size and size[0] in _SIZES and one.figures:
-            yield Number(one.value * _SIZES[size[0]], one.start, one.end + 1, True)
-        if low[one.end : one.end + 3] == ["and", "a", "half"]:
-            size = low[one.end + 3 : one.end + 4]
-            yield Number((one.value + 0.5) * _SIZES.get(size[0] if size else "", 1), one.start, one.end + 3, False)
-        if one.start and low[one.start - 1] == "'" and one.figures and 0 <= one.value < 100:
-            yield Number(one.value + (2000 if one.value < 40 else 1900), one.start, one.end, True)
-        if one.value == 0.5 or (low[one.start] == "dozen" and "half" in low[max(0, one.start - 2) : one.start]):
-            yield Number(6.0 if low[one.start] == "dozen" else 0.5, one.start, one.end, False)
+            if number.end == after.start and below.isdigit() and 0 < after.value < int(below):
+                yield Number(number.value + after.value / int(below), number.start, after.end + 2, True)
+        if (
+            number.figures
+            and after.figures
+            and low[number.end : after.start] == ["/"]
+            and number.value > after.value > 0
+        ):
+            yield Number(number.value / after.value, number.start, after.end, True)
+    for number in plain:
+        size = low[number.end : number.end + 1]
+        if size and size[0] in _SIZES and number.figures:
+            yield Number(number.value * _SIZES[size[0]], number.start, number.end + 1, True)
+        if low[number.end : number.end + 3] == ["and", "a", "half"]:
+            size = low[number.end + 3 : number.end + 4]
+            yield Number(
+                (number.value + 0.5) * _SIZES.get(size[0] if size else "", 1), number.start, number.end + 3, False
+            )
+        if number.start and low[number.start - 1] == "'" and number.figures and 0 <= number.value < 100:
+            yield Number(number.value + (2000 if number.value < 40 else 1900), number.start, number.end, True)
+        if number.value == 0.5 or (
+            low[number.start] == "dozen" and "half" in low[max(0, number.start - 2) : number.start]
+        ):
+            yield Number(6.0 if low[number.start] == "dozen" else 0.5, number.start, number.end, False)
 
 
-def _with_unit(low: list[str], one: Number) -> Iterator[Value]:
-    after = low[one.end : one.end + 2]
-    before = low[one.start - 1] if one.start else ""
+def _with_unit(low: list[str], number: Number) -> Iterator[StatedValue]:
+    after = low[number.end : number.end + 2]
+    before = token_before(low, number.start)
     if after[:1] == ["-"]:
-        after = low[one.end + 1 : one.end + 3]
+        after = low[number.end + 1 : number.end + 3]
     word = after[0] if after else ""
     if word in ("%", "percent", "percentage") or after == ["per", "cent"]:
-        yield Value("p", one.value / 100, one.start, one.end + 1)
-    elif 0 < one.value < 1:
-        yield Value("p", one.value, one.start, one.end)
-    yield from _degrees(low, one)
+        yield StatedValue("p", number.value / 100, number.start, number.end + 1)
+    elif 0 < number.value < 1:
+        yield StatedValue("p", number.value, number.start, number.end)
+    yield from _degrees(low, number)
     if word == "square" and (side := _unit(after[1] if len(after) > 1 else "")) is not None:
-        yield Value(f"u:{side[0]}2", one.value * side[1] ** 2, one.start, one.end + 2)
+        yield StatedValue(f"u:{side[0]}2", number.value * side[1] ** 2, number.start, number.end + 2)
     unit = _unit(word)
-    if unit is None and "cents" in low and one.value >= 10 and one.value % 1 == 0 and one.figures:
+    if unit is None and "cents" in low and number.value >= 10 and number.value % 1 == 0 and number.figures:
         unit = UNITS["cent"]
     if before in ("$", "\u20ac", "\u00a3"):
         unit = ("$", 1)
     if unit is not None:
-        value = one.value * unit[1]
-        following, length = _following(low, one.end + 1, unit[0])
-        yield Value(f"u:{unit[0]}", value + following, one.start, one.end + 1 + length)
+        value = number.value * unit[1]
+        following, length = _following(low, number.end + 1, unit[0])
+        yield StatedValue(f"u:{unit[0]}", value + following, number.start, number.end + 1 + length)
         if following:
-            yield Value(f"u:{unit[0]}", value, one.start, one.end + 1)
+            yield StatedValue(f"u:{unit[0]}", value, number.start, number.end + 1)
 
 
 def _unit(word: str) -> tuple[str, float] | None:
     return UNITS.get(word) or UNITS.get(word.removesuffix("s")) or UNITS.get(word.removesuffix("es"))
 
 
-def _degrees(low: list[str], one: Number) -> Iterator[Value]:
+def _degrees(low: list[str], number: Number) -> Iterator[StatedValue]:
     """Temperatures in degrees Celsius, signs and all, and angles in degrees, from radians too."""
-    after = low[one.end : one.end + 3]
-    below = one.start and (low[one.start - 1] == "minus" or {"below", "under"} & set(low[one.end : one.end + 4]))
-    below = below or (one.start and low[one.start - 1] == "-" and not low[max(0, one.start - 2)].isalnum())
-    signed = -one.value if below else one.value
+    after = low[number.end : number.end + 3]
+    below = number.start and (
+        low[number.start - 1] == "minus" or {"below", "under"} & set(low[number.end : number.end + 4])
+    )
+    below = below or (number.start and low[number.start - 1] == "-" and not low[max(0, number.start - 2)].isalnum())
+    signed = -number.value if below else number.value
     marked = "\u00b0" in after[:2] or after[:1] in (["degrees"], ["degree"], ["c"], ["f"])
     if marked and {"f", "fahrenheit"} & set(after):
-        yield Value("u:c", float(round((signed - 32) / 1.8)), one.start, one.end + 1)
+        yield StatedValue("u:c", float(round((signed - 32) / 1.8)), number.start, number.end + 1)
     elif marked and ({"c", "celsius"} & set(after) or below):
-        yield Value("u:c", float(round(signed)), one.start, one.end + 1)
+        yield StatedValue("u:c", float(round(signed)), number.start, number.end + 1)
     elif marked:
-        yield Value("u:deg", one.value, one.start, one.end + 1)
-    elif after[:1] in (["k"], ["kelvin"], ["kelvins"]) and one.value > 200:
-        yield Value("u:c", float(round(one.value - 273.15)), one.start, one.end + 1)
-    if one.start > 1 and low[one.start - 1] in ("/", "over") and low[one.start - 2] in ("\u03c0", "pi") and one.value:
-        yield Value("u:deg", 180 / one.value, one.start - 2, one.end)
+        yield StatedValue("u:deg", number.value, number.start, number.end + 1)
+    elif after[:1] in (["k"], ["kelvin"], ["kelvins"]) and number.value > 200:
+        yield StatedValue("u:c", float(round(number.value - 273.15)), number.start, number.end + 1)
+    if (
+        number.start > 1
+        and low[number.start - 1] in ("/", "over")
+        and low[number.start - 2] in ("\u03c0", "pi")
+        and number.value
+    ):
+        yield StatedValue("u:deg", 180 / number.value, number.start - 2, number.end)
 
 
 def _following(low: list[str], at: int, base: str) -> tuple[float, int]:
@@ -231,24 +261,24 @@ def _following(low: list[str], at: int, base: str) -> tuple[float, int]:
     rest = low[at : at + 6]
     skipped = 1 if rest and rest[0] in ("and", ",") else 0
     rest = rest[skipped:]
-    number = next((one for one in numbers_in(rest) if one.start == 0), None)
-    if number is None:
+    added = next((number for number in numbers_in(rest) if number.start == 0), None)
+    if added is None:
         return (0.5 * {"s": 3600}.get(base, 1), skipped + 2) if rest[:2] == ["a", "half"] else (0.0, 0)
-    word = rest[number.end] if number.end < len(rest) else ""
+    word = rest[added.end] if added.end < len(rest) else ""
     unit = _unit(word)
     if unit is not None and unit[0] == base:
-        return number.value * unit[1], skipped + number.end + 1
-    if base in ("$", "m") and unit is None and number.value < 100:
-        return number.value / 100, skipped + number.end
+        return added.value * unit[1], skipped + added.end + 1
+    if base in ("$", "m") and unit is None and added.value < 100:
+        return added.value / 100, skipped + added.end
     return 0.0, 0
 
 
-def _parts(low: list[str], numbers: list[Number]) -> Iterator[Value]:
-    by_end = {one.end: one for one in numbers}
+def _parts(low: list[str], numbers: list[Number]) -> Iterator[StatedValue]:
+    by_end = {number.end: number for number in numbers}
     for at, token in enumerate(low):
         if token == "/" and 0 < at < len(low) - 1:
             try:
-                yield Value("p", float(low[at - 1]) / float(low[at + 1]), at - 1, at + 2)
+                yield StatedValue("p", float(low[at - 1]) / float(low[at + 1]), at - 1, at + 2)
             except (ValueError, ZeroDivisionError):
                 continue
         if token in _PARTS:
@@ -256,42 +286,53 @@ def _parts(low: list[str], numbers: list[Number]) -> Iterator[Value]:
             times = by_end.get(back + 1)
             many = times.value if times is not None and times.value < _PARTS[token] else 1.0
             if token.endswith("s") or many == 1.0 or times is not None:
-                yield Value("p", many / _PARTS[token], at, at + 1)
+                yield StatedValue("p", many / _PARTS[token], at, at + 1)
         if (token == "of" and at > 1 and low[at - 1] == "out") or (token in ("in", "over") and by_end.get(at)):
             first = by_end.get(at - 1) if token == "of" else by_end.get(at)
             if first is None and token == "of":
-                first = next((one for one in numbers if at - 4 <= one.end < at), None)
-            then = next((one for one in numbers if at < one.start <= at + 3), None)
-            if first is not None and then is not None and then.value > first.value:
-                yield Value("p", first.value / then.value, first.start, then.end)
+                first = next((number for number in numbers if at - 4 <= number.end < at), None)
+            whole = next((number for number in numbers if at < number.start <= at + 3), None)
+            if first is not None and whole is not None and whole.value > first.value:
+                yield StatedValue("p", first.value / whole.value, first.start, whole.end)
 
 
-def _clocks(low: list[str], numbers: list[Number]) -> Iterator[Value]:
+def _clocks(low: list[str], numbers: list[Number]) -> Iterator[StatedValue]:
     for at, token in enumerate(low):
         clock = re.fullmatch(r"(\d{1,2})[:.](\d{2})", token)
         if clock and int(clock[1]) < 25 and int(clock[2]) < 60:
-            yield Value("t", float((int(clock[1]) * 60 + int(clock[2])) % 720), at, at + 1)
+            yield StatedValue("t", float((int(clock[1]) * 60 + int(clock[2])) % 720), at, at + 1)
         if token in ("noon", "midday", "midnight"):
-            yield Value("t", 0.0, at, at + 1)
+            yield StatedValue("t", 0.0, at, at + 1)
         if token in ("past", "after", "to", "before", "till", "of") and at:
-            hour = next((one for one in numbers if at < one.start <= at + 1 and one.value <= 24), None)
+            hour = next((number for number in numbers if at < number.start <= at + 1 and number.value <= 24), None)
             minutes = _minutes(low, at, numbers)
             if hour is None or minutes is None:
                 continue
             if token != "of" or (hour.value <= 12 and not hour.value % 1 and minutes in (5, 10, 15, 20, 25)):
                 sign = 1 if token in ("past", "after") else -1
-                yield Value("t", (hour.value * 60 + sign * minutes) % 720, at - 1, hour.end)
-    for one, then in pairwise(numbers):
-        if low[one.end : then.start] in ([], ["h"], ["-"]) and one.value <= 24 and 10 <= then.value < 60:
-            yield Value("t", (one.value * 60 + then.value) % 720, one.start, then.end)
-    for one in numbers:
-        after = low[one.end : one.end + 3]
+                yield StatedValue("t", (hour.value * 60 + sign * minutes) % 720, at - 1, hour.end)
+    for number, following in pairwise(numbers):
+        if (
+            low[number.end : following.start] in ([], ["h"], ["-"])
+            and number.value <= 24
+            and 10 <= following.value < 60
+        ):
+            yield StatedValue("t", (number.value * 60 + following.value) % 720, number.start, following.end)
+    for number in numbers:
+        after = low[number.end : number.end + 3]
         marked = after[:1] in (["pm"], ["am"], ["o'clock"]) or after in (["p", ".", "m"], ["a", ".", "m"])
         marked = marked or after in (["in", "the", "morning"], ["in", "the", "evening"], ["in", "the", "afternoon"])
-        if marked and one.value <= 12 and one.value == int(one.value):
-            yield Value("t", (one.value * 60) % 720, one.start, one.end + 1)
-        if low[one.start].isdigit() and len(low[one.start]) == 4 and one.value < 2400 and one.value % 100 < 60:
-            yield Value("t", float((one.value // 100 * 60 + one.value % 100) % 720), one.start, one.end)
+        if marked and number.value <= 12 and number.value == int(number.value):
+            yield StatedValue("t", (number.value * 60) % 720, number.start, number.end + 1)
+        if (
+            low[number.start].isdigit()
+            and len(low[number.start]) == 4
+            and number.value < 2400
+            and number.value % 100 < 60
+        ):
+            yield StatedValue(
+                "t", float((number.value // 100 * 60 + number.value % 100) % 720), number.start, number.end
+            )
 
 
 def _minutes(low: list[str], at: int, numbers: list[Number]) -> float | None:
@@ -300,25 +341,25 @@ def _minutes(low: list[str], at: int, numbers: list[Number]) -> float | None:
         return 30.0
     if before[-1:] == ["quarter"]:
         return 15.0
-    found = next((one for one in numbers if one.end in (at, at - 1) and one.value < 60), None)
-    return None if found is None else found.value
+    minutes = next((number for number in numbers if number.end in (at, at - 1) and number.value < 60), None)
+    return None if minutes is None else minutes.value
 
 
-def _dates(low: list[str], numbers: list[Number]) -> Iterator[Value]:
+def _dates(low: list[str], numbers: list[Number]) -> Iterator[StatedValue]:
     for at, token in enumerate(low):
         if token in MONTHS:
-            yield Value("m", float(MONTHS[token]), at, at + 1)
-            near = [one for one in numbers if abs(one.start - at) <= 4 and 1 <= one.value <= 31]
-            days = [one.value for one in near]
+            yield StatedValue("m", float(MONTHS[token]), at, at + 1)
+            near = [number for number in numbers if abs(number.start - at) <= 4 and 1 <= number.value <= 31]
+            days = [number.value for number in near]
             days += [float(rank) for rank in map(ordinal, low[max(0, at - 4) : at + 5]) if rank is not None]
             for day in days:
-                yield Value("d", MONTHS[token] * 100 + day, at, at + 1)
+                yield StatedValue("d", MONTHS[token] * 100 + day, at, at + 1)
     for at, token in enumerate(low):
         written = re.fullmatch(r"(\d{1,2})\.(\d{1,2})\.(?:\d{2}|\d{4})", token)
         if written and 1 <= int(written[2]) <= 12 and 1 <= int(written[1]) <= 31:
-            yield Value("d", float(int(written[2]) * 100 + int(written[1])), at, at + 1)
-    for first, then in pairwise(numbers):
-        if low[first.end : then.start] in (["/"], ["-"], ["."]):
-            for month, day in ((first.value, then.value), (then.value, first.value)):
+            yield StatedValue("d", float(int(written[2]) * 100 + int(written[1])), at, at + 1)
+    for first, second in pairwise(numbers):
+        if low[first.end : second.start] in (["/"], ["-"], ["."]):
+            for month, day in ((first.value, second.value), (second.value, first.value)):
                 if 1 <= month <= 12 and 1 <= day <= 31:
-                    yield Value("d", month * 100 + day, first.start, then.end)
+                    yield StatedValue("d", month * 100 + day, first.start, second.end)

@@ -1,5 +1,5 @@
 # pyright: standard
-# statsmodels ships no types; what it returns here is made a float at once.
+# krippendorff ships no types; what it returns here is made a float at once.
 """How far raters agree beyond chance: Cohen's and Fleiss' kappa, and Krippendorff's alpha."""
 
 import math
@@ -95,18 +95,20 @@ def fleiss_kappa(ratings: Sequence[Sequence[Hashable]]) -> float:
     >>> round(fleiss_kappa(["aaa", "aab", "bbb", "abb"]), 6)
     0.333333
     """
-    from statsmodels.stats.inter_rater import fleiss_kappa as kappa_of_table
-
     if len({len(row) for row in ratings}) != 1 or len(ratings[0]) < 2:
         raise ValueError("Fleiss' kappa needs the same number of ratings for each thing, at least two")
     places = _places([rating for row in ratings for rating in row], None)
     if len(places) == 1:
         raise ValueError("all ratings are one category: kappa has no value")
+    raters = len(ratings[0])
     table = np.zeros((len(ratings), len(places)))
-    for at, row in enumerate(ratings):
+    for number, row in enumerate(ratings):
         for rating in row:
-            table[at, places[rating]] += 1
-    return float(kappa_of_table(table))
+            table[number, places[rating]] += 1
+    shares = table.sum(axis=0) / table.sum()
+    by_chance = (shares * shares).sum()
+    agreeing_pairs = ((table * table).sum(axis=1) - raters) / (raters * (raters - 1.0))
+    return float((agreeing_pairs.mean() - by_chance) / (1 - by_chance))
 
 
 def krippendorff_alpha(ratings: Sequence[Sequence[Hashable | None]], *, scale: Scale = "nominal") -> float:

@@ -47,12 +47,12 @@ def edits_by_hand(old: "Tree", new: "Tree", *, reason: str = "") -> tuple[TreeEd
     before, after = mapping_of(old), mapping_of(new)
     became: dict[str, str] = {}
     edits: list[TreeEdit] = []
-    taken: set[str] = set()
+    heirs: set[str] = set()
     for node in gone:
-        heir = _same(node, held_before, fresh, held_after, taken, became)
+        heir = _same(node, held_before, fresh, held_after, heirs, became)
         if heir is None:
             continue
-        taken.add(heir)
+        heirs.add(heir)
         became[node] = heir
         if _carried(node, became) == heir:
             continue
@@ -66,12 +66,12 @@ def edits_by_hand(old: "Tree", new: "Tree", *, reason: str = "") -> tuple[TreeEd
         if into is not None:
             became[node] = into
         edits.append(_edit("merge" if into else "prune", node, into, own, reason))
-    edits += [_edit("add", node, None, (), reason) for node in fresh if node not in taken]
+    edits += [_edit("add", node, None, (), reason) for node in fresh if node not in heirs]
     strayed: dict[tuple[str, str], list[str]] = {}
-    for one in sorted(before.keys() | after.keys()):
-        was, now = before.get(one, "(none)"), after.get(one, "(none)")
+    for criterion in sorted(before.keys() | after.keys()):
+        was, now = before.get(criterion, "(none)"), after.get(criterion, "(none)")
         if became.get(was, was) != now:
-            strayed.setdefault((was, now), []).append(one)
+            strayed.setdefault((was, now), []).append(criterion)
     edits += [_edit("move", node, into, moved, reason) for (node, into), moved in sorted(strayed.items())]
     return tuple(edits)
 
@@ -90,9 +90,9 @@ def with_absorbed(new: "Tree", edits: Sequence[TreeEdit], old: "Tree") -> "Tree"
     remembering = copy_of(new)
     for edit in edits:
         if edit.into in remembering and edit.node not in remembering and edit.node in old:
-            here = remembering.nodes[edit.into]
-            known = {*here["absorbed"], *old.nodes[edit.node].get("absorbed", ()), edit.node}
-            here["absorbed"] = tuple(sorted(known - {edit.into}))
+            data = remembering.nodes[edit.into]
+            absorbed = {*data["absorbed"], *old.nodes[edit.node].get("absorbed", ()), edit.node}
+            data["absorbed"] = tuple(sorted(absorbed - {edit.into}))
     return remembering
 
 
@@ -101,17 +101,23 @@ def _same(
     before: dict[str, list[str]],
     fresh: Sequence[str],
     after: dict[str, list[str]],
-    taken: set[str],
+    heirs: set[str],
     became: dict[str, str],
 ) -> str | None:
     """Return the new node of the same layer that holds just what a node held; the one below its parent's heir first."""
     if not before[node]:
         return None
     alike = [
-        one for one in fresh if one not in taken and one.count("<") == node.count("<") and after[one] == before[node]
+        candidate
+        for candidate in fresh
+        if candidate not in heirs and candidate.count("<") == node.count("<") and after[candidate] == before[node]
     ]
     carried = _carried(node, became)
-    return min(alike, key=lambda one: (one != carried, _parent(one) != _parent(node), one), default=None)
+    return min(
+        alike,
+        key=lambda candidate: (candidate != carried, _parent(candidate) != _parent(node), candidate),
+        default=None,
+    )
 
 
 def _carried(node: str, became: dict[str, str]) -> str:
@@ -130,9 +136,9 @@ def _parent(node: str) -> str:
 
 def _most(members: Sequence[str], after: dict[str, str]) -> str | None:
     """Return the node that holds more than half of some criteria now."""
-    counts = Counter(after[one] for one in members if one in after)
-    found = min(counts, key=lambda node: (-counts[node], node), default=None)
-    return found if found is not None and counts[found] * 2 > len(members) else None
+    counts = Counter(after[criterion] for criterion in members if criterion in after)
+    heir = min(counts, key=lambda node: (-counts[node], node), default=None)
+    return heir if heir is not None and counts[heir] * 2 > len(members) else None
 
 
 def _edit(kind: EditKind, node: str, into: str | None, criteria: Iterable[str], reason: str) -> TreeEdit:

@@ -69,7 +69,7 @@ def check_tree(
         *_shape(tree),
         *_anchors(tree, categories),
         *_duplicates(tree),
-        *_held(tree, criteria),
+        *_membership_problems(tree, criteria),
     ]
 
 
@@ -94,9 +94,9 @@ def diff(old: "Tree", new: "Tree") -> TreeDiff:
         removed=tuple(node for node in gone if absorbed[node] is None),
         merged={node: into for node, into in absorbed.items() if into is not None},
         moved={
-            one: (before.get(one), after.get(one))
-            for one in sorted(before.keys() | after.keys())
-            if before.get(one) != after.get(one)
+            criterion: (before.get(criterion), after.get(criterion))
+            for criterion in sorted(before.keys() | after.keys())
+            if before.get(criterion) != after.get(criterion)
         },
         support={leaf: counts for leaf, counts in sizes.items() if counts[0] != counts[1]},
     )
@@ -144,9 +144,9 @@ def _shape(tree: "Tree") -> list[str]:
 
 def _anchors(tree: "Tree", categories: Collection[str] | None) -> list[str]:
     wanted = [f"<{name}>" for name in (tree.graph.get("categories", ()) if categories is None else categories)]
-    there = {str(node) for node in tree if tree.nodes[node].get("layer") == 1}
-    problems = [f"the anchor {node} is missing" for node in wanted if node not in there]
-    return problems + [f"{node} is none of the fixed categories" for node in sorted(there.difference(wanted))]
+    anchors = {str(node) for node in tree if tree.nodes[node].get("layer") == 1}
+    problems = [f"the anchor {node} is missing" for node in wanted if node not in anchors]
+    return problems + [f"{node} is none of the fixed categories" for node in sorted(anchors.difference(wanted))]
 
 
 def _duplicates(tree: "Tree") -> list[str]:
@@ -168,7 +168,7 @@ def _alike(named: Iterable[tuple[str, str]]) -> list[list[str]]:
     return sorted(sorted(group) for group in groups.values() if len(group) > 1)
 
 
-def _held(tree: "Tree", criteria: Collection[str] | None) -> list[str]:
+def _membership_problems(tree: "Tree", criteria: Collection[str] | None) -> list[str]:
     """Name the criteria that are held twice or not by a leaf, and the supports that are not the number of members."""
     problems: list[str] = []
     everywhere: Counter[str] = Counter()
@@ -181,7 +181,7 @@ def _held(tree: "Tree", criteria: Collection[str] | None) -> list[str]:
             on_leaves.update(members)
         if members and support != len(members):
             problems.append(f"{node} has {len(members)} members and a support of {support}")
-    twice = sorted(one for one, count in everywhere.items() if count > 1)
+    twice = sorted(criterion for criterion, count in everywhere.items() if count > 1)
     if twice:
         problems.append(f"{len(twice)} criteria are held by more than one node: {_some(twice)}")
     lost = sorted(set(criteria or ()) - on_leaves)

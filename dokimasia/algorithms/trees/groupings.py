@@ -132,9 +132,9 @@ def _means(rows: Any, count: int, seed: int) -> list[int]:
         raise ValueError(f"there is no grouping into {count} groups")
     different = len({row.tobytes() for row in rows}) if isinstance(rows, np.ndarray) else _different(rows)
     options: dict[str, Any] = {"n_clusters": min(count, different), "n_init": _STARTS, "random_state": seed}
-    found = KMeans(**options).fit_predict(rows)
+    labels = KMeans(**options).fit_predict(rows)
     numbers: dict[int, int] = {}
-    return [numbers.setdefault(int(one), len(numbers)) for one in found]
+    return [numbers.setdefault(int(label), len(numbers)) for label in labels]
 
 
 def _different(rows: Any) -> int:

@@ -52,16 +52,16 @@ def balanced(strata: Mapping[str, str], size: int, *, seed: int = 0) -> list[str
     >>> sorted(balanced({"a": "x", "b": "x", "c": "x", "d": "y"}, 2))[-1]
     'd'
     """
-    drawn: defaultdict[str, list[str]] = defaultdict(list)
-    for sample in sorted(strata, key=lambda one: (unit_interval("subsample", seed, one), one)):
-        drawn[strata[sample]].append(sample)
-    names = sorted(drawn, key=lambda one: (unit_interval("stratum", seed, one), one))
-    longest = max(map(len, drawn.values()), default=0)
-    turns = [drawn[name][turn] for turn in range(longest) for name in names if turn < len(drawn[name])]
+    by_stratum: defaultdict[str, list[str]] = defaultdict(list)
+    for sample in sorted(strata, key=lambda sample: (unit_interval("subsample", seed, sample), sample)):
+        by_stratum[strata[sample]].append(sample)
+    names = sorted(by_stratum, key=lambda stratum: (unit_interval("stratum", seed, stratum), stratum))
+    longest = max(map(len, by_stratum.values()), default=0)
+    turns = [by_stratum[name][turn] for turn in range(longest) for name in names if turn < len(by_stratum[name])]
     return turns[:size] if size else turns
 
 
-def slice_of(drawn: Sequence[str], number: int, rounds: int) -> Sequence[str]:
+def slice_of(samples: Sequence[str], number: int, rounds: int) -> Sequence[str]:
     """Return the part of a sub-sample that a round (from 1) proposes for.
 
     The first of several rounds takes a quarter, so that those after it have a tree to reuse; the others share the rest.
@@ -72,13 +72,13 @@ def slice_of(drawn: Sequence[str], number: int, rounds: int) -> Sequence[str]:
     (2, 6)
     """
     if rounds == 1:
-        return drawn
-    first = -(-len(drawn) // 4)
+        return samples
+    first = -(-len(samples) // 4)
     if number == 1:
-        return drawn[:first]
-    rest = len(drawn) - first
+        return samples[:first]
+    rest = len(samples) - first
     start, end = (first + rest * (number - step) // (rounds - 1) for step in (2, 1))
-    return drawn[start:end]
+    return samples[start:end]
 
 
 def spread(items: Sequence[T], size: int) -> Sequence[T]:
@@ -94,7 +94,7 @@ def spread(items: Sequence[T], size: int) -> Sequence[T]:
 
 def reconcile(
     tree: "Tree",
-    places: Mapping[str, str | Proposal],
+    placements: Mapping[str, str | Proposal],
     parents: Iterable[Proposal] = (),
     *,
     absorbed: Mapping[str, str] | None = None,
@@ -105,7 +105,7 @@ def reconcile(
     ----------
     tree : networkx.DiGraph
         The version that all replies were shown.
-    places : mapping of str to (str or Proposal)
+    placements : mapping of str to (str or Proposal)
         Criterion to a leaf of the tree or a proposal. The order does not matter.
     parents : iterable of Proposal
         New parents; one that no capability is proposed below is left out.
@@ -125,49 +125,53 @@ def reconcile(
     """
     bottom, gone_to = deepest(tree), sorted((absorbed or {}).items())
     if bottom < DEEPEST:
-        places, parents = {criterion: _broader(place) for criterion, place in places.items()}, ()
-    known = {gone.casefold(): node for gone, node in gone_to if gone.count("<") == node.count("<") < bottom}
-    known |= {str(node).casefold(): str(node) for node in tree if node != ROOT}
+        placements = {criterion: _broader(placement) for criterion, placement in placements.items()}
+        parents = ()
+    node_by_key = {gone.casefold(): node for gone, node in gone_to if gone.count("<") == node.count("<") < bottom}
+    node_by_key |= {str(node).casefold(): str(node) for node in tree if node != ROOT}
     gone_leaves = {place_of(gone).name.casefold(): node for gone, node in gone_to if gone.count("<") == bottom}
     names = {name: node for name, node in gone_leaves.items() if node.count("<") == bottom}
     names |= {place_of(leaf).name.casefold(): leaf for leaf in leaves(tree)}
     refused: Counter[tuple[str, str]] = Counter()
     wanted: defaultdict[str, list[Proposal]] = defaultdict(list)
     for parent in sorted(parents, key=str):
-        reason = _unfit(parent, known) if parent.under.layer == 1 else "it is no parent below a category"
+        reason = _unfit(parent, node_by_key) if parent.under.layer == 1 else "it is no parent below a category"
         if reason:
             refused[str(parent), reason] += 1
-        elif parent.path.key not in known:
+        elif parent.path.key not in node_by_key:
             wanted[parent.path.key].append(parent)
-    spelled = {key: _commonest(f"{known[one.under.key]}<{one.name}>" for one in same) for key, same in wanted.items()}
-    nodes = {**known, **spelled}
+    spelled = {
+        key: _commonest(f"{node_by_key[proposal.under.key]}<{proposal.name}>" for proposal in same)
+        for key, same in wanted.items()
+    }
+    nodes = {**node_by_key, **spelled}
     placed: dict[str, str] = {}
     proposed: defaultdict[str, list[tuple[str, str]]] = defaultdict(list)
-    for criterion in sorted(places):
-        place = places[criterion]
-        if isinstance(place, str):
-            if known.get(place.casefold()) == place and place.count("<") == bottom:
-                placed[criterion] = place
+    for criterion in sorted(placements):
+        placement = placements[criterion]
+        if isinstance(placement, str):
+            if node_by_key.get(placement.casefold()) == placement and placement.count("<") == bottom:
+                placed[criterion] = placement
             else:
-                refused[place, "it is no leaf of the tree"] += 1
+                refused[placement, "it is no leaf of the tree"] += 1
             continue
-        reason = _unfit(place, nodes)
-        if not reason and place.under.layer != bottom - 1:
+        reason = _unfit(placement, nodes)
+        if not reason and placement.under.layer != bottom - 1:
             reason = "a criterion belongs to a capability below a parent"
-        if not reason and place.name.casefold() in gone_leaves.keys() - names.keys():
+        if not reason and placement.name.casefold() in gone_leaves.keys() - names.keys():
             reason = "a leaf of that name was dropped before"
         if reason:
-            refused[str(place), reason] += 1
+            refused[str(placement), reason] += 1
             continue
-        proposed[place.name.casefold()].append((criterion, f"{nodes[place.under.key]}<{place.name}>"))
+        proposed[placement.name.casefold()].append((criterion, f"{nodes[placement.under.key]}<{placement.name}>"))
     added: list[tuple[str, tuple[str, ...], list[str]]] = []
     for name in sorted(proposed):
-        asked = proposed[name]
-        leaf = names.get(name) or _commonest(path for _, path in asked)
-        behind = tuple(criterion for criterion, _ in asked)
+        proposals = proposed[name]
+        leaf = names.get(name) or _commonest(path for _, path in proposals)
+        behind = tuple(criterion for criterion, _ in proposals)
         placed |= dict.fromkeys(behind, leaf)
         if name not in names:
-            others = sorted({path for _, path in asked} - {leaf})
+            others = sorted({path for _, path in proposals} - {leaf})
             added.append((leaf, behind, others))
     changes: list[TreeEdit] = []
     below: defaultdict[str, list[str]] = defaultdict(list)
@@ -253,26 +257,26 @@ def options_below(tree: "Tree", node: str, *, shown: int) -> list[str]:
 
 def count_unplaced(placements: Iterable[Placement]) -> dict[str, int]:
     """Return how many criteria have no leaf, by kind of failure."""
-    return dict(sorted(Counter(one.failure for one in placements if one.leaf is None).items()))
+    return dict(sorted(Counter(placement.failure for placement in placements if placement.leaf is None).items()))
 
 
-def _unfit(proposal: Proposal, known: Mapping[str, str]) -> str:
+def _unfit(proposal: Proposal, node_by_key: Mapping[str, str]) -> str:
     """Say why a proposal does not fit under nodes, given by their ids in folded case; empty if it does."""
     under = proposal.under
-    if f"<{under.category}>".casefold() not in known:
+    if f"<{under.category}>".casefold() not in node_by_key:
         return f"<{under.category}> is none of the fixed categories"
-    if under.key not in known:
+    if under.key not in node_by_key:
         return f"there is no parent {under}"
-    if proposal.name.casefold() in {name.casefold() for name in CapabilityPath.parse(known[under.key]).names}:
+    if proposal.name.casefold() in {name.casefold() for name in CapabilityPath.parse(node_by_key[under.key]).names}:
         return "a node cannot bear the name of one above it"
     return ""
 
 
-def _broader(place: str | Proposal) -> str | Proposal:
+def _broader(placement: str | Proposal) -> str | Proposal:
     """Return the parent that a proposed capability would have, as a proposal."""
-    if isinstance(place, str) or place.under.parent is None:
-        return place
-    return Proposal(under=place.under.parent, name=place.under.name)
+    if isinstance(placement, str) or placement.under.parent is None:
+        return placement
+    return Proposal(under=placement.under.parent, name=placement.under.name)
 
 
 def _commonest(names: Iterable[str]) -> str:

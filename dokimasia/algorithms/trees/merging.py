@@ -58,9 +58,9 @@ def comparisons(
         below: defaultdict[str, list[str]] = defaultdict(list)
         for node in whole:
             below[CapabilityPath.parse(node).category].append(node)
-        lists = [one for category in sorted(below) for one in _pairs_of_halves(below[category], half)]
+        lists = [leaves for category in sorted(below) for leaves in _pairs_of_halves(below[category], half)]
     wanted = set(whole if new is None else new)
-    return [one for one in lists if len(one) > 1 and wanted.intersection(one)]
+    return [leaves for leaves in lists if len(leaves) > 1 and wanted.intersection(leaves)]
 
 
 def unite(
@@ -98,9 +98,9 @@ def unite(
     unclear = {node: name for node, name in (vague or {}).items() if node in tree}
     layers = {node.count("<") for node in chain(unclear, *chosen)}
     for layer in sorted(layers, reverse=True):
-        here = {node: name for node, name in unclear.items() if node.count("<") == layer}
-        tidied.merge([group for group in chosen if group and group[0].count("<") == layer], here)
-        tidied.mend(here)
+        of_layer = {node: name for node, name in unclear.items() if node.count("<") == layer}
+        tidied.merge([group for group in chosen if group and group[0].count("<") == layer], of_layer)
+        tidied.mend(of_layer)
     return Grown(tidied.tree, tidied.changes, tidied.refused)
 
 
@@ -154,7 +154,7 @@ class _Tidied:
         above = place_of(node).parent or ""
         leaf = node.count("<") == deepest(self.tree)
         others = leaves(self.tree) if leaf else list(map(str, self.tree.successors(above)))
-        twin = next((one for one in others if place_of(one).name.casefold() == name.casefold()), None)
+        twin = next((node for node in others if place_of(node).name.casefold() == name.casefold()), None)
         to = twin or f"{above}<{name}>"
         if twin in vague or not self._fits(node, to):
             return False
@@ -170,8 +170,8 @@ class _Tidied:
             return False
         above, support = place_of(node).parent or "", self._support()
         siblings = sorted(
-            (one for one in map(str, self.tree.successors(above)) if one not in vague),
-            key=lambda one: (-support[one], one),
+            (node for node in map(str, self.tree.successors(above)) if node not in vague),
+            key=lambda node: (-support[node], node),
         )
         reason = "its name is vague" if siblings else "its name is vague, and no sibling could take it in"
         into = siblings[0] if siblings else above
@@ -181,24 +181,24 @@ class _Tidied:
 
     def _fits(self, node: str, to: str) -> bool:
         """Return whether no node above or below bears the name that a node would get."""
-        *above, name = (one.casefold() for one in CapabilityPath.parse(to).names)
-        return name not in {*above, *(place_of(one).name.casefold() for one in map(str, self.tree.successors(node)))}
+        *above, name = (part.casefold() for part in CapabilityPath.parse(to).names)
+        return name not in {*above, *(place_of(node).name.casefold() for node in map(str, self.tree.successors(node)))}
 
     def _carry(self, kind: EditKind, node: str, to: str, reason: str) -> None:
-        held = members_below(self.tree)
-        self.changes.append(judged(kind, node, to, reason, held[node]))
+        members = members_below(self.tree)
+        self.changes.append(judged(kind, node, to, reason, members[node]))
         for child in sorted(map(str, self.tree.successors(node))):
             moved = to + child.removeprefix(node)
-            self.changes.append(judged("move", child, moved, f"what it is below is {to} now", held[child]))
+            self.changes.append(judged("move", child, moved, f"what it is below is {to} now", members[child]))
         carry(self.tree, node, to)
 
     def _support(self) -> dict[str, int]:
-        held = members_below(self.tree)
-        return {node: max(len(held[node]), int(self.tree.nodes[node]["support"])) for node in held}
+        members = members_below(self.tree)
+        return {node: max(len(members[node]), int(self.tree.nodes[node]["support"])) for node in members}
 
 
 def _pairs_of_halves(whole: Sequence[str], half: int) -> list[tuple[str, ...]]:
     parts = [tuple(whole[at : at + half]) for at in range(0, len(whole), half)]
     if len(parts) < 2:
         return parts
-    return [(*one, *other) for one, other in combinations(parts, 2)]
+    return [(*first, *second) for first, second in combinations(parts, 2)]

@@ -93,12 +93,12 @@ def cluster_agreement(first: Mapping[str, Hashable], second: Mapping[str, Hashab
     """
     from sklearn.metrics import adjusted_mutual_info_score, adjusted_rand_score, homogeneity_completeness_v_measure
 
-    one, other = _labels(first, second)
-    homogeneity, completeness, _ = homogeneity_completeness_v_measure(one, other)
+    first_labels, second_labels = _labels(first, second)
+    homogeneity, completeness, _ = homogeneity_completeness_v_measure(first_labels, second_labels)
     return ClusterAgreement(
-        n=len(one),
-        adjusted_rand=float(adjusted_rand_score(one, other)),
-        adjusted_mutual_information=float(adjusted_mutual_info_score(one, other)),
+        n=len(first_labels),
+        adjusted_rand=float(adjusted_rand_score(first_labels, second_labels)),
+        adjusted_mutual_information=float(adjusted_mutual_info_score(first_labels, second_labels)),
         homogeneity=float(homogeneity),
         completeness=float(completeness),
     )
@@ -128,10 +128,10 @@ def mapping_agreement(first: Mapping[str, Hashable | None], second: Mapping[str,
     MappingAgreement(n=4, hit_rate=0.75, kappa=0.5)
     """
     both = _both(first, second)
-    one, other = [first[name] for name in both], [second[name] for name in both]
-    alike = len({*one, *other}) == 1
-    hits = sum(mine == yours for mine, yours in zip(one, other, strict=True))
-    return MappingAgreement(len(both), hits / len(both), None if alike else cohen_kappa(one, other))
+    first_labels, second_labels = [first[name] for name in both], [second[name] for name in both]
+    alike = len({*first_labels, *second_labels}) == 1
+    hits = sum(mine == yours for mine, yours in zip(first_labels, second_labels, strict=True))
+    return MappingAgreement(len(both), hits / len(both), None if alike else cohen_kappa(first_labels, second_labels))
 
 
 def _both(first: Mapping[str, object], second: Mapping[str, object]) -> list[str]:

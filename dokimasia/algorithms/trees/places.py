@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from dokimasia.algorithms.taxonomy import Tree
 
 
-class Place(NamedTuple):
+class NodePosition(NamedTuple):
     """A node's layer (0 root, 1 category, 2 parent, 3 capability), its name, and the node above it (None: the root)."""
 
     layer: int
@@ -20,7 +20,7 @@ class Place(NamedTuple):
     parent: str | None
 
 
-def place_of(node: str) -> Place:
+def place_of(node: str) -> NodePosition:
     """Return where a node stands, by its id.
 
     Raises
@@ -31,43 +31,47 @@ def place_of(node: str) -> Place:
     Examples
     --------
     >>> place_of("<A><B>")
-    Place(layer=2, name='B', parent='<A>')
+    NodePosition(layer=2, name='B', parent='<A>')
     """
     if node == ROOT:
-        return Place(0, ROOT, None)
+        return NodePosition(0, ROOT, None)
     path = CapabilityPath.parse(node)
-    return Place(path.layer, path.name, str(path.parent or ROOT))
+    return NodePosition(path.layer, path.name, str(path.parent or ROOT))
 
 
 def in_order(tree: "Tree") -> Iterator[str]:
     """Return the nodes from the root down, each before its children: anchors in their order, below them by name."""
     import networkx as nx
 
-    rank = {f"<{name}>": at for at, name in enumerate(tree.graph.get("categories", ()))}
+    rank = {f"<{name}>": position for position, name in enumerate(tree.graph.get("categories", ()))}
 
     def ordered(below: Iterable[str]) -> list[str]:
-        return sorted(below, key=lambda one: (rank.get(one, len(rank)), one.casefold(), one))
+        return sorted(below, key=lambda node: (rank.get(node, len(rank)), node.casefold(), node))
 
     return nx.dfs_preorder_nodes(tree, ROOT, sort_neighbors=ordered)
 
 
 def mapping_of(tree: "Tree") -> dict[str, str]:
     """Return where each criterion is held: criterion to leaf, or to the parent that kept it when its leaf was dropped."""
-    return {one: str(node) for node in sorted(map(str, tree)) for one in sorted(tree.nodes[node].get("members", ()))}
+    mapping: dict[str, str] = {}
+    for node in sorted(map(str, tree)):
+        for criterion in sorted(tree.nodes[node].get("members", ())):
+            mapping[criterion] = node
+    return mapping
 
 
 def leaf_mapping(tree: "Tree") -> dict[str, str]:
     """Return the criteria that are held by a leaf: criterion to leaf."""
-    held = set(leaves(tree))
-    return {one: node for one, node in mapping_of(tree).items() if node in held}
+    all_leaves = set(leaves(tree))
+    return {criterion: node for criterion, node in mapping_of(tree).items() if node in all_leaves}
 
 
 def members_below(tree: "Tree") -> dict[str, list[str]]:
     """Return all criteria at and below each node, sorted."""
-    held: dict[str, list[str]] = {}
+    members: dict[str, list[str]] = {}
     for node in reversed(list(in_order(tree))):
         own = list(tree.nodes[node].get("members", ()))
         for child in tree.successors(node):
-            own += held[str(child)]
-        held[node] = sorted(own)
-    return held
+            own += members[str(child)]
+        members[node] = sorted(own)
+    return members

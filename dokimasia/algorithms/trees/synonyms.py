@@ -23,7 +23,7 @@ _ROWS = 2_000
 Vectors = NDArray[np.float32]
 
 
-class Pair(NamedTuple):
+class SynonymPair(NamedTuple):
     """Two keys in order, and their cosine similarity: up to 1, higher is more alike."""
 
     first: str
@@ -38,7 +38,7 @@ def candidate_synonyms(
     neighbours: int = NEIGHBOURS,
     threshold: float = THRESHOLD,
     seed: int = 0,
-) -> list[Pair]:
+) -> list[SynonymPair]:
     """Return the pairs of texts that are worth asking whether they mean the same.
 
     Parameters
@@ -57,7 +57,7 @@ def candidate_synonyms(
 
     Returns
     -------
-    list of Pair
+    list of SynonymPair
         The most alike first, then by key; each pair once.
 
     Raises
@@ -84,7 +84,7 @@ def candidate_synonyms(
     keys = sorted(texts)
     if len(keys) < 2:
         return []
-    whole = _ngrams([texts[key] for key in keys]) if vectors is None else _given(keys, vectors)
+    whole = _ngrams([texts[key] for key in keys]) if vectors is None else _rows_of_vectors(keys, vectors)
     count = min(neighbours, len(keys) - 1)
     trees = _TREES if vectors is None else _TREES_OF_VECTORS
     near = _neighbours(_projected(whole, seed), count, seed, trees=trees)
@@ -93,16 +93,16 @@ def candidate_synonyms(
     first, second = _pairs(near)
     alike = _cosines(whole, first, second)
     chosen = np.flatnonzero(alike >= threshold)
-    found = [Pair(keys[first[at]], keys[second[at]], round(float(alike[at]), 6)) for at in chosen]
-    return sorted(found, key=lambda pair: (-pair.similarity, pair.first, pair.second))
+    pairs = [SynonymPair(keys[first[at]], keys[second[at]], round(float(alike[at]), 6)) for at in chosen]
+    return sorted(pairs, key=lambda pair: (-pair.similarity, pair.first, pair.second))
 
 
-def synonym_blocks(pairs: Iterable[Pair], *, size: int = BLOCK) -> list[tuple[str, ...]]:
+def synonym_blocks(pairs: Iterable[SynonymPair], *, size: int = BLOCK) -> list[tuple[str, ...]]:
     """Return groups of keys to be judged together: the most alike join first, and no group grows beyond its size.
 
     Parameters
     ----------
-    pairs : iterable of Pair
+    pairs : iterable of SynonymPair
         Candidates.
     size : int
         The most keys in a group, at least 2.
@@ -119,19 +119,19 @@ def synonym_blocks(pairs: Iterable[Pair], *, size: int = BLOCK) -> list[tuple[st
 
     Examples
     --------
-    >>> synonym_blocks([Pair("a", "b", 0.9), Pair("b", "c", 0.8), Pair("d", "e", 0.7)], size=2)
+    >>> synonym_blocks([SynonymPair("a", "b", 0.9), SynonymPair("b", "c", 0.8), SynonymPair("d", "e", 0.7)], size=2)
     [('a', 'b'), ('d', 'e')]
     """
     if size < 2:
         raise ValueError(f"a group of fewer than two has nothing to compare: {size}")
     group_of: dict[str, list[str]] = {}
     for first, second, _ in sorted(pairs, key=lambda pair: (-pair.similarity, pair.first, pair.second)):
-        one, other = group_of.get(first, [first]), group_of.get(second, [second])
-        if one is other or len(one) + len(other) > size:
+        group, other = group_of.get(first, [first]), group_of.get(second, [second])
+        if group is other or len(group) + len(other) > size:
             continue
-        one.extend(other)
-        for key in one:
-            group_of[key] = one
+        group.extend(other)
+        for key in group:
+            group_of[key] = group
     return sorted({id(group): tuple(sorted(group)) for group in group_of.values()}.values())
 
 
@@ -150,7 +150,7 @@ def _ngrams(texts: list[str]) -> Any:
     return (hstack(parts, format="csr") * np.float32(0.5**0.5)).tocsr()
 
 
-def _given(keys: list[str], vectors: Mapping[str, Sequence[float]]) -> Vectors:
+def _rows_of_vectors(keys: list[str], vectors: Mapping[str, Sequence[float]]) -> Vectors:
     missing = [key for key in keys if key not in vectors]
     if missing:
         raise ValueError(f"{len(missing)} texts have no vector: {', '.join(missing[:5])}")
@@ -179,7 +179,7 @@ def _projected(rows: Any, seed: int) -> Vectors:
 def _neighbours(rows: Vectors, count: int, seed: int, *, trees: int) -> NDArray[np.int64]:
     """Return for each row the numbers of those that are nearest in any of the parts it fell into; -1 for none."""
     generator = np.random.default_rng(seed + 1)
-    found: list[NDArray[np.int64]] = []
+    neighbours: list[NDArray[np.int64]] = []
     for _ in range(1 if len(rows) <= _LEAF else trees):
         near = np.full((len(rows), count), -1, dtype=np.int64)
         waiting = [np.arange(len(rows))]
@@ -193,8 +193,8 @@ def _neighbours(rows: Vectors, count: int, seed: int, *, trees: int) -> NDArray[
             take = min(count, len(part) - 1)
             if take > 0:
                 near[part, :take] = part[np.argpartition(-alike, take - 1, axis=1)[:, :take]]
-        found.append(near)
-    return np.hstack(found)
+        neighbours.append(near)
+    return np.hstack(neighbours)
 
 
 def _sharing(rows: Any, count: int) -> NDArray[np.int64]:
@@ -224,8 +224,8 @@ def _sharing(rows: Any, count: int) -> NDArray[np.int64]:
 
 def _halves(rows: Vectors, part: NDArray[np.intp], generator: np.random.Generator) -> list[NDArray[np.intp]]:
     """Split a part in two equal halves along the line between two of its rows."""
-    one, other = generator.choice(part, 2, replace=False)
-    order = np.argsort(rows[part] @ (rows[one] - rows[other]), kind="stable")
+    first, second = generator.choice(part, 2, replace=False)
+    order = np.argsort(rows[part] @ (rows[first] - rows[second]), kind="stable")
     middle = len(part) // 2
     return [part[order[:middle]], part[order[middle:]]]
 
@@ -244,8 +244,8 @@ def _cosines(rows: Any, first: NDArray[np.int64], second: NDArray[np.int64]) -> 
     """Return the exact similarity of pairs of unit rows, in bounded memory."""
     alike = np.empty(len(first))
     for start in range(0, len(first), 50_000):
-        here = slice(start, start + 50_000)
-        one, other = rows[first[here]], rows[second[here]]
-        product = one.multiply(other).sum(axis=1) if hasattr(one, "multiply") else (one * other).sum(axis=1)
-        alike[here] = np.asarray(product).ravel()
+        chunk = slice(start, start + 50_000)
+        left, right = rows[first[chunk]], rows[second[chunk]]
+        product = left.multiply(right) if hasattr(left, "multiply") else left * right
+        alike[chunk] = np.asarray(product.sum(axis=1)).ravel()
     return alike

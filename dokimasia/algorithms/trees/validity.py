@@ -51,7 +51,7 @@ class _Table(NamedTuple):
     """Scores by model and criterion, in the order of `exchange`: a cluster's criteria stand together."""
 
     scores: Floats
-    known: Floats
+    present: Floats
     leaf: Whole
     leaves: int
     exchange: Exchange
@@ -166,12 +166,12 @@ def permutation_null(
     if observed.delta is None:
         raise ValueError("no leaf holds two scored criteria: there is nothing to predict")
     start = table.exchange.start
-    place = groups - start
+    offset = groups - start
     deltas = np.empty(permutations)
     for at, source in enumerate(table.exchange.draw(permutations, seed=seed)):
-        moved = start + place[source] if leave_cluster_out else None
-        drawn = _measure(table, table.leaf[source], moved, errors).delta
-        deltas[at] = -np.inf if drawn is None else drawn
+        moved = start + offset[source] if leave_cluster_out else None
+        exchanged = _measure(table, table.leaf[source], moved, errors).delta
+        deltas[at] = -np.inf if exchanged is None else exchanged
     tolerance = _ROUNDING * max(1.0, abs(observed.delta))
     above = int(np.count_nonzero(deltas >= observed.delta - tolerance))
     reason = table.exchange.untested(table.leaf)
@@ -186,18 +186,20 @@ def _tabulate(
     scored: set[str] = set()
     for scores in scores_by_model.values():
         scored.update(scores)
-    usable = sorted(one for one in scored if one in leaf_of and (sample_of is None or one in sample_of))
-    exchange = Exchange(usable if sample_of is None else [sample_of[one] for one in usable])
+    usable = sorted(
+        criterion for criterion in scored if criterion in leaf_of and (sample_of is None or criterion in sample_of)
+    )
+    exchange = Exchange(usable if sample_of is None else [sample_of[criterion] for criterion in usable])
     order: list[int] = exchange.order.tolist()
     usable = [usable[at] for at in order]
     numbers: dict[Hashable, int] = {}
-    leaf = np.array([numbers.setdefault(leaf_of[one], len(numbers)) for one in usable], dtype=np.intp)
-    rows = [[scores_by_model[model].get(one) for one in usable] for model in sorted(scores_by_model)]
+    leaf = np.array([numbers.setdefault(leaf_of[criterion], len(numbers)) for criterion in usable], dtype=np.intp)
+    rows = [[scores_by_model[model].get(criterion) for criterion in usable] for model in sorted(scores_by_model)]
     values = np.array(rows, dtype=np.float64).reshape(len(rows), len(usable))
-    known = np.array([[value is not None for value in row] for row in rows], dtype=np.bool_).reshape(values.shape)
-    if not np.isfinite(values[known]).all():
+    present = np.array([[value is not None for value in row] for row in rows], dtype=np.bool_).reshape(values.shape)
+    if not np.isfinite(values[present]).all():
         raise ValueError("a score is not finite; what is missing is left out")
-    return _Table(np.where(known, values, 0.0), known.astype(np.float64), leaf, len(numbers), exchange)
+    return _Table(np.where(present, values, 0.0), present.astype(np.float64), leaf, len(numbers), exchange)
 
 
 def _groups(table: _Table) -> Whole:
@@ -211,15 +213,15 @@ def _global_errors(table: _Table, *, leave_cluster_out: bool) -> Floats:
     """Return the error of predicting each score by the mean of all other criteria; NaN where there are none."""
     cluster = table.exchange.cluster
     rows: list[Floats] = []
-    for scores, known in zip(table.scores, table.known, strict=True):
+    for scores, present in zip(table.scores, table.present, strict=True):
         if leave_cluster_out:
             own = np.bincount(cluster, scores)[cluster]
-            own_count = np.bincount(cluster, known)[cluster]
+            own_count = np.bincount(cluster, present)[cluster]
         else:
-            own, own_count = scores, known
-        rest = known.sum() - own_count
+            own, own_count = scores, present
+        rest = present.sum() - own_count
         predicted = np.divide(
-            scores.sum() - own, rest, out=np.full_like(scores, np.nan), where=(rest > 0) & (known > 0)
+            scores.sum() - own, rest, out=np.full_like(scores, np.nan), where=(rest > 0) & (present > 0)
         )
         rows.append(np.abs(scores - predicted))
     return np.array(rows).reshape(table.scores.shape)
@@ -230,16 +232,16 @@ def _measure(table: _Table, leaf: Whole, groups: Whole | None, global_errors: Fl
     within = overall = 0.0
     pairs = 0
     size = len(leaf)
-    for scores, known, errors in zip(table.scores, table.known, global_errors, strict=True):
+    for scores, present, errors in zip(table.scores, table.present, global_errors, strict=True):
         sums = np.bincount(leaf, scores, minlength=table.leaves)[leaf]
-        counts = np.bincount(leaf, known, minlength=table.leaves)[leaf]
+        counts = np.bincount(leaf, present, minlength=table.leaves)[leaf]
         if groups is None:
-            own, own_count = scores, known
+            own, own_count = scores, present
         else:
             own = np.bincount(groups, scores, minlength=size)[groups]
-            own_count = np.bincount(groups, known, minlength=size)[groups]
+            own_count = np.bincount(groups, present, minlength=size)[groups]
         rest = counts - own_count
-        use = np.flatnonzero((rest > 0.5) & (known > 0) & ~np.isnan(errors))
+        use = np.flatnonzero((rest > 0.5) & (present > 0) & ~np.isnan(errors))
         within += float(np.abs(scores[use] - (sums[use] - own[use]) / rest[use]).sum())
         overall += float(errors[use].sum())
         pairs += len(use)

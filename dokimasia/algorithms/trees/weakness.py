@@ -87,7 +87,7 @@ def roll_up(tree: "Tree", results: Mapping[Any, float]) -> dict[Any, NodeTotal]:
     """
     totals: dict[Any, NodeTotal] = {}
     for node in reversed(_downwards(tree)):
-        scored = [results[one] for one in tree.nodes[node].get("members", ()) if one in results]
+        scored = [results[criterion] for criterion in tree.nodes[node].get("members", ()) if criterion in results]
         below = [totals[child] for child in tree.successors(node)]
         totals[node] = NodeTotal(
             len(scored) + sum(child.n for child in below), fsum([*scored, *(child.total for child in below)])
@@ -158,48 +158,48 @@ def node_findings(
     <A><B><Adding> 90.0 70.0 strong
     """
     order, holders, holder_of = _scored(tree, scores, cluster_of)
-    values = np.array([scores[one] for one in order], dtype=np.float64)
+    values = np.array([scores[criterion] for criterion in order], dtype=np.float64)
     if not order:
         return ()
     if not np.isfinite(values).all() or values.min() < bounds[0] or values.max() > bounds[1]:
         raise ValueError(f"a score is not within {bounds[0]:g} to {bounds[1]:g}")
-    cluster = [cluster_of[one] for one in order]
+    cluster = [cluster_of[criterion] for criterion in order]
     below = _looked_at(tree, holders, np.bincount(holder_of, minlength=len(holders)), min_support)
     if not below:
         return ()
     contains = np.array(list(below.values()), dtype=np.float64)
-    drawn = permutations or min(MOST_PERMUTATIONS, max(FEWEST_PERMUTATIONS, int(2 * len(below) / limit)))
+    draws = permutations or min(MOST_PERMUTATIONS, max(FEWEST_PERMUTATIONS, int(2 * len(below) / limit)))
     exchange = Exchange(cluster)
     reason = exchange.untested(holder_of[exchange.order])
     p_values: Sequence[float | None] = [None] * len(below)
     if not reason:
-        p_values = _p_values(values, holder_of, exchange, contains, seed=seed, permutations=drawn)
+        p_values = _p_values(values, holder_of, exchange, contains, seed=seed, permutations=draws)
     findings: list[NodeFinding] = []
     q_values = adjusted(p_values)
     for row, p_value, q_value in zip(below.items(), p_values, q_values, strict=True):
         node, inside = row[0], row[1][holder_of]
-        here = np.flatnonzero(inside)
-        mine, clusters = values[here], [cluster[at] for at in here]
+        rows = np.flatnonzero(inside)
+        mine, clusters = values[rows], [cluster[at] for at in rows]
         mean, difference = float(mine.mean()), float(mine.mean() - values[~inside].mean())
-        found: Verdict = "weak" if difference < 0 else "strong"
+        verdict: Verdict = "weak" if difference < 0 else "strong"
         if q_value is None or q_value > limit:
-            found = "untested" if q_value is None else "unclear"
+            verdict = "untested" if q_value is None else "unclear"
         findings.append(
             NodeFinding(
                 node=node,
                 layer=tree.nodes[node]["layer"],
-                n=len(here),
+                n=len(rows),
                 clusters=len(set(clusters)),
                 mean=mean,
                 interval=bootstrap_interval(mine.tolist(), clusters=clusters, level=level, seed=seed, bounds=bounds),
                 difference=difference,
                 p_value=p_value,
                 q_value=q_value,
-                verdict=found,
+                verdict=verdict,
                 reason=reason,
             )
         )
-    return tuple(sorted(findings, key=lambda one: (one.mean, one.node)))
+    return tuple(sorted(findings, key=lambda finding: (finding.mean, finding.node)))
 
 
 def evident_nodes(
@@ -243,7 +243,7 @@ def evident_nodes(
     ----------
     Zeng et al., EvalTree: Profiling Language Model Weaknesses via Hierarchical Capability Trees, 2025, section 4.
     """
-    totals = roll_up(tree, {one: float(bool(hit)) for one, hit in hits.items()})
+    totals = roll_up(tree, {criterion: float(bool(hit)) for criterion, hit in hits.items()})
 
     def passes(node: Any) -> bool:
         n, total = totals[node]
@@ -252,16 +252,16 @@ def evident_nodes(
         low, high = clopper_pearson(round(total), n, level)
         return high < threshold if side == "below" else low > threshold
 
-    found: list[Any] = []
+    evident: list[Any] = []
     waiting = _downwards(tree)[:1]
     while waiting:
         node = waiting.pop()
         children = list(tree.successors(node))
         if passes(node) and all(passes(child) for child in children if totals[child].n >= min_child):
-            found.append(node)
+            evident.append(node)
         else:
             waiting += reversed(children)
-    return found
+    return evident
 
 
 def _downwards(tree: "Tree") -> list[Any]:
@@ -278,17 +278,21 @@ def _scored(
 ) -> tuple[list[str], list[str], NDArray[np.intp]]:
     """Return the scored criteria, the nodes that hold any, and for each criterion which of these holds it."""
     holders: list[str] = []
-    place: dict[str, int] = {}
+    holder_index: dict[str, int] = {}
     for node in sorted(_downwards(tree)):
-        held = [one for one in tree.nodes[node].get("members", ()) if one in scores and one in cluster_of]
-        twice = next((one for one in held if one in place), None)
+        members = [
+            criterion
+            for criterion in tree.nodes[node].get("members", ())
+            if criterion in scores and criterion in cluster_of
+        ]
+        twice = next((criterion for criterion in members if criterion in holder_index), None)
         if twice is not None:
-            raise ValueError(f"the criterion {twice} is held by {holders[place[twice]]} and by {node}")
-        if held:
-            place.update(dict.fromkeys(held, len(holders)))
+            raise ValueError(f"the criterion {twice} is held by {holders[holder_index[twice]]} and by {node}")
+        if members:
+            holder_index.update(dict.fromkeys(members, len(holders)))
             holders.append(node)
-    order = sorted(place)
-    return order, holders, np.array([place[one] for one in order], dtype=np.intp)
+    order = sorted(holder_index)
+    return order, holders, np.array([holder_index[criterion] for criterion in order], dtype=np.intp)
 
 
 def _looked_at(
@@ -324,16 +328,16 @@ def _p_values(
 ) -> list[float]:
     """Return each node's two-sided p-value: how often exchanged leaves bring a sum as far out as the one seen."""
     values, holder_of = values[exchange.order] - values.mean(), holder_of[exchange.order]
-    held = contains.shape[1]
-    observed = contains @ np.bincount(holder_of, values, minlength=held)
+    holders = contains.shape[1]
+    observed = contains @ np.bincount(holder_of, values, minlength=holders)
     tolerance = _ROUNDING * max(1.0, float(np.abs(values).sum()))
     low, high = np.zeros(len(contains), dtype=np.int64), np.zeros(len(contains), dtype=np.int64)
     sources = exchange.draw(permutations, seed=seed)
     for start in range(0, permutations, _AT_ONCE):
-        drawn = np.array([source.copy() for source in islice(sources, min(_AT_ONCE, permutations - start))])
-        places = holder_of[drawn] + held * np.arange(len(drawn))[:, None]
-        sums = np.bincount(places.ravel(), np.tile(values, len(drawn)), minlength=held * len(drawn))
-        totals = contains @ np.ascontiguousarray(sums.reshape(-1, held).T)
+        draws = np.array([source.copy() for source in islice(sources, min(_AT_ONCE, permutations - start))])
+        cells = holder_of[draws] + holders * np.arange(len(draws))[:, None]
+        sums = np.bincount(cells.ravel(), np.tile(values, len(draws)), minlength=holders * len(draws))
+        totals = contains @ np.ascontiguousarray(sums.reshape(-1, holders).T)
         low += np.count_nonzero(totals <= observed[:, None] + tolerance, axis=1)
         high += np.count_nonzero(totals >= observed[:, None] - tolerance, axis=1)
     tails = (1 + np.minimum(low, high)) / (1 + permutations)

@@ -17,7 +17,7 @@ from dokimasia.domain.judgement import FinalAnswer, Response
 from dokimasia.domain.sample import Sample
 from dokimasia.graphs.answering import AnswerState, unjudged, with_calls
 from dokimasia.graphs.context import Context, failed_update
-from dokimasia.graphs.evaluation.final_answer import KEPT
+from dokimasia.graphs.evaluation.checkpoint_scoring import KEPT
 from dokimasia.graphs.reasking import each
 from dokimasia.graphs.versions import VERSIONS
 

@@ -10,22 +10,23 @@ lost its verdict is not scored again. Without criteria there is no judge, and ru
 without checkpoints: the ledger and the result rows carry it over any crash.
 """
 
+from collections.abc import Sequence
 from typing import Literal, TypedDict
 
 from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime
 from langgraph.types import Command
 
-from dokimasia.agents import failure
+from dokimasia.agents import AskResult, failure
 from dokimasia.agents.candidate import stated_answer
-from dokimasia.agents.evaluation import score_checkpoints
+from dokimasia.agents.evaluation import judge_equivalence, score_checkpoints
+from dokimasia.algorithms.scoring import weighted_score
+from dokimasia.algorithms.text.answers import accepted_answer
 from dokimasia.domain.criterion import CriteriaSet
-from dokimasia.domain.judgement import Response
+from dokimasia.domain.judgement import Checkpoint, CheckpointScores, FinalAnswer, Response
 from dokimasia.domain.sample import Sample
 from dokimasia.graphs.answering import AnswerState, answered, unjudged, with_calls
 from dokimasia.graphs.context import Context, failed_update, keep_looks
-from dokimasia.graphs.evaluation.final_answer import by_judge, by_nobody, by_rule
-from dokimasia.graphs.evaluation.judgements import judgement_of
 from dokimasia.graphs.reasking import each, still_open, together
 from dokimasia.graphs.versions import CHECKPOINT_SCORING, VERSIONS
 
@@ -49,6 +50,10 @@ Next = Command[Literal["score", "__end__"]]
 """What the first step adds to the state, and where it goes on; said by the step itself, since a router costs a task."""
 
 
+KEPT = 500
+"""Characters of a final answer that are stored."""
+
+
 async def answer(state: State, runtime: Runtime[Context]) -> Next:
     """Put the sample's question to each candidate whose response is not there yet, and see what rules say of it."""
     context = runtime.context
@@ -67,7 +72,9 @@ async def answer(state: State, runtime: Runtime[Context]) -> Next:
         return {**item, **failed_update(failure("undecided", _why_undecided(sample, response)))}
 
     items = await each(items, decide, _undecided)
-    goto: Literal["score", "__end__"] = "score" if judged and any(map(_open, items)) else "__end__"
+    goto: Literal["score", "__end__"] = "__end__"
+    if judged and any(map(_open, items)):
+        goto = "score"
     return Command(update={"items": items}, goto=goto)
 
 
@@ -77,42 +84,42 @@ async def score(state: State, runtime: Runtime[Context]) -> State:
     sample = await context.store.get(Sample, state["sample"])
     criteria = await context.store.get(CriteriaSet, state["criteria"])
 
-    async def one(item: AnswerState) -> AnswerState:
+    async def judge(item: AnswerState) -> AnswerState:
         response = await context.store.get(Response, item["response"])
         attempt = item.get("attempt")
-        what = score_checkpoints(
-            sample,
-            criteria,
-            response.text,
-            paths=state.get("paths", ()),
-            show_image=context.options.shows_image,
-            published=context.options.published,
-            repeat=item.get("repeat", 0),
-        )
-        asked, final = await together(
-            None if item.get("judgement") else context.ask(what, node="score", attempt=attempt),
-            None
-            if item.get("final")
-            else by_judge(sample, response, item["response"], context, node="score", attempt=attempt),
-        )
+        asking, deciding = None, None
+        if not item.get("judgement"):
+            role = score_checkpoints(
+                sample,
+                criteria,
+                response.text,
+                paths=state.get("paths", ()),
+                show_image=context.options.shows_image,
+                published=context.options.published,
+                repeat=item.get("repeat", 0),
+            )
+            asking = context.ask(role, node="score", attempt=attempt)
+        if not item.get("final"):
+            deciding = by_judge(sample, response, item["response"], context, node="score", attempt=attempt)
+        reply, final = await together(asking, deciding)
         ended: AnswerState = {**item}
-        if asked is not None:
-            ended = with_calls(ended, asked.calls)
-            if asked.looks:
-                ended["looks"] = [*ended.get("looks", []), *await keep_looks(context, asked.looks)]
+        if reply is not None:
+            ended = with_calls(ended, reply.calls)
+            if reply.looks:
+                ended["looks"] = [*ended.get("looks", []), *await keep_looks(context, reply.looks)]
         if final is not None:
             ended = with_calls(ended, final.calls)
             ended["final"] = await context.store.put(final)
             if (left := still_open(final.failure)) is not None:
                 return {**ended, **failed_update(left)}
-        if asked is None:
+        if reply is None:
             return ended
-        judgement = judgement_of(asked, item["response"], state["criteria"], criteria)
+        judgement = judgement_of(reply, item["response"], state["criteria"], criteria)
         if judgement is None:
-            return {**ended, **failed_update(asked.failure)}
+            return {**ended, **failed_update(reply.failure)}
         return {**ended, "judgement": await context.store.put(judgement)}
 
-    return {"items": await each(state["items"], one, _open)}
+    return {"items": await each(state["items"], judge, _open)}
 
 
 def build() -> StateGraph[State, Context]:
@@ -123,6 +130,63 @@ def build() -> StateGraph[State, Context]:
     graph.add_edge(START, "answer")
     graph.add_edge("score", END)
     return graph
+
+
+def by_rule(
+    sample: Sample, response: Response, id: str, *, tolerance: float, contains: bool = False
+) -> FinalAnswer | None:
+    """Return the verdict of the rules on a response, or None where they cannot say.
+
+    Without a reference answer it is unknown. What is compared is the line of the final answer, or the whole response
+    where it has none.
+    """
+    text, stated = stated_answer(response.text)
+    if not sample.accepted:
+        return FinalAnswer(response=id, verdict="unknown", rule="no reference", answer=text[:KEPT], stated=stated)
+    match = accepted_answer(
+        text, sample.accepted, sample.choices, tolerance=tolerance, question=sample.prompt, contains=contains
+    )
+    if match.verdict == "unsure":
+        return None
+    verdict = "right" if match.verdict == "same" else "wrong"
+    return FinalAnswer(response=id, verdict=verdict, rule=match.rule, answer=text[:KEPT], stated=stated)
+
+
+def by_nobody(response: Response, id: str) -> FinalAnswer:
+    """Return that neither a rule could say, nor was a judge there to be asked."""
+    text, stated = stated_answer(response.text)
+    return FinalAnswer(response=id, verdict="unknown", rule="none", answer=text[:KEPT], stated=stated)
+
+
+async def by_judge(
+    sample: Sample, response: Response, id: str, context: Context, *, node: str, attempt: int | None = None
+) -> FinalAnswer:
+    """Return a judge's verdict; unknown, with the kind of failure, where it gave none that can be read."""
+    text, stated = stated_answer(response.text)
+    reply = await context.ask(judge_equivalence(sample, text, repeat=response.repeat), node=node, attempt=attempt)
+    final = FinalAnswer(
+        response=id, verdict="unknown", rule="unreadable", answer=text[:KEPT], stated=stated, calls=tuple(reply.calls)
+    )
+    if reply.value is None:
+        return final.model_copy(update={"failure": reply.failure.kind})
+    return final.model_copy(update={"verdict": "right" if reply.value else "wrong", "rule": "judge"})
+
+
+def judgement_of(
+    reply: AskResult[Sequence[Checkpoint]], response: str, criteria_id: str, criteria: CriteriaSet
+) -> CheckpointScores | None:
+    """Return a judge's scores of a response (its id) as they are stored; None where the judge gave no scores."""
+    if reply.value is None or reply.provenance is None:
+        return None
+    scores = tuple(checkpoint.score for checkpoint in reply.value)
+    return CheckpointScores(
+        response=response,
+        criteria=criteria_id,
+        scores=scores,
+        stated=tuple(checkpoint.stated for checkpoint in reply.value if checkpoint.stated is not None),
+        score=weighted_score(scores, criteria.weights),
+        provenance=reply.provenance,
+    )
 
 
 def _undecided(item: AnswerState) -> bool:

@@ -13,22 +13,36 @@ that exists from an earlier attempt enters at `check_chain`, or, where a judge a
 """
 
 import operator
-from typing import Annotated, Literal, TypedDict
+from collections.abc import Callable, Sequence
+from typing import Annotated, Literal, NamedTuple, TypedDict
 
 from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime
 from langgraph.types import Command
 
-from dokimasia.agents import evaluation, failure
-from dokimasia.algorithms.criteria import counted
+from dokimasia.agents import Ask, evaluation, failure
+from dokimasia.algorithms.criteria import (
+    Broken,
+    check_criteria,
+    counted,
+    rescale_weights,
+    with_alternatives,
+    with_final,
+)
+from dokimasia.algorithms.second_look import (
+    CriteriaFault,
+    accepted,
+    faults_found,
+    sent_back,
+    to_send_back,
+    without_faulty,
+)
 from dokimasia.algorithms.text.answers import accepted_answer
 from dokimasia.domain.call import CallKeys
-from dokimasia.domain.criterion import CriteriaSet, ReferenceChain
+from dokimasia.domain.criterion import PUBLISHED_COUNT, CriteriaSet, Criterion, ReferenceChain
 from dokimasia.domain.judgement import Failed, Rejected
 from dokimasia.domain.sample import Sample
 from dokimasia.graphs.context import Context, keep_looks
-from dokimasia.graphs.evaluation.drawing import draw_criteria, settled
-from dokimasia.graphs.evaluation.second_look import look_again
 from dokimasia.graphs.versions import COGNITIVE_REPLAY, VERSIONS
 
 NAME = COGNITIVE_REPLAY
@@ -69,22 +83,22 @@ async def write_chain(state: State, runtime: Runtime[Context]) -> State:
     """Ask the solver for the chain, sending back the one that contradicts the reference where there is one."""
     context = runtime.context
     sample = await context.store.get(Sample, state["sample"])
-    back = state.get("rejected")
-    asked = await context.ask(
+    rejected = state.get("rejected")
+    reply = await context.ask(
         evaluation.write_chain(sample),
         node="write_chain",
         attempt=state.get("attempt"),
-        rejected=await context.store.get(Rejected, back) if back else None,
+        rejected=await context.store.get(Rejected, rejected) if rejected else None,
     )
-    update: State = {"calls": asked.calls, "rejected": "", "looks": await keep_looks(context, asked.looks)}
-    if asked.value is None:
-        return {**update, **await _failed(asked.failure, context)}
-    place = len(state.get("calls", ())) + len(asked.calls)
-    return {**update, "chain": await context.store.put(asked.value), "chain_at": place}
+    update: State = {"calls": reply.calls, "rejected": "", "looks": await keep_looks(context, reply.looks)}
+    if reply.value is None:
+        return {**update, **await _failed(reply.failure, context)}
+    chain_at = len(state.get("calls", ())) + len(reply.calls)
+    return {**update, "chain": await context.store.put(reply.value), "chain_at": chain_at}
 
 
 async def check_chain(state: State, runtime: Runtime[Context]) -> State:
-    """Hold the chain's final answer against the reference by rule: exact, number, choice; else a judge must say."""
+    """Compare the chain's final answer with the reference by rule: exact, number, choice; else a judge must say."""
     context = runtime.context
     sample = await context.store.get(Sample, state["sample"])
     if not sample.accepted:
@@ -110,13 +124,13 @@ async def judge_chain(state: State, runtime: Runtime[Context]) -> State:
     context = runtime.context
     sample = await context.store.get(Sample, state["sample"])
     chain = await context.store.get(ReferenceChain, state["chain"])
-    asked = await context.ask(
+    reply = await context.ask(
         evaluation.judge_equivalence(sample, chain.answer), node="judge_chain", attempt=state.get("attempt")
     )
-    update: State = {"calls": asked.calls}
-    if asked.value is None:
-        return {**update, **await _failed(asked.failure, context)}
-    if asked.value:
+    update: State = {"calls": reply.calls}
+    if reply.value is None:
+        return {**update, **await _failed(reply.failure, context)}
+    if reply.value:
         return {**update, "agreed": "judge"}
     return {**update, **await _contradicted(state, context, chain)}
 
@@ -128,32 +142,34 @@ async def extract_criteria(state: State, runtime: Runtime[Context]) -> Command[L
     sample = await context.store.get(Sample, state["sample"])
     chain = await context.store.get(ReferenceChain, state["chain"])
     count = None if published else counted(context.options.criteria_count)
-    what = evaluation.extract_criteria(sample, chain, count=count)
-    drawn = await draw_criteria(
-        what, sample, chain.answer, context, node="extract_criteria", attempt=state.get("attempt")
+    role = evaluation.extract_criteria(sample, chain, count=count)
+    draw = await draw_criteria(
+        role, sample, chain.answer, context, node="extract_criteria", attempt=state.get("attempt")
     )
-    update: State = {"drawing": await context.store.put(CallKeys(calls=drawn.calls))}
-    if drawn.criteria is None:
-        failed = drawn.failed or failure("unparsable", "no criteria")
+    update: State = {"drawing": await context.store.put(CallKeys(calls=draw.calls))}
+    if draw.criteria is None:
+        failed = draw.failed or failure("unparsable", "no criteria")
         return Command(update={**update, **await _failed(failed, context)}, goto="__end__")
     if published:
-        made = await context.store.put(settled(drawn.criteria, sample))
-        return Command(update={**update, "criteria": made}, goto="__end__")
-    return Command(update={**update, "criteria": await context.store.put(drawn.criteria)}, goto="judge_criteria")
+        criteria = await context.store.put(settled(draw.criteria, sample))
+        return Command(update={**update, "criteria": criteria}, goto="__end__")
+    return Command(update={**update, "criteria": await context.store.put(draw.criteria)}, goto="judge_criteria")
 
 
 async def judge_criteria(state: State, runtime: Runtime[Context]) -> State:
-    """Have a judge take a second look at the criteria, and mend or leave out what is found to be wrong with them."""
+    """Have a judge take a second look at the criteria, and mend or leave out what is wrong with them."""
     context = runtime.context
     sample = await context.store.get(Sample, state["sample"])
     chain = await context.store.get(ReferenceChain, state["chain"])
     drawn = await context.store.get(CriteriaSet, state["criteria"])
-    looked = await look_again(sample, chain, drawn, context, attempt=state.get("attempt"))
-    before = (await context.store.get(CallKeys, state["drawing"])).calls if state.get("drawing") else ()
-    update: State = {"drawing": await context.store.put(CallKeys(calls=(*before, *looked.calls)))}
-    if looked.criteria is None:
-        return {**update, **await _failed(looked.failure, context)}
-    return {**update, "criteria": await context.store.put(settled(looked.criteria, sample))}
+    look = await second_look(sample, chain, drawn, context, attempt=state.get("attempt"))
+    calls: tuple[str, ...] = ()
+    if state.get("drawing"):
+        calls = (await context.store.get(CallKeys, state["drawing"])).calls
+    update: State = {"drawing": await context.store.put(CallKeys(calls=(*calls, *look.calls)))}
+    if look.criteria is None:
+        return {**update, **await _failed(look.failure, context)}
+    return {**update, "criteria": await context.store.put(settled(look.criteria, sample))}
 
 
 async def first_step(state: State) -> Literal["write_chain", "check_chain", "extract_criteria", "judge_criteria"]:
@@ -208,6 +224,177 @@ async def _contradicted(state: State, context: Context, chain: ReferenceChain) -
         "answer, and say in the steps what speaks against the reference answer."
     )
     text = f"<reasoning>\n{chain.reasoning}\n</reasoning>\n<answer>\n{chain.answer}\n</answer>"
-    place = state.get("chain_at", 0)
-    rejected = Rejected(text=text, problem=problem, call=state["calls"][place - 1] if place else "")
+    chain_at = state.get("chain_at", 0)
+    rejected = Rejected(text=text, problem=problem, call=state["calls"][chain_at - 1] if chain_at else "")
     return {"contradicted": True, "chain": "", "rejected": await context.store.put(rejected)}
+
+
+class CriteriaDraw(NamedTuple):
+    """Criteria, or why there are none, and the calls that they took."""
+
+    criteria: CriteriaSet | None
+    failed: Failed | None
+    calls: tuple[str, ...]
+
+
+async def draw_criteria(
+    role: Ask[Sequence[Criterion]],
+    sample: Sample,
+    answer: str,
+    context: Context,
+    *,
+    node: str,
+    attempt: int | None = None,
+) -> CriteriaDraw:
+    """Ask for criteria; a set that breaks a rule is sent back, unless a reply was sent back already, then mended by rule.
+
+    Args:
+        role: asks for them.
+        sample: whose they are.
+        answer: the final answer that they lead to; empty where none is known.
+        context: the item's.
+        node: whose judge is asked.
+        attempt: ask under this attempt alone.
+    """
+    published, count = context.options.published, context.options.criteria_count
+
+    def broken(criteria: Sequence[Criterion] | None) -> list[Broken]:
+        if criteria is None:
+            return []
+        return check_criteria(
+            criteria, sample.prompt, count=PUBLISHED_COUNT if published else count, wording=not published
+        )
+
+    reply = await context.ask(role, node=node, attempt=attempt)
+    problems = broken(reply.value)
+    if reply.value is not None and problems and reply.sent_back is None:
+        listed = "\n".join(f"- {problem.text}" for problem in problems)
+        rejected = Rejected(text=evaluation.criteria_reply(reply.value), problem=listed, call=reply.call or "")
+        again = await context.ask(role, node=node, attempt=attempt, rejected=rejected)
+        reply = reply.then(again, sent_back=rejected)
+        problems = broken(reply.value)
+    calls = tuple(reply.calls)
+    if reply.value is None:
+        return CriteriaDraw(None, reply.failure, calls)
+    if not problems:
+        criteria = CriteriaSet(criteria=tuple(reply.value))
+    elif published:
+        criteria = _rescaled(reply.value, broken)
+    else:
+        criteria = accepted(reply.value, sample.prompt, answer or reply.value[-1].ground_truth, count=count)
+    if criteria is None:
+        reason = "criteria break the rules: " + "; ".join(problem.text for problem in problems)
+        return CriteriaDraw(None, failure("unparsable", reason), calls)
+    final = with_final(criteria.criteria, answer, sample.choices)
+    return CriteriaDraw(criteria.model_copy(update={"criteria": final}), None, calls)
+
+
+def settled(criteria: CriteriaSet, sample: Sample) -> CriteriaSet:
+    """Return criteria as answers are scored by them: where several answers are accepted, the final one says so."""
+    alternatives = with_alternatives(criteria.criteria, sample.accepted, sample.choices)
+    return criteria.model_copy(update={"criteria": alternatives})
+
+
+def _rescaled(
+    criteria: Sequence[Criterion], broken: Callable[[Sequence[Criterion]], list[Broken]]
+) -> CriteriaSet | None:
+    """Return the criteria with weights rescaled to sum to ten, if that mends all that is wrong with them."""
+    weights = rescale_weights([criterion.weight for criterion in criteria])
+    mended = tuple(
+        criterion.model_copy(update={"weight": weight}) for criterion, weight in zip(criteria, weights, strict=True)
+    )
+    return None if broken(mended) else CriteriaSet(criteria=mended, repaired=True)
+
+
+class SecondLook(NamedTuple):
+    """What came of a second look: the set, or why none can be had at present (it is open); and its calls."""
+
+    criteria: CriteriaSet | None
+    calls: list[str]
+    failed: Failed | None = None
+
+    @property
+    def failure(self) -> Failed:
+        """The failure of a look that brought no set.
+
+        Raises:
+            ValueError: if it brought one.
+        """
+        if self.failed is None:
+            raise ValueError("this look brought a set, not a failure")
+        return self.failed
+
+
+async def second_look(
+    sample: Sample, chain: ReferenceChain, drawn: CriteriaSet, context: Context, *, attempt: int | None
+) -> SecondLook:
+    """Return a set of criteria as it is after a second look, with all that was found on record (ours).
+
+    One call where nothing is wrong, or where all that is wrong is left out without harm; else the set is sent back once
+    with what was found, and what comes is looked at, too. A look that fails costs nobody a sample: the set stays as it
+    is, and says that it was not looked at.
+    """
+    first = await _look(sample, chain, drawn, context, attempt)
+    if first.left_open is not None or first.faults is None:
+        return SecondLook(None if first.left_open else drawn, first.calls, first.left_open)
+    if not to_send_back(first.faults):
+        return SecondLook(_without_faults(sample, chain, drawn, first.faults, context), first.calls)
+    count = context.options.criteria_count
+    listed = "\n".join(f"- {fault.told}" for fault in first.faults)
+    rejected = Rejected(
+        text=evaluation.criteria_reply(drawn.criteria),
+        problem=f"{listed}\nLeave the other criteria as they are, and let all weights sum to 10 again.",
+        call=first.calls[-1],
+    )
+    role = evaluation.extract_criteria(sample, chain, count=counted(count))
+    reply = await context.ask(role, node="judge_criteria", attempt=attempt, rejected=rejected)
+    calls = [*first.calls, *reply.calls]
+    if reply.value is None and reply.failure.open:
+        return SecondLook(None, calls, reply.failure)
+    mended = None
+    if reply.value is not None:
+        mended = accepted(reply.value, sample.prompt, chain.answer, count=count)
+    if mended is None:
+        return SecondLook(_without_faults(sample, chain, drawn, first.faults, context), calls)
+    second = await _look(sample, chain, mended, context, attempt)
+    calls += second.calls
+    if second.left_open is not None:
+        return SecondLook(None, calls, second.left_open)
+    faults = second.faults or []
+    history = sent_back(drawn.criteria, first.faults, mended.criteria, faults)
+    mended = mended.model_copy(
+        update={
+            "criteria": with_final(mended.criteria, chain.answer, sample.choices),
+            "repaired": drawn.repaired or mended.repaired,
+            "faults": (*drawn.faults, *history, *mended.faults),
+        }
+    )
+    return SecondLook(_without_faults(sample, chain, mended, faults, context), calls)
+
+
+class _Look(NamedTuple):
+    """What a look found: faults, None where it failed; and why it is open, if it is."""
+
+    faults: list[CriteriaFault] | None
+    calls: list[str]
+    left_open: Failed | None = None
+
+
+async def _look(
+    sample: Sample, chain: ReferenceChain, criteria: CriteriaSet, context: Context, attempt: int | None
+) -> _Look:
+    role = evaluation.examine_criteria(sample, chain, criteria.criteria)
+    reply = await context.ask(role, node="judge_criteria", attempt=attempt)
+    if reply.value is None:
+        return _Look(None, reply.calls, reply.failure if reply.failure.open else None)
+    most = context.options.criteria_count[1]
+    return _Look(faults_found(criteria.criteria, reply.value, most=most), reply.calls)
+
+
+def _without_faults(
+    sample: Sample, chain: ReferenceChain, criteria: CriteriaSet, faults: list[CriteriaFault], context: Context
+) -> CriteriaSet:
+    """Return a set without what was found to be wrong with it."""
+    least = context.options.criteria_count[0]
+    rest, record = without_faulty(criteria.criteria, faults, question=sample.prompt, answer=chain.answer, least=least)
+    return criteria.model_copy(update={"criteria": rest, "checked": True, "faults": (*criteria.faults, *record)})

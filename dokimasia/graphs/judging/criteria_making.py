@@ -20,7 +20,7 @@ from dokimasia.domain.judgement import Response
 from dokimasia.domain.judging.judgements import ComparedCriteria, ComparedCriterion
 from dokimasia.domain.sample import Sample
 from dokimasia.graphs.context import Context, Failure, failed_update
-from dokimasia.graphs.evaluation.drawing import draw_criteria, settled
+from dokimasia.graphs.evaluation.cognitive_replay import draw_criteria, settled
 from dokimasia.graphs.versions import VERSIONS
 
 NAME = "criteria_making"

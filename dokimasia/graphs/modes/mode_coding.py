@@ -14,7 +14,7 @@ from dokimasia.agents.modes import assign_modes
 from dokimasia.domain.failure_modes import AnswerAtoms, Coding, ModeList
 from dokimasia.domain.identity import unit_interval
 from dokimasia.graphs.context import Context, Failure, failed_update
-from dokimasia.graphs.modes.mode_making import shown_of
+from dokimasia.graphs.modes.mode_making import points_of
 from dokimasia.graphs.versions import VERSIONS
 
 NAME = "mode_coding"
@@ -42,28 +42,29 @@ async def assign(state: State, runtime: Runtime[Context]) -> State:
     context, second = runtime.context, state.get("second", False)
     answer = await context.store.get(AnswerAtoms, state["answer"])
     modes = list((await context.store.get(ModeList, state["modes"])).modes)
-    drawn = ("coding", context.seed, int(second), answer.response)
-    numbers = sorted(state["numbers"], key=lambda one: unit_interval(*drawn, one))
-    shown = [*reversed(modes)] if second else modes
-    what = assign_modes(await shown_of(context, answer, numbers), shown, repeat=int(second))
-    asked = await context.ask(what, model=state["coder"])
-    if asked.value is None or asked.provenance is None:
-        return {"calls": asked.calls, **failed_update(asked.failure)}
+    if second:
+        modes.reverse()
+    draw = ("coding", context.seed, int(second), answer.response)
+    numbers = sorted(state["numbers"], key=lambda number: unit_interval(*draw, number))
+    role = assign_modes(await points_of(context, answer, numbers), modes, repeat=int(second))
+    reply = await context.ask(role, model=state["coder"])
+    if reply.value is None or reply.provenance is None:
+        return {"calls": reply.calls, **failed_update(reply.failure)}
     codings: dict[str, str] = {}
     unread: dict[str, str] = {}
-    for place, (number, seen) in enumerate(zip(numbers, asked.value.points, strict=True), start=1):
-        if seen is None:
-            unread[str(number)] = asked.value.problems.get(place, "its line cannot be used")
+    for line, (number, point) in enumerate(zip(numbers, reply.value.points, strict=True), start=1):
+        if point is None:
+            unread[str(number)] = reply.value.problems.get(line, "its line cannot be used")
             continue
         coding = Coding(
             response=answer.response,
             criterion=number,
-            mode=None if seen.mode is None else shown[seen.mode - 1].name,
-            quote=seen.quote,
-            provenance=asked.provenance,
+            mode=None if point.mode is None else modes[point.mode - 1].name,
+            quote=point.quote,
+            provenance=reply.provenance,
         )
         codings[str(number)] = await context.store.put(coding)
-    return {"codings": codings, "unread": unread, "calls": asked.calls}
+    return {"codings": codings, "unread": unread, "calls": reply.calls}
 
 
 def build() -> StateGraph[State, Context]:

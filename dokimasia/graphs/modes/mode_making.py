@@ -9,9 +9,9 @@ answered by the ledger. What could not be read or sorted is counted in the book 
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal, NamedTuple, TypeVar
 
 from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime
@@ -51,8 +51,8 @@ class State(Failure, total=False):
     result: list[str]
 
 
-def _silent(done: int) -> None:
-    """Say nothing."""
+def _no_progress(done: int) -> None:
+    """Report nothing."""
 
 
 @dataclass(frozen=True)
@@ -61,48 +61,65 @@ class MakingContext(Context):
 
     answers: Sequence[AnswerAtoms] = ()
     made_on: tuple[str, ...] = ()
-    told: Callable[[int], None] = field(default=_silent)
+    progress: Callable[[int], None] = field(default=_no_progress)
 
 
-async def shown_of(context: Context, answer: AnswerAtoms, numbers: Sequence[int]) -> AnswerPoints:
+async def points_of(context: Context, answer: AnswerAtoms, numbers: Sequence[int]) -> AnswerPoints:
     """Return atoms of an answer as a reader sees them, in an order."""
     sample = await context.store.get(Sample, answer.sample)
     criteria = (await context.store.get(CriteriaSet, answer.criteria)).criteria
     response = await context.store.get(Response, answer.response)
-    silent = frozenset(place for place, number in enumerate(numbers, 1) if number in answer.silent)
+    silent = frozenset(line for line, number in enumerate(numbers, 1) if number in answer.silent)
     return AnswerPoints(sample, [criteria[number - 1] for number in numbers], response.text, silent)
+
+
+class AnswerNotes(NamedTuple):
+    """Notes on an answer's failed atoms, on how many there was nothing to note, and what could not be read."""
+
+    notes: list[Note]
+    nothing: int
+    failures: Counter[FailureKind]
+    calls: list[str]
+
+
+async def _notes_of(answer: AnswerAtoms, context: MakingContext) -> AnswerNotes:
+    reply = await _ask(context, note_failures(await points_of(context, answer, answer.failed)))
+    found = AnswerNotes([], 0, Counter(), reply.calls)
+    if reply.value is None:
+        found.failures[reply.failure.kind] = len(answer.failed)
+        return found
+    nothing = 0
+    for number, point in zip(answer.failed, reply.value.points, strict=True):
+        if point is None:
+            found.failures["unparsable"] += 1
+        elif point == "nothing":
+            nothing += 1
+        else:
+            source = {"sample_id": answer.sample_id, "model": answer.model, "repeat": answer.repeat}
+            found.notes.append(Note(**source, criterion=number, **point._asdict()))
+    return found._replace(nothing=nothing)
 
 
 async def read(state: State, runtime: Runtime[MakingContext]) -> State:
     """Have the failed atoms of the next answers noted."""
     context, book = runtime.context, await _book(runtime.context, state)
     batch = _next(context.answers, book.answers)
-
-    async def one(answer: AnswerAtoms) -> tuple[list[Note], int, Counter[FailureKind], list[str]]:
-        asked = await _asked(context, note_failures(await shown_of(context, answer, answer.failed)))
-        if asked.value is None:
-            return [], 0, Counter({asked.failure.kind: len(answer.failed)}), asked.calls
-        place = {"sample_id": answer.sample_id, "model": answer.model, "repeat": answer.repeat}
-        said = list(zip(answer.failed, asked.value.points, strict=True))
-        notes = [
-            Note(**place, criterion=number, **noted._asdict())
-            for number, noted in said
-            if noted is not None and noted != "nothing"
-        ]
-        lost = sum(noted is None for _, noted in said)
-        failures: Counter[FailureKind] = Counter({"unparsable": lost} if lost else {})
-        return notes, sum(noted == "nothing" for _, noted in said), failures, asked.calls
-
-    done = await gathered(map(one, batch))
-    fresh = [note for notes, *_ in done for note in notes]
+    fresh: list[Note] = []
+    failures: Counter[FailureKind] = Counter(book.failures)
+    nothing, calls = book.nothing, list(book.calls)
+    for found in await gathered(_notes_of(answer, context) for answer in batch):
+        fresh += found.notes
+        failures.update(found.failures)
+        nothing += found.nothing
+        calls += found.calls
     book = book.model_copy(
         update={
             "answers": book.answers + len(batch),
-            "atoms": book.atoms + sum(len(one.failed) for one in batch),
+            "atoms": book.atoms + sum(len(answer.failed) for answer in batch),
             "notes": (*book.notes, *fresh),
-            "nothing": book.nothing + sum(nothing for _, nothing, *_ in done),
-            "failures": _added(book.failures, [failures for *_, failures, _ in done]),
-            "calls": (*book.calls, *(key for *_, calls in done for key in calls)),
+            "nothing": nothing,
+            "failures": dict(sorted(failures.items())),
+            "calls": tuple(calls),
         }
     )
     return {"book": await context.store.put(book), "fresh": len(fresh)}
@@ -113,20 +130,22 @@ async def sort(state: State, runtime: Runtime[MakingContext]) -> State:
     context, book, fresh = runtime.context, await _book(runtime.context, state), state.get("fresh", 0)
     if not fresh:
         return {"fresh": 0}
-    places = book.loose
-    loose = [book.notes[place] for place in places]
-    asked = await _asked(context, sort_notes([one.mode for one in book.modes], loose))
-    update: dict[str, Any] = {"calls": (*book.calls, *asked.calls)}
-    if asked.value is None:
-        update["unsorted"] = _added(book.unsorted, [{asked.failure.kind: 1}])
+    modes, loose = [entry.mode for entry in book.modes], [book.notes[index] for index in book.loose]
+    reply = await _ask(context, sort_notes(modes, loose))
+    update: dict[str, Any] = {"calls": (*book.calls, *reply.calls)}
+    if reply.value is None:
+        unsorted: Counter[FailureKind] = Counter(book.unsorted)
+        unsorted[reply.failure.kind] += 1
+        update["unsorted"] = dict(sorted(unsorted.items()))
     else:
-        new = [(Mode(name=one.name, kind=one.kind, definition=one.definition), one.of) for one in asked.value.new][
-            : MOST_MODES - len(book.modes)
-        ]
-        update["modes"] = sorted_under(book.modes, places, asked.value.under, new)
-        update["batches"] = (*book.batches, Batch(notes=fresh, new=len(new)))
-        last = update["batches"][-QUIET:]
-        update["settled"] = bool(update["modes"]) and len(last) == QUIET and not any(one.new for one in last)
+        new: list[tuple[Mode, Sequence[int]]] = []
+        for entry in reply.value.new[: MOST_MODES - len(modes)]:
+            new.append((Mode(name=entry.name, kind=entry.kind, definition=entry.definition), entry.of))
+        sorted_modes = sorted_under(book.modes, book.loose, reply.value.under, new)
+        batches = (*book.batches, Batch(notes=fresh, new=len(new)))
+        last = batches[-QUIET:]
+        settled = bool(sorted_modes) and len(last) == QUIET and not any(batch.new for batch in last)
+        update |= {"modes": sorted_modes, "batches": batches, "settled": settled}
     return {"book": await context.store.put(book.model_copy(update=update)), "fresh": 0}
 
 
@@ -137,19 +156,19 @@ async def merge(state: State, runtime: Runtime[MakingContext]) -> State:
         kind: FailureKind = next(iter(book.unsorted or book.failures))
         return {"failed": kind, "reason": f"no mode was made: {_lost(book)}"}
     if len(book.modes) > 1:
-        examples = [[book.notes[place].text for place in one.notes[:EXAMPLES]] for one in book.modes]
-        asked = await _asked(context, merge_modes([one.mode for one in book.modes], examples))
-        update: dict[str, Any] = {"calls": (*book.calls, *asked.calls)}
-        if asked.value is None:
-            update["unmerged"] = f"{asked.failure.kind}: {asked.failure.reason}"
+        examples = [[book.notes[index].text for index in entry.notes[:EXAMPLES]] for entry in book.modes]
+        reply = await _ask(context, merge_modes([entry.mode for entry in book.modes], examples))
+        update: dict[str, Any] = {"calls": (*book.calls, *reply.calls)}
+        if reply.value is None:
+            update["unmerged"] = f"{reply.failure.kind}: {reply.failure.reason}"
         else:
-            changes = [(one.name, one.definition, one.of) for one in asked.value]
-            update["modes"] = changed(book.modes, changes)
-            update["merged"] = len(book.modes) - len(update["modes"])
+            merged = changed(book.modes, [(change.name, change.definition, change.of) for change in reply.value])
+            update |= {"modes": merged, "merged": len(book.modes) - len(merged)}
         book = book.model_copy(update=update)
-    modes = [one.mode.model_copy(update={"notes": len(one.notes)}) for one in book.modes]
-    made = ModeList(modes=tuple(sorted(modes, key=lambda one: (-one.notes, one.name))), made_on=context.made_on)
-    return {"result": [await context.store.put(made), await context.store.put(book)]}
+    modes = [entry.mode.model_copy(update={"notes": len(entry.notes)}) for entry in book.modes]
+    modes.sort(key=lambda mode: (-mode.notes, mode.name))
+    result = ModeList(modes=tuple(modes), made_on=context.made_on)
+    return {"result": [await context.store.put(result), await context.store.put(book)]}
 
 
 async def after_sort(state: State, runtime: Runtime[MakingContext]) -> Literal["read", "merge"]:
@@ -174,33 +193,26 @@ async def _book(context: MakingContext, state: State) -> NoteBook:
     return await context.store.get(NoteBook, state["book"]) if state.get("book") else NoteBook()
 
 
-def _next(answers: Sequence[AnswerAtoms], begun: int) -> Sequence[AnswerAtoms]:
+def _next(answers: Sequence[AnswerAtoms], start: int) -> Sequence[AnswerAtoms]:
     """Return the answers of the next batch, at least one."""
-    size = batch_size(sum(len(one.failed) for one in answers))
+    size = batch_size(sum(len(answer.failed) for answer in answers))
     atoms = 0
-    for end in range(begun, len(answers)):
+    for end in range(start, len(answers)):
         atoms += len(answers[end].failed)
         if atoms >= size:
-            return answers[begun : end + 1]
-    return answers[begun:]
+            return answers[start : end + 1]
+    return answers[start:]
 
 
-async def _asked(context: MakingContext, what: Ask[T]) -> AskResult[T]:
-    """Ask, and tell that one more is done.
+async def _ask(context: MakingContext, role: Ask[T]) -> AskResult[T]:
+    """Ask, and report progress.
 
     Raises:
         CallFailed: the budget is used up: the step stays open, so that a resume does it whole.
     """
-    asked = within_budget(await context.ask(what))
-    context.told(1)
-    return asked
-
-
-def _added(before: Mapping[FailureKind, int], more: Iterable[Mapping[FailureKind, int]]) -> dict[FailureKind, int]:
-    total: Counter[FailureKind] = Counter(before)
-    for one in more:
-        total.update(one)
-    return dict(sorted(total.items()))
+    reply = within_budget(await context.ask(role))
+    context.progress(1)
+    return reply
 
 
 def _lost(book: NoteBook) -> str:

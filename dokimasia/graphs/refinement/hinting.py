@@ -1,22 +1,59 @@
-"""The points of a feedback: which atoms can be one, and their hints, asked of peers, checked for leaks, rewritten once."""
+"""The points of a feedback: which atoms can be one, their hints asked of peers and rewritten once, and the leak check.
 
-from collections.abc import Mapping, Sequence
+Texts are checked before they are sent: by the certain rules, then by the judge for what these let pass.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from dokimasia.agents import AskResult
-from dokimasia.agents.hinter import give_hints, rewrite_hints
-from dokimasia.algorithms.points import why_unused
+from dokimasia.agents.hinter import give_hints, judge_leaks, rewrite_hints
+from dokimasia.algorithms.criteria import leaks as question_leaks
+from dokimasia.algorithms.leaks.check import find_leaks
+from dokimasia.algorithms.points import is_method, why_unused
+from dokimasia.algorithms.text.words import words
 from dokimasia.domain.criterion import CriteriaSet
 from dokimasia.domain.judgement import Failed, Response
 from dokimasia.domain.refinement import Feedback, FeedbackPoint, FoundLeak, HintWording, UnusedAtom
 from dokimasia.domain.sample import Sample
 from dokimasia.graphs.context import Context
 from dokimasia.graphs.reasking import first_open, gathered
-from dokimasia.graphs.refinement.leak_checking import CriteriaSecrets, check_by_judge, leaks_by_rule, together
+
+
+class Secret(NamedTuple):
+    """The ground truth of an atom, with the atom's number and its question."""
+
+    atom: int
+    question: str
+    truth: str
+
+
+class CriteriaSecrets(NamedTuple):
+    """What a text must not give away: the ground truths of all criteria, methods excepted, and all final answers."""
+
+    truths: tuple[Secret, ...]
+    answers: tuple[str, ...]
+
+    @property
+    def all(self) -> tuple[str, ...]:
+        """All of them as texts, each once."""
+        return _distinct((*(secret.truth for secret in self.truths), *self.answers))
+
+
+class LeakCheck(NamedTuple):
+    """What a text was found to give away, the calls of the judge, and a failure that leaves the work open.
+
+    `unjudged` says that the judge was asked and gave no verdict that could be read.
+    """
+
+    leaks: tuple[FoundLeak, ...] = ()
+    calls: tuple[str, ...] = ()
+    failed: Failed | None = None
+    unjudged: bool = False
 
 
 class Usable(NamedTuple):
-    """Which criteria can be fed back and why others cannot, by number; `unjudged` as in `Checked`, and so the rest."""
+    """Which criteria cannot be fed back and why, by number; the rest can. `unjudged` and the others as in `LeakCheck`."""
 
     unused: dict[int, UnusedAtom]
     calls: tuple[str, ...] = ()
@@ -41,17 +78,84 @@ class Reader(NamedTuple):
     earlier: str | None
 
 
+def secrets_of(sample: Sample, criteria: CriteriaSet, reference: str | None) -> CriteriaSecrets:
+    """Return what must not be given away; `reference` is the final answer of the reference chain, where there is one.
+
+    How something is worked out is no secret: a hint is there to say it.
+    """
+    truths: list[Secret] = []
+    for atom, criterion in enumerate(criteria.criteria, start=1):
+        if not is_method(criterion.question, criterion.ground_truth):
+            truths.append(Secret(atom, criterion.question, criterion.ground_truth))
+    answers = [*sample.accepted_texts]
+    if reference:
+        answers.append(reference)
+    return CriteriaSecrets(tuple(truths), _distinct(answers))
+
+
+def _distinct(texts: Iterable[str]) -> tuple[str, ...]:
+    """Return texts in order, without those that say the same in other signs."""
+    by_words: dict[tuple[str, ...], str] = {}
+    for text in texts:
+        by_words.setdefault(tuple(words(text)) or (text.strip(),), text.strip())
+    return tuple(by_words.values())
+
+
+def leaks_by_rule(text: str, sample: Sample, secrets: CriteriaSecrets, *, asks: int = 0) -> tuple[FoundLeak, ...]:
+    """Return what a text says outright of the secrets; empty: the rules let it pass.
+
+    A word of a ground truth that the sample's question or the atom's own question uses gives nothing away. Where the
+    text is itself the question of an atom (`asks`, its number), it is checked against that atom's ground truth as
+    criteria are when they are made: it may name what it asks about, and must not contain what it asks for.
+    """
+    leaks: dict[FoundLeak, None] = {}
+    for secret in secrets.truths:
+        if secret.atom == asks:
+            if question_leaks(text, secret.truth, sample.prompt):
+                leaks[FoundLeak(form="verbatim", excerpt=text)] = None
+            continue
+        question = f"{sample.prompt}\n{secret.question}"
+        for leak in find_leaks(text, question=question, choices=sample.choices, ground_truths=(secret.truth,)):
+            leaks[FoundLeak(form=leak.form, excerpt=leak.excerpt)] = None
+    for answer in secrets.answers:
+        for leak in find_leaks(text, question=sample.prompt, choices=sample.choices, final_answer=answer):
+            leaks[FoundLeak(form=leak.form, excerpt=leak.excerpt)] = None
+    return tuple(leaks)
+
+
+async def leaks_by_judge(
+    questions: Sequence[str], hints: Sequence[str], sample: Sample, secrets: CriteriaSecrets, context: Context
+) -> LeakCheck:
+    """Have the judge look for what points give away together: each question with its hint, which may be empty.
+
+    Where it gives no verdict that can be read, the text is `unjudged`: it passes on the word of the rules, and is counted
+    as such, not as clean.
+    """
+    if not secrets.all:
+        return LeakCheck()
+    lines: list[str] = []
+    for question, hint in zip(questions, hints, strict=True):
+        lines.append(question)  # without a number of ours, which could be taken for a part of it
+        if hint:
+            lines.append(f"Hint: {hint}")
+    asked = await context.ask(judge_leaks(sample, "\n".join(lines), secrets.all), node="leak_check")
+    if asked.failed is not None and asked.failed.open:
+        return LeakCheck(calls=tuple(asked.calls), failed=asked.failed)
+    return LeakCheck(tuple(asked.value or ()), tuple(asked.calls), unjudged=asked.value is None)
+
+
 async def unused_atoms(
     sample: Sample, criteria: CriteriaSet, secrets: CriteriaSecrets, context: Context, *, published: bool, judge: bool
 ) -> Usable:
-    """Say which criteria of a sample can be fed back: none that is the final answer, restates the question, or leaks.
+    """Return which criteria of a sample cannot be fed back: what is the final answer, restates the question, or leaks.
 
     All criteria are judged in one call, so that every answer to the sample shares it. Where one leaks, it is left out and
     the rest are looked at once more. As `published`, the final answer and the question itself are fed back, too.
     """
     unused: dict[int, UnusedAtom] = {}
-    questions = {atom: one.question for atom, one in enumerate(criteria.criteria, start=1)}
+    questions: dict[int, str] = {}
     for atom, criterion in enumerate(criteria.criteria, start=1):
+        questions[atom] = criterion.question
         why = why_unused(
             criterion.question,
             criterion.ground_truth,
@@ -66,77 +170,17 @@ async def unused_atoms(
         elif leaks:
             unused[atom] = UnusedAtom(atom=atom, why="leak", leaks=leaks)
     calls: tuple[str, ...] = ()
-    while judge and (left := [atom for atom in questions if atom not in unused]):
-        text = together([questions[atom] for atom in left])
-        found = await check_by_judge(text, sample, secrets, context)
-        calls += found.calls
-        if not found.leaks:
-            return Usable(unused, calls, found.failed, found.unjudged)
-        for atom, leaks in _located(found.leaks, {atom: (questions[atom],) for atom in left}).items():
+    while judge:
+        left = {atom: question for atom, question in questions.items() if atom not in unused}
+        if not left:
+            break
+        check = await leaks_by_judge([*left.values()], [""] * len(left), sample, secrets, context)
+        calls += check.calls
+        if not check.leaks:
+            return Usable(unused, calls, check.failed, check.unjudged)
+        for atom, leaks in _leaks_by_text(check.leaks, {atom: [text] for atom, text in left.items()}).items():
             unused[atom] = UnusedAtom(atom=atom, why="leak", leaks=leaks)
     return Usable(unused, calls)
-
-
-def wants_hint(point: FeedbackPoint) -> bool:
-    """Whether a peer is still to be asked."""
-    return bool(point.peer) and not point.wordings and not point.fallback
-
-
-def wants_rewriting(point: FeedbackPoint) -> bool:
-    """Whether the first wording of a hint gave something away, and no second one was asked for."""
-    return bool(point.leaks) and not point.hint and not point.fallback and len(point.wordings) == 1
-
-
-async def ask_hints(
-    points: Sequence[FeedbackPoint], reader: Reader, context: Context, *, anew: bool = False, apart: bool = False
-) -> HintedPoints:
-    """Ask each peer for hints on all points that want one of it, or, `anew`, on those whose hint leaks, in one call.
-
-    What is no hint after one re-ask is counted and left out. With `apart`, as published, every point is a call.
-    """
-    groups: dict[tuple[str, str, int], list[int]] = {}
-    for at, point in enumerate(points):
-        if (wants_rewriting if anew else wants_hint)(point):
-            groups.setdefault((point.peer, point.answer, at if apart else 0), []).append(at)
-
-    async def one(peer: str, answer: str, places: Sequence[int]) -> AskResult[Sequence[str]]:
-        own = (await context.store.get(Response, answer)).text
-        write = rewrite_hints if anew else give_hints
-        asked = [points[at] for at in places]
-        what = write(reader.sample, asked, own, feedback=reader.feedback, earlier=reader.earlier)
-        return await context.ask(what, model=peer)
-
-    heard = await gathered(one(peer, answer, places) for (peer, answer, _), places in groups.items())
-    done = list(points)
-    for places, asked in zip(groups.values(), heard, strict=True):
-        for at, hint in zip(places, asked.value or [""] * len(places), strict=True):
-            done[at] = _hinted(points[at], hint, asked.call or "", anew=anew)
-    return HintedPoints(
-        tuple(done), [key for asked in heard for key in asked.calls], first_open(asked.failed for asked in heard)
-    )
-
-
-async def check(points: Sequence[FeedbackPoint], reader: Reader, context: Context, *, judge: bool) -> HintedPoints:
-    """Check the hints: by rule one by one, and, once none of them is to be rewritten, by the judge all together.
-
-    What is clean hint by hint may still give something away together, as by ruling out one option each. A hint that leaks
-    waits to be rewritten, or is left out for good; what is left is looked at once more, until nothing is found.
-    """
-    checked = [_found(point, leaks_by_rule(point.hint, reader.sample, reader.secrets)) for point in points]
-    calls: list[str] = []
-    while judge and any(point.hint for point in checked) and not any(map(wants_rewriting, checked)):
-        text = together([point.question for point in checked], [point.hint for point in checked])
-        found = await check_by_judge(text, reader.sample, reader.secrets, context)
-        calls += found.calls
-        if not found.leaks:
-            last = max(at for at, point in enumerate(checked) if point.hint)
-            if found.unjudged:
-                checked[last] = checked[last].model_copy(update={"unjudged": checked[last].unjudged + 1})
-            return HintedPoints(tuple(checked), calls, found.failed)
-        said = {at: (point.hint, point.question) for at, point in enumerate(checked) if point.hint}
-        for at, leaks in _located(found.leaks, said).items():
-            checked[at] = _found(checked[at], leaks)
-    return HintedPoints(tuple(checked), calls)
 
 
 def points_of(
@@ -151,29 +195,98 @@ def points_of(
 
     `stated` says of all atoms whether the earlier answer spoke of them; it is empty where that is not known.
     """
-    made: list[FeedbackPoint] = []
+    points: list[FeedbackPoint] = []
     for atom in atoms:
         point = FeedbackPoint(
             atom=atom, question=criteria.criteria[atom - 1].question, stated=stated[atom - 1] if stated else None
         )
         if peers is not None:
             order = peers.get(str(atom), [])
-            peer, answer = order[(round - 1) % len(order)] if order else ("", "")
-            told = {"peer": peer, "answer": answer} if order else {"fallback": "no peer"}
-            point = point.model_copy(update=told)
-        made.append(point)
-    return tuple(made)
+            if order:
+                peer, answer = order[(round - 1) % len(order)]
+                point = point.model_copy(update={"peer": peer, "answer": answer})
+            else:
+                point = point.model_copy(update={"fallback": "no peer"})
+        points.append(point)
+    return tuple(points)
 
 
-def _hinted(point: FeedbackPoint, hint: str, call: str, *, anew: bool) -> FeedbackPoint:
-    asked: dict[str, object] = {"asked": point.asked + 1}
-    if not hint:
-        return point.model_copy(update={**asked, "fallback": "leak" if anew else "no hint"})
-    wordings = (*point.wordings, HintWording(text=hint, call=call))
-    return point.model_copy(update={**asked, "hint": hint, "wordings": wordings})
+def wants_hint(point: FeedbackPoint) -> bool:
+    """Return whether a peer is still to be asked."""
+    return bool(point.peer) and not point.wordings and not point.fallback
 
 
-def _found(point: FeedbackPoint, leaks: tuple[FoundLeak, ...]) -> FeedbackPoint:
+def wants_rewriting(point: FeedbackPoint) -> bool:
+    """Return whether the first wording of a hint gave something away, and no second one was asked for."""
+    return bool(point.leaks) and not point.hint and not point.fallback and len(point.wordings) == 1
+
+
+async def ask_hints(
+    points: Sequence[FeedbackPoint], reader: Reader, context: Context, *, anew: bool = False, apart: bool = False
+) -> HintedPoints:
+    """Ask each peer for hints on all points that want one of it, or, `anew`, on those whose hint leaks, in one call.
+
+    What is no hint after one re-ask is counted and left out. With `apart`, as published, every point is a call.
+    """
+    wanted = wants_rewriting if anew else wants_hint
+    groups: dict[tuple[str, str, int], list[int]] = {}
+    for number, point in enumerate(points):
+        if wanted(point):
+            groups.setdefault((point.peer, point.answer, number if apart else 0), []).append(number)
+
+    async def ask_peer(peer: str, answer: str, numbers: Sequence[int]) -> AskResult[Sequence[str]]:
+        solution = (await context.store.get(Response, answer)).text
+        write = rewrite_hints if anew else give_hints
+        own = [points[number] for number in numbers]
+        ask = write(reader.sample, own, solution, feedback=reader.feedback, earlier=reader.earlier)
+        return await context.ask(ask, model=peer)
+
+    replies = await gathered(ask_peer(peer, answer, numbers) for (peer, answer, _), numbers in groups.items())
+    hinted = list(points)
+    calls: list[str] = []
+    for numbers, reply in zip(groups.values(), replies, strict=True):
+        calls += reply.calls
+        hints = reply.value or [""] * len(numbers)
+        for number, hint in zip(numbers, hints, strict=True):
+            hinted[number] = _with_hint(points[number], hint, reply.call or "", anew=anew)
+    return HintedPoints(tuple(hinted), calls, first_open(reply.failed for reply in replies))
+
+
+def _with_hint(point: FeedbackPoint, hint: str, call: str, *, anew: bool) -> FeedbackPoint:
+    update: dict[str, object] = {"asked": point.asked + 1}
+    if hint:
+        update |= {"hint": hint, "wordings": (*point.wordings, HintWording(text=hint, call=call))}
+    else:
+        update["fallback"] = "leak" if anew else "no hint"
+    return point.model_copy(update=update)
+
+
+async def check_hints_of(
+    points: Sequence[FeedbackPoint], reader: Reader, context: Context, *, judge: bool
+) -> HintedPoints:
+    """Check the hints: by rule one by one, and, once none of them is to be rewritten, by the judge all together.
+
+    What is clean hint by hint may still give something away together, as by ruling out one option each. A hint that leaks
+    waits to be rewritten, or is left out for good; what is left is looked at once more, until nothing is found.
+    """
+    checked = [_with_leaks(point, leaks_by_rule(point.hint, reader.sample, reader.secrets)) for point in points]
+    calls: list[str] = []
+    while judge and any(point.hint for point in checked) and not any(map(wants_rewriting, checked)):
+        questions, hints = [point.question for point in checked], [point.hint for point in checked]
+        check = await leaks_by_judge(questions, hints, reader.sample, reader.secrets, context)
+        calls += check.calls
+        texts = {number: [point.hint, point.question] for number, point in enumerate(checked) if point.hint}
+        if not check.leaks:
+            if check.unjudged:
+                last = max(texts)
+                checked[last] = checked[last].model_copy(update={"unjudged": checked[last].unjudged + 1})
+            return HintedPoints(tuple(checked), calls, check.failed)
+        for number, leaks in _leaks_by_text(check.leaks, texts).items():
+            checked[number] = _with_leaks(checked[number], leaks)
+    return HintedPoints(tuple(checked), calls)
+
+
+def _with_leaks(point: FeedbackPoint, leaks: tuple[FoundLeak, ...]) -> FeedbackPoint:
     """Return a point whose hint was found to leak: without it, and in its second wording without any."""
     if not leaks:
         return point
@@ -182,13 +295,20 @@ def _found(point: FeedbackPoint, leaks: tuple[FoundLeak, ...]) -> FeedbackPoint:
     return point.model_copy(update={"hint": "", "wordings": wordings, "fallback": "leak" if before else ""})
 
 
-def _located(leaks: Sequence[FoundLeak], texts: Mapping[int, Sequence[str]]) -> dict[int, tuple[FoundLeak, ...]]:
+def _leaks_by_text(leaks: Sequence[FoundLeak], texts: Mapping[int, Sequence[str]]) -> dict[int, tuple[FoundLeak, ...]]:
     """Return leaks by the texts that their passage stands in; one that stands in none is the first of the last texts."""
-    found: dict[int, list[FoundLeak]] = {}
+    by_text: dict[int, tuple[FoundLeak, ...]] = {}
     for leak in leaks:
-        at = next((at for at, some in texts.items() if leak.excerpt and any(leak.excerpt in one for one in some)), None)
-        if at is None:
-            at = max(texts)
-            leak = leak.model_copy(update={"excerpt": texts[at][0]})
-        found.setdefault(at, []).append(leak)
-    return {at: tuple(some) for at, some in found.items()}
+        number = _text_with(leak.excerpt, texts)
+        if number is None:
+            number = max(texts)
+            leak = leak.model_copy(update={"excerpt": texts[number][0]})
+        by_text[number] = (*by_text.get(number, ()), leak)
+    return by_text
+
+
+def _text_with(excerpt: str, texts: Mapping[int, Sequence[str]]) -> int | None:
+    for number, group in texts.items():
+        if excerpt and any(excerpt in text for text in group):
+            return number
+    return None

@@ -25,7 +25,7 @@ from dokimasia.domain.sample import Sample
 from dokimasia.errors import ConfigError, InputError
 from dokimasia.graphs import drive
 from dokimasia.graphs.context import Context
-from dokimasia.graphs.evaluation.judgements import judgement_of
+from dokimasia.graphs.evaluation.checkpoint_scoring import judgement_of
 from dokimasia.graphs.reasking import gathered
 from dokimasia.graphs.refinement import refinement
 

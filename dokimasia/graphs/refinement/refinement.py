@@ -12,43 +12,244 @@ leak are rewritten once by their peer, then left out. Whether it goes round once
 The state holds ids, numbers and small words only; every step is checkpointed.
 """
 
-from typing import Literal, cast
+import operator
+from typing import Annotated, Literal, NamedTuple, TypedDict, cast
 
 from langgraph.graph import START, StateGraph
 from langgraph.runtime import Runtime
 
 from dokimasia.agents import refiner
 from dokimasia.agents.evaluation import score_checkpoints
-from dokimasia.algorithms.closed_loop import when_to_stop
+from dokimasia.algorithms.closed_loop import failed_atoms, when_to_stop, withhold
+from dokimasia.domain.criterion import CriteriaSet, ReferenceChain
 from dokimasia.domain.judgement import CheckpointScores, FailureKind, FinalAnswer, Response
-from dokimasia.domain.refinement import PointSelection, RefinementStep, Stopped
-from dokimasia.domain.sample import Sample
-from dokimasia.graphs.context import Context, failed_update
-from dokimasia.graphs.evaluation.final_answer import by_judge, by_rule
-from dokimasia.graphs.evaluation.judgements import judgement_of
-from dokimasia.graphs.reasking import first_open, gathered, still_open
-from dokimasia.graphs.refinement.feeding_back import (
-    after_hints,
-    begin_round,
-    check_hints,
-    choose_points,
-    reader_of,
-    rewrite_hints,
-    write_hints,
+from dokimasia.domain.options import Protocol
+from dokimasia.domain.refinement import (
+    Answered,
+    Arm,
+    Feedback,
+    FeedbackPoint,
+    PointSelection,
+    RefinementStep,
+    Stopped,
 )
-from dokimasia.graphs.refinement.state import State, as_published, given
+from dokimasia.domain.sample import Sample
+from dokimasia.graphs.context import Context, Failure, failed_update
+from dokimasia.graphs.evaluation.checkpoint_scoring import by_judge, by_rule, judgement_of
+from dokimasia.graphs.reasking import first_open, gathered, still_open
+from dokimasia.graphs.refinement import hinting
 from dokimasia.graphs.versions import VERSIONS
 
 NAME = "refinement"
 VERSION = VERSIONS[NAME]
 CHECKPOINTED = True
 
+Todo = Literal["write_hints", "check_hints", "rewrite_hints", ""]
+"""The node that is to do something about the hints next; empty: none."""
+
+
+class State(Failure, TypedDict, total=False):
+    """Ids of values in the store, small numbers, and where the work stands.
+
+    Inputs: `sample`, `criteria`, `chain` (of the reference, may be empty), `source` and `source_judgement` (the response to
+    refine and its judgement), `model`, `arm`, `repeat`; `rounds`, `withhold` (a share), `judgements` (draws of the judge an
+    answer), `below` (whether the answer's score is below a threshold; absent: it is a wrong final answer that fails),
+    `leak_judge` (whether the judge looks for leaks in what the rules let pass; absent: it does), `hide_answer`,
+    `protocol`. The arm `original` is given `needs_points`, whether an answer without a point to feed back is left as it is,
+    and `looks_again`, whether one more judgement is drawn of one that is not, and `final` where the evaluation has decided
+    whether the answer is right; all others `answered` (whether the source is
+    right) and `selection`; the arm `peer`, by atom number, `peers`: pairs of a model's name and the id of its response, in
+    order of choice.
+
+    Outputs: `steps`, the ids of a `RefinementStep` a round; the rest is of the round at work. `scores` are the atoms' last.
+    """
+
+    sample: str
+    criteria: str
+    chain: str
+    source: str
+    source_judgement: str
+    model: str
+    arm: Arm
+    repeat: int
+    rounds: int
+    withhold: float
+    judgements: int
+    below: bool
+    leak_judge: bool
+    hide_answer: bool
+    protocol: Protocol
+    needs_points: bool
+    looks_again: bool
+    selection: str
+    peers: dict[str, list[list[str]]]
+    round: int
+    draw: int
+    scores: list[float]
+    feedback: str
+    todo: Todo
+    response: str
+    final: str
+    answered: Answered
+    judged: list[str]
+    decided: str
+    calls: list[str]
+    stopped: Stopped
+    steps: Annotated[list[str], operator.add]
+
+
+class RefinedQuestion(NamedTuple):
+    """The sample and its criteria."""
+
+    sample: Sample
+    criteria: CriteriaSet
+
+
+async def question_of(state: State, context: Context) -> RefinedQuestion:
+    """Return the sample and its criteria."""
+    sample = await context.store.get(Sample, state["sample"])
+    return RefinedQuestion(sample, await context.store.get(CriteriaSet, state["criteria"]))
+
+
+async def secrets_of(state: State, context: Context, question: RefinedQuestion) -> hinting.CriteriaSecrets:
+    """Return what no feedback may give away, the final answer of the reference chain included, where there is one."""
+    reference = None
+    if state.get("chain"):
+        reference = (await context.store.get(ReferenceChain, state["chain"])).answer
+    return hinting.secrets_of(question.sample, question.criteria, reference)
+
+
+def as_published(state: State) -> bool:
+    """Return whether feedback is given as in the paper."""
+    return state.get("protocol") == "published"
+
+
+async def choose_points(state: State, runtime: Runtime[Context]) -> State:
+    """Choose which failed atoms of the original answer a feedback may name, and withhold a random share of these."""
+    context = runtime.context
+    question = await question_of(state, context)
+    judgement = await context.store.get(CheckpointScores, state["source_judgement"])
+    failed = failed_atoms(judgement.scores)
+    needed = state.get("needs_points", True)
+    usable = hinting.Usable({})
+    if failed:
+        secrets = await secrets_of(state, context, question)
+        judge = needed and state.get("leak_judge", True)
+        usable = await hinting.unused_atoms(
+            question.sample, question.criteria, secrets, context, published=as_published(state), judge=judge
+        )
+    split = withhold(
+        [atom for atom in failed if atom not in usable.unused],
+        state.get("withhold", 0.0),
+        context.seed,
+        question.sample.digest,
+        state["model"],
+        state.get("repeat", 0),
+    )
+    unused = tuple(usable.unused[atom] for atom in failed if atom in usable.unused)
+    selection = PointSelection(shown=split.shown, withheld=split.withheld, unused=unused, unjudged=usable.unjudged)
+    update: State = {
+        "selection": await context.store.put(selection),
+        "looks_again": state.get("looks_again", True) and (bool(split.shown) or not needed),
+        "calls": [*state.get("calls", []), *usable.calls],
+    }
+    if usable.failed is not None:
+        return {**update, **failed_update(usable.failed)}
+    return update
+
+
+async def begin_round(state: State, runtime: Runtime[Context]) -> State:
+    """Say what is known of the last answer, with the shown atoms that still fail as points, where the arm names them."""
+    context = runtime.context
+    sample, criteria = await question_of(state, context)
+    arm, round = state["arm"], state.get("round", 0) + 1
+    last = await context.store.get(CheckpointScores, _last_judgement(state))
+    scores = state.get("scores") or [float(score) for score in last.scores]
+    points: tuple[FeedbackPoint, ...] = ()
+    if arm in ("self", "peer"):
+        shown = (await context.store.get(PointSelection, state["selection"])).shown
+        peers = state.get("peers", {}) if arm == "peer" else None
+        atoms = [atom for atom in failed_atoms(scores) if atom in shown]
+        points = hinting.points_of(atoms, criteria, stated=last.stated, round=round, peers=peers)
+    feedback = Feedback(
+        sample=sample.digest, model=state["model"], arm=arm, round=round, answered=state["answered"], points=points
+    )
+    return {
+        "round": round,
+        "draw": refiner.arm_draw(state.get("repeat", 0), round, arm),
+        "scores": scores,
+        "feedback": await context.store.put(feedback),
+        "todo": "write_hints" if any(map(hinting.wants_hint, points)) else "",
+        "final": "",
+        "judged": [],
+        "decided": "",
+        "calls": [],
+    }
+
+
+def _last_judgement(state: State) -> str:
+    """Return the judgement by which it is known what the last answer lacks."""
+    return state.get("decided") or (state.get("judged") or [state["source_judgement"]])[0]
+
+
+async def write_hints(state: State, runtime: Runtime[Context]) -> State:
+    """Ask each peer that solved them for hints on the points, in one call."""
+    return await _hints(state, runtime.context, anew=False)
+
+
+async def check_hints(state: State, runtime: Runtime[Context]) -> State:
+    """Look for what the hints give away, before anything of them is sent."""
+    reader = await reader_of(state, runtime.context)
+    judge = state.get("leak_judge", True)
+    hinted = await hinting.check_hints_of(reader.feedback.points, reader, runtime.context, judge=judge)
+    update = await _feedback_update(state, reader.feedback, hinted, runtime.context)
+    return {**update, "todo": "rewrite_hints" if any(map(hinting.wants_rewriting, hinted.points)) else ""}
+
+
+async def rewrite_hints(state: State, runtime: Runtime[Context]) -> State:
+    """Have the hints that leak rewritten by their peer, once."""
+    return await _hints(state, runtime.context, anew=True)
+
+
+async def after_hints(state: State) -> Literal["write_hints", "check_hints", "rewrite_hints", "answer_again", "decide"]:
+    """Ask peers, check what they wrote, have it rewritten, or, where there is nothing more to do, answer."""
+    if state.get("failed"):
+        return "decide"
+    return state["todo"] or "answer_again"
+
+
+async def reader_of(state: State, context: Context) -> hinting.Reader:
+    """Return who is to be helped, with the feedback as it is so far."""
+    question = await question_of(state, context)
+    earlier = None
+    if not state.get("hide_answer") and not as_published(state):
+        earlier = (await context.store.get(Response, state.get("response") or state["source"])).text
+    secrets = await secrets_of(state, context, question)
+    feedback = await context.store.get(Feedback, state["feedback"])
+    return hinting.Reader(question.sample, secrets, feedback, earlier)
+
+
+async def _hints(state: State, context: Context, *, anew: bool) -> State:
+    reader = await reader_of(state, context)
+    apart = as_published(state)
+    hinted = await hinting.ask_hints(reader.feedback.points, reader, context, anew=anew, apart=apart)
+    update = await _feedback_update(state, reader.feedback, hinted, context)
+    return {**update, "todo": "check_hints" if any(point.hint for point in hinted.points) else ""}
+
+
+async def _feedback_update(state: State, feedback: Feedback, hinted: hinting.HintedPoints, context: Context) -> State:
+    id = await context.store.put(feedback.model_copy(update={"points": hinted.points}))
+    update: State = {"feedback": id, "calls": [*state["calls"], *hinted.calls]}
+    if hinted.failed is not None:
+        return {**update, **failed_update(hinted.failed)}
+    return update
+
 
 async def answer_again(state: State, runtime: Runtime[Context]) -> State:
     """Have the model answer once more, told what its arm allows."""
     context = runtime.context
-    reader = await reader_of(state, runtime)
-    what = refiner.answer_again(
+    reader = await reader_of(state, context)
+    ask = refiner.answer_again(
         reader.sample,
         reader.feedback,
         draw=state["draw"],
@@ -56,7 +257,7 @@ async def answer_again(state: State, runtime: Runtime[Context]) -> State:
         earlier=reader.earlier,
         published=as_published(state),
     )
-    asked = await context.ask(what, model=state["model"])
+    asked = await context.ask(ask, model=state["model"])
     update: State = {"calls": [*state["calls"], *asked.calls]}
     if asked.value is None:
         return {**update, "response": "", **failed_update(asked.failure)}
@@ -83,8 +284,9 @@ async def judge_answer(state: State, runtime: Runtime[Context]) -> State:
     response = await context.store.get(Response, state["response"])
     final = await by_judge(sample, response, state["response"], context, node="judge_answer")
     update: State = {"calls": [*state.get("calls", []), *final.calls], "answered": final.verdict}
-    if (left := still_open(final.failure)) is not None:
-        return {**update, **failed_update(left)}
+    failure = still_open(final.failure)
+    if failure is not None:
+        return {**update, **failed_update(failure)}
     return {**update, "final": await context.store.put(final)}
 
 
@@ -95,12 +297,14 @@ async def score_again(state: State, runtime: Runtime[Context]) -> State:
     Where rounds may follow, whether they do is decided by a draw of its own, which is no part of any figure: a score by
     which one stops is too high. As published the same draw does both.
     """
-    context, sample, criteria = await given(state, runtime)
+    context = runtime.context
+    sample, criteria = await question_of(state, context)
     response = await context.store.get(Response, state["response"])
     round, repeat = state.get("round", 0), state.get("repeat", 0)
-    first, last = (0, state.get("judgements", 1)) if round else (1, state.get("judgements", 1) + 1)
+    first = 0 if round else 1
+    last = first + state.get("judgements", 1)
     deciding = 0 < round < state.get("rounds", 1) and not as_published(state)
-    asked = await gathered(
+    replies = await gathered(
         context.ask(
             score_checkpoints(
                 sample,
@@ -114,20 +318,20 @@ async def score_again(state: State, runtime: Runtime[Context]) -> State:
         )
         for number in range(first, last + deciding)
     )
-    judgements = [judgement_of(one, state["response"], state["criteria"], criteria) for one in asked]
-    ids = ["" if one is None else await context.store.put(one) for one in judgements]
+    ids: list[str] = []
+    calls = [*state.get("calls", [])]
+    for reply in replies:
+        judgement = judgement_of(reply, state["response"], state["criteria"], criteria)
+        ids.append("" if judgement is None else await context.store.put(judgement))
+        calls += reply.calls
     judged = [id for id in ids[: last - first] if id]
-    update: State = {
-        "judged": judged,
-        "decided": ids[-1] if deciding else "",
-        "calls": [*state.get("calls", []), *(key for one in asked for key in one.calls)],
-    }
-    spent = first_open(one.failed for one in asked)
-    if spent is not None or (not judged and round):
-        return {**update, **failed_update(spent or asked[0].failure)}
-    if deciding and not ids[-1]:
-        return {**update, **failed_update(asked[-1].failure)}
-    return update
+    update: State = {"judged": judged, "decided": ids[-1] if deciding else "", "calls": calls}
+    failed = first_open(reply.failed for reply in replies)
+    if failed is None and round and not judged:
+        failed = replies[0].failure
+    if failed is None and deciding and not ids[-1]:
+        failed = replies[-1].failure
+    return update if failed is None else {**update, **failed_update(failed)}
 
 
 async def decide(state: State, runtime: Runtime[Context]) -> State:
@@ -199,7 +403,7 @@ async def after_decision(state: State) -> Literal["begin_round", "__end__"]:
 
 
 def fails(state: State) -> bool:
-    """Whether the original answer is one to refine: its final answer is wrong, or its score below the threshold."""
+    """Return whether the original answer is one to refine: its final answer is wrong, or its score below the threshold."""
     return state["below"] if "below" in state else state.get("answered") == "wrong"
 
 

@@ -16,8 +16,9 @@ Each member sees the candidates without names, in an order drawn from seed, imag
 checkpointed; the state holds ids.
 """
 
-from collections.abc import Sequence
-from typing import Any, Literal, cast
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, Literal, TypedDict, cast
 
 from langgraph.graph import START, StateGraph
 from langgraph.runtime import Runtime
@@ -25,30 +26,81 @@ from langgraph.runtime import Runtime
 from dokimasia.agents import AskResult
 from dokimasia.agents.candidate import describe_image
 from dokimasia.agents.review import review_candidates, vote_for_best
+from dokimasia.algorithms.text.descent import Text, trace_sentences
 from dokimasia.algorithms.text.similarity import substance
 from dokimasia.domain.identity import unit_interval
+from dokimasia.domain.judgement import OPEN_KINDS, FailureKind
 from dokimasia.domain.review import (
     MIN_VOTES,
     NOT_HEARD,
     Candidate,
     CandidateComparison,
+    GoldenCaption,
     LostTurn,
+    Origin,
     Part,
     PeerReview,
     PeerVote,
     ReviewOptions,
+    ReviewRecord,
+    Rule,
+    Verdict,
     agreed,
 )
 from dokimasia.domain.sample import Sample
 from dokimasia.graphs.context import Context, own_options
 from dokimasia.graphs.reasking import gathered
-from dokimasia.graphs.review.concluding import Seat, State, conclude, not_heard
 from dokimasia.graphs.versions import VERSIONS
 
 NAME = "peer_review"
 VERSION = VERSIONS[NAME]
 CHECKPOINTED = True
 NEEDS_PROMPT = False
+
+SeatKey = Literal["candidate", "standing", "review", "vote", "choice", "lost"]
+
+
+class Seat(TypedDict, total=False):
+    """One member's part in the present cycle: ids of its candidate, its comparison, what stands for it after that, its vote.
+
+    `standing` is the candidate that it wrote or kept, or still its own where its turn was lost; `choice` is the id of
+    the candidate that it voted for, `equal` are those of others that it takes for as good, `lost` is that of a turn
+    that came to nothing; `failed` says that no reply came.
+    """
+
+    member: str
+    candidate: str
+    review: str
+    standing: str
+    vote: str
+    choice: str
+    equal: list[str]
+    lost: str
+    failed: FailureKind
+    calls: list[str]
+
+
+class State(TypedDict, total=False):
+    """Ids of all that was written so far, in order; `verdict` is empty while the review goes on.
+
+    `settled` says that a cycle left nothing to vote on: one text, or the candidates of the last vote.
+    """
+
+    sample: str
+    cycle: int
+    seats: list[Seat]
+    candidates: list[str]
+    reviews: list[str]
+    votes: list[str]
+    lost: list[str]
+    settled: bool
+    chosen: str
+    agreement: Rule | Literal[""]
+    verdict: Verdict | Literal[""]
+    result: list[str]
+    calls: list[str]
+    failed: str
+    reason: str
 
 
 async def describe(state: State, runtime: Runtime[Context]) -> State:
@@ -57,29 +109,24 @@ async def describe(state: State, runtime: Runtime[Context]) -> State:
     options = _options(context)
     sample = await context.store.get(Sample, state["sample"])
 
-    async def one(member: str) -> Seat:
-        what = describe_image(sample, options.request, repeat=_draw_of(options, member))
-        asked = await context.ask(what, model=member)
-        seat = await _heard(Seat(member=member), asked, sample, context, cycle=0, part="describe")
-        if asked.value is None or asked.provenance is None:
+    async def write_draft(member: str) -> Seat:
+        ask = describe_image(sample, options.request, repeat=_draw_of(options, member))
+        reply = await context.ask(ask, model=member)
+        seat = await _with_reply(Seat(member=member), reply, sample, context, cycle=0, part="describe")
+        if reply.value is None or reply.provenance is None:
             return seat
         draft = Candidate(
             sample=sample.digest,
             author=member,
             cycle=0,
-            text=asked.value.text,
-            flags=asked.value.flags,
-            provenance=asked.provenance,
+            text=reply.value.text,
+            flags=reply.value.flags,
+            provenance=reply.provenance,
         )
         return {**seat, "candidate": await context.store.put(draft)}
 
-    seats = await gathered(map(one, options.panel))
-    return {
-        "seats": seats,
-        "cycle": 1,
-        "candidates": [seat["candidate"] for seat in seats if "candidate" in seat],
-        "lost": _of("lost", seats),
-    }
+    seats = await gathered(map(write_draft, options.panel))
+    return {"seats": seats, "cycle": 1, "candidates": _ids("candidate", seats), "lost": _ids("lost", seats)}
 
 
 async def compare(state: State, runtime: Runtime[Context]) -> State:
@@ -89,44 +136,44 @@ async def compare(state: State, runtime: Runtime[Context]) -> State:
     sample = await context.store.get(Sample, state["sample"])
     pool = await _pool(state["seats"], context, "candidate")
 
-    async def one(seat: Seat) -> Seat:
-        shown = _ordered(pool, state, seat, context, sample, "compare")
+    async def compare_candidates(seat: Seat) -> Seat:
+        shown = _shown_order(pool, state, seat, context, sample, "compare")
         texts = [pool[id].text for id in shown]
-        what = review_candidates(sample, texts, request=options.request, published=options.published)
-        asked = await context.ask(what, model=seat["member"])
-        seat = await _heard(seat, asked, sample, context, cycle=state["cycle"], part="compare")
-        if asked.value is None or asked.provenance is None:
+        ask = review_candidates(sample, texts, request=options.request, published=options.published)
+        reply = await context.ask(ask, model=seat["member"])
+        seat = await _with_reply(seat, reply, sample, context, cycle=state["cycle"], part="compare")
+        if reply.value is None or reply.provenance is None:
             return {**seat, "standing": seat["candidate"]} if "candidate" in seat else seat
-        common = {"sample": sample.digest, "cycle": state["cycle"], "provenance": asked.provenance}
-        standing = None if options.published else _kept(asked.value, shown, pool)
+        common = {"sample": sample.digest, "cycle": state["cycle"], "provenance": reply.provenance}
+        standing = None if options.published else _kept_candidate(reply.value, shown, pool)
         kept = standing is not None
         if standing is None:
             # in the panel's order, so that no draw decides between equals later
-            written = Candidate(author=seat["member"], text=asked.value.rewrite, sources=tuple(pool), **common)
-            standing = await context.store.put(written)
+            rewrite = Candidate(author=seat["member"], text=reply.value.rewrite, sources=tuple(pool), **common)
+            standing = await context.store.put(rewrite)
         review = PeerReview(
             reviewer=seat["member"],
             shown=shown,
-            critiques=asked.value.critiques,
-            ranking=tuple(shown[number - 1] for number in asked.value.ranking),
+            critiques=reply.value.critiques,
+            ranking=tuple(shown[number - 1] for number in reply.value.ranking),
             rewrite=standing,
             kept=kept,
             **common,
         )
         return {**seat, "standing": standing, "review": await context.store.put(review)}
 
-    seats = await gathered(map(one, state["seats"]))
-    left = await _pool(seats, context, "standing")
-    all_voted = len(_of("choice", seats)) == len(seats)
-    votes_stand = all_voted and not _of("lost", seats) and _substances(left) == _substances(pool)
+    seats = await gathered(map(compare_candidates, state["seats"]))
+    new_pool = await _pool(seats, context, "standing")
+    all_voted = len(_ids("choice", seats)) == len(seats)
+    votes_stand = all_voted and not _ids("lost", seats) and _substances(new_pool) == _substances(pool)
     if not votes_stand:
         seats = [_without(seat, "choice") for seat in seats]
     return {
         "seats": seats,
-        "candidates": _added(state.get("candidates", []), _of("standing", seats)),
-        "reviews": _added(state.get("reviews", []), _of("review", seats)),
-        "lost": _added(state.get("lost", []), _of("lost", seats)),
-        "settled": not options.published and (votes_stand or len(left) < 2),
+        "candidates": _added(state.get("candidates", []), _ids("standing", seats)),
+        "reviews": _added(state.get("reviews", []), _ids("review", seats)),
+        "lost": _added(state.get("lost", []), _ids("lost", seats)),
+        "settled": not options.published and (votes_stand or len(new_pool) < 2),
     }
 
 
@@ -137,34 +184,34 @@ async def vote(state: State, runtime: Runtime[Context]) -> State:
     sample = await context.store.get(Sample, state["sample"])
     pool = await _pool(state["seats"], context, "standing")
 
-    async def one(seat: Seat) -> Seat:
-        shown = _ordered(pool, state, seat, context, sample, "vote")
+    async def cast_vote(seat: Seat) -> Seat:
+        shown = _shown_order(pool, state, seat, context, sample, "vote")
         texts = [pool[id].text for id in shown]
-        what = vote_for_best(sample, texts, request=options.request, published=options.published)
-        asked = await context.ask(what, model=seat["member"])
-        seat = await _heard(seat, asked, sample, context, cycle=state["cycle"], part="vote")
-        if asked.value is None or asked.provenance is None:
+        ask = vote_for_best(sample, texts, request=options.request, published=options.published)
+        reply = await context.ask(ask, model=seat["member"])
+        seat = await _with_reply(seat, reply, sample, context, cycle=state["cycle"], part="vote")
+        if reply.value is None or reply.provenance is None:
             return seat
-        given = PeerVote(
+        ballot = PeerVote(
             sample=sample.digest,
             voter=seat["member"],
             cycle=state["cycle"],
             shown=shown,
-            critiques=asked.value.critiques,
-            place=asked.value.best,
-            choice=shown[asked.value.best - 1],
-            equal=() if options.published else tuple(shown[number - 1] for number in asked.value.equal),
-            rationale=asked.value.rationale,
-            provenance=asked.provenance,
+            critiques=reply.value.critiques,
+            place=reply.value.best,
+            choice=shown[reply.value.best - 1],
+            equal=() if options.published else tuple(shown[number - 1] for number in reply.value.equal),
+            rationale=reply.value.rationale,
+            provenance=reply.provenance,
         )
-        vote = await context.store.put(given)
-        return {**seat, "choice": given.choice, "equal": list(given.equal), "vote": vote}
+        id = await context.store.put(ballot)
+        return {**seat, "choice": ballot.choice, "equal": list(ballot.equal), "vote": id}
 
-    seats = await gathered(map(one, state["seats"]))
+    seats = await gathered(map(cast_vote, state["seats"]))
     return {
         "seats": seats,
-        "votes": _added(state.get("votes", []), _of("vote", seats)),
-        "lost": _added(state.get("lost", []), _of("lost", seats)),
+        "votes": _added(state.get("votes", []), _ids("vote", seats)),
+        "lost": _added(state.get("lost", []), _ids("lost", seats)),
     }
 
 
@@ -172,33 +219,139 @@ async def tally(state: State, runtime: Runtime[Context]) -> State:
     """Count the votes by text: accept, go into the next cycle with what each member wrote or kept, or end divided."""
     options = _options(runtime.context)
     choices = {seat["member"]: (seat["choice"], *seat.get("equal", ())) for seat in state["seats"] if "choice" in seat}
-    held = _of("standing", state["seats"])
-    if state["settled"] and not choices and len(held) >= MIN_VOTES:
-        return {"verdict": "accepted", "chosen": held[0], "agreement": "unanimous"}
+    standing = _ids("standing", state["seats"])
+    if state["settled"] and not choices and len(standing) >= MIN_VOTES:
+        return {"verdict": "accepted", "chosen": standing[0], "agreement": "unanimous"}
     last = state["cycle"] >= options.cycles or (state["settled"] and len(choices) >= MIN_VOTES)
-    found = agreed(choices, options.accept, last=last)
-    if found is not None:
-        return {"verdict": "accepted", "chosen": found[0], "agreement": found[1]}
+    agreement = agreed(choices, options.accept, last=last)
+    if agreement is not None:
+        chosen, rule = agreement
+        return {"verdict": "accepted", "chosen": chosen, "agreement": rule}
     if last:
         return {"verdict": "discarded" if len(choices) >= MIN_VOTES else "incomplete"}
     return {"cycle": state["cycle"] + 1, "seats": [_next(seat) for seat in state["seats"]]}
 
 
+async def conclude(state: State, runtime: Runtime[Context]) -> State:
+    """Write the record and, where the panel agreed, the golden caption with the origin of each of its sentences."""
+    context = runtime.context
+    options = _options(context)
+    sample = await context.store.get(Sample, state["sample"])
+    candidates = {id: await context.store.get(Candidate, id) for id in state.get("candidates", [])}
+    lost = [await context.store.get(LostTurn, id) for id in state.get("lost", [])]
+    verdict = state.get("verdict") or "incomplete"
+    golden: str | None = None
+    if verdict == "accepted":
+        golden = await context.store.put(_golden_caption(state, options, sample, candidates))
+    missing = _missing_turns(lost) if verdict == "incomplete" else []
+    record = ReviewRecord(
+        sample=sample.digest,
+        panel=options.panel,
+        rule=options.accept,
+        verdict=verdict,
+        cycles=state["cycle"] if state.get("reviews") else 0,
+        reason=_reason(state, verdict, missing),
+        candidates=tuple(state.get("candidates", [])),
+        reviews=tuple(state.get("reviews", [])),
+        votes=tuple(state.get("votes", [])),
+        lost=tuple(state.get("lost", [])),
+        tally=dict(sorted(Counter(_ids("choice", state["seats"])).items())),
+        golden=golden,
+        failed_member=missing[0].member if missing else None,
+        failure=missing[0].failure if missing else None,
+    )
+    ids = [await context.store.put(record)]
+    if golden is not None:
+        ids.append(golden)
+    ids += [*record.candidates, *record.reviews, *record.votes, *record.lost]
+    end: State = {"result": ids, "calls": [key for seat in state["seats"] for key in seat.get("calls", [])]}
+    if missing:
+        return {**end, "failed": missing[0].failure, "reason": record.reason}
+    return end
+
+
+def _missing_turns(lost: Sequence[LostTurn]) -> list[LostTurn]:
+    """Return the turns for want of which a review is incomplete: those that were lost last, first open and then unheard ones."""
+    last = [turn for turn in lost if (turn.cycle, turn.part) == (lost[-1].cycle, lost[-1].part)]
+    return sorted(last, key=lambda turn: (turn.failure not in OPEN_KINDS, turn.failure not in NOT_HEARD))
+
+
+def _supporters(state: State) -> int:
+    """Return how many members take the chosen text for the best, alone or among others."""
+    chosen = state.get("chosen", "")
+    return sum(chosen in (seat["choice"], *seat.get("equal", ())) for seat in state["seats"] if "choice" in seat)
+
+
+def _reason(state: State, verdict: Verdict, missing: Sequence[LostTurn]) -> str:
+    if missing:
+        reasons: list[str] = []
+        for turn in missing:
+            reasons.append(turn.reason if turn.failure in OPEN_KINDS else f"{turn.member} failed: {turn.reason}")
+        return "; ".join(reasons)[:500]
+    choices = _ids("choice", state["seats"])
+    after = f"after cycle {state['cycle']}"
+    if not choices:
+        return f"one text {after}: nothing was left to vote on"
+    votes = ", ".join(str(count) for _, count in Counter(choices).most_common())
+    text = f"still divided {after}: votes {votes}"
+    if verdict == "accepted":
+        text = f"votes {votes} {after}"
+        others = _supporters(state) - choices.count(state["chosen"])
+        if others:
+            text += f", {others} more find it equally good"
+    lost = len(state["seats"]) - len(choices)
+    return f"{text}, {lost} lost" if lost else text
+
+
+def _golden_caption(
+    state: State, options: ReviewOptions, sample: Sample, candidates: Mapping[str, Candidate]
+) -> GoldenCaption:
+    chosen = candidates[state["chosen"]]
+    voters = len(_ids("choice", state["seats"]))
+    texts = {id: Text(candidate.text, candidate.sources) for id, candidate in candidates.items()}
+    origins: list[Origin] = []
+    for traced in trace_sentences(state["chosen"], texts):
+        source = candidates[traced.text]
+        origins.append(
+            Origin(
+                sentence=traced.sentence,
+                candidate=traced.text,
+                author=source.author,
+                cycle=source.cycle,
+                likeness=round(traced.likeness, 4),
+                also=tuple(candidates[id].author for id in traced.also),
+            )
+        )
+    return GoldenCaption(
+        sample=sample.digest,
+        sample_id=sample.id,
+        text=chosen.text,
+        candidate=state["chosen"],
+        author=chosen.author,
+        cycle=state["cycle"],
+        agreement=state.get("agreement") or "unanimous",
+        panel=options.panel,
+        votes=_supporters(state),
+        lost=len(options.panel) - voters if voters else 0,
+        origins=tuple(origins),
+    )
+
+
 async def after_describing(state: State) -> Literal["compare", "conclude"]:
     """Go on, or conclude as incomplete where a reply did not come or nobody has a draft."""
-    return "conclude" if not_heard(state) or not _of("candidate", state["seats"]) else "compare"
+    return "conclude" if _not_heard(state) or not _ids("candidate", state["seats"]) else "compare"
 
 
 async def after_comparing(state: State) -> Literal["vote", "tally", "conclude"]:
     """Have the panel vote, if there is something to vote on, or conclude as incomplete."""
-    if not_heard(state):
+    if _not_heard(state):
         return "conclude"
     return "tally" if state["settled"] else "vote"
 
 
 async def after_voting(state: State) -> Literal["tally", "conclude"]:
     """Count the votes, or conclude as incomplete."""
-    return "conclude" if not_heard(state) else "tally"
+    return "conclude" if _not_heard(state) else "tally"
 
 
 async def after_tally(state: State) -> Literal["compare", "conclude"]:
@@ -223,64 +376,70 @@ def _options(context: Context) -> ReviewOptions:
     return own_options(context, ReviewOptions, "a peer review")
 
 
+def _not_heard(state: State) -> bool:
+    """Return whether a member was not heard to whom a reply may still come."""
+    return any("failed" in seat for seat in state["seats"])
+
+
 def _draw_of(options: ReviewOptions, member: str) -> int:
     """Return which draw a member's draft is: members that are one model under several names write several drafts."""
-    places = [(ref.model, ref.endpoint) for ref in map(options.ref, options.panel)]
-    seat = options.panel.index(member)
-    return places[:seat].count(places[seat])
+    models = [(ref.model, ref.endpoint) for ref in map(options.ref, options.panel)]
+    position = options.panel.index(member)
+    return models[:position].count(models[position])
 
 
 async def _pool(
     seats: Sequence[Seat], context: Context, which: Literal["candidate", "standing"]
 ) -> dict[str, Candidate]:
     """Return the members' candidates by id, in the panel's order; of those that are one text the first."""
-    found: dict[str, tuple[str, Candidate]] = {}
-    for id in dict.fromkeys(_of(which, seats)):
-        one = await context.store.get(Candidate, id)
-        found.setdefault(substance(one.text), (id, one))
-    return dict(found.values())
+    pool: dict[str, tuple[str, Candidate]] = {}
+    for id in dict.fromkeys(_ids(which, seats)):
+        candidate = await context.store.get(Candidate, id)
+        pool.setdefault(substance(candidate.text), (id, candidate))
+    return dict(pool.values())
 
 
-def _ordered(
-    pool: dict[str, Candidate], state: State, seat: Seat, context: Context, sample: Sample, step: str
+def _shown_order(
+    pool: Collection[str], state: State, seat: Seat, context: Context, sample: Sample, step: str
 ) -> tuple[str, ...]:
     """Return the candidates in the order in which a member sees them."""
-    place = ("shown", context.seed, sample.cluster, seat["member"], state["cycle"], step)
-    drawn = {id: unit_interval(*place, number) for number, id in enumerate(pool)}
-    return tuple(sorted(drawn, key=lambda id: drawn[id]))
+    key = ("shown", context.seed, sample.cluster, seat["member"], state["cycle"], step)
+    draws = {id: unit_interval(*key, number) for number, id in enumerate(pool)}
+    return tuple(sorted(draws, key=lambda id: draws[id]))
 
 
-def _kept(said: CandidateComparison, shown: Sequence[str], pool: dict[str, Candidate]) -> str | None:
+def _kept_candidate(comparison: CandidateComparison, shown: Sequence[str], pool: Mapping[str, Candidate]) -> str | None:
     """Return the candidate that a reviewer keeps, or writes down once more; None where its rewrite is a text of its own."""
-    if said.keep is not None:
-        return shown[said.keep - 1]
-    return next((id for id, one in pool.items() if substance(one.text) == substance(said.rewrite)), None)
+    if comparison.keep is not None:
+        return shown[comparison.keep - 1]
+    rewrite = substance(comparison.rewrite)
+    return next((id for id, candidate in pool.items() if substance(candidate.text) == rewrite), None)
 
 
-def _substances(pool: dict[str, Candidate]) -> set[str]:
-    return {substance(one.text) for one in pool.values()}
+def _substances(pool: Mapping[str, Candidate]) -> set[str]:
+    return {substance(candidate.text) for candidate in pool.values()}
 
 
-async def _heard(
-    seat: Seat, asked: AskResult[Any], sample: Sample, context: Context, *, cycle: int, part: Part
+async def _with_reply(
+    seat: Seat, reply: AskResult[Any], sample: Sample, context: Context, *, cycle: int, part: Part
 ) -> Seat:
     """Return the seat with the calls of what its member was asked and, where that came to nothing, the lost turn."""
-    heard: Seat = {**seat, "calls": [*seat.get("calls", []), *asked.calls]}
-    if asked.failed is None:
-        return heard
-    lost = LostTurn(
+    seat = {**seat, "calls": [*seat.get("calls", []), *reply.calls]}
+    if reply.failed is None:
+        return seat
+    turn = LostTurn(
         sample=sample.digest,
         member=seat["member"],
         cycle=cycle,
         part=part,
-        failure=asked.failed.kind,
-        reason=asked.failed.reason,
-        call=asked.call or "",
+        failure=reply.failed.kind,
+        reason=reply.failed.reason,
+        call=reply.call or "",
     )
-    heard["lost"] = await context.store.put(lost)
-    if asked.failed.kind in NOT_HEARD or _options(context).published:
-        heard["failed"] = asked.failed.kind
-    return heard
+    seat["lost"] = await context.store.put(turn)
+    if reply.failed.kind in NOT_HEARD or _options(context).published:
+        seat["failed"] = reply.failed.kind
+    return seat
 
 
 def _next(seat: Seat) -> Seat:
@@ -293,10 +452,10 @@ def _without(seat: Seat, *names: str) -> Seat:
     return cast("Seat", {name: value for name, value in seat.items() if name not in names})
 
 
-def _of(name: Literal["candidate", "standing", "review", "vote", "choice", "lost"], seats: Sequence[Seat]) -> list[str]:
+def _ids(name: SeatKey, seats: Sequence[Seat]) -> list[str]:
     """Return what the members have of one kind, in the panel's order."""
     return [seat[name] for seat in seats if name in seat]
 
 
-def _added(known: Sequence[str], more: Sequence[str]) -> list[str]:
-    return list(dict.fromkeys([*known, *more]))
+def _added(ids: Sequence[str], more: Sequence[str]) -> list[str]:
+    return list(dict.fromkeys([*ids, *more]))

@@ -68,7 +68,7 @@ def thread_id(run: str, item: str) -> str:
 
 
 async def hold(graph: Graph, item: str, thread: str) -> bool:
-    """Bring a thread to where it waits for a person; whether it waits there (and has not gone on already)."""
+    """Bring a thread to where it waits for a person; return whether it waits, and has not gone on already."""
     config = _config(thread)
     state = await graph.aget_state(config)
     if state.created_at is None or (state.tasks and not state.interrupts):

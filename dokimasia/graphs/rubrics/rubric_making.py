@@ -13,6 +13,7 @@ dissent; of a pool those who answered count. Every step is checkpointed; the sta
 
 import itertools
 import operator
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal, TypedDict
 
 from langgraph.graph import END, START, StateGraph
@@ -21,19 +22,26 @@ from langgraph.runtime import Runtime
 from dokimasia.agents import AskResult, rubrics
 from dokimasia.agents.candidate import answer_question
 from dokimasia.agents.density import classify_domain
+from dokimasia.algorithms.rubric_checks import rubric_problems
 from dokimasia.domain.judgement import Provenance, Response
 from dokimasia.domain.rubric import (
+    DISSENTS,
+    CheckedRubric,
+    DroppedRubric,
+    PanelVerdict,
+    Rubric,
     RubricDraft,
     RubricOptions,
     RubricSet,
     RubricSource,
+    Stream,
+    WrittenRubric,
 )
 from dokimasia.domain.sample import Sample
 from dokimasia.errors import ConfigError
 from dokimasia.graphs.context import Context, Failure, failed_update, own_options
 from dokimasia.graphs.reasking import first_open, gathered
-from dokimasia.graphs.rubrics import trying
-from dokimasia.graphs.rubrics.settling import as_rubric, faults, kept_by_rules, mended, settled
+from dokimasia.graphs.rubrics import validation
 from dokimasia.graphs.versions import VERSIONS
 
 NAME = "rubric_making"
@@ -73,13 +81,11 @@ async def classify(state: State, runtime: Runtime[Context]) -> State:
     source = await context.store.get(RubricSource, id)
     if source.domain is not None:
         return {"source": id, "calls": []}
-    asked = await context.ask(classify_domain(sample), node="classify")
-    if asked.value is None:
-        return {"calls": asked.calls, **failed_update(asked.failure)}
-    return {
-        "source": await context.store.put(source.model_copy(update={"domain": asked.value})),
-        "calls": asked.calls,
-    }
+    reply = await context.ask(classify_domain(sample), node="classify")
+    if reply.value is None:
+        return {"calls": reply.calls, **failed_update(reply.failure)}
+    source = source.model_copy(update={"domain": reply.value})
+    return {"source": await context.store.put(source), "calls": reply.calls}
 
 
 async def write_must_right(state: State, runtime: Runtime[Context]) -> State:
@@ -87,16 +93,16 @@ async def write_must_right(state: State, runtime: Runtime[Context]) -> State:
     context = runtime.context
     sample = await context.store.get(Sample, state["sample"])
     source = await context.store.get(RubricSource, state["source"])
-    domain = source.domain
-    if domain is None:
+    if source.domain is None:
         raise ValueError("the domain is known once it was asked for")
-    asked = await context.ask(rubrics.write_must_right(sample, source.caption, domain), node="write_must_right")
-    if asked.value is None:
-        return {"calls": asked.calls, **failed_update(asked.failure)}
+    ask = rubrics.write_must_right(sample, source.caption, source.domain)
+    reply = await context.ask(ask, node="write_must_right")
+    if reply.value is None:
+        return {"calls": reply.calls, **failed_update(reply.failure)}
     draft = RubricDraft(
-        rubrics=tuple(as_rubric("must_right", one) for one in asked.value), provenance=_provenance(asked)
+        rubrics=tuple(_as_rubric("must_right", written) for written in reply.value), provenance=_provenance(reply)
     )
-    return {"draft": await context.store.put(draft), "calls": asked.calls}
+    return {"draft": await context.store.put(draft), "calls": reply.calls}
 
 
 async def answer_pool(state: State, runtime: Runtime[Context]) -> State:
@@ -104,20 +110,21 @@ async def answer_pool(state: State, runtime: Runtime[Context]) -> State:
     context = runtime.context
     options = _options(context)
     sample = await context.store.get(Sample, state["sample"])
-    what = answer_question(sample, repeat=POOL_DRAW, plain=True)
-    asked = await gathered(context.ask(what, model=name) for name in options.pool)
-    calls = [call for one in asked for call in one.calls]
-    answered = [(name, one.value) for name, one in zip(options.pool, asked, strict=True) if one.value is not None]
-    failures = [one.failure for one in asked if one.failed is not None]
-    spent = first_open(failures)
-    if spent is not None or not answered:
-        return {"calls": calls, **failed_update(spent or failures[0])}
-    return {
-        "responses": [await context.store.put(response) for _, response in answered],
-        "answered": [name for name, _ in answered],
-        "unheard": [name for name, one in zip(options.pool, asked, strict=True) if one.value is None],
-        "calls": calls,
-    }
+    ask = answer_question(sample, repeat=POOL_DRAW, plain=True)
+    replies = await gathered(context.ask(ask, model=name) for name in options.pool)
+    calls = [call for reply in replies for call in reply.calls]
+    failures = [reply.failure for reply in replies if reply.failed is not None]
+    open_failure = first_open(failures)
+    if open_failure is not None or len(failures) == len(replies):
+        return {"calls": calls, **failed_update(open_failure or failures[0])}
+    update: State = {"responses": [], "answered": [], "unheard": [], "calls": calls}
+    for name, reply in zip(options.pool, replies, strict=True):
+        if reply.value is None:
+            update["unheard"].append(name)
+        else:
+            update["responses"].append(await context.store.put(reply.value))
+            update["answered"].append(name)
+    return update
 
 
 async def mine_easy_wrong(state: State, runtime: Runtime[Context]) -> State:
@@ -126,20 +133,17 @@ async def mine_easy_wrong(state: State, runtime: Runtime[Context]) -> State:
     source = await context.store.get(RubricSource, state["source"])
     draft = await context.store.get(RubricDraft, state["draft"])
     responses = [await context.store.get(Response, id) for id in state["responses"]]
-    what = rubrics.mine_easy_wrong(source.caption, [response.text for response in responses])
-    asked = await context.ask(what, node="mine_easy_wrong")
-    if asked.value is None:
-        return {"calls": asked.calls, **failed_update(asked.failure)}
-    names = state["answered"]
-    mined = [
-        as_rubric("easy_wrong", one).model_copy(
-            update={"support": tuple(names[number - 1] for number in one.responses)}
-        )
-        for one in asked.value
-    ]
-    provenance = (*draft.provenance, *_provenance(asked))
+    ask = rubrics.mine_easy_wrong(source.caption, [response.text for response in responses])
+    reply = await context.ask(ask, node="mine_easy_wrong")
+    if reply.value is None:
+        return {"calls": reply.calls, **failed_update(reply.failure)}
+    mined: list[Rubric] = []
+    for written in reply.value:
+        support = tuple(state["answered"][number - 1] for number in written.responses)
+        mined.append(_as_rubric("easy_wrong", written).model_copy(update={"support": support}))
+    provenance = (*draft.provenance, *_provenance(reply))
     draft = draft.model_copy(update={"rubrics": (*draft.rubrics, *mined), "provenance": provenance})
-    return {"draft": await context.store.put(draft), "calls": asked.calls}
+    return {"draft": await context.store.put(draft), "calls": reply.calls}
 
 
 async def try_out(state: State, runtime: Runtime[Context]) -> State:
@@ -150,13 +154,13 @@ async def try_out(state: State, runtime: Runtime[Context]) -> State:
         return {}
     sample = await context.store.get(Sample, state["sample"])
     source = await context.store.get(RubricSource, state["source"])
-    half = await _responses(state, context, sample, chosen_by=True)
-    idle, shown, heard = await trying.try_rubrics(context, sample, source.caption, draft.rubrics, half)
-    if heard.spent is not None:
-        return {"calls": heard.calls, **failed_update(heard.spent)}
-    provenance = (*draft.provenance, *heard.provenance)
-    draft = draft.model_copy(update={"idle": idle, "shown": shown, "provenance": provenance})
-    return {"draft": await context.store.put(draft), "calls": heard.calls}
+    half = await _half_of_pool(state, context, sample, chosen_by=True)
+    trial = await validation.try_rubrics(context, sample, source.caption, draft.rubrics, half)
+    if trial.asked.open_failure is not None:
+        return {"calls": trial.asked.calls, **failed_update(trial.asked.open_failure)}
+    provenance = (*draft.provenance, *trial.asked.provenance)
+    draft = draft.model_copy(update={"idle": trial.idle, "shown": trial.captions, "provenance": provenance})
+    return {"draft": await context.store.put(draft), "calls": trial.asked.calls}
 
 
 async def check(state: State, runtime: Runtime[Context]) -> State:
@@ -165,7 +169,7 @@ async def check(state: State, runtime: Runtime[Context]) -> State:
     if not state.get("mended"):
         return {}
     draft = await context.store.get(RubricDraft, state["draft"])
-    draft = kept_by_rules(draft, silent_gate=context.options.published)
+    draft = _without_rule_breakers(draft, silent_gate=context.options.published)
     return {"draft": await context.store.put(draft)}
 
 
@@ -173,27 +177,27 @@ async def repair(state: State, runtime: Runtime[Context]) -> State:
     """Send what breaks a rule or tests nothing back to the judge, once; a judge that fails at it leaves it as it is."""
     context = runtime.context
     draft = await context.store.get(RubricDraft, state["draft"])
-    texts = faults(draft, silent_gate=context.options.published)
-    if not texts:
+    problems = _problems(draft, silent_gate=context.options.published)
+    if not problems:
         return {"mended": True}
     sample = await context.store.get(Sample, state["sample"])
     source = await context.store.get(RubricSource, state["source"])
-    half = await _responses(state, context, sample, chosen_by=True)
-    what = rubrics.repair_rubrics(
+    half = await _half_of_pool(state, context, sample, chosen_by=True)
+    ask = rubrics.repair_rubrics(
         draft.rubrics,
         source.caption,
-        texts,
-        replaced=[place + 1 for place in draft.idle],
+        problems,
+        replaced=[position + 1 for position in draft.idle],
         responses=list(half.values()),
     )
-    asked = await context.ask(what, node="repair")
-    if asked.value is None:
-        if asked.failure.open:
-            return {"calls": asked.calls, **failed_update(asked.failure)}
-        return {"mended": True, "calls": asked.calls}
-    draft = mended(draft, texts, asked.value, list(half))
-    draft = draft.model_copy(update={"provenance": (*draft.provenance, *_provenance(asked))})
-    return {"draft": await context.store.put(draft), "mended": True, "calls": asked.calls}
+    reply = await context.ask(ask, node="repair")
+    if reply.value is None:
+        if reply.failure.open:
+            return {"calls": reply.calls, **failed_update(reply.failure)}
+        return {"mended": True, "calls": reply.calls}
+    draft = _repaired(draft, problems, reply.value, list(half))
+    draft = draft.model_copy(update={"provenance": (*draft.provenance, *_provenance(reply))})
+    return {"draft": await context.store.put(draft), "mended": True, "calls": reply.calls}
 
 
 async def cross_check(state: State, runtime: Runtime[Context]) -> State:
@@ -203,42 +207,50 @@ async def cross_check(state: State, runtime: Runtime[Context]) -> State:
     source = await context.store.get(RubricSource, state["source"])
     draft = await context.store.get(RubricDraft, state["draft"])
     panel = options.panel if draft.rubrics else ()
-    what = rubrics.cross_check(draft.rubrics, source.caption)
-    asked = await gathered(context.ask(what, model=name) for name in panel)
-    calls = [call for one in asked for call in one.calls]
-    spent = first_open(one.failed for one in asked)
-    if spent is not None:
-        return {"calls": calls, **failed_update(spent)}
-    heard = {name: one.value for name, one in zip(panel, asked, strict=True) if one.value is not None}
-    kept, dropped = settled(draft, heard)
-    unheard = [*state.get("unheard", ()), *(name for name in panel if name not in heard)]
-    made = RubricSet(
+    ask = rubrics.cross_check(draft.rubrics, source.caption)
+    replies = await gathered(context.ask(ask, model=name) for name in panel)
+    calls = [call for reply in replies for call in reply.calls]
+    open_failure = first_open(reply.failed for reply in replies)
+    if open_failure is not None:
+        return {"calls": calls, **failed_update(open_failure)}
+    checks: dict[str, Sequence[CheckedRubric]] = {}
+    unheard = list(state.get("unheard", ()))
+    provenance = list(draft.provenance)
+    for name, reply in zip(panel, replies, strict=True):
+        provenance += _provenance(reply)
+        if reply.value is None:
+            unheard.append(name)
+        else:
+            checks[name] = reply.value
+    accepted, dropped = _panel_decision(draft, checks)
+    rubric_set = RubricSet(
         **dict(source),
-        rubrics=tuple(rubric for rubric, _ in kept),
-        verdicts=tuple(said for _, said in kept),
+        rubrics=tuple(rubric for rubric, _ in accepted),
+        verdicts=tuple(verdicts for _, verdicts in accepted),
         dropped=(*draft.dropped, *dropped),
         pool=tuple(state["answered"]),
-        panel=tuple(heard),
+        panel=tuple(checks),
         unheard=tuple(dict.fromkeys(unheard)),
-        provenance=(*draft.provenance, *(one.provenance for one in asked if one.provenance is not None)),
+        provenance=tuple(provenance),
     )
-    return {"made": await context.store.put(made), "calls": calls}
+    return {"made": await context.store.put(rubric_set), "calls": calls}
 
 
 async def measure(state: State, runtime: Runtime[Context]) -> State:
     """Measure what the set catches, on planted errors and responses that had no part in choosing it."""
     context = runtime.context
-    made = await context.store.get(RubricSet, state["made"])
-    if not made.rubrics:
+    rubric_set = await context.store.get(RubricSet, state["made"])
+    if not rubric_set.rubrics:
         return {"result": [state["made"]]}
     sample = await context.store.get(Sample, state["sample"])
     draft = await context.store.get(RubricDraft, state["draft"])
-    other = await _responses(state, context, sample, chosen_by=False)
-    tried, heard = await trying.measure(context, sample, made, other, draft.shown)
-    if heard.spent is not None:
-        return {"calls": heard.calls, **failed_update(heard.spent)}
-    made = made.model_copy(update={"tried": tried, "provenance": (*made.provenance, *heard.provenance)})
-    return {"result": [await context.store.put(made)], "calls": heard.calls}
+    half = await _half_of_pool(state, context, sample, chosen_by=False)
+    tried, asked = await validation.measure(context, sample, rubric_set, half, draft.shown)
+    if asked.open_failure is not None:
+        return {"calls": asked.calls, **failed_update(asked.open_failure)}
+    provenance = (*rubric_set.provenance, *asked.provenance)
+    rubric_set = rubric_set.model_copy(update={"tried": tried, "provenance": provenance})
+    return {"result": [await context.store.put(rubric_set)], "calls": asked.calls}
 
 
 async def unless_failed(state: State) -> Literal["go", "stop"]:
@@ -267,12 +279,12 @@ def build() -> StateGraph[State, Context]:
     ):
         graph.add_node(node)
     graph.add_edge(START, "classify")
-    ways = [
+    edges = [
         *itertools.pairwise(("classify", "write_must_right", "answer_pool", "mine_easy_wrong", "try_out", "check")),
         ("repair", "check"),
         ("cross_check", "measure"),
     ]
-    for before, after in ways:
+    for before, after in edges:
         graph.add_conditional_edges(before, unless_failed, {"go": after, "stop": END})
     graph.add_conditional_edges("check", after_check)
     graph.add_edge("measure", END)
@@ -283,12 +295,101 @@ def _options(context: Context) -> RubricOptions:
     return own_options(context, RubricOptions, "the making of rubrics")
 
 
-async def _responses(state: State, context: Context, sample: Sample, *, chosen_by: bool) -> dict[str, str]:
+async def _half_of_pool(state: State, context: Context, sample: Sample, *, chosen_by: bool) -> dict[str, str]:
     """Return the texts, by the name of their model, of the half of the pool that rubrics are tried on, or of the other."""
-    half = trying.halves(state["answered"], sample.id, context.seed)[0 if chosen_by else 1]
-    found = [await context.store.get(Response, state["responses"][place]) for place in half]
-    return {state["answered"][place]: response.text for place, response in zip(half, found, strict=True)}
+    tried_on, measured_on = validation.halves(state["answered"], sample.id, context.seed)
+    texts: dict[str, str] = {}
+    for position in tried_on if chosen_by else measured_on:
+        response = await context.store.get(Response, state["responses"][position])
+        texts[state["answered"][position]] = response.text
+    return texts
 
 
-def _provenance(asked: AskResult[Any]) -> tuple[Provenance, ...]:
-    return () if asked.provenance is None else (asked.provenance,)
+def _provenance(reply: AskResult[Any]) -> tuple[Provenance, ...]:
+    return () if reply.provenance is None else (reply.provenance,)
+
+
+def _as_rubric(stream: Stream, written: WrittenRubric) -> Rubric:
+    """Return a rubric as a judge wrote it, without the responses that it names."""
+    return Rubric(
+        stream=stream,
+        statement=written.statement,
+        polarity=written.polarity,
+        kind=written.kind,
+        evidence=written.evidence,
+    )
+
+
+def _problems(draft: RubricDraft, *, silent_gate: bool) -> dict[int, list[str]]:
+    """Return what is wrong with rubrics, by number from 1: the rules that they break, and that they test nothing."""
+    problems: dict[int, list[str]] = {}
+    for problem in rubric_problems(draft.rubrics, silent_gate=silent_gate):
+        problems.setdefault(problem.place + 1, []).append(problem.text)
+    for position, reason in draft.idle.items():
+        problems.setdefault(position + 1, []).append(f"it tests nothing: {reason}")
+    return problems
+
+
+def _repaired(
+    draft: RubricDraft,
+    problems: Mapping[int, Sequence[str]],
+    replacements: Mapping[int, WrittenRubric | None],
+    names: Sequence[str],
+) -> RubricDraft:
+    """Return the draft after its mending.
+
+    Args:
+        draft: what was mended.
+        problems: what was wrong, by the number of the rubric.
+        replacements: what the judge wrote for each, None for one that it gave up.
+        names: whose responses it was shown, in their order.
+    """
+    rubrics: list[Rubric] = []
+    dropped = list(draft.dropped)
+    for number, rubric in enumerate(draft.rubrics, start=1):
+        if number not in replacements:
+            rubrics.append(rubric)
+            continue
+        written, idle = replacements[number], number - 1 in draft.idle
+        if written is None or idle:
+            by = "trial" if idle else "rules"
+            dropped.append(DroppedRubric(rubric=rubric, reason="; ".join(problems[number]), by=by))
+        if written is None:
+            continue
+        if idle:
+            support = tuple(names[response - 1] for response in written.responses)
+            changes = {"support": support, "replaced": True}
+        else:
+            changes = {"support": rubric.support, "repaired": True}
+        rubrics.append(_as_rubric(rubric.stream, written).model_copy(update=changes))
+    return draft.model_copy(update={"rubrics": tuple(rubrics), "dropped": tuple(dropped), "idle": {}})
+
+
+def _without_rule_breakers(draft: RubricDraft, *, silent_gate: bool) -> RubricDraft:
+    """Return the draft without the rubrics that still break a rule, each dropped with the reason."""
+    rubrics, dropped = list(draft.rubrics), list(draft.dropped)
+    problems = rubric_problems(rubrics, silent_gate=silent_gate)
+    while problems:
+        position = problems[-1].place
+        reason = "; ".join(problem.text for problem in problems if problem.place == position)
+        dropped.append(DroppedRubric(rubric=rubrics.pop(position), reason=reason, by="rules"))
+        problems = rubric_problems(rubrics, silent_gate=silent_gate)
+    return draft.model_copy(update={"rubrics": tuple(rubrics), "dropped": tuple(dropped)})
+
+
+def _panel_decision(
+    draft: RubricDraft, checks: Mapping[str, Sequence[CheckedRubric]]
+) -> tuple[list[tuple[Rubric, tuple[PanelVerdict, ...]]], list[DroppedRubric]]:
+    """Return the rubrics with their verdicts, and apart those with which two members (or the only one) find a fault."""
+    needed = min(DISSENTS, max(1, len(checks)))
+    accepted: list[tuple[Rubric, tuple[PanelVerdict, ...]]] = []
+    dropped: list[DroppedRubric] = []
+    for position, rubric in enumerate(draft.rubrics):
+        verdicts = tuple(PanelVerdict(member=name, **checked[position]._asdict()) for name, checked in checks.items())
+        dissents = [verdict for verdict in verdicts if verdict.dissents]
+        if len(dissents) >= needed:
+            reason = "; ".join(f"{verdict.member}: {', '.join(verdict.faults)}" for verdict in dissents)
+            dropped.append(DroppedRubric(rubric=rubric, reason=reason, by="panel"))
+        else:
+            accepted.append((rubric, verdicts))
+    return accepted, dropped

@@ -16,6 +16,7 @@ from langgraph.graph import START, StateGraph
 from langgraph.runtime import Runtime
 
 from dokimasia.algorithms.taxonomy import assign, leaves
+from dokimasia.algorithms.trees.formats import from_version, to_version
 from dokimasia.algorithms.trees.growth import (
     balanced,
     count_unplaced,
@@ -25,7 +26,6 @@ from dokimasia.algorithms.trees.growth import (
     thin_out,
 )
 from dokimasia.algorithms.trees.merging import comparisons, parents, unite
-from dokimasia.algorithms.trees.node_link import from_version, to_version
 from dokimasia.algorithms.trees.places import leaf_mapping, place_of
 from dokimasia.domain.capability import TreeEdit, TreeVersion
 from dokimasia.domain.growth import Phase, PhaseReport, Placement, TreeCriterion

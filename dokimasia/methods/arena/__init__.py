@@ -3,10 +3,9 @@
 from functools import partial
 
 from dokimasia.graphs.versions import versions_of
-from dokimasia.methods.arena.accepting import accept
-from dokimasia.methods.arena.request import ArenaPlan, ArenaRequest
-from dokimasia.methods.arena.results import arena_summary
-from dokimasia.methods.duel import COLUMNS, cells, duel_items, with_cases
+from dokimasia.methods.arena.figures import ArenaFigures, figures_of_run
+from dokimasia.methods.arena.request import ArenaPlan, ArenaRequest, accept
+from dokimasia.methods.duel import COLUMNS, cells, duel_items, previews, with_cases
 from dokimasia.runs.lifecycle import run as run_method
 from dokimasia.runs.method import Method, later, lazily
 
@@ -17,11 +16,11 @@ METHOD: Method[ArenaRequest, ArenaPlan] = Method(
     plan=ArenaPlan,
     accept=accept,
     stages=lazily("dokimasia.methods.arena.work", "stages"),
-    drawing=later("dokimasia.methods.arena.blocks", "DRAWING"),
+    drawing=later("dokimasia.methods.arena.report", "DRAWING"),
     report=with_cases,
-    previews=lazily("dokimasia.methods.duel.previews", "previews"),
-    figures=arena_summary,
-    shape=later("dokimasia.methods.arena.shape", "ArenaFigures"),
+    previews=previews,
+    figures=figures_of_run,
+    shape=lambda: ArenaFigures,
     graphs=versions_of("duel"),
     items=duel_items,
     items_shown=False,

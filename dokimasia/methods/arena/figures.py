@@ -1,19 +1,168 @@
-"""From the verdicts of an arena to its tables: ratings, ranks, who wins against whom, places, scores elsewhere."""
+"""The figures of an arena: their models, and how they are computed from its verdicts.
 
-from collections.abc import Mapping, Sequence
+Rewards are from -100 to 100, rates in percent, ratings of mean 1000.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from itertools import combinations
-from typing import Any, NamedTuple
+from random import Random
+from typing import Annotated, Literal, NamedTuple
+
+from pydantic import Field
 
 from dokimasia.algorithms.pairwise import ConnectedModels, PairOutcome, rate_models
-from dokimasia.algorithms.statistics import Interval, adjusted
-from dokimasia.methods.arena.request import Pair
-from dokimasia.methods.duel import DuelRow, places, unasked, verdict_figures
-from dokimasia.runs.figures import counted
+from dokimasia.algorithms.statistics import Interval as Limits
+from dokimasia.algorithms.statistics import adjusted
+from dokimasia.domain.duel import ArenaRound
+from dokimasia.domain.identity import Value
+from dokimasia.methods.arena.request import ArenaPlan, Pair
+from dokimasia.methods.duel import (
+    DuelPlaces,
+    DuelRow,
+    VerdictFigures,
+    complete,
+    duel_rows,
+    interval_of,
+    judgements,
+    place_figures,
+    unasked,
+    verdict_figures,
+    whole_number,
+)
+from dokimasia.report.fields import Count, Display, Failures, Fraction, Interval, NoInterval, Used
+from dokimasia.report.figures import measured, p_value
+from dokimasia.runs.figure_models import DataFigures, Judge
+from dokimasia.runs.figures import heading, paid
+from dokimasia.runs.measures import failures_by_kind
 from dokimasia.runs.reading.correlations import correlations
-from dokimasia.runs.reading.rates import limits, mean, rounded
+from dokimasia.runs.reading.rates import mean, rounded
+from dokimasia.storage.home import Home
+from dokimasia.storage.lookup import find_values
+from dokimasia.storage.results import results
+from dokimasia.storage.runs import Run, run_samples
 
-FEWEST = 3
+FEWEST_CORRELATED = 3
 """Over fewer models a correlation says nothing."""
+
+DRAW = "arena_draw"
+"""The kind of row that keeps a round as it was drawn."""
+
+
+class ArenaModel(VerdictFigures):
+    """One model's figures over all whom it met; intervals clustered by cases that share an image."""
+
+    rating: Annotated[
+        Interval | None,
+        Display("rating", "1000 on average; 400 more: odds of 10 to 1 of winning", write=partial(measured, digits=0)),
+    ] = Field(
+        description="1000 on average over its group, 400 more for odds of 10 to 1 of winning; null where there is no finite one"
+    )
+    group: Annotated[
+        Count,
+        Display("group", "ratings of different groups cannot be compared", write=lambda value, pointer: str(value + 1)),
+    ] = Field(description="place in `groups`: ratings of different groups cannot be compared")
+    ranks: tuple[float, ...] | None = Field(
+        description="in percent of the resamples, how often it comes first, second and so on in its group"
+    )
+    n: Count = Field(description="cases")
+    met: Annotated[
+        tuple[str, ...], Display("met", "models that it met", write=lambda value, pointer: str(len(value)))
+    ] = Field(description="models that it met")
+    words: Annotated[float | None, Display("words", "mean words of an answer", write=whole_number)] = Field(
+        ge=0, description="mean words of its answers"
+    )
+    failures: Failures = Field(description="meetings that failed in any part, by the kind of the first failure")
+
+
+class ArenaGroup(Value):
+    """Models whose ratings can be compared with each other, best first."""
+
+    models: tuple[str, ...]
+    reason: str = Field(description="why there is no finite rating; empty where there is")
+    tie_rate: float | None = Field(description="percent of ties between two models of equal strength")
+
+
+class ArenaPair(VerdictFigures):
+    """Two models, the better one first: the verdicts on it, and how far they are rated apart."""
+
+    first: str
+    second: str
+    n: Annotated[Count, Display("cases")] = Field(
+        description="cases on which they met; 0 where they are compared by way of others alone"
+    )
+    difference: Annotated[
+        Interval | None,
+        Display(
+            "difference",
+            "of their ratings, with its 95 % interval",
+            write=partial(measured, digits=0, signed=True),
+        ),
+    ] = Field(description="rating of the first less the second's; null across groups")
+    p: Annotated[Fraction | None, Display("p", write=p_value)] = Field(
+        description="of no difference; null without a test"
+    )
+    adjusted: Annotated[
+        Fraction | None, Display("adjusted p", "Benjamini and Hochberg, over all pairs", write=p_value)
+    ] = Field(description="p corrected for all pairs")
+
+
+class ArenaCorrelation(Value):
+    """A correlation over models."""
+
+    value: float = Field(ge=-1, le=1)
+    low: float | None = Field(description="lower end of the 95 % interval; null where there is none")
+    high: float | None = Field(description="upper end of the 95 % interval; null where there is none")
+    no_interval: NoInterval = None
+
+
+class BesideScores(Value):
+    """A figure of this arena beside scores elsewhere, over the models that have both."""
+
+    points: dict[str, tuple[float, ...]] = Field(description="by model: the score elsewhere, and the figure")
+    spearman: ArenaCorrelation | None = Field(
+        description="null with fewer than three models, or where one side does not vary"
+    )
+    pearson: ArenaCorrelation | None
+    r_squared: Fraction | None = Field(description="Pearson's correlation squared")
+
+
+class ScoresElsewhere(Value):
+    """The models' scores elsewhere, and how this arena's go with them."""
+
+    scores: dict[str, float]
+    reward: BesideScores
+    rating: BesideScores = Field(description="without correlations where the models are in several groups")
+
+
+class ArenaFigures(Used, DataFigures):
+    """The figures of an arena."""
+
+    samples: Count = Field(description="cases of the run")
+    judge: Judge
+    draw: Literal["all", "swiss"] = Field(description="whether all pairs meet, or those of rounds")
+    rounds: tuple[tuple[tuple[tuple[str, ...], ...], ...], ...] = Field(
+        description="the pairs of each round that was drawn, on either half of the cases"
+    )
+    repeats: int = Field(ge=1, description="answers and judgements a case")
+    judge_sees: Literal["image", "text"] = Field(description="whether the judge was shown the images")
+    models: dict[str, ArenaModel] = Field(description="by name, best first")
+    groups: tuple[ArenaGroup, ...] = Field(description="the strongest first, where they met")
+    pairs: tuple[ArenaPair, ...] = Field(description="that met, or whose ratings can be compared")
+    wins: dict[str, dict[str, float]] = Field(description="percent of verdicts that a model wins against another")
+    places: DuelPlaces | None = Field(description="over all meetings; null where no pair was judged in both orders")
+    elsewhere: ScoresElsewhere | None = Field(default=None, description="only where scores were given")
+
+
+class ArenaTables(Value):
+    """The figures that follow from the verdicts of an arena."""
+
+    models: dict[str, ArenaModel]
+    groups: tuple[ArenaGroup, ...]
+    pairs: tuple[ArenaPair, ...]
+    wins: dict[str, dict[str, float]]
+    places: DuelPlaces | None
+    elsewhere: ScoresElsewhere | None = None
 
 
 class Meeting(NamedTuple):
@@ -28,15 +177,41 @@ class Meeting(NamedTuple):
         return self.row.model, self.other
 
 
-def arena_figures(
+def figures_of_run(home: Home, run: Run) -> ArenaFigures:
+    """Return the figures of an arena; the same stored rows give the same bytes."""
+    plan = ArenaPlan.model_validate(run.options["plan"])
+    stored = [row for row in results(home, run.id) if row.kind == plan.KIND]
+    rounds = drawn_rounds(home, run.id)
+    half_of = halves(home, run.id, plan.seed)
+    items = sum(len(arena_round.halves[half]) for arena_round in rounds for half in half_of.values())
+    if run.status != "done":
+        items += (plan.rounds - len(rounds)) * plan.pairs_a_round * len(half_of)
+    meetings: list[Meeting] = []
+    for stored_row, row in zip(stored, duel_rows(home, run), strict=True):
+        meetings.append(Meeting(row, plan.opponent_of(stored_row)))
+    tables = arena_tables(meetings, plan.names, parts=plan.parts, scores=plan.scores, seed=run.seed)
+    return ArenaFigures(
+        **heading(run, plan),
+        **paid(home, stored),
+        samples=len(half_of),
+        open_items=items * plan.repeats - len(stored),
+        draw=plan.draw,
+        rounds=tuple(arena_round.halves for arena_round in rounds),
+        repeats=plan.repeats,
+        judge_sees=plan.judge_sees,
+        **dict(tables),
+    )
+
+
+def arena_tables(
     meetings: Sequence[Meeting],
     names: Sequence[str],
     *,
     parts: int = 1,
     scores: Mapping[str, float] | None = None,
     seed: int,
-) -> dict[str, Any]:
-    """Return the figures of an arena, ready for JSON: what of `shape.ArenaFigures` follows from its verdicts.
+) -> ArenaTables:
+    """Return the figures of an arena that follow from its verdicts.
 
     Args:
         meetings: in the run's order.
@@ -45,140 +220,186 @@ def arena_figures(
         scores: what models have elsewhere, higher is better.
         seed: of the bootstrap.
     """
-    comparisons, clusters = _comparisons(meetings)
-    groups = rate_models(comparisons, clusters=clusters, models=names, parts=parts, seed=seed)
+    outcomes: list[PairOutcome] = []
+    clusters: list[str] = []
+    for meeting in meetings:
+        for verdict in meeting.row.both or ():  # one order alone would count the place
+            outcomes.append(PairOutcome(*meeting.pair, _winner(verdict)))
+            clusters.append(meeting.row.cluster)
+    groups = rate_models(outcomes, clusters=clusters, models=names, parts=parts, seed=seed)
     models = {name: _model(name, meetings, groups, seed=seed) for name in names}
-    ranked = sorted(models, key=lambda name: (models[name]["group"], -_rating(models[name]), name))
+    ranked = sorted(models, key=lambda name: (models[name].group, -_rating(models[name]), name))
+    models = {name: models[name] for name in ranked}
     pairs = _pairs(meetings, groups, ranked, seed=seed)
-    figures: dict[str, Any] = {
-        "models": {name: models[name] for name in ranked},
-        "groups": [
-            {
-                "models": sorted(group.models, key=ranked.index),
-                "reason": group.reason,
-                "tie_rate": None if group.tie_rate is None else rounded(100 * group.tie_rate),
-            }
+    return ArenaTables(
+        models=models,
+        groups=tuple(
+            ArenaGroup(
+                models=tuple(sorted(group.models, key=ranked.index)),
+                reason=group.reason,
+                tie_rate=None if group.tie_rate is None else rounded(100 * group.tie_rate),
+            )
             for group in groups
-        ],
-        "pairs": pairs,
-        "wins": {name: _wins(name, pairs, ranked) for name in ranked},
-        "places": places([one.row for one in meetings], seed=seed),
-    }
-    return figures | ({} if scores is None else {"elsewhere": _elsewhere(figures["models"], scores)})
+        ),
+        pairs=tuple(pairs),
+        wins={name: _wins(name, pairs, ranked) for name in ranked},
+        places=place_figures([meeting.row for meeting in meetings], seed=seed),
+        elsewhere=None if scores is None else _elsewhere(models, scores),
+    )
 
 
-def _comparisons(meetings: Sequence[Meeting]) -> tuple[list[PairOutcome], list[str]]:
-    """Return who won, with the cluster of the case, where both orders have a verdict: one alone would count the place."""
-    found = [
-        (PairOutcome(*meeting.pair, (verdict > 0) - (verdict < 0)), meeting.row.cluster)
-        for meeting in meetings
-        if (both := meeting.row.both) is not None
-        for verdict in both
-    ]
-    return [one for one, _ in found], [cluster for _, cluster in found]
+def _winner(verdict: int) -> int:
+    """Return 1 where the first of two models is better, -1 where the second is, 0 for a tie."""
+    return (verdict > 0) - (verdict < 0)
 
 
-def _model(name: str, meetings: Sequence[Meeting], groups: Sequence[ConnectedModels], *, seed: int) -> dict[str, Any]:
-    own = [one for one in meetings if name in one.pair]
-    number, group = next((at, group) for at, group in enumerate(groups) if name in group.models)
-    rating = group.ratings.get(name)
-    lengths = {(one.row.sample_id, one.row.repeat): words for one in own if (words := _words(name, one)) is not None}
-    return {
-        "rating": None if rating is None else {"mean": rounded(rating), **limits(group.intervals[name])},
-        "group": number,
-        "ranks": [rounded(100 * share) for share in group.ranks[name]] if name in group.ranks else None,
-        "n": len({one.row.sample_id for one in own}),
-        "met": sorted({other for one in own for other in one.pair} - {name}),
-        **_verdicts(name, own, seed=seed),
-        "words": mean(list(lengths.values())),
-        "failures": counted(one.row.failure for one in own if one.row.failure),
-    }
+def _rating(model: ArenaModel) -> float:
+    return 0.0 if model.rating is None else model.rating.mean
 
 
-def _verdicts(name: str, meetings: Sequence[Meeting], *, seed: int) -> dict[str, Any]:
+def _model(name: str, meetings: Sequence[Meeting], groups: Sequence[ConnectedModels], *, seed: int) -> ArenaModel:
+    own = [meeting for meeting in meetings if name in meeting.pair]
+    number, group = next((number, group) for number, group in enumerate(groups) if name in group.models)
+    words: dict[tuple[str, int], int] = {}
+    met: set[str] = set()
+    for meeting in own:
+        met |= {*meeting.pair}
+        count = _words(name, meeting.row)
+        if count is not None:
+            words[meeting.row.sample_id, meeting.row.repeat] = count
+    ranks = group.ranks.get(name)
+    return ArenaModel(
+        **dict(_verdicts(name, own, seed=seed)),
+        rating=interval_of(group.ratings[name], group.intervals[name]) if name in group.ratings else None,
+        group=number,
+        ranks=None if ranks is None else tuple(rounded(100 * share) for share in ranks),
+        n=len({meeting.row.sample_id for meeting in own}),
+        met=tuple(sorted(met - {name})),
+        words=mean(list(words.values())),
+        failures=failures_by_kind(meeting.row.failure for meeting in own if meeting.row.failure),
+    )
+
+
+def _verdicts(name: str, meetings: Sequence[Meeting], *, seed: int) -> VerdictFigures:
     """Return the figures of the verdicts on a model, whichever side it stood on."""
-    found = [
-        (
-            [None if value is None else value if name == row.model else -value for value in row.verdicts.values()],
-            row.cluster,
-        )
-        for row, _ in meetings
-    ]
-    return verdict_figures(found, seed=seed, unasked=unasked(one.row for one in meetings))
+    answers: list[tuple[list[int | None], str]] = []
+    for row, _ in meetings:
+        sign = 1 if name == row.model else -1
+        verdicts = [None if verdict is None else sign * verdict for verdict in row.verdicts.values()]
+        answers.append((verdicts, row.cluster))
+    return verdict_figures(answers, seed=seed, unasked=unasked(meeting.row for meeting in meetings))
 
 
-def _words(name: str, meeting: Meeting) -> int | None:
+def _words(name: str, row: DuelRow) -> int | None:
     """Return how many words a model's answer has; None where it is not known."""
-    row = meeting.row
-    if name == row.model:
+    if name == row.model or row.words is None:
         return row.words
-    return None if row.words is None or row.longer is None else row.words - row.longer
+    return None if row.longer is None else row.words - row.longer
 
 
 def _pairs(
     meetings: Sequence[Meeting], groups: Sequence[ConnectedModels], ranked: Sequence[str], *, seed: int
-) -> list[dict[str, Any]]:
+) -> list[ArenaPair]:
     """Return every pair that met, or that can be compared, the better one first."""
-    apart = {pair: one for group in groups for pair, one in group.differences.items()}
-    tested = dict(zip(apart, adjusted([one.p_value for one in apart.values()]), strict=True))
-    found: list[dict[str, Any]] = []
+    differences = {pair: difference for group in groups for pair, difference in group.differences.items()}
+    p_values = adjusted([difference.p_value for difference in differences.values()])
+    adjusted_p = dict(zip(differences, p_values, strict=True))
+    pairs: list[ArenaPair] = []
     for first, second in combinations(ranked, 2):
-        own = [one for one in meetings if {*one.pair} == {first, second}]
-        turned = (first, second) not in apart
+        own = [meeting for meeting in meetings if {*meeting.pair} == {first, second}]
+        turned = (first, second) not in differences
         pair = (second, first) if turned else (first, second)
-        difference = apart.get(pair)
-        if not own and difference is None:
+        tested = differences.get(pair)
+        if not own and tested is None:
             continue
-        known: dict[str, Any] = {"difference": None, "p": None, "adjusted": None}
-        if difference is not None:
-            value, interval, p_value = difference
+        difference = p = None
+        if tested is not None:
+            value, interval, p = tested
             if turned:
-                value, interval = -value, Interval(-interval.high, -interval.low, interval.reason)
-            known["difference"] = {"mean": rounded(value), **limits(interval)}
-            known |= {"p": _rounded(p_value), "adjusted": _rounded(tested[pair])}
-        n = len({one.row.sample_id for one in own})
-        found.append({"first": first, "second": second, "n": n, **_verdicts(first, own, seed=seed), **known})
-    return found
+                value, interval = -value, Limits(-interval.high, -interval.low, interval.reason)
+            difference = interval_of(value, interval)
+        pairs.append(
+            ArenaPair(
+                **dict(_verdicts(first, own, seed=seed)),
+                first=first,
+                second=second,
+                n=len({meeting.row.sample_id for meeting in own}),
+                difference=difference,
+                p=_rounded(p),
+                adjusted=_rounded(adjusted_p.get(pair)),
+            )
+        )
+    return pairs
 
 
 def _rounded(p_value: float | None) -> float | None:
     return None if p_value is None else rounded(p_value)
 
 
-def _wins(name: str, pairs: Sequence[Mapping[str, Any]], order: Sequence[str]) -> dict[str, float]:
+def _wins(name: str, pairs: Sequence[ArenaPair], order: Sequence[str]) -> dict[str, float]:
     """Return how often a model wins against each that it met, in percent of the valid verdicts; ties are no wins."""
-    found: dict[str, float] = {}
-    for one in pairs:
-        counts = one["verdicts"]
-        if name in (one["first"], one["second"]) and counts["valid"]:
-            won = ("much_better", "better") if name == one["first"] else ("worse", "much_worse")
-            other = one["second"] if name == one["first"] else one["first"]
-            found[other] = rounded(100 * sum(counts[key] for key in won) / counts["valid"])
-    return dict(sorted(found.items(), key=lambda item: order.index(item[0])))
+    wins: dict[str, float] = {}
+    for pair in pairs:
+        verdicts = pair.verdicts
+        if verdicts.valid and name == pair.first:
+            wins[pair.second] = rounded(100 * (verdicts.much_better + verdicts.better) / verdicts.valid)
+        elif verdicts.valid and name == pair.second:
+            wins[pair.first] = rounded(100 * (verdicts.worse + verdicts.much_worse) / verdicts.valid)
+    return {other: wins[other] for other in order if other in wins}
 
 
-def _elsewhere(models: Mapping[str, Any], scores: Mapping[str, float]) -> dict[str, Any]:
+def _elsewhere(models: Mapping[str, ArenaModel], scores: Mapping[str, float]) -> ScoresElsewhere:
     """Return how rewards and ratings go with scores elsewhere, over the models that have them (figure 6 and D.1)."""
-    found: dict[str, Any] = {"scores": dict(scores)}
-    for name in ("reward", "rating"):
-        points = {
-            model: [scores[model], one[name]["mean"]]
-            for model, one in models.items()
-            if model in scores and one[name] is not None
-        }
-        known = {model for model in points if models[model]["group"] == models[next(iter(points))]["group"]}
-        enough = len(points) >= FEWEST and (name == "reward" or len(known) == len(points))
-        own, other = [one[1] for one in points.values()], [one[0] for one in points.values()]
-        pairs = correlations(own, other, list(points)) if enough else {"pearson": None, "spearman": None}
-        pearson = pairs["pearson"]
-        found[name] = {
-            "points": points,
-            "spearman": pairs["spearman"],
-            "pearson": pearson,
-            "r_squared": None if pearson is None else rounded(pearson["value"] ** 2),
-        }
-    return found
+    rewards = {name: model.reward for name, model in models.items()}
+    ratings = {name: model.rating for name, model in models.items()}
+    groups = {models[name].group for name in scores if name in models and ratings[name] is not None}
+    return ScoresElsewhere(
+        scores=dict(scores),
+        reward=_beside_scores(rewards, scores),
+        rating=_beside_scores(ratings, scores, comparable=len(groups) <= 1),
+    )
 
 
-def _rating(one: Mapping[str, Any]) -> float:
-    return 0.0 if one["rating"] is None else one["rating"]["mean"]
+def _beside_scores(
+    figures: Mapping[str, Interval | None], scores: Mapping[str, float], *, comparable: bool = True
+) -> BesideScores:
+    points: dict[str, tuple[float, float]] = {}
+    for model, figure in figures.items():
+        if model in scores and figure is not None:
+            points[model] = (scores[model], figure.mean)
+    spearman = pearson = r_squared = None
+    if len(points) >= FEWEST_CORRELATED and comparable:
+        own = [figure for _, figure in points.values()]
+        other = [score for score, _ in points.values()]
+        found = correlations(own, other, list(points))
+        if found["spearman"] is not None:
+            spearman = ArenaCorrelation.model_validate(found["spearman"])
+        if found["pearson"] is not None:
+            pearson = ArenaCorrelation.model_validate(found["pearson"])
+            r_squared = rounded(pearson.value**2)
+    return BesideScores(points=points, spearman=spearman, pearson=pearson, r_squared=r_squared)
+
+
+def drawn_rounds(home: Home, run_id: str) -> list[ArenaRound]:
+    """Return the rounds that were drawn, in order."""
+    ids = [row.value_ids[0] for row in results(home, run_id) if row.kind == DRAW]
+    return sorted(find_values(home, ArenaRound, ids).values(), key=lambda arena_round: arena_round.number)
+
+
+def halves(home: Home, run_id: str, seed: int) -> dict[str, int]:
+    """Return which half, 0 or 1, each case belongs to; cases that share an image belong to the same one."""
+    samples = run_samples(home, run_id)
+    clusters = sorted({sample.cluster for sample in samples})
+    Random(seed).shuffle(clusters)
+    half_of = {cluster: number % 2 for number, cluster in enumerate(clusters)}
+    return {sample.sample_id: half_of[sample.cluster] for sample in samples}
+
+
+def outcomes(home: Home, run: Run, plan: ArenaPlan) -> Iterator[tuple[str, str, str, int]]:
+    """Yield of each verdict of meetings judged in both orders the case, both models, and 1, 0 or -1 for the first."""
+    rows = [row for row in results(home, run.id) if row.kind == plan.KIND]
+    judged = judgements(home, rows)
+    for row in rows:
+        opponent = plan.opponent_of(row)
+        for verdict in complete(judgement.verdict for judgement in judged[row.item]):
+            yield row.sample_id, row.model, opponent, _winner(verdict)

@@ -1,6 +1,7 @@
-"""What an arena is asked, and what decides its results."""
+"""The request for an arena, its plan, how it is accepted, and the calls that it will make."""
 
-from collections.abc import Iterator
+import asyncio
+from collections.abc import Iterator, Sequence
 from math import ceil, log2
 from pathlib import Path
 from typing import Annotated, ClassVar, Literal
@@ -8,17 +9,24 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import Field
 
 from dokimasia.algorithms.pairwise import most_rounds
-from dokimasia.errors import ConfigError
-from dokimasia.methods.duel import DuelPlan
+from dokimasia.datasets.annotations import read_ratings
+from dokimasia.domain.call import ModelRef, ModelSpec
+from dokimasia.domain.sample import Sample
+from dokimasia.errors import ConfigError, DataError
+from dokimasia.methods.duel import ANSWER_TOKENS, JUDGED_TOKENS, DuelPlan, DuelRequest
+from dokimasia.methods.duel import accept as accept_duels
+from dokimasia.runs.estimate import INSTRUCTION_TOKENS, Asking, Estimate, added_up, size_of
+from dokimasia.runs.method import Accepted
 from dokimasia.runs.plans import AnswerItem
 from dokimasia.runs.requests import MOST_REPEATS, SHARED_HELP, DataRequest, Judge, Models, Option
 from dokimasia.runs.responses import ResponsesFiles
+from dokimasia.runs.session import Session
 from dokimasia.storage.results import ResultRow
 
 Draw = Literal["all", "swiss"]
 Pair = tuple[str, str]
 
-FEWEST = 3
+FEWEST_MODELS = 3
 
 
 class ArenaRequest(DataRequest):
@@ -59,7 +67,7 @@ class ArenaPlan(DuelPlan):
     @property
     def names(self) -> tuple[str, ...]:
         """The models that meet, in alphabetical order."""
-        return tuple(sorted(one.ref.name for one in self.candidates))
+        return tuple(sorted(spec.ref.name for spec in self.candidates))
 
     @property
     def parts(self) -> int:
@@ -82,7 +90,7 @@ class ArenaPlan(DuelPlan):
         for repeat in range(self.repeats):
             yield AnswerItem(self._item(sample_id, pair, repeat), pair[0], "", repeat)
 
-    def held_against(self, row: ResultRow) -> str:
+    def opponent_of(self, row: ResultRow) -> str:
         """Return the name of the model that the answer of a result was held against."""
         return next(name for name in self.names if self._item(row.sample_id, (row.model, name), row.repeat) == row.item)
 
@@ -100,9 +108,9 @@ def rounds_of(request: ArenaRequest) -> int:
     if models < len(request.models):
         twice = sorted({name for name in request.models if request.models.count(name) > 1})
         raise ConfigError(f"--models names {', '.join(twice)} more than once; a model does not meet itself")
-    if models < FEWEST:
+    if models < FEWEST_MODELS:
         raise ConfigError(
-            f"an arena is of {FEWEST} models or more, and --models names {models}: for two there is `duel`"
+            f"an arena is of {FEWEST_MODELS} models or more, and --models names {models}: for two there is `duel`"
         )
     if request.draw == "all":
         if request.rounds is not None:
@@ -114,3 +122,71 @@ def rounds_of(request: ArenaRequest) -> int:
             f"{models} models can meet in {most} rounds without meeting twice; --rounds is {most} or fewer"
         )
     return request.rounds or min(most, ceil(log2(models)) + 1)
+
+
+async def accept(request: ArenaRequest, session: Session) -> Accepted[ArenaPlan]:
+    """Read the cases, the answers that exist and the scores, and find the models: as duels of all with the first.
+
+    Raises:
+        InputError: data, answers, scores, configuration or options cannot be used.
+    """
+    rounds = rounds_of(request)
+    first, *others = request.models
+    shared = {name: getattr(request, name) for name in DataRequest.model_fields}
+    as_duels = DuelRequest(
+        **shared,
+        models=tuple(others),
+        baseline=first,
+        judge=request.judge,
+        factuality="none",
+        judge_sees=request.judge_sees,
+        repeats=request.repeats,
+        responses=request.responses,
+    )
+    accepted = await accept_duels(as_duels, session)
+    scores = None
+    if request.scores is not None:
+        scores = await asyncio.to_thread(_scores, request.scores, request.models)
+    duels = accepted.plan
+    fields = {name: getattr(duels, name) for name in DuelPlan.model_fields}
+    fields |= {"candidates": (_first_model(duels), *duels.candidates), "baseline": None, "baseline_name": ""}
+    plan = ArenaPlan(**fields, draw=request.draw, rounds=rounds, scores=scores)
+    return Accepted(
+        plan=plan,
+        estimate=expected_calls(plan, accepted.samples),
+        samples=accepted.samples,
+        values=accepted.values,
+        skipped=accepted.skipped,
+        first=accepted.first,
+    )
+
+
+def _first_model(duels: DuelPlan) -> ModelSpec:
+    """Return the model that stood in the baseline's place; one whose answers exist is not asked."""
+    name = duels.baseline_name
+    return duels.baseline or ModelSpec(ref=ModelRef(name=name, model=name, endpoint="file"))
+
+
+def _scores(path: Path, models: tuple[str, ...]) -> dict[str, float]:
+    """Return the models' scores elsewhere, from a file of ratings."""
+    ratings = read_ratings(path)
+    if any(rating.sample_id is not None for rating in ratings):
+        raise DataError(f"{path}: scores of models have model and rating, and no id")
+    scores = {rating.model: rating.rating for rating in ratings if rating.model in models}
+    if not scores:
+        raise DataError(f"{path}: scores none of the models that meet: {', '.join(models)}")
+    return dict(sorted(scores.items()))
+
+
+def expected_calls(plan: ArenaPlan, samples: Sequence[Sample]) -> Estimate:
+    """Return how many calls an arena will make at most, and their tokens."""
+    calls: list[Asking] = []
+    for size in map(size_of, samples):
+        for spec in plan.answering:
+            calls.append(Asking(spec, plan.repeats, size.text + size.images_for(spec), ANSWER_TOKENS))
+        sent = INSTRUCTION_TOKENS + size.text + 2 * ANSWER_TOKENS
+        if plan.judge_sees == "image":
+            sent += size.images_for(plan.judge)
+        calls.append(Asking(plan.judge, plan.per_sample * len(plan.places), sent, JUDGED_TOKENS))
+    items = plan.rounds + len(samples) * plan.per_sample  # who meets whom in a round is a row, too
+    return added_up(calls, len(samples), items=items)

@@ -9,9 +9,9 @@ from random import Random
 from dokimasia.algorithms.pairwise import all_pairs, swiss_round
 from dokimasia.domain.duel import ArenaRound
 from dokimasia.domain.sample import Sample
+from dokimasia.methods.arena.figures import DRAW, drawn_rounds, halves, outcomes
 from dokimasia.methods.arena.request import ArenaPlan, Pair
-from dokimasia.methods.arena.rows import DRAW, draws, halves, outcomes
-from dokimasia.methods.duel import hold_against
+from dokimasia.methods.duel import compare_with
 from dokimasia.runs.work import Job, Stage
 from dokimasia.storage.results import record_results
 
@@ -20,51 +20,46 @@ async def stages(job: Job[ArenaPlan]) -> AsyncIterator[Stage[Sample]]:
     """Yield a stage a round; where the budget ends before a round is done, a resume goes on with it."""
     half_of = halves(job.home, job.run.id, job.plan.seed)
     for number in range(1, job.plan.rounds + 1):
-        drawn = await _draw(job, number, half_of)
-        if not any(drawn.halves):
+        arena_round = await _round(job, number, half_of)
+        if not any(arena_round.halves):
             return
-        yield await asyncio.to_thread(_round, job, drawn, half_of)
+        yield await asyncio.to_thread(_stage, job, arena_round, half_of)
         if job.left_open:
             return
 
 
-def _round(job: Job[ArenaPlan], drawn: ArenaRound, half_of: Mapping[str, int]) -> Stage[Sample]:
-    meetings = [sorted(half, key=itemgetter(1)) for half in drawn.halves]
+def _stage(job: Job[ArenaPlan], arena_round: ArenaRound, half_of: Mapping[str, int]) -> Stage[Sample]:
+    pairs_by_half = [sorted(half, key=itemgetter(1)) for half in arena_round.halves]
 
-    async def do(sample: Sample) -> None:
-        for against, pairs in groupby(meetings[half_of[sample.id]], key=itemgetter(1)):
+    async def meet(sample: Sample) -> None:
+        for opponent, pairs in groupby(pairs_by_half[half_of[sample.id]], key=itemgetter(1)):
             items = (item for pair in pairs for item in job.plan.meeting(sample.id, pair))
-            await hold_against(job, sample, items, against=against)
+            await compare_with(job, sample, items, opponent=opponent)
         job.progress.samples_done += 1
 
-    count = sum(len(drawn.halves[half]) for half in half_of.values())
-    return Stage(job.samples(), do, items=count * job.plan.repeats)
+    count = sum(len(arena_round.halves[half]) for half in half_of.values())
+    return Stage(job.samples(), meet, items=count * job.plan.repeats)
 
 
-async def _draw(job: Job[ArenaPlan], number: int, half_of: Mapping[str, int]) -> ArenaRound:
-    """Return a round as it was drawn; one that is drawn stays, also where failed items of those before are asked anew."""
-    earlier = draws(job.home, job.run.id)
+async def _round(job: Job[ArenaPlan], number: int, half_of: Mapping[str, int]) -> ArenaRound:
+    """Return a round as it was drawn; a drawn round stays, also where failed items of those before are asked anew."""
+    earlier = drawn_rounds(job.home, job.run.id)
     if number <= len(earlier):
         return earlier[number - 1]
-    names, seed = job.plan.names, job.plan.seed
     if job.plan.draw == "all":
-        pairs = await asyncio.to_thread(lambda: tuple(all_pairs(names)))
-        drawn = ArenaRound(number=number, halves=(pairs, pairs))
+        pairs = await asyncio.to_thread(lambda: tuple(all_pairs(job.plan.names)))
+        arena_round = ArenaRound(number=number, halves=(pairs, pairs))
     else:
-        first, second = [await asyncio.to_thread(_swiss, job, earlier, half, half_of, names, seed) for half in (0, 1)]
-        drawn = ArenaRound(number=number, halves=(first, second))
-    id = await job.services.store.put(drawn)
+        first = await asyncio.to_thread(_swiss_pairs, job, earlier, 0, half_of)
+        second = await asyncio.to_thread(_swiss_pairs, job, earlier, 1, half_of)
+        arena_round = ArenaRound(number=number, halves=(first, second))
+    id = await job.services.store.put(arena_round)
     await record_results(job.home, [job.row(None, f"{DRAW}/{number}", kind=DRAW, value_ids=(id,), outcome="made")])
-    return drawn
+    return arena_round
 
 
-def _swiss(
-    job: Job[ArenaPlan],
-    earlier: Sequence[ArenaRound],
-    half: int,
-    half_of: Mapping[str, int],
-    names: Sequence[str],
-    seed: int,
+def _swiss_pairs(
+    job: Job[ArenaPlan], earlier: Sequence[ArenaRound], half: int, half_of: Mapping[str, int]
 ) -> tuple[Pair, ...]:
     """Draw the pairs of one half of the cases from the points on the other half.
 
@@ -72,10 +67,11 @@ def _swiss(
     be too narrow.
     """
     points: dict[str, list[float]] = {}
-    for sample_id, one, other, outcome in outcomes(job.home, job.run, job.plan):
+    for sample_id, first, second, outcome in outcomes(job.home, job.run, job.plan):
         if half_of[sample_id] != half:
-            points.setdefault(one, []).append((1 + outcome) / 2)
-            points.setdefault(other, []).append((1 - outcome) / 2)
+            points.setdefault(first, []).append((1 + outcome) / 2)
+            points.setdefault(second, []).append((1 - outcome) / 2)
     means = {name: sum(values) / len(values) for name, values in points.items()}
-    met = [pair for one in earlier for pair in one.halves[half]]
-    return tuple(swiss_round(names, means, met, seed=Random(f"{seed}/{len(earlier)}/{half}").getrandbits(32)))
+    met = [pair for arena_round in earlier for pair in arena_round.halves[half]]
+    seed = Random(f"{job.plan.seed}/{len(earlier)}/{half}").getrandbits(32)
+    return tuple(swiss_round(job.plan.names, means, met, seed=seed))

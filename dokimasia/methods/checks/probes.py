@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import NamedTuple, Unpack
 
 from dokimasia.datasets.perturbations import TASKS, read_perturbations
-from dokimasia.datasets.samples import Reading
+from dokimasia.datasets.samples import ReadingOptions
 from dokimasia.domain.blindspots import ENTERING, LABELS, Label, Perturbed, Probe, Task
 from dokimasia.domain.sample import Sample
 from dokimasia.errors import DataError
@@ -47,7 +47,12 @@ class _Made(NamedTuple):
 
 
 def probes_of(
-    source: str | Path, home: Home | None, *, task: Task | None = None, unchecked: bool = False, **how: Unpack[Reading]
+    source: str | Path,
+    home: Home | None,
+    *,
+    task: Task | None = None,
+    unchecked: bool = False,
+    **how: Unpack[ReadingOptions],
 ) -> Probes:
     """Return the perturbations of a task that enter a probe.
 
@@ -60,7 +65,7 @@ def probes_of(
         home: where runs are; None where there is none, and then the source is a file.
         task: what the judged answers are; those of another task are passed over. None takes all.
         unchecked: also take those that nobody has decided on, as what the change was meant as (`Probe.checked` is false).
-        how: how a file is read (see `Reading`); its images go to `blobs`.
+        how: how a file is read (see `ReadingOptions`); its images go to `blobs`.
 
     Raises:
         NotFound: there is neither such a file nor such a run.

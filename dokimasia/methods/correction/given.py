@@ -11,7 +11,8 @@ import orjson
 
 from dokimasia.algorithms.correction import ShareEstimate, as_shares, mixed_sensitivity, same_kinds
 from dokimasia.algorithms.statistics import Interval
-from dokimasia.datasets.annotations import read_annotations, refuse
+from dokimasia.datasets.annotations import read_annotations
+from dokimasia.datasets.lines import refuse
 from dokimasia.domain.annotation import HOLDS, SCORE, AnnotationUnit
 from dokimasia.domain.blindspots import Task
 from dokimasia.domain.passport import BinaryCount, BinaryRates, MeasuredShare

@@ -1,5 +1,6 @@
-"""The samples that the density filter kept, as a data file with its images."""
+"""The samples that the density filter rated, as items of the figures, and those that it kept, as a data file with images."""
 
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, cast
 
@@ -7,10 +8,32 @@ import orjson
 
 from dokimasia.domain.density import DensityRating
 from dokimasia.errors import InputError
+from dokimasia.methods.density.request import FilterRequest
+from dokimasia.runs.figures import rows_shown
 from dokimasia.runs.reading.export_formats import write_whole
 from dokimasia.storage.home import Home
 from dokimasia.storage.reviews import made_values
 from dokimasia.storage.runs import Run, load_samples
+
+
+def items(home: Home, run: Run, sample: str | None = None) -> Iterator[dict[str, Any]]:
+    """Yield each sample with its rating or its failure, ready for JSON; with `sample`, only that one."""
+    ratings = {value.sample_id: rating for value, rating in made_values(home, run.id, DensityRating)}
+    for row in rows_shown(home, run, sample):
+        rating = ratings.get(row.sample_id)
+        yield {
+            "sample": row.sample_id,
+            "failure": row.failure,
+            "reason": row.reason,
+            "rating": None if rating is None else rating.model_dump(mode="json", exclude={"sample"}),
+            "calls": list(row.calls),
+        }
+
+
+def after(home: Home, run: Run, request: FilterRequest) -> Iterable[str]:
+    """Write the samples that were kept, where a file was named for them."""
+    if request.output is not None:
+        yield f"{write_kept(home, run, request.output)} samples written to {request.output}"
 
 
 def write_kept(home: Home, run: Run, output: Path) -> int:
@@ -26,10 +49,10 @@ def write_kept(home: Home, run: Run, output: Path) -> int:
         raise InputError(f"{output} is the data file that was filtered; name another file")
     samples = {sample.id: sample for sample in load_samples(home, run.id)}
     lines: list[bytes] = []
-    for made, rating in made_values(home, run.id, DensityRating):
+    for value, rating in made_values(home, run.id, DensityRating):
         if not rating.kept:
             continue
-        sample = samples[made.sample_id]
+        sample = samples[value.sample_id]
         images = [_copy(home, output, image.sha256, image.media_type) for image in sample.images]
         meta = {**sample.meta, "domain": rating.domain, "density": rating.density.model_dump(mode="json")}
         fields: dict[str, Any] = {"id": sample.id, "images": images, "category": sample.category, "meta": meta}

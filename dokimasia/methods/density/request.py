@@ -1,5 +1,6 @@
-"""What the density filter is asked, its thresholds as people give them (`domain=x,y`, or a JSON file), and its plan."""
+"""What the density filter is asked to do: its thresholds (`domain=x,y`, or a JSON file), request, plan and acceptance."""
 
+import asyncio
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, cast, get_args
@@ -10,13 +11,18 @@ from pydantic import Field, ValidationError
 from dokimasia.domain.density import DOMAINS, Domain, FilterOptions, Threshold
 from dokimasia.domain.options import GraphOptions
 from dokimasia.errors import InputError
-from dokimasia.runs.plans import JudgedPlan
+from dokimasia.runs.estimate import INSTRUCTION_TOKENS, Asking, added_up
+from dokimasia.runs.method import Accepted
+from dokimasia.runs.plans import JudgedPlan, prompts_used
 from dokimasia.runs.requests import SHARED_HELP, DataRequest, Judge, Option
+from dokimasia.runs.session import Session
+
+RATING_TOKENS = 150
 
 Thresholds = dict[Domain, Threshold]
 
 
-def read_thresholds(named: Sequence[str]) -> Thresholds:
+def read_thresholds(texts: Sequence[str]) -> Thresholds:
     """Return thresholds from `domain=x,y` (x: visual complexity, y: informativeness) or JSON files of the same.
 
     `all=5,5` is every domain's that is not named; a file holds `{"natural": [6, 5], ...}`. What comes later wins.
@@ -24,20 +30,20 @@ def read_thresholds(named: Sequence[str]) -> Thresholds:
     Raises:
         InputError: one cannot be read; the message names it and the form.
     """
-    found: Thresholds = {}
+    thresholds: Thresholds = {}
     general: Threshold | None = None
-    for text in named:
+    for text in texts:
         for name, value in _pairs(text):
             threshold = _threshold(name, value, text)
             if name == "all":
                 general = threshold
             elif name in DOMAINS:
-                found[name] = threshold
+                thresholds[name] = threshold
             else:
                 raise InputError(f"--thresholds {text}: no domain {name!r}; there are: {', '.join(DOMAINS)}, all")
     if general is not None:
-        found = {domain: found.get(domain, general) for domain in get_args(Domain)}
-    return found
+        thresholds = {domain: thresholds.get(domain, general) for domain in get_args(Domain)}
+    return thresholds
 
 
 def _pairs(text: str) -> list[tuple[str, Any]]:
@@ -46,16 +52,16 @@ def _pairs(text: str) -> list[tuple[str, Any]]:
         return [(name.strip(), value.split(","))]
     path = Path(text)
     try:
-        read = orjson.loads(path.read_bytes())
+        content = orjson.loads(path.read_bytes())
     except OSError as error:
         raise InputError(
             f"--thresholds {text}: no such file ({error.strerror}); write domain=x,y or name a JSON file"
         ) from None
     except orjson.JSONDecodeError as error:
         raise InputError(f"{path}: no JSON: {error}") from None
-    if not isinstance(read, dict):
+    if not isinstance(content, dict):
         raise InputError(f'{path}: not an object of the form {{"natural": [6, 5], "all": [5, 5]}}')
-    return list(cast("dict[str, Any]", read).items())
+    return list(cast("dict[str, Any]", content).items())
 
 
 def _threshold(name: str, value: Any, text: str) -> Threshold:
@@ -96,3 +102,21 @@ class FilterPlan(JudgedPlan):
     def options(self) -> GraphOptions:
         """The plan as the graph needs it."""
         return FilterOptions(judge=self.judge.ref.name, models=self.models, thresholds=self.thresholds)
+
+
+async def accept(request: FilterRequest, session: Session) -> Accepted[FilterPlan]:
+    """Read the images and find the judge."""
+    entries = await asyncio.to_thread(session.entries, request, images=True)
+    (judge,) = session.models((request.judge,), "--judge")
+    plan = FilterPlan(
+        data=entries.hash,
+        limit=request.limit,
+        seed=request.seed,
+        judge=judge,
+        thresholds=request.thresholds,
+        prompts=prompts_used(session.library, ("density", "domain", "repair")),
+    )
+    calls: list[Asking] = []
+    for size in entries.sizes_of_images:
+        calls.append(Asking(judge, 2, INSTRUCTION_TOKENS + size.images_for(judge), RATING_TOKENS))
+    return entries.accepted(plan, added_up(calls, len(entries.known), items=len(entries.known)))

@@ -38,7 +38,7 @@ def _overall(coded: Coded) -> Asset:
         mode = name if kind else None
         seen = [one for one in failed if one.coding is not None and one.mode == mode]
         right = of_answers((one for one in coded.atoms if one.verdict == "right"), mode)
-        estimated = (right["share"], right["low"], right["high"])
+        estimated = (right.share, right.low, right.high)
         cells = (
             text(name),
             text(kind),

@@ -5,7 +5,7 @@ from statistics import fmean
 from typing import TYPE_CHECKING, NamedTuple
 
 from dokimasia.algorithms.taxonomy import leaves, new_tree
-from dokimasia.algorithms.trees.node_link import from_version
+from dokimasia.algorithms.trees.formats import from_version
 from dokimasia.domain.capability import MAX_NAME, plain_name
 from dokimasia.domain.criterion import CriteriaSet
 from dokimasia.domain.diagnosis.tables import Grouping

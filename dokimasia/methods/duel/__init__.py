@@ -3,12 +3,30 @@
 from functools import partial
 
 from dokimasia.graphs.versions import versions_of
-from dokimasia.methods.duel.accepting import ANSWER_TOKENS, JUDGED_TOKENS, accept
-from dokimasia.methods.duel.figures import DuelRow, complete, places, unasked, verdict_figures
-from dokimasia.methods.duel.people import judged, pairs
-from dokimasia.methods.duel.request import DuelPlan, DuelRequest
-from dokimasia.methods.duel.results import COLUMNS, cells, duel_items, duel_rows, duel_summary, judgements
-from dokimasia.methods.duel.shape import DuelPlaces, VerdictFigures
+from dokimasia.methods.duel.figures import (
+    VERDICTS,
+    DuelFigures,
+    DuelPlaces,
+    DuelRow,
+    VerdictFigures,
+    complete,
+    interval_of,
+    place_figures,
+    unasked,
+    verdict_figures,
+    whole_number,
+)
+from dokimasia.methods.duel.request import ANSWER_TOKENS, JUDGED_TOKENS, DuelPlan, DuelRequest, accept, previews
+from dokimasia.methods.duel.results import (
+    COLUMNS,
+    cells,
+    duel_items,
+    duel_rows,
+    figures_of_run,
+    judged,
+    judgements,
+    pairs,
+)
 from dokimasia.runs.lifecycle import run as run_method
 from dokimasia.runs.method import Method, later, lazily
 
@@ -22,11 +40,11 @@ METHOD: Method[DuelRequest, DuelPlan] = Method(
     plan=DuelPlan,
     accept=accept,
     stages=lazily("dokimasia.methods.duel.work", "stages"),
-    drawing=later("dokimasia.methods.duel.blocks", "DRAWING"),
+    drawing=later("dokimasia.methods.duel.report", "DRAWING"),
     report=with_cases,
-    previews=lazily("dokimasia.methods.duel.previews", "previews"),
-    figures=duel_summary,
-    shape=later("dokimasia.methods.duel.shape", "DuelFigures"),
+    previews=previews,
+    figures=figures_of_run,
+    shape=lambda: DuelFigures,
     graphs=versions_of("duel"),
     items=duel_items,
     items_shown=False,
@@ -44,35 +62,46 @@ METHOD: Method[DuelRequest, DuelPlan] = Method(
 duel = partial(run_method, METHOD)
 """Hold models against a baseline: `await duel(DuelRequest(...), settings=..., observer=..., stop=...)`."""
 
-hold_against = lazily("dokimasia.methods.duel.work", "finish")
-"""Hold a sample's answers against a model's: `await hold_against(job, sample, items, against=name)`."""
+compare_with = lazily("dokimasia.methods.duel.work", "compare_with")
+"""Hold a sample's answers against a model's: `await compare_with(job, sample, items, opponent=name)`."""
 
-verdict_chart = lazily("dokimasia.methods.duel.charts", "verdict_chart")
-case_blocks = lazily("dokimasia.methods.duel.cases", "sample")
-case_section = lazily("dokimasia.methods.duel.cases", "cases")
+case_section = lazily("dokimasia.methods.duel.report", "cases")
+failed_verdicts = lazily("dokimasia.methods.duel.report", "failed_verdicts")
+judged_in_one_order = lazily("dokimasia.methods.duel.report", "judged_in_one_order")
+missing_columns = lazily("dokimasia.methods.duel.report", "missing_columns")
+sample_blocks = lazily("dokimasia.methods.duel.report", "sample")
+verdict_chart = lazily("dokimasia.methods.duel.report", "verdict_chart")
 
 __all__ = [
     "ANSWER_TOKENS",
     "COLUMNS",
     "JUDGED_TOKENS",
     "METHOD",
+    "VERDICTS",
     "DuelPlaces",
     "DuelPlan",
     "DuelRequest",
     "DuelRow",
     "VerdictFigures",
-    "case_blocks",
+    "accept",
     "case_section",
     "cells",
+    "compare_with",
     "complete",
     "duel",
     "duel_items",
     "duel_rows",
-    "hold_against",
+    "failed_verdicts",
+    "interval_of",
+    "judged_in_one_order",
     "judgements",
-    "places",
+    "missing_columns",
+    "place_figures",
+    "previews",
+    "sample_blocks",
     "unasked",
     "verdict_chart",
     "verdict_figures",
+    "whole_number",
     "with_cases",
 ]

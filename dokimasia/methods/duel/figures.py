@@ -1,9 +1,16 @@
-"""From the judgements of duels to their tables: rewards, win rates, visual factuality, places, one order, lengths."""
+"""The figures of duels: their models, and how they are computed from the judgements of answers.
+
+Rewards are from -100 to 100, rates in percent, visual factuality 0 to 10. Intervals are clustered by cases that share an image.
+"""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from functools import partial
+from typing import Annotated, Any, Literal, TypeVar
 
+from pydantic import Field
+
+from dokimasia.agents.candidate import BLIND
 from dokimasia.algorithms.pairwise import (
     count_verdicts,
     position_bias,
@@ -13,16 +20,268 @@ from dokimasia.algorithms.pairwise import (
     reward_interval,
     win_rate_interval,
 )
-from dokimasia.algorithms.statistics import Interval
+from dokimasia.algorithms.statistics import Interval as Limits
+from dokimasia.algorithms.statistics import adjusted
 from dokimasia.algorithms.statistics.paired import sign_flip_test
-from dokimasia.domain.duel import HIGHEST, LOWEST, PLACES, REWARD, Place
-from dokimasia.domain.judgement import OPEN_KINDS
-from dokimasia.runs.figures import counted
+from dokimasia.domain.duel import HIGHEST, LOWEST, PLACES, REWARD, TEXT, FactualityBy, Instruction, Place
+from dokimasia.domain.identity import Value
+from dokimasia.domain.judgement import OPEN_KINDS, FailureKind
+from dokimasia.report.blocks import Cell
+from dokimasia.report.fields import Bounds, Count, Display, Failures, Fraction, Interval, NoInterval, Used
+from dokimasia.report.figures import NOTHING, interval, measured, p_value, signed_text
+from dokimasia.runs.figure_models import DataFigures, Judge
+from dokimasia.runs.measures import failures_by_kind, mean_bounds, mean_with_interval
 from dokimasia.runs.reading.lengths import adjust, length_and_score
-from dokimasia.runs.reading.rates import bounds, limits, mean, mean_interval, rounded
+from dokimasia.runs.reading.rates import limits, mean, paired, rounded
 
 SCALE = (LOWEST, HIGHEST)
 T = TypeVar("T")
+
+VERDICTS = {
+    "much_better": "much better",
+    "better": "better",
+    "tie": "equal",
+    "worse": "worse",
+    "much_worse": "much worse",
+}
+"""What each count of verdicts is called, best first."""
+
+signed_reward = partial(measured, ends=1, signed=True)
+"""Writes a reward, or a difference of rewards."""
+
+factuality_score = partial(measured, ends=2)
+
+
+def whole_number(value: float | None, pointer: str = "") -> Cell:
+    """Write a mean without digits behind the point."""
+    return NOTHING if value is None else f"{value:.0f}"
+
+
+class Verdicts(Value):
+    """How verdicts fell, for the evaluated model; there are `valid`, `one_order` and `failed` ones."""
+
+    much_better: Count
+    better: Count
+    tie: Count
+    worse: Count
+    much_worse: Count
+    failed: Count = Field(description="without a valid verdict; they leave the denominators")
+    valid: Annotated[Count, Display("verdicts")] = Field(
+        description="on answers judged in every order that was asked: the counts above, and the denominator of reward and "
+        "win rate"
+    )
+    one_order: Count = Field(
+        description="on answers judged in one order alone, since the other has no verdict; they leave the denominators"
+    )
+    open: Annotated[Count, Display("open", "verdicts that the budget did not reach")] = Field(
+        description="of the failed ones, those not asked for want of budget: a resume asks for them"
+    )
+
+
+class RewardBoundsFigures(Value):
+    """What reward and win rate of all answers would be if every failed verdict were the worst, or the best."""
+
+    reward: Annotated[
+        Bounds,
+        Display(
+            "reward if",
+            "every failed verdict were the worst, or the best",
+            write=partial(interval, signed=True, digits=1),
+        ),
+    ]
+    win_rate: Bounds | None
+
+
+class VerdictFigures(Value):
+    """What verdicts come to; intervals clustered by cases that share an image."""
+
+    reward: Annotated[
+        Interval | None,
+        Display("reward", "50 times the mean verdict, -100 to 100, with its 95 % interval", write=signed_reward),
+    ] = Field(description="50 times the mean valid verdict (+2 to -2), -100 to 100; null without a valid one")
+    win_rate: Annotated[
+        Interval | None,
+        Display(
+            "win rate",
+            "percent of valid verdicts that are better or much better",
+            write=partial(measured, digits=1, ends=1),
+        ),
+    ] = Field(description="percent of valid verdicts that are better or much better")
+    verdicts: Verdicts
+    bounds: RewardBoundsFigures | None = Field(description="what failed verdicts leave open; null without a verdict")
+
+
+class Factuality(Value):
+    """Visual factuality, 0 to 10; cases that it does not apply to are no failures."""
+
+    n: Count = Field(description="cases that it applies to")
+    not_applicable: Count = Field(
+        description="cases without criteria of visual factuality, or whose judge would have neither ground truth nor image"
+    )
+    judged: Count = Field(
+        description="judgements with scores, each order apart, of answers scored in every order that was asked"
+    )
+    one_order: Count = Field(description="judgements with scores of answers that were scored in one order alone")
+    failed: Count = Field(description="judgements without")
+    model: Annotated[
+        Interval | None,
+        Display("VFS", "visual factuality score of the model, 0 to 10, with its 95 % interval", write=factuality_score),
+    ] = Field(description="the model's mean score over the judged ones")
+    baseline: Annotated[
+        Interval | None,
+        Display("baseline's", "visual factuality score of the baseline in the same judgements", write=factuality_score),
+    ] = Field(description="the baseline's, in the same judgements")
+    bounds: Bounds | None = Field(description="of the model's score, if every failed judgement had given 0, or 10")
+
+
+class DuelPlaces(Value):
+    """How the order of places bears on verdicts, over answers with a valid verdict in both orders."""
+
+    n: Count = Field(description="answers judged in both orders")
+    consistency: Annotated[
+        Interval, Display("consistency", "percent of answers that both orders decide for the same side")
+    ] = Field(description="percent that both orders decide for the same side")
+    bias: Annotated[
+        Interval, Display("bias", "points of reward that the first place is worth", write=signed_reward)
+    ] = Field(description="points of reward that the first place is worth; negative: the second")
+    p: Annotated[
+        Fraction,
+        Display(
+            "p",
+            "of a bias as large by chance: sign flips of whole cases; not adjusted over models",
+            write=p_value,
+        ),
+    ] = Field(description="of a bias as large by chance: sign flips of whole cases, two-sided")
+
+
+class DuelPart(VerdictFigures):
+    """One model's figures over some cases."""
+
+    n: Count = Field(description="cases")
+    factuality: Factuality | None = Field(description="null where it applies to no case")
+
+
+class Single(Value):
+    """What each order alone says: the model's answer shown `first`, or `second`; null where that was not asked."""
+
+    first: VerdictFigures | None
+    second: VerdictFigures | None
+
+
+class DuelScores(DuelPart):
+    """One model's figures that follow from its rows."""
+
+    places: DuelPlaces | None = Field(description="null where no answer was judged in both orders")
+    single: Single
+    words: Annotated[float | None, Display("words", write=whole_number)] = Field(
+        ge=0, description="mean words of its answers"
+    )
+    tokens: Annotated[float | None, Display("tokens", "mean output tokens of an answer", write=whole_number)] = Field(
+        ge=0, description="mean output tokens of its answers; null where any is unknown"
+    )
+    same_text: Count = Field(description="answers that are the baseline's, word for word: both orders are one request")
+    failures: Failures = Field(description="answers that failed in any part, by the kind of its first failure")
+    by_category: dict[str, DuelPart]
+    by_task: dict[str, DuelPart]
+
+
+class DuelledModel(DuelScores, Used):
+    """One model's figures against the baseline."""
+
+
+def _signed_coefficient(value: float | None, pointer: str) -> Cell:
+    return NOTHING if value is None else signed_text(value, 3)
+
+
+class LengthBias(Value):
+    """How reward goes with the difference of an answer's length from the baseline's."""
+
+    n: Annotated[Count, Display("answers", write=lambda value, pointer: f"{value:,}")] = Field(
+        description="answers with a verdict"
+    )
+    words: Annotated[
+        float,
+        Display(
+            "longer by",
+            "mean words more than the baseline's answer",
+            write=lambda value, pointer: signed_text(value, 0),
+        ),
+    ] = Field(description="mean of how many words more than the baseline's an answer has")
+    r: Annotated[float | None, Display("r", write=_signed_coefficient)] = Field(
+        ge=-1, le=1, description="correlation; null where one of the two does not vary"
+    )
+    low: float | None = Field(description="lower end of the 95 % interval")
+    high: float | None = Field(description="upper end of the 95 % interval")
+    no_interval: NoInterval = None
+    p: Annotated[Fraction | None, Display("p", "exchange of whole cases", write=p_value)] = Field(
+        description="exchange of whole cases; null without a test"
+    )
+    adjusted: Annotated[Fraction | None, Display("adjusted p", "Benjamini and Hochberg", write=p_value)] = Field(
+        description="p corrected for all models that see the images"
+    )
+    p_published: Fraction | None = Field(description="p that takes answers for independent")
+    reason: str = Field(description="why there is no test; empty where there is")
+
+
+class ImageGap(Value):
+    """How far an arm without images is from the same model's answers by the images, in one measure."""
+
+    n: Count = Field(description="answers that were judged in both")
+    difference: Annotated[Interval | None, Display("difference", write=signed_reward)] = Field(
+        description="the arm less the answers by the images; null without a pair"
+    )
+    p: Fraction | None = Field(description="sign flips of whole cases, two-sided; null without a pair")
+    adjusted: Annotated[Fraction | None, Display("adjusted p", write=p_value)] = Field(
+        description="p corrected over all arms and both measures"
+    )
+
+
+class WithoutImages(Value):
+    """What the images are worth to a model."""
+
+    reward: ImageGap
+    factuality: ImageGap
+
+
+class Cases(Value):
+    """What the cases bring with them."""
+
+    general_criteria: Count = Field(
+        description="cases without subjective criteria of their own, judged by general ones"
+    )
+    factuality_criteria: Count = Field(description="cases with criteria of visual factuality")
+    factuality_by_image: Count = Field(
+        description="of these, those without a ground truth, whose judge of it is shown the images"
+    )
+    factuality_unknown: Count = Field(
+        description="of these, those whose judge is shown neither ground truth nor image: it does not apply to them"
+    )
+    ground_truth: Count = Field(description="cases with a ground truth")
+    several_images: Count = Field(description="cases with more than one image")
+    without_category: Count = Field(description="cases that name no category")
+    without_task: Count = Field(description="cases that name no task")
+
+
+class DuelFigures(Used, DataFigures):
+    """The figures of duels."""
+
+    samples: Count = Field(description="cases of the run")
+    judge: Judge
+    baseline: str = Field(description="whose answers the others are held against; `reference`: the data's")
+    repeats: int = Field(ge=1, description="answers and judgements a case")
+    orders: Literal[1, 2] = Field(description="orders of places that the judge was asked in")
+    judge_sees: Literal["image", "text"] = Field(description="whether the judge of the duels was shown the images")
+    factuality: FactualityBy = Field(description="what visual factuality was judged by")
+    describer: str | None = Field(description="who described the images; null where nobody did")
+    descriptions: Instruction | None = Field(description="whether descriptions were made with an eye to the request")
+    without_images: dict[str, WithoutImages] = Field(description="by the name of the arm, NAME#blind or NAME#text")
+    cases: Cases
+    models: dict[str, DuelledModel] = Field(
+        description="by name; NAME#blind answered without images, NAME#text by a description of them, NAME#again is the "
+        "baseline's second answer"
+    )
+    places: DuelPlaces | None = Field(description="over all models")
+    length_bias: dict[str, LengthBias] = Field(description="by model")
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +301,7 @@ class DuelRow:
     task: str
     verdicts: Mapping[Place, int | None]
     factuality: Mapping[Place, tuple[float, float] | None]
-    failure: str | None = None
+    failure: FailureKind | None = None
     words: int | None = None
     tokens: int | None = None
     longer: int | None = None
@@ -57,8 +316,14 @@ class DuelRow:
     @property
     def reward(self) -> float | None:
         """The mean reward of all orders that were asked; None unless each of them has a verdict."""
-        values = complete(self.verdicts.values())
-        return REWARD * sum(values) / len(values) if values else None
+        verdicts = complete(self.verdicts.values())
+        return REWARD * sum(verdicts) / len(verdicts) if verdicts else None
+
+    @property
+    def factuality_score(self) -> float | None:
+        """The mean visual factuality score of all orders that were asked; None unless each of them has one."""
+        scores = [score for score, _ in complete(self.factuality.values())]
+        return sum(scores) / len(scores) if scores else None
 
 
 def complete(judgements: Iterable[T | None]) -> tuple[T, ...]:
@@ -66,68 +331,82 @@ def complete(judgements: Iterable[T | None]) -> tuple[T, ...]:
 
     One order alone would count the place beside the answer.
     """
-    said = tuple(judgements)
-    valid = tuple(one for one in said if one is not None)
-    return valid if len(valid) == len(said) else ()
+    listed = tuple(judgements)
+    valid = tuple(judgement for judgement in listed if judgement is not None)
+    return valid if len(valid) == len(listed) else ()
 
 
-def duel_figures(rows: Iterable[DuelRow], *, seed: int, compared: Callable[[str], bool] = bool) -> dict[str, Any]:
-    """Return the figures of duels, ready for JSON: `models`, `places` and `length_bias` of `shape.DuelFigures`.
+class DuelTables(Value):
+    """The figures that follow from the judgements of answers."""
+
+    models: dict[str, DuelScores]
+    places: DuelPlaces | None
+    length_bias: dict[str, LengthBias]
+    without_images: dict[str, WithoutImages]
+
+
+def duel_tables(
+    rows: Iterable[DuelRow], *, seed: int, sees_images: Callable[[str], bool] = lambda name: True
+) -> DuelTables:
+    """Return the figures that follow from the judgements of answers.
 
     Args:
         rows: the answers that were held against the baseline's, in the run's order.
         seed: of the bootstrap and of the tests.
-        compared: which models' length bias is adjusted to each other; by default all.
+        sees_images: which models' p-values of length are adjusted to each other.
     """
-    every = list(rows)
-    models: dict[str, list[DuelRow]] = {}
-    for row in every:
-        models.setdefault(row.model, []).append(row)
-    lengths = {name: one for name, own in models.items() if (one := _length(own, seed=seed)) is not None}
-    adjust(lengths, [name for name in lengths if compared(name)])
-    return {
-        "models": {name: model_figures(own, seed=seed) for name, own in models.items()},
-        "places": places(every, seed=seed),
-        "length_bias": lengths,
-    }
+    listed = list(rows)
+    by_model: dict[str, list[DuelRow]] = {}
+    for row in listed:
+        by_model.setdefault(row.model, []).append(row)
+    return DuelTables(
+        models={name: model_figures(of_model, seed=seed) for name, of_model in by_model.items()},
+        places=place_figures(listed, seed=seed),
+        length_bias=_length_biases(by_model, seed=seed, sees_images=sees_images),
+        without_images=_image_ablation(by_model, seed=seed),
+    )
 
 
-def model_figures(rows: Sequence[DuelRow], *, seed: int) -> dict[str, Any]:
-    """Return the figures of one model, as `shape.DuelledModel` describes them."""
+def model_figures(rows: Sequence[DuelRow], *, seed: int) -> DuelScores:
+    """Return the figures of one model from its rows."""
     tokens = [row.tokens for row in rows if row.tokens is not None]
     words = [row.words for row in rows if row.words is not None]
-    return {
-        **part_figures(rows, seed=seed),
-        "places": places(rows, seed=seed),
-        "single": {place: one_order(rows, place, seed=seed) for place in PLACES},
-        "words": mean(words),
-        "tokens": mean(tokens) if len(tokens) == len(words) else None,
-        "same_text": sum(row.same for row in rows),
-        "failures": counted(row.failure for row in rows if row.failure),
-        "by_category": _by([(row.category, row) for row in rows], seed=seed),
-        "by_task": _by([(row.task, row) for row in rows], seed=seed),
-    }
+    return DuelScores(
+        **dict(part_figures(rows, seed=seed)),
+        places=place_figures(rows, seed=seed),
+        single=Single(first=one_order(rows, "first", seed=seed), second=one_order(rows, "second", seed=seed)),
+        words=mean(words),
+        tokens=mean(tokens) if len(tokens) == len(words) else None,
+        same_text=sum(row.same for row in rows),
+        failures=failures_by_kind(row.failure for row in rows if row.failure),
+        by_category=_parts(rows, lambda row: row.category, seed=seed),
+        by_task=_parts(rows, lambda row: row.task, seed=seed),
+    )
 
 
-def part_figures(rows: Sequence[DuelRow], *, seed: int) -> dict[str, Any]:
+def part_figures(rows: Sequence[DuelRow], *, seed: int) -> DuelPart:
     """Return the figures of a model over some cases: reward, win rate, the verdicts' counts, visual factuality."""
-    return {
-        "n": len({row.sample_id for row in rows}),
-        **verdict_figures(
-            [(tuple(row.verdicts.values()), row.cluster) for row in rows], seed=seed, unasked=unasked(rows)
-        ),
-        "factuality": _factuality(rows, seed=seed),
-    }
+    answers = [(tuple(row.verdicts.values()), row.cluster) for row in rows]
+    verdicts = verdict_figures(answers, seed=seed, unasked=unasked(rows))
+    return DuelPart(
+        **dict(verdicts),
+        n=len({row.sample_id for row in rows}),
+        factuality=_factuality(rows, seed=seed),
+    )
 
 
 def unasked(rows: Iterable[DuelRow]) -> int:
     """Return how many verdicts are missing for want of budget: a resume asks for them."""
-    return sum(one is None for row in rows if row.failure in OPEN_KINDS for one in row.verdicts.values())
+    missing = 0
+    for row in rows:
+        if row.failure in OPEN_KINDS:
+            missing += sum(verdict is None for verdict in row.verdicts.values())
+    return missing
 
 
 def verdict_figures(
     answers: Sequence[tuple[Sequence[int | None], str]], *, seed: int, unasked: int = 0
-) -> dict[str, Any]:
+) -> VerdictFigures:
     """Return reward and win rate with intervals, the counts, and what failures leave open.
 
     Reward, win rate and counts are over the answers judged in every order that was asked, so that each place counts once
@@ -138,104 +417,189 @@ def verdict_figures(
         seed: of the bootstrap.
         unasked: how many of the verdicts that are missing were not asked for, for want of budget.
     """
-    judged = [(value, cluster) for verdicts, cluster in answers for value in complete(verdicts)]
-    values, clusters = [value for value, _ in judged], [cluster for _, cluster in judged]
-    every = [value for verdicts, _ in answers for value in verdicts]
-    valid = [value for value in every if value is not None]
-    found, whole = count_verdicts(values), count_verdicts(valid, failed=len(every) - len(valid))
-    known: dict[str, Any] = {"reward": None, "win_rate": None}
-    if judged:
-        known = {
-            "reward": _measured(found.reward, reward_interval(values, clusters=clusters, seed=seed)),
-            "win_rate": _measured(found.win_rate, win_rate_interval(values, clusters=clusters)),
-        }
-    ends = {"reward": whole.reward_bounds, "win_rate": whole.win_rate_bounds}
-    return {
-        **known,
-        "verdicts": {
-            **found._asdict(),
-            "failed": whole.failed,
-            "valid": found.n_valid,
-            "one_order": whole.n_valid - found.n_valid,
-            "open": unasked,
-        },
-        "bounds": {name: {"low": rounded(one.low), "high": rounded(one.high)} for name, one in ends.items()}
-        if every
-        else None,
-    }
+    values: list[int] = []
+    clusters: list[str] = []
+    every: list[int | None] = []
+    for verdicts, cluster in answers:
+        judged = complete(verdicts)
+        values += judged
+        clusters += [cluster] * len(judged)
+        every += verdicts
+    valid = [verdict for verdict in every if verdict is not None]
+    counts = count_verdicts(values)
+    all_counts = count_verdicts(valid, failed=len(every) - len(valid))
+    reward = win_rate = bounds = None
+    if values:
+        reward = interval_of(counts.reward, reward_interval(values, clusters=clusters, seed=seed))
+        win_rate = interval_of(counts.win_rate, win_rate_interval(values, clusters=clusters))
+    if every:
+        bounds = RewardBoundsFigures(
+            reward=_bounds(all_counts.reward_bounds), win_rate=_bounds(all_counts.win_rate_bounds)
+        )
+    return VerdictFigures(
+        reward=reward,
+        win_rate=win_rate,
+        verdicts=Verdicts(
+            **{
+                **counts._asdict(),
+                "failed": all_counts.failed,
+                "valid": counts.n_valid,
+                "one_order": all_counts.n_valid - counts.n_valid,
+                "open": unasked,
+            }
+        ),
+        bounds=bounds,
+    )
 
 
-def places(rows: Sequence[DuelRow], *, seed: int) -> dict[str, Any] | None:
+def place_figures(rows: Sequence[DuelRow], *, seed: int) -> DuelPlaces | None:
     """Return how the order of places bears on verdicts, over answers with a valid one in both; None without any.
 
     `consistency` is the share, in percent, that both orders decide for the same side. `bias` is what the first place is
     worth in points of reward: half of what a model gains by being shown first instead of second. `p` is that of
     a bias as large by chance (sign flips of whole cases).
     """
-    pairs = [(both, row.cluster) for row in rows if (both := row.both) is not None]
-    if not pairs:
+    first: list[int] = []
+    second: list[int] = []
+    clusters: list[str] = []
+    for row in rows:
+        if row.both is not None:
+            first.append(row.both[0])
+            second.append(row.both[1])
+            clusters.append(row.cluster)
+    if not clusters:
         return None
-    clusters = [cluster for _, cluster in pairs]
-    first, second = ([both[side] for both, _ in pairs] for side in (0, 1))
     agreeing = position_consistency_interval(first, second, clusters=clusters)
-    return {
-        "n": len(pairs),
-        "consistency": _measured(100 * position_consistency(first, second), agreeing, unit=100),
-        "bias": _measured(
-            position_bias(first, second), position_bias_interval(first, second, clusters=clusters, seed=seed)
-        ),
-        "p": rounded(
-            sign_flip_test(
-                [one - other for one, other in zip(first, second, strict=True)], clusters=clusters, seed=seed
-            ).p_value
-        ),
-    }
+    bias = position_bias_interval(first, second, clusters=clusters, seed=seed)
+    differences = [one - other for one, other in zip(first, second, strict=True)]
+    return DuelPlaces(
+        n=len(clusters),
+        consistency=interval_of(100 * position_consistency(first, second), agreeing, unit=100),
+        bias=interval_of(position_bias(first, second), bias),
+        p=rounded(sign_flip_test(differences, clusters=clusters, seed=seed).p_value),
+    )
 
 
-def one_order(rows: Sequence[DuelRow], place: Place, *, seed: int) -> dict[str, Any] | None:
+def one_order(rows: Sequence[DuelRow], place: Place, *, seed: int) -> VerdictFigures | None:
     """Return what one order alone says: the figures of its verdicts; None where it was not asked."""
-    verdicts = [((row.verdicts[place],), row.cluster) for row in rows if place in row.verdicts]
-    open_ = sum(row.verdicts[place] is None for row in rows if place in row.verdicts and row.failure in OPEN_KINDS)
-    return verdict_figures(verdicts, seed=seed, unasked=open_) if verdicts else None
+    rows = [row for row in rows if place in row.verdicts]
+    if not rows:
+        return None
+    missing = sum(row.verdicts[place] is None for row in rows if row.failure in OPEN_KINDS)
+    return verdict_figures([((row.verdicts[place],), row.cluster) for row in rows], seed=seed, unasked=missing)
 
 
-def _by(named: Sequence[tuple[str, DuelRow]], *, seed: int) -> dict[str, Any]:
-    names = sorted({name for name, _ in named if name})
-    return {name: part_figures([row for one, row in named if one == name], seed=seed) for name in names}
+def _parts(rows: Sequence[DuelRow], part_of: Callable[[DuelRow], str], *, seed: int) -> dict[str, DuelPart]:
+    """Return the figures of each category, or task; rows without one are in none."""
+    parts: dict[str, list[DuelRow]] = {}
+    for row in rows:
+        if part_of(row):
+            parts.setdefault(part_of(row), []).append(row)
+    return {name: part_figures(part, seed=seed) for name, part in sorted(parts.items())}
 
 
-def _factuality(rows: Sequence[DuelRow], *, seed: int) -> dict[str, Any] | None:
+def _factuality(rows: Sequence[DuelRow], *, seed: int) -> Factuality | None:
     """Return the visual factuality scores of a model and of the baseline, 0 to 10; None where no case has any."""
     applicable = [row for row in rows if row.factuality]
     if not applicable:
         return None
-    judged = [(scores, row.cluster) for row in applicable for scores in complete(row.factuality.values())]
-    own, other = ([scores[side] for scores, _ in judged] for side in (0, 1))
-    clusters = [cluster for _, cluster in judged]
-    every = [scores for row in applicable for scores in row.factuality.values()]
-    valid = [scores[0] for scores in every if scores is not None]
-    failed = len(every) - len(valid)
-    return {
-        "n": len({row.sample_id for row in applicable}),
-        "not_applicable": len({row.sample_id for row in rows}) - len({row.sample_id for row in applicable}),
-        "judged": len(judged),
-        "one_order": len(valid) - len(judged),
-        "failed": failed,
-        "model": mean_interval(own, clusters, seed=seed, bounds=SCALE),
-        "baseline": mean_interval(other, clusters, seed=seed, bounds=SCALE),
-        "bounds": bounds(sum(valid), sum(valid) + HIGHEST * failed, len(every)),
-    }
+    scores: list[float] = []
+    baseline_scores: list[float] = []
+    clusters: list[str] = []
+    valid: list[float] = []
+    failed = 0
+    for row in applicable:
+        for score, baseline_score in complete(row.factuality.values()):
+            scores.append(score)
+            baseline_scores.append(baseline_score)
+            clusters.append(row.cluster)
+        for judgement in row.factuality.values():
+            if judgement is None:
+                failed += 1
+            else:
+                valid.append(judgement[0])
+    cases = len({row.sample_id for row in applicable})
+    return Factuality(
+        n=cases,
+        not_applicable=len({row.sample_id for row in rows}) - cases,
+        judged=len(scores),
+        one_order=len(valid) - len(scores),
+        failed=failed,
+        model=mean_with_interval(scores, clusters, seed=seed, bounds=SCALE),
+        baseline=mean_with_interval(baseline_scores, clusters, seed=seed, bounds=SCALE),
+        bounds=mean_bounds(sum(valid), sum(valid) + HIGHEST * failed, len(valid) + failed),
+    )
 
 
-def _length(rows: Sequence[DuelRow], *, seed: int) -> dict[str, Any] | None:
-    """Return how reward goes with how many words more than the baseline's an answer has; None without a judged answer."""
-    triples = [
-        (float(row.longer), row.reward, row.cluster)
-        for row in rows
-        if row.longer is not None and row.reward is not None
-    ]
-    return length_and_score(triples, seed=seed) if triples else None
+def _length_biases(
+    models: Mapping[str, Sequence[DuelRow]], *, seed: int, sees_images: Callable[[str], bool]
+) -> dict[str, LengthBias]:
+    """Return how reward goes with the difference of lengths, by model; models without a judged answer are left out."""
+    found: dict[str, dict[str, Any]] = {}
+    for name, rows in models.items():
+        triples: list[tuple[float, float, str]] = []
+        for row in rows:
+            if row.longer is not None and row.reward is not None:
+                triples.append((float(row.longer), row.reward, row.cluster))
+        if triples:
+            found[name] = length_and_score(triples, seed=seed)
+    adjust(found, [name for name in found if sees_images(name)])
+    return {name: LengthBias.model_validate(bias) for name, bias in found.items()}
 
 
-def _measured(value: float | None, interval: Interval, *, unit: float = 1.0) -> dict[str, Any]:
-    return {"mean": rounded(value or 0.0), **limits(interval, unit=unit)}
+def _image_ablation(models: Mapping[str, Sequence[DuelRow]], *, seed: int) -> dict[str, WithoutImages]:
+    """Return how the arms without images differ from the same models' answers by the images.
+
+    Cases and repeats that are judged in both are compared, clustered by cases that share an image; p-values are adjusted
+    over all arms and both measures (Creation-MMBench, tables 3 and 6, figure 4).
+    """
+    gaps: dict[str, tuple[ImageGap, ImageGap]] = {}
+    for name, arm in models.items():
+        full_name = name.removesuffix(f"#{BLIND}").removesuffix(f"#{TEXT}")
+        if full_name != name and full_name in models:
+            full = {(row.sample_id, row.repeat): row for row in models[full_name]}
+            pairs = [(row, full[key]) for row in arm if (key := (row.sample_id, row.repeat)) in full]
+            gaps[name] = (
+                _gap(pairs, lambda row: row.reward, widest=4 * REWARD, seed=seed),
+                _gap(pairs, lambda row: row.factuality_score, widest=HIGHEST, seed=seed),
+            )
+    adjusted_p = iter(adjusted([gap.p for both in gaps.values() for gap in both]))
+    ablation: dict[str, WithoutImages] = {}
+    for name, (reward, factuality) in gaps.items():
+        ablation[name] = WithoutImages(
+            reward=_with_adjusted(reward, next(adjusted_p)), factuality=_with_adjusted(factuality, next(adjusted_p))
+        )
+    return ablation
+
+
+def _gap(
+    pairs: Sequence[tuple[DuelRow, DuelRow]],
+    measure: Callable[[DuelRow], float | None],
+    *,
+    widest: float,
+    seed: int,
+) -> ImageGap:
+    """Return the mean difference of an arm from the answers by the images, over pairs that have the measure on both sides."""
+    differences: list[float] = []
+    clusters: list[str] = []
+    for arm, full in pairs:
+        without, by_images = measure(arm), measure(full)
+        if without is not None and by_images is not None:
+            differences.append(without - by_images)
+            clusters.append(arm.cluster)
+    comparison = paired(differences, clusters, widest=widest, seed=seed)
+    return ImageGap(n=len(differences), difference=comparison["difference"], p=comparison["p_value"], adjusted=None)
+
+
+def _with_adjusted(gap: ImageGap, p_value: float | None) -> ImageGap:
+    return gap if p_value is None else gap.model_copy(update={"adjusted": rounded(p_value)})
+
+
+def interval_of(value: float | None, ends: Limits, *, unit: float = 1.0) -> Interval:
+    """Return a figure with its interval, whose ends are multiplied with `unit`."""
+    return Interval(mean=rounded(value or 0.0), **limits(ends, unit=unit))
+
+
+def _bounds(ends: tuple[float, float]) -> Bounds:
+    low, high = ends
+    return Bounds(low=rounded(low), high=rounded(high))

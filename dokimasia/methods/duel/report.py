@@ -1,26 +1,587 @@
-"""What the page of duels shows beside its figures: some cases whole with their images, those with a failure first."""
+"""Duels as they are drawn: models, verdicts as bars, categories and tasks, places, images, lengths, cases whole."""
 
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
-from dokimasia.methods.duel.results import duel_items
-from dokimasia.report.data import ReportData
+from dokimasia.agents.candidate import BLIND
+from dokimasia.domain.duel import AGAIN, TEXT
+from dokimasia.methods.duel.figures import (
+    VERDICTS,
+    Cases,
+    DuelFigures,
+    DuelledModel,
+    DuelPlaces,
+    LengthBias,
+    VerdictFigures,
+    Verdicts,
+)
+from dokimasia.methods.duel.results import DuelItem, JudgementItem, duel_items
+from dokimasia.report import figures
+from dokimasia.report.blocks import (
+    Block,
+    Cell,
+    Chart,
+    Column,
+    Facts,
+    Fold,
+    Image,
+    Only,
+    Paragraph,
+    Section,
+    Span,
+    Table,
+    Texts,
+    Tone,
+)
+from dokimasia.report.charts import BAR_HEIGHT, FRAME, Figure, Point, interval_chart, intervals_said
+from dokimasia.report.data import Cut, Drawing, ReportData, Views
+from dokimasia.report.fields import TableRow, rows_of
+from dokimasia.report.labels import label, ticks
+from dokimasia.report.sections import provenance, skipped
+from dokimasia.report.tables import TableColumn, cell, column, computed, name_column, table
+from dokimasia.runs.reading.lengths import directions, untested
 from dokimasia.runs.reading.reporting import chosen, pictures_of
 from dokimasia.storage.home import Home
 from dokimasia.storage.results import results
 from dokimasia.storage.runs import Run, load_samples
 
+SHOWN_INSTEAD = {BLIND: "nothing", TEXT: "a description"}
+"""What a model is shown in place of the images, by arm."""
+
+REWARDS = (-100.0, 100.0)
+ONE_ORDER = "Judged in one order alone, verdicts may follow the place as much as the answer, and nobody can tell."
+
+VERDICT_NAMES = {2: "much better", 1: "better", 0: "equal", -1: "worse", -2: "much worse"}
+
+COLOURS = {
+    "much_better": "#1b7f4d",
+    "better": "#8ccfa8",
+    "tie": "#c9c9c9",
+    "worse": "#f0a58f",
+    "much_worse": "#b53a2b",
+}
+OUTWARD = (("tie", 0.5), ("better", 1.0), ("much_better", 1.0), ("tie", -0.5), ("worse", -1.0), ("much_worse", -1.0))
+"""What is stacked from the middle outwards, to the right and to the left; half of the equal ones lie on either side."""
+
+LONGEST_TEXT = 6_000
+"""Characters of a text that a page shows of a case."""
+LONGEST_REASONING = 600
+"""Characters of what a judge said that are shown of each judgement."""
+
+
+def duels(data: ReportData) -> Section:
+    """Return all models against the baseline, best reward first."""
+    run = data.figures_as(DuelFigures)
+    models = run.models
+    ranked = sorted(models, key=lambda name: (-_mean_reward(models[name]), name))
+    rows = rows_of(models, "models", order=ranked)
+    blocks: list[Block] = []
+    points: list[Point] = []
+    for name in ranked:
+        reward = models[name].reward
+        if reward is not None:
+            points.append(Point(name, reward.mean, reward.low, reward.high, None, hollow="#" in name))
+    if points:
+        chart = interval_chart(points, title="reward against the baseline", scale=REWARDS, zero=True)
+        blocks.append(Chart(chart, f"Reward of each model {intervals_said(points)}, best first; 0 is the baseline"))
+        bars = verdict_chart({name: models[name].verdicts for name in ranked})
+        blocks.append(
+            Chart(bars, "Verdicts of each model in percent of the valid ones: worse to the left, better to the right")
+        )
+    columns = [
+        name_column("model"),
+        column("factuality", "model"),
+        column("factuality", "baseline"),
+        column("reward"),
+        column("win_rate"),
+        *(
+            column("verdicts", key, title=title, meaning=f"verdicts in both orders: {title}")
+            for key, title in VERDICTS.items()
+        ),
+        *missing_columns(models),
+        column("words", meaning="", only="page"),
+        column("tokens"),
+    ]
+    blocks.append(table(DuelledModel, rows, columns, f"Models against {run.baseline}"))
+    blocks += [Paragraph(text, "note") for text in _notes(run)]
+    return Section("duels", f"Duels with {run.baseline}", blocks, menu="Duels")
+
+
+def _mean_reward(model: DuelledModel) -> float:
+    return -101.0 if model.reward is None else model.reward.mean
+
+
+def missing_columns(models: Mapping[str, VerdictFigures]) -> list[TableColumn[Any]]:
+    """Return the columns of failed and open verdicts, and of what they leave open; without any they are on the page alone."""
+    failing = any(model.verdicts.failed for model in models.values())
+    waiting = any(model.verdicts.open for model in models.values())
+    return [
+        computed("failed", failed_verdicts, meaning="verdicts that failed", only=None if failing else "page"),
+        column("verdicts", "open", only=None if waiting else "page"),
+        column("bounds", "reward", only=None if failing else "page"),
+    ]
+
+
+def failed_verdicts(row: TableRow[Any]) -> Cell:  # of any figures of verdicts
+    """Return how many verdicts failed, open ones not counted."""
+    verdicts: Verdicts = row.figures.verdicts
+    failed = verdicts.failed - verdicts.open
+    path = "" if verdicts.open else f"{row.pointer}/verdicts/failed"
+    return figures.count(failed, path, tone="bad" if failed else "")
+
+
+def verdict_chart(models: Mapping[str, Verdicts]) -> Figure:
+    """Return a chart with a bar a model, in percent of its valid verdicts: worse to the left, better to the right."""
+    shown = [name for name, verdicts in models.items() if verdicts.valid]
+    names = [label(name) for name in shown]
+    traces: list[Figure] = []
+    for key, side in OUTWARD:
+        counts: list[int] = []
+        shares: list[float] = []
+        for name in shown:
+            count: int = getattr(models[name], key)
+            counts.append(count)
+            shares.append(100 * count / models[name].valid)
+        traces.append(
+            {
+                "type": "bar",
+                "orientation": "h",
+                "name": VERDICTS[key],
+                "legendgroup": key,
+                "showlegend": not (key == "tie" and side < 0),
+                "y": names,
+                "text": names,
+                "textposition": "none",
+                "x": [round(side * share, 3) for share in shares],
+                "customdata": [[count, round(share, 1)] for count, share in zip(counts, shares, strict=True)],
+                "hovertemplate": (
+                    f"%{{text}}: {VERDICTS[key]} <b>%{{customdata[0]}}</b> (%{{customdata[1]}} %)<extra></extra>"
+                ),
+                "marker": {"color": COLOURS[key]},
+                "legendrank": 1000 - list(VERDICTS).index(key),
+            }
+        )
+    return {
+        "data": traces,
+        "layout": {
+            "barmode": "relative",
+            "height": FRAME + BAR_HEIGHT * max(1, len(names)) + 40,
+            "margin": {"t": 40, "r": 24, "b": 48, "l": 8},
+            "showlegend": True,
+            "legend": {"orientation": "h", "y": 1, "yanchor": "bottom", "x": 0, "traceorder": "normal"},
+            "hovermode": "closest",
+            "xaxis": {
+                "title": {
+                    "text": "percent of valid verdicts, from the middle of the equal ones",
+                    "standoff": 8,
+                    "font": {"size": 13},
+                },
+                "range": [-100, 100],
+                "zeroline": True,
+                "automargin": True,
+                "fixedrange": True,
+                "tickvals": [-100, -50, 0, 50, 100],
+                "ticktext": ["100", "50", "0", "50", "100"],
+            },
+            "yaxis": {
+                "type": "category",
+                "autorange": "reversed",
+                "automargin": True,
+                "fixedrange": True,
+                "ticksuffix": "  ",
+                **ticks(shown),
+            },
+        },
+    }
+
+
+def _notes(run: DuelFigures) -> Iterator[str]:
+    sees = "is shown the images" if run.judge_sees == "image" else "is not shown the images"
+    yield (
+        f"Reward and win rate are the evaluated model's against {run.baseline}; equal answers are no wins. The judge "
+        f"{sees}. Failed verdicts leave the denominators. Intervals are 95 % intervals clustered by cases that share an image."
+    )
+    one_order: dict[str, tuple[int, int]] = {}
+    for name, model in run.models.items():
+        scores = 0 if model.factuality is None else model.factuality.one_order
+        one_order[name] = (model.verdicts.one_order, scores)
+    yield from judged_in_one_order(one_order, "Answers")
+    if run.cases.general_criteria:
+        yield (
+            f"{run.cases.general_criteria:,} of {run.samples:,} cases have no subjective criteria of their own: they are "
+            "judged by general ones of this program."
+        )
+    if run.factuality != "none":
+        yield _describe_factuality(run.factuality, run.cases, run.samples)
+    again = f"{run.baseline}#{AGAIN}"
+    if again in run.models:
+        same = run.models[again].same_text
+        same_text = f"; {same:,} of them are the same text." if same else "."
+        yield f"{again} is the noise floor: a second answer of the baseline against its first{same_text}"
+    missing = figures.kinds_of_failures({name: model.failures for name, model in run.models.items()}, "answers")
+    if missing:
+        yield missing
+    yield f"{figures.used(run)}."
+
+
+def judged_in_one_order(models: Mapping[str, tuple[int, int]], things: str) -> Iterator[str]:
+    """Yield a sentence with how many of each model's answers were judged in one order alone, if any were.
+
+    Args:
+        models: how many verdicts, and scores of visual factuality, by model.
+        things: what was judged.
+    """
+    listed: list[str] = []
+    for name, (verdicts, scores) in models.items():
+        kinds: list[str] = []
+        if verdicts:
+            kinds.append(figures.several(verdicts, "verdict"))
+        if scores:
+            kinds.append(figures.several(scores, "visual factuality score"))
+        if kinds:
+            listed.append(f"{name} {', '.join(kinds)}")
+    if listed:
+        yield (
+            f"{things} judged in one order alone, since the other order has no judgement: {'; '.join(listed)}. The bounds "
+            "take them in; rewards, win rates and mean scores leave them out, since the place would count beside the answer."
+        )
+
+
+def _describe_factuality(chosen: str, cases: Cases, samples: int) -> str:
+    """Return what visual factuality is judged by, and to how many cases it does not apply."""
+    evidence = "the ground truth alone" if chosen == "text" else "ground truth and images"
+    sentence = f"Visual factuality is judged by {evidence}"
+    if cases.factuality_by_image:
+        by_image = figures.several(cases.factuality_by_image, "case")
+        sentence += f", and by the images in {by_image} without a ground truth"
+    without = figures.several(samples - cases.factuality_criteria, "case")
+    sentence += f"; it does not apply to {without} without criteria of it"
+    if cases.factuality_unknown:
+        sentence += f" and to {cases.factuality_unknown:,} whose judge is shown neither a ground truth nor an image"
+    return f"{sentence}, which are no failures."
+
+
+def categories(data: ReportData) -> Section | None:
+    """Return rewards and visual factuality by category, a row a model, and on the page by task, a row a task."""
+    run = data.figures_as(DuelFigures)
+    blocks = [
+        *_part_tables(run, "by_category", "category", ("reward",), "Reward"),
+        *_part_tables(run, "by_category", "category", ("factuality", "model"), "Visual factuality score"),
+        *_part_tables(run, "by_task", "task", ("reward",), "Reward"),
+        *_part_tables(run, "by_task", "task", ("factuality", "model"), "Visual factuality score"),
+    ]
+    if not blocks:
+        return None
+    unknown: list[str] = []
+    for title, count in (("category", run.cases.without_category), ("task", run.cases.without_task)):
+        if count:
+            verb = "has" if count == 1 else "have"
+            unknown.append(f"{count:,} of {figures.several(run.samples, 'case')} {verb} no {title}.")
+    if unknown:
+        blocks.append(Paragraph(" ".join(unknown), "note"))
+    return Section("categories", "Categories and tasks", blocks, menu="Categories")
+
+
+def _part_tables(
+    run: DuelFigures, part: str, title: str, measure: tuple[str, ...], measure_title: str
+) -> Iterator[Block]:
+    """Yield the table of a measure by category, or by task, if any part has the measure."""
+    rows = rows_of(run.models, "models")
+    cases: dict[str, int] = {}
+    for model in run.models.values():
+        for name, figures_of_part in (model.by_category if part == "by_category" else model.by_task).items():
+            cases[name] = max(cases.get(name, 0), figures_of_part.n)
+    names = sorted(cases)
+    cells = {name: [cell(row, part, name, *measure) for row in rows] for name in names}
+    if all(each is figures.NOTHING for column in cells.values() for each in column):
+        return
+    about = f"{measure_title} by {title}"
+    if part == "by_category":
+        columns = [Column("model", numeric=False), *map(Column, names)]
+        body: list[Sequence[Cell]] = [["cases", *(str(cases[name]) for name in names)]]
+        for number, row in enumerate(rows):
+            body.append([Span(row.name, "strong"), *(cells[name][number] for name in names)])
+        yield Table(columns, body, about)
+    else:
+        columns = [Column(title, numeric=False), Column("cases"), *map(Column, run.models)]
+        body = [[name, str(cases[name]), *cells[name]] for name in names]
+        yield Only("page", (Table(columns, body, about, sortable=True),))
+
+
+def places(data: ReportData) -> Section | None:
+    """Return what the order of places does to the verdicts, and what one order alone would have said."""
+    run = data.figures_as(DuelFigures)
+    if run.orders == 2:
+        all_orders = column("reward", title="dual", meaning="reward by the answers that were judged in both orders")
+    else:
+        all_orders = column("reward", title="all", meaning="reward by all verdicts")
+    columns = [
+        name_column("model"),
+        column("places", "consistency"),
+        column("places", "bias"),
+        column("places", "p", linked=False),
+        column(
+            "single",
+            "first",
+            "reward",
+            title="shown first",
+            meaning="reward by the order alone in which the model's answer comes first",
+        ),
+        column("single", "second", "reward", title="shown second", meaning="reward by the other order alone"),
+        all_orders,
+    ]
+    if run.places is not None:
+        lead = Paragraph(_bias_sentence(run.judge, run.places), "lead")
+    elif run.orders == 1:
+        lead = Paragraph(ONE_ORDER, "warning")
+    else:
+        lead = Paragraph("No answer has a verdict in both orders yet.", "warning")
+    by_model = table(DuelledModel, rows_of(run.models, "models"), columns, "One order and both")
+    return Section("places", "The order of places", (lead, by_model), menu="Places")
+
+
+def _bias_sentence(judge: str, places: DuelPlaces) -> str:
+    sentence = (
+        f"In {places.consistency.mean:.1f} % of {places.n:,} answers {judge} decides for the same side in both orders."
+    )
+    p = figures.p_value(places.p).text
+    if places.p > figures.SURE:
+        return f"{sentence} That a place is favoured could not be shown (p = {p})."
+    favoured = "first" if places.bias.mean > 0 else "second"
+    worth = f"The {favoured} place is worth {abs(places.bias.mean):.1f} points of reward"
+    if not p.startswith("<"):
+        p = f"= {p}"
+    return f"{sentence} {worth} (p {p}), which both orders together take out."
+
+
+def images(data: ReportData) -> Section | None:
+    """Return what the images are worth: answers without them, and by a description of them, beside those by them."""
+    run = data.figures_as(DuelFigures)
+    arms = [name for name in run.models if name.endswith((f"#{BLIND}", f"#{TEXT}"))]
+    if not arms:
+        return None
+    blocks: list[Block] = [
+        _ablation_table(run, arms, ("reward",), "reward", "Reward"),
+        _ablation_table(run, arms, ("factuality", "model"), "VFS", "VFS"),
+    ]
+    if run.describer is not None:
+        instruction = ", the same for every request"
+        if run.descriptions == "specific":
+            instruction = " with an eye to each request"
+        blocks.append(Paragraph(f"{run.describer} described the images{instruction}.", "note"))
+    blocks.append(
+        Paragraph("A model that loses nothing without the images shows that the cases do not need them.", "note")
+    )
+    return Section("sight", "Without the images", blocks, menu="Images")
+
+
+def _ablation_table(run: DuelFigures, arms: Sequence[str], measure: tuple[str, ...], title: str, about: str) -> Table:
+    """Return one measure by the images and in the arms without them, and how far these are apart."""
+    whole = TableRow("", run, "")
+    rows: list[Sequence[Cell]] = []
+    for name in arms:
+        model, _, arm = name.rpartition("#")
+        rows.append(
+            [
+                Span(model, "strong"),
+                SHOWN_INSTEAD[arm],
+                cell(whole, "models", model, *measure),
+                cell(whole, "models", name, *measure),
+                cell(whole, "without_images", name, measure[0], "difference"),
+                cell(whole, "without_images", name, measure[0], "adjusted", write=_unlinked_p),
+            ]
+        )
+    columns = [
+        Column("model", numeric=False),
+        Column("shown instead", numeric=False),
+        Column(f"{title} by the images", meaning="answers to the same cases with the images shown"),
+        Column(f"{title} without", meaning="answers without the images"),
+        Column("difference", meaning="without less with, over cases judged in both, with its 95 % interval"),
+        Column("adjusted p", meaning="sign flips of whole cases; Benjamini and Hochberg over both tables"),
+    ]
+    return Table(columns, rows, f"{about} with the images and without")
+
+
+def _unlinked_p(value: float | None, pointer: str) -> Cell:
+    return figures.p_value(value)
+
+
+def lengths(data: ReportData) -> Section | None:
+    """Return how rewards go with the difference of lengths."""
+    biases = data.figures_as(DuelFigures).length_bias
+    if not biases:
+        return None
+    columns: list[TableColumn[LengthBias]] = [
+        name_column("model"),
+        column("n"),
+        column("words"),
+        column("r"),
+        computed("95 % interval", lambda row: figures.interval(row.figures, signed=True)),
+        column("p", linked=False),
+        column("adjusted", linked=False),
+    ]
+    reasons = {name: bias.reason for name, bias in biases.items() if bias.r is not None}
+    blocks = (
+        Paragraph(_length_sentence(biases), "lead"),
+        table(LengthBias, rows_of(biases), columns, "Reward and difference of lengths"),
+        *(Paragraph(sentence, "note") for sentence in untested(reasons)),
+        Paragraph("A correlation is no proof of bias: a longer answer may be the better one.", "note"),
+    )
+    return Section("lengths", "Length", blocks, menu="Length")
+
+
+def _length_sentence(biases: Mapping[str, LengthBias]) -> str:
+    tested = 0
+    marked: dict[str, float] = {}
+    for name, bias in biases.items():
+        if bias.adjusted is not None:
+            tested += 1
+            if bias.adjusted <= figures.SURE and bias.r is not None:
+                marked[name] = bias.r
+    if marked:
+        return directions(marked, "reward")
+    if tested:
+        return (
+            f"Tested for {figures.several(tested, 'model')}: reward goes with how much longer an answer is than the "
+            "baseline's for none."
+        )
+    return "Whether reward goes with how much longer an answer is than the baseline's could be tested for no model."
+
 
 async def with_cases(home: Home, run: Run, data: ReportData, samples: int) -> ReportData:
-    """Return the data of a run of duels with the cases that its page shows."""
+    """Return the data of a run of duels with the cases that its page shows whole, those with a failure first."""
     rows = results(home, run.id)
     ids = list(dict.fromkeys(row.sample_id for row in rows if row.sample_id))
     failed = {row.sample_id for row in rows if row.failure}
     shown, selection = chosen(run, ids, failed, samples)
-    images = {sample.id: sample.images for sample in load_samples(home, run.id) if sample.id in set(shown)}
-    items = [
-        {**item, "pictures": [image.sha256 for image in images[id]]}
-        for id in shown
-        for item in duel_items(home, run, id)
-    ]
-    pictures = pictures_of(home, {image.sha256: image for several in images.values() for image in several})
-    return replace(data, selection=selection, samples=items, pictures=pictures)
+    items = [item for id in shown for item in duel_items(home, run, id)]
+    shown_images = {
+        image.sha256: image for sample in load_samples(home, run.id) if sample.id in shown for image in sample.images
+    }
+    return replace(data, selection=selection, samples=items, pictures=pictures_of(home, shown_images))
+
+
+def cases(data: ReportData) -> Section | None:
+    """Return some cases whole, each with its images, both answers and what the judge said in each order."""
+    with_baseline = "baseline" in data.summary
+    items: dict[str, list[DuelItem]] = {}
+    for view in data.samples:
+        item = DuelItem.model_validate(view)
+        items.setdefault(item.sample, []).append(item)
+    folds: list[Block] = []
+    for id, of_case in items.items():
+        pictures: list[Block] = []
+        for image in of_case[0].images:
+            if image.sha256 in data.pictures:
+                picture = data.pictures[image.sha256]
+                problem = f": {picture.problem}" if picture.problem else ""
+                pictures.append(Image(picture.uri, f"image {len(pictures) + 1}{problem}"))
+        failed = any(item.failure for item in of_case)
+        title = f"{id} · with a failure" if failed else id
+        folds.append(Fold(title, (*pictures, *case_blocks(of_case, cut_text, baseline=with_baseline)), f"case-{id}"))
+    if not folds:
+        return None
+    return Section("cases", "Cases", (Paragraph(data.selection.text, "note"), *folds), menu="Cases", only="page")
+
+
+def cut_text(text: str) -> str:
+    """Return a text as a page shows it: its first characters, and how many were left out."""
+    if len(text) <= LONGEST_TEXT:
+        return text
+    return f"{text[:LONGEST_TEXT]} … ({len(text) - LONGEST_TEXT:,} characters more)"
+
+
+def sample(views: Views, cut: Cut, *, baseline: bool = True) -> Iterator[Block]:
+    """Yield one case whole: what was asked, each pair of answers, and what the judge said in each order."""
+    return case_blocks([DuelItem.model_validate(view) for view in views], cut, baseline=baseline)
+
+
+def case_blocks(items: Sequence[DuelItem], cut: Cut, *, baseline: bool) -> Iterator[Block]:
+    """Yield one case whole; an answer that several are held against stands once.
+
+    Args:
+        items: the duels of the case.
+        cut: shortens long texts.
+        baseline: whether the opponent is called the baseline; in an arena none is.
+    """
+    shown: set[tuple[str, int, str]] = set()
+    for number, item in enumerate(items):
+        if number == 0:
+            yield from _question(item, cut)
+        repeat = f" · repeat {item.repeat + 1}" if item.repeat else ""
+        answers = [(f"{item.model}{repeat}", item.model, item.response or "")]
+        opponent = (item.baseline, item.baseline_response or "")
+        if baseline:
+            answers.insert(0, (f"{item.baseline}{repeat} (the baseline)", *opponent))
+        else:
+            answers.append((f"{item.baseline}{repeat}", *opponent))
+        texts: list[tuple[Cell, str]] = []
+        if item.descriptions:
+            texts.append((Span("description", "strong"), cut(item.descriptions)))
+        for title, model, text in answers:
+            if (model, item.repeat, text) not in shown:
+                texts.append((Span(title, "strong"), cut(text)))
+                shown.add((model, item.repeat, text))
+        if texts:
+            yield Texts(texts)
+        judged = [_judgement(judgement, item, cut) for judgement in item.judgements]
+        if not judged:
+            failed = Span(f"{item.failure}: {item.reason}", "bad")
+            judged = [((f"{item.model}{repeat} against {item.baseline}: ", failed), "")]
+        yield Texts(judged)
+
+
+def _question(item: DuelItem, cut: Cut) -> Iterator[Block]:
+    """Yield a case as it was asked, with what it is judged by."""
+    facts: list[tuple[str, Cell]] = []
+    for number, image in enumerate(item.images, start=1):
+        facts.append((f"image {number}", Span(f"{image.width} × {image.height}, {image.sha256[:12]}", "muted")))
+    task = " · ".join(filter(None, (item.category, item.task)))
+    yield Facts([*facts, ("task", task or figures.NOTHING)])
+    general = " (general: the case has none)" if item.general_criteria else ""
+    texts = {
+        "request": item.prompt,
+        f"criteria{general}": item.criteria,
+        "criteria of visual factuality": _factuality_criteria(item),
+    }
+    if item.ground_truth:
+        texts["ground truth"] = item.ground_truth
+    yield Texts([(Span(name, "muted"), cut(text)) for name, text in texts.items()])
+
+
+def _factuality_criteria(item: DuelItem) -> str:
+    """Return the criteria of visual factuality, and why it does not apply where it does not."""
+    reason = ""
+    if item.factuality_not_applicable:
+        reason = f"not applicable: {item.factuality_not_applicable}"
+    return "\n".join(filter(None, (item.factuality_criteria, reason)))
+
+
+def _judgement(judgement: JudgementItem, item: DuelItem, cut: Cut) -> tuple[Cell, str]:
+    """Return what the judge said in one order, and its reasoning, cut."""
+    other_place = "second" if judgement.place == "first" else "first"
+    order = f"{item.model} shown {judgement.place}, {item.baseline} {other_place}: "
+    if judgement.failure:
+        failed = f"{judgement.asked} failed, {judgement.failure}: {judgement.reason}"
+        return (order, Span(failed, "bad")), ""
+    reasoning = judgement.said or ""
+    if len(reasoning) > LONGEST_REASONING:
+        left = len(reasoning) - LONGEST_REASONING
+        reasoning = f"{reasoning[:LONGEST_REASONING]} … ({left:,} characters more; --raw shows all)"
+    if judgement.verdict is None:
+        scores = f"visual factuality {judgement.score:g}, of {item.baseline} {judgement.baseline_score:g}"
+        return (order, Span(scores, "strong")), cut(reasoning)
+    tone: Tone = "strong"
+    if judgement.verdict:
+        tone = "good" if judgement.verdict > 0 else "bad"
+    return (order, Span(f"{item.model} is {VERDICT_NAMES[judgement.verdict]}", tone)), cut(reasoning)
+
+
+DRAWING = Drawing(
+    "duels",
+    (duels, categories, places, images, lengths, cases, skipped.section, provenance.section),
+    sample=sample,
+    asks=True,
+    figures=DuelFigures,
+)

@@ -1,14 +1,45 @@
-"""What duels are asked, and what decides their results."""
+"""The request for a run of duels, its plan, how it is accepted, and the calls that it will make."""
 
-from collections.abc import Iterator
-from typing import Annotated, ClassVar, Literal
+import asyncio
+from collections.abc import Collection, Iterator, Sequence
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple
 
 from pydantic import Field
 
-from dokimasia.domain.call import ModelSpec
-from dokimasia.domain.duel import AGAIN, PLACES, REFERENCE, TEXT, DuelOptions, FactualityBy, Instruction, Place
-from dokimasia.errors import ConfigError
-from dokimasia.methods.passports import BLIND_BELOW, HELP, Passports
+from dokimasia.agents import Ask
+from dokimasia.agents.duel import (
+    answer_described,
+    answer_request,
+    compare_responses,
+    describe_one,
+    say_what_to_observe,
+    score_factuality,
+)
+from dokimasia.domain.call import ModelRef, ModelSpec
+from dokimasia.domain.duel import (
+    AGAIN,
+    PLACES,
+    REFERENCE,
+    TEXT,
+    CaseCriteria,
+    Described,
+    DuelOptions,
+    FactualityBy,
+    Instruction,
+    Place,
+    criteria_of,
+    factuality_by,
+    ground_truth_of,
+    task_of,
+)
+from dokimasia.domain.identity import digest, value_id
+from dokimasia.domain.judgement import Response
+from dokimasia.domain.sample import Sample
+from dokimasia.errors import ConfigError, DataError
+from dokimasia.methods.passports import BLIND_BELOW, HELP, PAIRWISE, JudgeUse, Passports, chosen_judge, held
+from dokimasia.prompts import PromptLibrary, Rendered, render
+from dokimasia.runs.estimate import CHARACTERS_PER_TOKEN, Asking, Estimate, added_up, frame_tokens, size_of
+from dokimasia.runs.method import Accepted
 from dokimasia.runs.plans import (
     AnswerItem,
     AnswersPlan,
@@ -16,11 +47,20 @@ from dokimasia.runs.plans import (
     JudgedPlan,
     OutsideIdentity,
     model_identity,
+    prompts_used,
     two_of_one_name,
 )
 from dokimasia.runs.requests import MOST_REPEATS, SHARED_HELP, DataRequest, Judge, Models, Option
-from dokimasia.runs.responses import ResponsesFiles, check_no_blind_arm
+from dokimasia.runs.responses import Responses, ResponsesFiles, candidates_of, check_no_blind_arm, read_given
+from dokimasia.runs.session import Session, hash_of
 from dokimasia.storage.results import ResultRow
+
+ANSWER_TOKENS, JUDGED_TOKENS, OBSERVED_TOKENS = 700, 500, 60
+MOST_NAMED = 5
+PLACEHOLDER_RESPONSES = ("(one answer)", "(the other answer)")
+
+ResponsesByModel = dict[str, dict[str, tuple[Response, ...]]]
+"""Existing answers, one a repeat, by model and sample."""
 
 Sees = Literal["image", "text"]
 
@@ -96,17 +136,19 @@ class DuelPlan(AnswersPlan, JudgedPlan):
         return PLACES[:1] if self.single else PLACES
 
     @property
-    def asked(self) -> tuple[ModelSpec, ...]:
-        """The models that are asked for answers by the request and its images, the baseline last."""
-        own = tuple(one for one in self.candidates if one.ref.name not in self.given)
-        return own if self.baseline is None else (*own, self.baseline)
+    def _asked_candidates(self) -> tuple[ModelSpec, ...]:
+        return tuple(spec for spec in self.candidates if spec.ref.name not in self.given)
 
     @property
-    def described(self) -> tuple[ModelSpec, ...]:
-        """The models that are asked for answers by a description of the images."""
-        if self.describer is None:
-            return ()
-        return (*(one for one in self.candidates if one.ref.name not in self.given), *self.text_models)
+    def answering(self) -> tuple[ModelSpec, ...]:
+        """The models that answer the request by its images, the baseline last."""
+        baseline = () if self.baseline is None else (self.baseline,)
+        return (*self._asked_candidates, *baseline)
+
+    @property
+    def answering_described(self) -> tuple[ModelSpec, ...]:
+        """The models that answer by a description of the images."""
+        return () if self.describer is None else (*self._asked_candidates, *self.text_models)
 
     @property
     def models(self) -> dict[str, ModelSpec]:
@@ -115,11 +157,12 @@ class DuelPlan(AnswersPlan, JudgedPlan):
         Raises:
             ConfigError: two that are asked differently bear one name.
         """
-        found: dict[str, ModelSpec] = {}
-        for spec in (*self.asked, *self.described, *filter(None, (self.describer,)), self.judge):
-            if model_identity(found.setdefault(spec.ref.name, spec)) != model_identity(spec):
+        models: dict[str, ModelSpec] = {}
+        describer = () if self.describer is None else (self.describer,)
+        for spec in (*self.answering, *self.answering_described, *describer, self.judge):
+            if model_identity(models.setdefault(spec.ref.name, spec)) != model_identity(spec):
                 raise two_of_one_name(spec)
-        return found
+        return models
 
     @property
     def options(self) -> DuelOptions:
@@ -138,24 +181,28 @@ class DuelPlan(AnswersPlan, JudgedPlan):
     @property
     def per_sample(self) -> int:
         """How many answers to a sample are held against the baseline's."""
-        return super().per_sample + (len(self.described) + self.noise_floor) * self.repeats
+        return super().per_sample + (len(self.answering_described) + self.noise_floor) * self.repeats
 
     def items(self, sample_id: str) -> Iterator[AnswerItem]:
         """The answers that are held against the baseline's, in a fixed order; its own second one comes last."""
         yield from super().items(sample_id)
-        more = [(one.ref.name, TEXT) for one in self.described] + [(self.baseline_name, AGAIN)] * self.noise_floor
-        for name, arm in more:
+        arms = [(spec.ref.name, TEXT) for spec in self.answering_described]
+        if self.noise_floor:
+            arms.append((self.baseline_name, AGAIN))
+        for name, arm in arms:
             for repeat in range(self.repeats):
                 yield AnswerItem(f"{self.KIND}/{sample_id}/{name}/{arm}/{repeat}", name, arm, repeat)
 
-    def held_against(self, row: ResultRow) -> str:
+    def opponent_of(self, row: ResultRow) -> str:
         """Return the name of the model that the answer of a result was held against."""
         return self.baseline_name
 
-    def given_to(self, model: str, sample_id: str, repeat: int) -> str | None:
-        """Return the id of the answer that a model has given already; None where it is asked. A reference has no repeats."""
+    def existing_response(self, model: str, sample_id: str, repeat: int) -> str | None:
+        """Return the id of a model's existing answer; None where the model is asked. A reference has no repeats."""
         ids = self.given.get(model, {}).get(sample_id)
-        return None if ids is None else ids[0 if model == REFERENCE else repeat]
+        if ids is None:
+            return None
+        return ids[0 if model == REFERENCE else repeat]
 
 
 def check_request(request: DuelRequest) -> None:
@@ -184,3 +231,294 @@ def check_request(request: DuelRequest) -> None:
         raise ConfigError("--describer asks models anew, which --responses does not; name them with --text-models")
     if not (request.models or request.text_models or request.noise_floor) and not request.responses:
         raise ConfigError("name at least one model with --models, or answers that exist with --responses FILE")
+
+
+async def accept(request: DuelRequest, session: Session) -> Accepted[DuelPlan]:
+    """Read the cases and the answers that exist, and find the models.
+
+    Raises:
+        InputError: data, answers, configuration or options cannot be used.
+    """
+    check_request(request)
+    judge_use = JudgeUse("comparison in pairs", PAIRWISE, "duel_verdict", one_order=request.single)
+    chosen = chosen_judge(request.judge, request.choose_judge, request.passports, session, judge_use)
+    if chosen.judge is None:
+        raise ConfigError("name the judge with --judge, or several with --choose-judge and their passports")
+    request = request.model_copy(update={"judge": chosen.judge, "choose_judge": (), "passports": chosen.passports})
+    samples, skipped = await asyncio.to_thread(session.samples, request)
+    if not samples:
+        raise DataError(f"{request.data}: no case in it; duels need at least one line with id and prompt")
+    responses = read_given(request.responses)
+    samples, unanswered = _answered_samples(request, responses, samples)
+    criteria = [_checked_criteria(request, sample) for sample in samples]
+    existing = _existing_responses(request, responses, samples, list(unanswered))
+    candidates = _candidates(request, session, existing.responses)
+    _check_images(request, samples)
+    plan = _plan(request, session, samples, candidates, existing)
+    plan = plan.model_copy(update={"prompts": prompts_used(session.library, _prompt_names(plan, samples))})
+    accepted = Accepted(
+        plan=plan,
+        estimate=expected_calls(plan, samples, criteria, session.library),
+        samples=samples,
+        values=existing.values,
+        skipped=[*skipped, *existing.left_out, *unanswered.values()],
+        first=samples[0],
+        request=request,
+    )
+    return await held(accepted, request, session, judges=(plan.judge,), ways=(judge_use,), chosen=chosen.why)
+
+
+class ExistingResponses(NamedTuple):
+    """Answers that exist already, how many a sample, and which lines of their files were left out."""
+
+    responses: ResponsesByModel
+    repeats: int
+    left_out: list[str]
+
+    @property
+    def values(self) -> list[Response]:
+        """All answers."""
+        values: list[Response] = []
+        for by_sample in self.responses.values():
+            for repeats in by_sample.values():
+                values += repeats
+        return values
+
+    @property
+    def ids(self) -> dict[str, dict[str, tuple[str, ...]]]:
+        """The ids of the answers by model and sample."""
+        ids: dict[str, dict[str, tuple[str, ...]]] = {}
+        for model, by_sample in self.responses.items():
+            ids[model] = {sample_id: tuple(map(value_id, repeats)) for sample_id, repeats in by_sample.items()}
+        return ids
+
+
+def _plan(
+    request: DuelRequest,
+    session: Session,
+    samples: Sequence[Sample],
+    candidates: tuple[ModelSpec, ...],
+    existing: ExistingResponses,
+) -> DuelPlan:
+    ids = existing.ids
+    return DuelPlan(
+        data=hash_of([(sample.id, value_id(sample)) for sample in samples]),
+        limit=request.limit,
+        seed=request.seed,
+        judge=session.model(request.judge or ""),
+        candidates=candidates,
+        baseline=None if request.baseline in ids else session.model(request.baseline),
+        baseline_name=request.baseline,
+        repeats=existing.repeats,
+        no_image=request.no_image,
+        single=request.single,
+        noise_floor=request.noise_floor,
+        factuality=request.factuality,
+        judge_sees=request.judge_sees,
+        describer=None if request.describer is None else session.model(request.describer),
+        descriptions=request.descriptions,
+        text_models=session.models(request.text_models, "--text-models") if request.text_models else (),
+        given_hash=digest("given", [[model, by_sample] for model, by_sample in sorted(ids.items())]) if ids else None,
+        given=ids,
+        prompts={},
+    )
+
+
+def _prompt_names(plan: DuelPlan, samples: Sequence[Sample]) -> list[str]:
+    names = ["duel_verdict", "repair"]
+    if any(factuality_by(sample, plan.factuality) != "none" for sample in samples):
+        names.append("duel_factuality")
+    if plan.answering:
+        names.append("candidate_plain")
+    if plan.answering_described:
+        names += ["describe", "candidate_described"]
+        if plan.descriptions == "specific":
+            names.append("observe")
+    return names
+
+
+def _candidates(request: DuelRequest, session: Session, existing: ResponsesByModel) -> tuple[ModelSpec, ...]:
+    """Return the models that are held against the baseline; the endpoint of those whose answers exist is `file`."""
+    if request.noise_floor and request.baseline in existing:
+        raise ConfigError(
+            f"--responses has the baseline's answers, so a second one cannot be drawn: leave out --noise-floor, or "
+            f"the answers of {request.baseline}"
+        )
+    rivals = [name for name in request.models or existing if name != request.baseline]
+    if not (rivals or request.noise_floor or request.text_models):
+        raise ConfigError("--responses has the answers of the baseline alone; name models with --models")
+    candidates: list[ModelSpec] = []
+    for name in rivals:
+        if name in existing:
+            candidates.append(ModelSpec(ref=ModelRef(name=name, model=name, endpoint="file")))
+        else:
+            candidates += session.models([name], "--models")
+    return tuple(candidates)
+
+
+def _check_images(request: DuelRequest, samples: Sequence[Sample]) -> None:
+    without_images = [sample.id for sample in samples if not sample.images]
+    if request.describer is not None and without_images:
+        raise DataError(
+            f"{request.data}: {len(without_images)} of {len(samples)} samples have no image to be described "
+            f"({_some(without_images)}): leave them out, or --describer"
+        )
+
+
+def _checked_criteria(request: DuelRequest, sample: Sample) -> CaseCriteria:
+    """Return a case's criteria; what else is read of its `meta` is checked, too."""
+    try:
+        task_of(sample)
+        ground_truth_of(sample)
+        return criteria_of(sample)
+    except DataError as problem:
+        raise DataError(f"{request.data}: {problem}") from None
+
+
+def _answered_samples(
+    request: DuelRequest, responses: Responses | None, samples: list[Sample]
+) -> tuple[list[Sample], dict[str, str]]:
+    """Return the cases that are judged, and why others are left out for want of an answer, as was asked.
+
+    Where every case would be left out, none is, so that what each model lacks is said.
+    """
+    if responses is None or request.on_bad_sample == "fail":
+        return samples, {}
+    models = {model for _, model, _ in responses.given}
+    names = _models_in_files(request, models) or sorted(models)
+    answered: list[Sample] = []
+    left_out: dict[str, str] = {}
+    for sample in samples:
+        lacking = [name for name in names if not _answered_by(responses, sample, name, responses.repeats)]
+        if lacking:
+            reason = f"sample {sample.id!r} is left out: no answer of {', '.join(lacking)}"
+            left_out[sample.id] = f"{responses.path}: {reason}"
+        else:
+            answered.append(sample)
+    return (answered, left_out) if answered else (samples, {})
+
+
+def _answered_by(responses: Responses, sample: Sample, model: str, repeats: int) -> bool:
+    return all((sample.id, model, repeat) in responses.given for repeat in range(repeats))
+
+
+def _models_in_files(request: DuelRequest, models: Collection[str]) -> list[str]:
+    """Return the models that the request names whose answers the files have to have; none where it takes all of them."""
+    if not request.models:
+        return []
+    return [*request.models, request.baseline] if request.baseline in models else [*request.models]
+
+
+def _existing_responses(
+    request: DuelRequest, responses: Responses | None, samples: Sequence[Sample], others: Sequence[str]
+) -> ExistingResponses:
+    """Return the answers of the files and of the reference; `others` are samples of the data that the run leaves out."""
+    existing = ExistingResponses({}, request.repeats, [])
+    if responses is not None:
+        existing = _responses_of_files(request, responses, samples, others)
+    if request.baseline == REFERENCE:
+        lacking = [sample.id for sample in samples if not (sample.reference_text or "").strip()]
+        if lacking:
+            raise DataError(
+                f"{request.data}: {len(lacking)} of {len(samples)} samples have no reference answer ({_some(lacking)}): add "
+                "`reference_answer`, or name a model as --baseline"
+            )
+        references: dict[str, tuple[Response, ...]] = {}
+        for sample in samples:
+            text = sample.reference_text or ""
+            references[sample.id] = (Response(sample=sample.digest, model=REFERENCE, text=text),)
+        existing.responses[REFERENCE] = references
+    return existing
+
+
+def _responses_of_files(
+    request: DuelRequest, responses: Responses, samples: Sequence[Sample], others: Sequence[str]
+) -> ExistingResponses:
+    repeats = responses.repeats
+    names = _models_in_files(request, {model for _, model, _ in responses.given})
+    candidates = candidates_of(
+        responses, request, models=names, samples=[sample.id for sample in samples], others=others
+    )
+    models = [spec.ref.name for spec in candidates.models]
+    lacks: list[str] = []
+    for model in models:
+        lacking = [sample.id for sample in samples if not _answered_by(responses, sample, model, repeats)]
+        if lacking:
+            lacks.append(f"{model} has fewer than {repeats} answers (repeats from 0) to {_some(lacking)}")
+    if lacks:
+        raise DataError(
+            f"{responses.path}: {'; '.join(lacks)}; every answer is held against one of the same repeat, so give as many "
+            "of each"
+        )
+    existing: ResponsesByModel = {}
+    for model in models:
+        existing[model] = {
+            sample.id: tuple(_response_of_file(responses, sample, model, repeat) for repeat in range(repeats))
+            for sample in samples
+        }
+    return ExistingResponses(existing, repeats, candidates.left_out)
+
+
+def _response_of_file(responses: Responses, sample: Sample, model: str, repeat: int) -> Response:
+    text = responses.given[sample.id, model, repeat].text
+    return Response(sample=sample.digest, model=model, repeat=repeat, text=text)
+
+
+def _some(names: Sequence[str]) -> str:
+    return ", ".join(names[:MOST_NAMED]) + (", …" if len(names) > MOST_NAMED else "")
+
+
+def expected_calls(
+    plan: DuelPlan, samples: Sequence[Sample], criteria: Sequence[CaseCriteria], library: PromptLibrary
+) -> Estimate:
+    """Return how many calls a run of duels will make at most, and their tokens."""
+    calls: list[Asking] = []
+    frames = {name: frame_tokens(library, name) for name in plan.prompts}
+    for sample, case_criteria in zip(samples, criteria, strict=True):
+        size = size_of(sample)
+        for spec in plan.answering:
+            arms = plan.arms
+            if spec is plan.baseline:
+                arms = ("",) * (1 + plan.noise_floor)
+            for arm in arms:
+                images = 0 if arm else size.images_for(spec)
+                calls.append(Asking(spec, plan.repeats, size.text + images, ANSWER_TOKENS))
+        if plan.describer is not None:
+            images = len(sample.images)
+            described = frames["describe"] + size.images_for(plan.describer) // images
+            calls.append(Asking(plan.describer, images, described, ANSWER_TOKENS))
+            if plan.descriptions == "specific":
+                calls.append(Asking(plan.describer, 1, frames["observe"] + size.text, OBSERVED_TOKENS))
+            shown = frames["candidate_described"] + size.text + images * ANSWER_TOKENS
+            for spec in plan.answering_described:
+                calls.append(Asking(spec, plan.repeats, shown, ANSWER_TOKENS))
+        judgements = plan.per_sample * len(plan.places)
+        for name, text, sees in (
+            ("duel_verdict", case_criteria.subjective, plan.judge_sees),
+            ("duel_factuality", case_criteria.factuality, factuality_by(sample, plan.factuality)),
+        ):
+            if sees == "none":
+                continue
+            sent = frames[name] + size.text + 2 * ANSWER_TOKENS + len(text) // CHARACTERS_PER_TOKEN
+            if sees == "image":
+                sent += size.images_for(plan.judge)
+            calls.append(Asking(plan.judge, judgements, sent, JUDGED_TOKENS))
+    return added_up(calls, len(samples), items=len(samples) * plan.per_sample)
+
+
+def previews(plan: DuelPlan, sample: Sample, library: PromptLibrary) -> Sequence[Rendered]:
+    """Return the prompts for one case of candidates, describer and judge; what models would write is a placeholder."""
+    criteria = criteria_of(sample)
+    asks: list[Ask[Any]] = []  # of replies of several types
+    if plan.answering:
+        asks.append(answer_request(sample))
+    if plan.answering_described and sample.images:
+        if plan.descriptions == "specific":
+            asks.append(say_what_to_observe(sample))
+        described = Described(describer="", texts=("(what an image shows)",) * len(sample.images))
+        asks += [describe_one(sample, sample.images[0]), answer_described(sample, described)]
+    asks.append(compare_responses(sample, criteria, PLACEHOLDER_RESPONSES, sees=plan.judge_sees == "image"))
+    scored_by = factuality_by(sample, plan.factuality)
+    if scored_by != "none":
+        asks.append(score_factuality(sample, criteria, PLACEHOLDER_RESPONSES, sees=scored_by == "image"))
+    return [render(ask.prompt, ask.inputs, images=ask.images, library=library) for ask in asks]

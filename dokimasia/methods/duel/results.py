@@ -1,9 +1,10 @@
-"""Stored rows of duels as figures, items, one case whole, and cells of an export."""
+"""Stored rows of duels as figures, items, cells of an export, and beside people's verdicts."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 from dokimasia.agents.candidate import BLIND
+from dokimasia.domain.annotation import VERDICT, AnnotationUnit, ResponsePair
 from dokimasia.domain.call import ChatReply
 from dokimasia.domain.duel import (
     TEXT,
@@ -16,11 +17,17 @@ from dokimasia.domain.duel import (
     ground_truth_of,
     task_of,
 )
-from dokimasia.domain.judgement import Response
-from dokimasia.domain.sample import Sample
-from dokimasia.methods.duel.figures import DuelRow, duel_figures
+from dokimasia.domain.identity import Value
+from dokimasia.domain.judgement import FailureKind, Response
+from dokimasia.domain.sample import ImageRef, Sample
+from dokimasia.methods.duel.figures import (
+    Cases,
+    DuelFigures,
+    DuelledModel,
+    DuelRow,
+    duel_tables,
+)
 from dokimasia.methods.duel.request import DuelPlan
-from dokimasia.methods.duel.sight import without_images
 from dokimasia.runs.figures import heading, paid, rows_shown, shown_name
 from dokimasia.runs.reading.exporting import ANSWERED, ColumnType, answer_cells, exported
 from dokimasia.runs.registry import method_of
@@ -46,62 +53,129 @@ COLUMNS: dict[str, ColumnType] = {
 """What an export says of an answer: verdicts (+2 to -2 for it) and visual factuality by the place it was shown in; to
 which case visual factuality does not apply, and why."""
 
+ONE_ORDER = "one order"
 
-def duel_summary(home: Home, run: Run) -> dict[str, Any]:
-    """Return the figures of duels, ready for JSON; the same stored rows give the same bytes."""
+
+class JudgementItem(Value):
+    """What the judge said in one order, with its reply (`said`) where one case alone is read."""
+
+    asked: Literal["verdict", "factuality"]
+    place: Place
+    verdict: int | None
+    score: float | None
+    baseline_score: float | None
+    failure: FailureKind | None
+    reason: str
+    said: str | None = None
+
+
+class DuelItem(Value):
+    """A finished duel whole: the case, both answers, and what the judge said in each order."""
+
+    sample: str
+    model: str
+    repeat: int
+    prompt: str
+    images: tuple[ImageRef, ...]
+    category: str | None
+    task: str | None
+    criteria: str
+    general_criteria: bool
+    factuality_criteria: str | None
+    ground_truth: str | None
+    baseline: str
+    score: float | None
+    failure: FailureKind | None
+    reason: str | None
+    response: str | None
+    factuality_not_applicable: str | None
+    descriptions: str | None
+    baseline_response: str | None
+    judgements: tuple[JudgementItem, ...]
+
+
+def figures_of_run(home: Home, run: Run) -> DuelFigures:
+    """Return the figures of duels; the same stored rows give the same bytes."""
     plan = DuelPlan.model_validate(run.options["plan"])
-    rows = results(home, run.id)
+    stored = results(home, run.id)
     samples = {sample.id: sample for sample in load_samples(home, run.id)}
-    criteria = {id: criteria_of(sample) for id, sample in samples.items()}
-    judged = duel_rows(home, run)
-    untold = {id for id, sample in samples.items() if criteria[id].factuality and not ground_truth_of(sample)}
-    unseen = {row.sample_id for row in judged if plan.factuality != "none" and not row.factuality}
-    unknown = {id for id in untold if id in unseen or factuality_not_applicable(samples[id])}
-    figures = duel_figures(judged, seed=run.seed, compared=lambda name: not name.endswith((f"#{BLIND}", f"#{TEXT}")))
-    for name, one in figures["models"].items():
-        one |= paid(home, [row for row in rows if shown_name(row.model, row.arm) == name])
-    return {
+    rows = duel_rows(home, run)
+    tables = duel_tables(rows, seed=run.seed, sees_images=_sees_images)
+    models: dict[str, DuelledModel] = {}
+    for name, scores in tables.models.items():
+        of_model = [row for row in stored if shown_name(row.model, row.arm) == name]
+        models[name] = DuelledModel(**dict(scores), **paid(home, of_model))
+    return DuelFigures(
         **heading(run, plan),
-        "samples": len(samples),
-        "open_items": len(samples) * plan.per_sample - len(rows),
-        "baseline": plan.baseline_name,
-        "repeats": plan.repeats,
-        "orders": len(plan.places),
-        "judge_sees": plan.judge_sees,
-        "factuality": plan.factuality,
-        "describer": None if plan.describer is None else plan.describer.ref.name,
-        "descriptions": None if plan.describer is None else plan.descriptions,
-        "without_images": without_images(judged, seed=run.seed),
-        "cases": {
-            "general_criteria": sum(one.general for one in criteria.values()),
-            "factuality_criteria": sum(bool(one.factuality) for one in criteria.values()),
-            "factuality_by_image": len(untold - unknown),
-            "factuality_unknown": len(unknown),
-            "ground_truth": sum(bool(ground_truth_of(one)) for one in samples.values()),
-            "several_images": sum(len(one.images) > 1 for one in samples.values()),
-            "without_category": sum(not one.category for one in samples.values()),
-            "without_task": sum(not task_of(one) for one in samples.values()),
-        },
-        **figures,
-        **paid(home, rows),
-    }
+        **paid(home, stored),
+        samples=len(samples),
+        open_items=len(samples) * plan.per_sample - len(stored),
+        baseline=plan.baseline_name,
+        repeats=plan.repeats,
+        orders=2 if len(plan.places) > 1 else 1,
+        judge_sees=plan.judge_sees,
+        factuality=plan.factuality,
+        describer=None if plan.describer is None else plan.describer.ref.name,
+        descriptions=None if plan.describer is None else plan.descriptions,
+        cases=_cases(samples, rows, plan),
+        models=models,
+        places=tables.places,
+        length_bias=tables.length_bias,
+        without_images=tables.without_images,
+    )
+
+
+def _sees_images(model: str) -> bool:
+    return not model.endswith((f"#{BLIND}", f"#{TEXT}"))
+
+
+def _cases(samples: Mapping[str, Sample], rows: Sequence[DuelRow], plan: DuelPlan) -> Cases:
+    """Return what the cases bring with them."""
+    criteria = {id: criteria_of(sample) for id, sample in samples.items()}
+    unscored: set[str] = set()
+    if plan.factuality != "none":
+        unscored = {row.sample_id for row in rows if not row.factuality}
+    by_image = unknown = 0
+    for id, sample in samples.items():
+        if criteria[id].factuality and not ground_truth_of(sample):
+            if id in unscored or factuality_not_applicable(sample):
+                unknown += 1
+            else:
+                by_image += 1
+    return Cases(
+        general_criteria=sum(case.general for case in criteria.values()),
+        factuality_criteria=sum(bool(case.factuality) for case in criteria.values()),
+        factuality_by_image=by_image,
+        factuality_unknown=unknown,
+        ground_truth=sum(bool(ground_truth_of(sample)) for sample in samples.values()),
+        several_images=sum(len(sample.images) > 1 for sample in samples.values()),
+        without_category=sum(not sample.category for sample in samples.values()),
+        without_task=sum(not task_of(sample) for sample in samples.values()),
+    )
 
 
 def duel_rows(home: Home, run: Run) -> list[DuelRow]:
     """Return the answers of a run that have a result, in the run's order."""
     plan = _plan(run)
     samples = {sample.id: sample for sample in load_samples(home, run.id)}
-    clusters = {place.sample_id: place.cluster for place in run_samples(home, run.id)}
-    rows = exported(method_of(run), results(home, run.id))
-    judged = judgements(home, rows)
-    texts = _texts(home, rows, judged)
-    tokens = _tokens(home, texts)
-    found: list[DuelRow] = []
-    for row in rows:
-        sample, said = samples[row.sample_id], judged[row.item]
-        own, other = texts.get(row.response_id or ""), texts.get(said[0].baseline if said else "")
-        longer = None if own is None or other is None else _words(own.text) - _words(other.text)
-        found.append(
+    clusters = {sample.sample_id: sample.cluster for sample in run_samples(home, run.id)}
+    stored = exported(method_of(run), results(home, run.id))
+    judged = judgements(home, stored)
+    responses = _responses(home, stored, judged)
+    tokens = _output_tokens(home, responses)
+    rows: list[DuelRow] = []
+    for row in stored:
+        sample, of_answer = samples[row.sample_id], judged[row.item]
+        response = responses.get(row.response_id or "")
+        opponent = responses.get(of_answer[0].baseline) if of_answer else None
+        words = longer = None
+        same = False
+        if response is not None:
+            words = len(response.text.split())
+            if opponent is not None:
+                longer = words - len(opponent.text.split())
+                same = response.text == opponent.text
+        rows.append(
             DuelRow(
                 sample_id=row.sample_id,
                 cluster=clusters[row.sample_id],
@@ -109,97 +183,152 @@ def duel_rows(home: Home, run: Run) -> list[DuelRow]:
                 repeat=row.repeat,
                 category=sample.category or "",
                 task=task_of(sample) or "",
-                verdicts=_verdicts(plan, said),
-                factuality=_scores(plan, sample, said),
+                verdicts=_verdicts(plan, of_answer),
+                factuality=_factuality_scores(plan, sample, of_answer),
                 failure=row.failure,
-                words=None if own is None else _words(own.text),
+                words=words,
                 tokens=tokens.get(row.response_id or ""),
                 longer=longer,
-                same=own is not None and other is not None and own.text == other.text,
+                same=same,
             )
         )
-    return found
+    return rows
 
 
 def judgements(home: Home, rows: Sequence[ResultRow]) -> dict[str, list[DuelJudgement]]:
     """Return what the judge said of each answer, by item, in the order in which it was asked; empty where it was not."""
     ids = {row.item: row.value_ids[row.arm == TEXT :] for row in rows}
-    found = find_values(home, DuelJudgement, [id for one in ids.values() for id in one])
-    return {item: [found[id] for id in one] for item, one in ids.items()}
+    values = find_values(home, DuelJudgement, [id for of_item in ids.values() for id in of_item])
+    return {item: [values[id] for id in of_item] for item, of_item in ids.items()}
 
 
 def descriptions(home: Home, rows: Sequence[ResultRow]) -> dict[str, Described]:
     """Return the descriptions that answers went by, by item; they stand before the judgements of an answer."""
     ids = {row.item: row.value_ids[0] for row in rows if row.arm == TEXT and row.value_ids}
-    found = find_values(home, Described, ids.values())
-    return {item: found[id] for item, id in ids.items()}
+    values = find_values(home, Described, ids.values())
+    return {item: values[id] for item, id in ids.items()}
 
 
 def duel_items(home: Home, run: Run, sample: str | None = None) -> Iterator[dict[str, Any]]:
-    """Yield each finished duel whole: the case, both answers, and what the judge said in each order.
+    """Yield each finished duel as JSON, see `DuelItem`; with `sample`, only its, with the judge's replies."""
+    without_replies = {"judgements": {"__all__": {"said"}}}
+    for item in read_items(home, run, sample):
+        yield item.model_dump(mode="json", exclude=without_replies if sample is None else None)
 
-    With a sample, of that one alone, and each judgement with the judge's reply as it was read (`said`).
-    """
+
+def read_items(home: Home, run: Run, sample: str | None = None) -> Iterator[DuelItem]:
+    """Yield each finished duel; with `sample`, only its, with the judge's replies."""
     ledger = SqliteLedger(home)
     rows = exported(method_of(run), rows_shown(home, run, sample))
     plan = _plan(run)
     judged = judgements(home, rows)
-    texts = _texts(home, rows, judged)
+    responses = _responses(home, rows, judged)
     described = descriptions(home, rows)
-    wanted = {row.sample_id for row in rows}
-    samples = {one.id: one for one in load_samples(home, run.id) if one.id in wanted}
+    ids = {row.sample_id for row in rows}
+    cases = {case.id: case for case in load_samples(home, run.id) if case.id in ids}
     for row in rows:
-        case, said = samples[row.sample_id], judged[row.item]
-        other = said[0].baseline if said else plan.given_to(plan.held_against(row), row.sample_id, row.repeat)
-        yield {
-            "sample": row.sample_id,
-            "model": shown_name(row.model, row.arm),
-            "repeat": row.repeat,
-            **_case(case),
-            "baseline": plan.held_against(row),
-            "score": row.score,
-            "failure": row.failure,
-            "reason": row.reason,
-            "response": _text(texts, row.response_id),
-            "factuality_not_applicable": _not_applicable(case, said) or None,
-            "descriptions": described[row.item].shown if row.item in described else None,
-            "baseline_response": _text(texts, other),
-            "judgements": [
-                one.model_dump(
-                    mode="json",
-                    include={"asked", "place", "verdict", "score", "baseline_score", "failure", "reason"},
-                )
-                | ({} if sample is None else {"said": _reply(ledger, one)})
-                for one in said
-            ],
-        }
+        case, of_answer = cases[row.sample_id], judged[row.item]
+        opponent = plan.opponent_of(row)
+        if of_answer:
+            opponent_response: str | None = of_answer[0].baseline
+        else:
+            opponent_response = plan.existing_response(opponent, row.sample_id, row.repeat)
+        criteria = criteria_of(case)
+        yield DuelItem(
+            sample=row.sample_id,
+            model=shown_name(row.model, row.arm),
+            repeat=row.repeat,
+            prompt=case.prompt,
+            images=case.images,
+            category=case.category,
+            task=task_of(case),
+            criteria=criteria.subjective,
+            general_criteria=criteria.general,
+            factuality_criteria=criteria.factuality or None,
+            ground_truth=ground_truth_of(case) or None,
+            baseline=opponent,
+            score=row.score,
+            failure=row.failure,
+            reason=row.reason,
+            response=_text(responses, row.response_id),
+            factuality_not_applicable=_not_applicable(case, of_answer) or None,
+            descriptions=described[row.item].shown if row.item in described else None,
+            baseline_response=_text(responses, opponent_response),
+            judgements=tuple(_judgement_item(each, None if sample is None else ledger) for each in of_answer),
+        )
+
+
+def _judgement_item(judgement: DuelJudgement, ledger: SqliteLedger | None) -> JudgementItem:
+    return JudgementItem(
+        asked=judgement.asked,
+        place=judgement.place,
+        verdict=judgement.verdict,
+        score=judgement.score,
+        baseline_score=judgement.baseline_score,
+        failure=judgement.failure,
+        reason=judgement.reason,
+        said=None if ledger is None else _reply(ledger, judgement),
+    )
 
 
 async def cells(home: Home, run: Run, rows: Sequence[ResultRow]) -> list[dict[str, Any]]:
     """Return what an export says of each answer; what there is not is null."""
     plan = _plan(run)
     judged = judgements(home, rows)
-    texts = _texts(home, rows, judged)
+    responses = _responses(home, rows, judged)
     samples = {sample.id: sample for sample in load_samples(home, run.id)}
-    found: list[dict[str, Any]] = []
+    exports: list[dict[str, Any]] = []
     for row in rows:
-        said = judged[row.item]
-        one: dict[str, Any] = dict.fromkeys(COLUMNS)
+        of_answer = judged[row.item]
         sample = samples[row.sample_id]
-        one |= {"task": task_of(sample), "baseline": plan.held_against(row)}
-        if plan.factuality != "none":
-            one["factuality_not_applicable"] = _not_applicable(sample, said) or None
-        if said:
-            one["baseline_response"] = _text(texts, said[0].baseline)
-        for each in said:
-            if each.asked == "verdict":
-                one[f"verdict_{each.place}"] = each.verdict
-            elif not one["factuality_not_applicable"]:
-                one[f"factuality_{each.place}"] = each.score
-                one[f"baseline_factuality_{each.place}"] = each.baseline_score
-        origin = next((each.provenance for each in said if each.provenance is not None), None)
-        found.append(one | answer_cells(plan.judge_name, texts.get(row.response_id or ""), origin))
-    return found
+        not_applicable = _not_applicable(sample, of_answer) if plan.factuality != "none" else ""
+        export: dict[str, Any] = dict.fromkeys(COLUMNS)
+        export |= {
+            "task": task_of(sample),
+            "baseline": plan.opponent_of(row),
+            "factuality_not_applicable": not_applicable or None,
+        }
+        if of_answer:
+            export |= {"baseline_response": _text(responses, of_answer[0].baseline)}
+        for judgement in of_answer:
+            place = judgement.place
+            if judgement.asked == "verdict":
+                export |= {f"verdict_{place}": judgement.verdict}
+            elif not not_applicable:
+                scores = {f"factuality_{place}": judgement.score}
+                export |= scores | {f"baseline_factuality_{place}": judgement.baseline_score}
+        provenance = next((each.provenance for each in of_answer if each.provenance is not None), None)
+        exports.append(export | answer_cells(plan.judge_name, responses.get(row.response_id or ""), provenance))
+    return exports
+
+
+def judged(home: Home, run: Run) -> dict[str, dict[AnnotationUnit, float]]:
+    """Return the judge's verdicts on each model's first answer, +2 to -2: the mean of all orders, and of the first alone.
+
+    An answer of which an order failed has no mean.
+    """
+    plan = DuelPlan.model_validate(run.options["plan"])
+    rows = [row for row in results(home, run.id) if not row.arm and not row.repeat]
+    by_item = judgements(home, rows)
+    all_orders: dict[AnnotationUnit, float] = {}
+    first_order: dict[AnnotationUnit, float] = {}
+    for row in rows:
+        verdicts = {each.place: each.verdict for each in by_item[row.item] if each.verdict is not None}
+        unit = AnnotationUnit(row.sample_id, VERDICT, row.model, plan.baseline_name)
+        if set(plan.places) <= verdicts.keys():
+            all_orders[unit] = sum(verdicts[place] for place in plan.places) / len(plan.places)
+        if plan.places[0] in verdicts:
+            first_order[unit] = float(verdicts[plan.places[0]])
+    return {"": all_orders} if plan.single else {"": all_orders, ONE_ORDER: first_order}
+
+
+def pairs(home: Home, run: Run) -> Iterator[ResponsePair]:
+    """Yield the pairs of a run's first answers with the baseline's, each with the criteria that the judge went by."""
+    for item in read_items(home, run):
+        if item.response is None or item.baseline_response is None or item.repeat or "#" in item.model:
+            continue
+        unit = AnnotationUnit(item.sample, "", item.model, item.baseline)
+        yield ResponsePair(unit, item.response, item.baseline_response, item.criteria)
 
 
 def _plan(run: Run) -> DuelPlan:
@@ -208,71 +337,65 @@ def _plan(run: Run) -> DuelPlan:
     return plan
 
 
-def _verdicts(plan: DuelPlan, said: Sequence[DuelJudgement]) -> dict[Place, int | None]:
-    known = {one.place: one.verdict for one in said if one.asked == "verdict"}
-    return {place: known.get(place) for place in plan.places}
+def _verdicts(plan: DuelPlan, judged: Sequence[DuelJudgement]) -> dict[Place, int | None]:
+    verdicts = {each.place: each.verdict for each in judged if each.asked == "verdict"}
+    return {place: verdicts.get(place) for place in plan.places}
 
 
-def _scores(plan: DuelPlan, sample: Sample, said: Sequence[DuelJudgement]) -> dict[Place, tuple[float, float] | None]:
-    if factuality_by(sample, plan.factuality) == "none" or _not_applicable(sample, said):
+def _factuality_scores(
+    plan: DuelPlan, sample: Sample, judged: Sequence[DuelJudgement]
+) -> dict[Place, tuple[float, float] | None]:
+    if factuality_by(sample, plan.factuality) == "none" or _not_applicable(sample, judged):
         return {}
-    known = {
-        one.place: (one.score, one.baseline_score)
-        for one in said
-        if one.score is not None and one.baseline_score is not None
-    }
-    return {place: known.get(place) for place in plan.places}
+    scores: dict[Place, tuple[float, float]] = {}
+    for each in judged:
+        if each.score is not None and each.baseline_score is not None:
+            scores[each.place] = (each.score, each.baseline_score)
+    return {place: scores.get(place) for place in plan.places}
 
 
-def _not_applicable(sample: Sample, said: Sequence[DuelJudgement]) -> str:
+def _not_applicable(sample: Sample, judged: Sequence[DuelJudgement]) -> str:
     """Return why visual factuality does not apply to an answer; empty where it does.
 
     Runs of earlier versions hold scores by a judge that was shown nothing to know them by.
     """
-    shown = [one.provenance.shown for one in said if one.asked == "factuality" and one.provenance is not None]
-    if all({"ground_truth", "image"} & {*one} for one in shown):
-        return factuality_not_applicable(sample)
-    return "its judge was shown neither a ground truth nor an image"
+    for each in judged:
+        if each.asked != "factuality" or each.provenance is None:
+            continue
+        if not {"ground_truth", "image"} & {*each.provenance.shown}:
+            return "its judge was shown neither a ground truth nor an image"
+    return factuality_not_applicable(sample)
 
 
-def _case(sample: Sample) -> dict[str, Any]:
-    criteria = criteria_of(sample)
-    return {
-        "prompt": sample.prompt,
-        "images": [one.model_dump(mode="json") for one in sample.images],
-        "category": sample.category,
-        "task": task_of(sample),
-        "criteria": criteria.subjective,
-        "general_criteria": criteria.general,
-        "factuality_criteria": criteria.factuality or None,
-        "ground_truth": ground_truth_of(sample) or None,
-    }
+def _responses(
+    home: Home, rows: Sequence[ResultRow], judged: Mapping[str, Sequence[DuelJudgement]]
+) -> dict[str, Response]:
+    """Return the answers on both sides of some rows, by id."""
+    ids = [row.response_id for row in rows if row.response_id is not None]
+    ids += [of_answer[0].baseline for of_answer in judged.values() if of_answer]
+    return find_values(home, Response, ids)
 
 
-def _texts(home: Home, rows: Sequence[ResultRow], judged: Mapping[str, Sequence[DuelJudgement]]) -> dict[str, Response]:
-    own = [row.response_id for row in rows if row.response_id is not None]
-    return find_values(home, Response, [*own, *(said[0].baseline for said in judged.values() if said)])
+def _text(responses: Mapping[str, Response], id: str | None) -> str | None:
+    response = responses.get(id or "")
+    return None if response is None else response.text
 
 
-def _text(texts: Mapping[str, Response], id: str | None) -> str | None:
-    found = texts.get(id or "")
-    return None if found is None else found.text
-
-
-def _tokens(home: Home, texts: Mapping[str, Response]) -> dict[str, int]:
+def _output_tokens(home: Home, responses: Mapping[str, Response]) -> dict[str, int]:
     """Return how many tokens answers were reported to have, by id; those that nobody reported are left out."""
-    keys = {id: one.provenance.call for id, one in texts.items() if one.provenance is not None}
+    keys = {id: each.provenance.call for id, each in responses.items() if each.provenance is not None}
     calls = SqliteLedger(home).calls_for(keys.values())
-    return {id: used for id, key in keys.items() if key in calls and (used := calls[key].output_tokens) is not None}
+    tokens: dict[str, int] = {}
+    for id, key in keys.items():
+        output_tokens = calls[key].output_tokens if key in calls else None
+        if output_tokens is not None:
+            tokens[id] = output_tokens
+    return tokens
 
 
-def _reply(ledger: SqliteLedger, one: DuelJudgement) -> str | None:
+def _reply(ledger: SqliteLedger, judgement: DuelJudgement) -> str | None:
     """Return the reply that a judgement was read from; None of a failed one."""
-    if one.provenance is None:
+    if judgement.provenance is None:
         return None
-    reply = ledger.rebuild(one.provenance.call)[1]
+    reply = ledger.rebuild(judgement.provenance.call)[1]
     return reply.text if isinstance(reply, ChatReply) else None
-
-
-def _words(text: str) -> int:
-    return len(text.split())

@@ -9,7 +9,7 @@ from dokimasia.datasets.vlmevalkit import ENDINGS, JudgedCase, ratings, scores_t
 from dokimasia.domain.duel import PLACES, task_of
 from dokimasia.errors import ConfigError
 from dokimasia.methods.duel.request import DuelPlan
-from dokimasia.methods.duel.results import duel_items, duel_rows
+from dokimasia.methods.duel.results import duel_rows, read_items
 from dokimasia.runs.reading.export_formats import csv_text
 from dokimasia.storage.home import Home
 from dokimasia.storage.runs import Run, load_samples
@@ -31,35 +31,29 @@ def files(home: Home, run: Run) -> Mapping[str, bytes]:
     if plan.repeats > 1:
         raise ConfigError(f"run {run.id} has {plan.repeats} answers a case, and that form has one; use --repeats 1")
     samples = {sample.id: sample for sample in load_samples(home, run.id)}
-    texts = {
-        (one["model"], one["sample"]): (one["response"], one["baseline_response"]) for one in duel_items(home, run)
-    }
-    judged: dict[str, list[JudgedCase]] = {}
+    items = {(item.model, item.sample): item for item in read_items(home, run)}
+    cases: dict[str, list[JudgedCase]] = {}
     for row in duel_rows(home, run):
-        sample = samples[row.sample_id]
-        answer, baseline = texts[row.model, row.sample_id]
+        item = items[row.model, row.sample_id]
+        task = task_of(samples[row.sample_id])
+        if not task:
+            raise ConfigError(
+                f"sample {row.sample_id!r} has no meta.task_name, by which VLMEvalKit's rating is grouped; add it to the data"
+            )
         case = JudgedCase(
             id=row.sample_id,
-            task=_task(task_of(sample), row.sample_id),
+            task=task,
             verdicts=row.verdicts,
             factuality=row.factuality or None,
-            answer=answer or "",
-            baseline=baseline or "",
+            answer=item.response or "",
+            baseline=item.baseline_response or "",
         )
-        judged.setdefault(row.model, []).append(case)
-    found: dict[str, bytes] = {}
-    for model, cases in judged.items():
+        cases.setdefault(row.model, []).append(case)
+    exports: dict[str, bytes] = {}
+    for model, of_model in cases.items():
         stem = f"{quote(model, safe=' ()+,@#')}_{DATASET}"
-        found |= {f"{stem}{ending}_score.csv": csv_text(scores_table(cases, at)) for at, ending in ENDINGS.items()}
-        found |= {
-            f"{stem}{ending}": orjson.dumps(one, option=orjson.OPT_INDENT_2) for ending, one in ratings(cases).items()
-        }
-    return found
-
-
-def _task(task: str | None, sample: str) -> str:
-    if not task:
-        raise ConfigError(
-            f"sample {sample!r} has no meta.task_name, by which VLMEvalKit's rating is grouped; add it to the data"
-        )
-    return task
+        for place, ending in ENDINGS.items():
+            exports[f"{stem}{ending}_score.csv"] = csv_text(scores_table(of_model, place))
+        for ending, rating in ratings(of_model).items():
+            exports[f"{stem}{ending}"] = orjson.dumps(rating, option=orjson.OPT_INDENT_2)
+    return exports

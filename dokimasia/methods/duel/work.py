@@ -3,67 +3,74 @@
 from collections.abc import AsyncIterator, Iterable
 from dataclasses import replace
 from itertools import groupby
-from typing import Any
+from typing import TypeVar
 
 from dokimasia.domain.identity import digest, value_id
 from dokimasia.domain.sample import Sample
-from dokimasia.graphs.duel import duel
+from dokimasia.graphs import duel
 from dokimasia.methods.duel.request import DuelPlan
 from dokimasia.runs.plans import AnswerItem
 from dokimasia.runs.work import Job, Stage, ending
 from dokimasia.storage.results import ResultRow
 
+P = TypeVar("P", bound=DuelPlan)
+
 
 async def stages(job: Job[DuelPlan]) -> AsyncIterator[Stage[Sample]]:
     """Yield the one stage: all answers to every sample are asked and held against the baseline's."""
 
-    async def do(sample: Sample) -> None:
-        await finish(job, sample, job.plan.items(sample.id), against=job.plan.baseline_name)
+    async def duel_sample(sample: Sample) -> None:
+        await compare_with(job, sample, job.plan.items(sample.id), opponent=job.plan.baseline_name)
         job.progress.samples_done += 1
 
-    yield Stage(job.samples(), do, items=job.progress.samples * job.plan.per_sample)
+    yield Stage(job.samples(), duel_sample, items=job.progress.samples * job.plan.per_sample)
 
 
-async def finish(job: Job[Any], sample: Sample, items: Iterable[AnswerItem], *, against: str) -> None:
+async def compare_with(job: Job[P], sample: Sample, items: Iterable[AnswerItem], *, opponent: str) -> None:
     """Hold those of a sample's answers that have no result yet against a model's, and commit what comes of it."""
 
-    async def do(part: list[AnswerItem]) -> None:
-        left = [item for item in part if job.finished(item.name) is None]
-        left.sort(key=lambda item: job.attempt(item.name))
-        for attempt, together in groupby(left, key=lambda item: job.attempt(item.name)):
-            await job.finish(*await _walk(job, sample, list(together), attempt, against))
+    def attempt_of(item: AnswerItem) -> int:
+        return job.attempt(item.name)
 
-    await job.in_parts(items, do)
+    async def walk_part(part: list[AnswerItem]) -> None:
+        unfinished = sorted((item for item in part if job.finished(item.name) is None), key=attempt_of)
+        for attempt, group in groupby(unfinished, key=attempt_of):
+            await job.finish(*await _walk(job, sample, list(group), attempt, opponent))
+
+    await job.in_parts(items, walk_part)
 
 
-async def _walk(
-    job: Job[DuelPlan], sample: Sample, items: list[AnswerItem], attempt: int, against: str
-) -> list[ResultRow]:
+async def _walk(job: Job[P], sample: Sample, items: list[AnswerItem], attempt: int, opponent: str) -> list[ResultRow]:
     """Walk answers to one sample that are asked under one attempt through the graph, and return their rows."""
-    entered = [{**item.place, **_given(job.plan, sample, item, against)} for item in items]
-    name = f"duel/{sample.id}/{digest('items', [attempt, against, entered])[:8]}"
-    options = job.plan.options.model_copy(update={"baseline": against})
+    states = [{**item.place, **_existing_responses(job.plan, sample, item, opponent)} for item in items]
+    name = f"duel/{sample.id}/{digest('items', [attempt, opponent, states])[:8]}"
+    options = job.plan.options.model_copy(update={"baseline": opponent})
     context = replace(job.context.at_attempt(attempt), options=options)
-    state = await job.walk(duel, {"sample": value_id(sample), "items": entered}, name, context=context)
-    return [_row(job, sample, item, one) for item, one in zip(items, state["items"], strict=True)]
+    state = await job.walk(duel, {"sample": value_id(sample), "items": states}, name, context=context)
+    finished: list[duel.Duel] = state["items"]
+    return [_row(job, sample, item, duel_state) for item, duel_state in zip(items, finished, strict=True)]
 
 
-def _given(plan: DuelPlan, sample: Sample, item: AnswerItem, against: str) -> dict[str, str]:
-    """Return the answers on either side that are there already."""
-    sides = {
-        "response": plan.given_to(item.model, sample.id, item.repeat) if not item.arm else None,
-        "baseline": plan.given_to(against, sample.id, item.repeat),
-    }
-    return {side: id for side, id in sides.items() if id is not None}
+def _existing_responses(plan: DuelPlan, sample: Sample, item: AnswerItem, opponent: str) -> dict[str, str]:
+    """Return the ids of the answers on either side that are there already."""
+    ids: dict[str, str] = {}
+    response = None if item.arm else plan.existing_response(item.model, sample.id, item.repeat)
+    if response is not None:
+        ids["response"] = response
+    baseline = plan.existing_response(opponent, sample.id, item.repeat)
+    if baseline is not None:
+        ids["baseline"] = baseline
+    return ids
 
 
-def _row(job: Job[DuelPlan], sample: Sample, item: AnswerItem, ended: dict[str, Any]) -> ResultRow:
+def _row(job: Job[P], sample: Sample, item: AnswerItem, finished: duel.Duel) -> ResultRow:
+    descriptions = [finished["described"]] if finished.get("described") else []
     return job.row(
         sample,
         item.name,
         **item.place,
-        response_id=ended.get("response") or None,
-        value_ids=(*filter(None, (ended.get("described"),)), *ended.get("judgements", ())),
-        calls=tuple(dict.fromkeys(ended.get("calls", ()))),
-        **ending(ended),
+        response_id=finished.get("response") or None,
+        value_ids=(*descriptions, *finished.get("judgements", ())),
+        calls=tuple(dict.fromkeys(finished.get("calls", ()))),
+        **ending(finished),
     )

@@ -2,12 +2,17 @@
 
 from functools import partial
 
-from dokimasia.methods.evaluation.accepting import accept, resumable
-from dokimasia.methods.evaluation.expected import ANSWER_TOKENS, VERDICT_TOKENS, scoring
-from dokimasia.methods.evaluation.figures import COLUMNS, cells, summary_of
+from dokimasia.methods.evaluation.figures import COLUMNS, EvaluationFigures, cells, figures_of_run
+from dokimasia.methods.evaluation.forking import reached
 from dokimasia.methods.evaluation.plan import EvaluationPlan, graphs_of
-from dokimasia.methods.evaluation.request import EvaluationRequest
-from dokimasia.methods.evaluation.taken_over import reached
+from dokimasia.methods.evaluation.request import (
+    ANSWER_TOKENS,
+    VERDICT_TOKENS,
+    EvaluationRequest,
+    accept,
+    resumable,
+    scoring,
+)
 from dokimasia.runs.lifecycle import RunResult, run_sync
 from dokimasia.runs.lifecycle import run as run_method
 from dokimasia.runs.method import Method, later, lazily
@@ -20,14 +25,14 @@ METHOD: Method[EvaluationRequest, EvaluationPlan] = Method(
     plan=EvaluationPlan,
     accept=accept,
     stages=lazily("dokimasia.methods.evaluation.work", "stages"),
-    drawing=later("dokimasia.methods.evaluation.blocks", "DRAWING"),
+    drawing=later("dokimasia.methods.evaluation.report", "DRAWING"),
     report=lazily("dokimasia.methods.evaluation.report", "with_samples"),
-    figures=summary_of,
-    shape=later("dokimasia.methods.evaluation.shape", "EvaluationFigures"),
+    figures=figures_of_run,
+    shape=lambda: EvaluationFigures,
     graphs_of=graphs_of,
     reaches=reached,
     previews=lazily("dokimasia.methods.evaluation.previews", "previews"),
-    sample=lazily("dokimasia.methods.evaluation.sample_view", "sample_view"),
+    sample=lazily("dokimasia.methods.evaluation.samples", "sample_view"),
     resumable=resumable,
     row_kind="score",
     row_name="answers",

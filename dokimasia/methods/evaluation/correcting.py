@@ -61,8 +61,11 @@ class CorrectionTarget(Value):
         return self
 
 
-async def correct(home: Home, run: Run, wanted: CorrectionTarget, *, who: str) -> Correction:
-    """Keep what a person corrected, durably on return; the judge's reply and verdict stay as they are.
+_JUDGED = ("judgement_id", "final_id")
+
+
+async def correct(home: Home, run: Run, target: CorrectionTarget, *, who: str) -> Correction:
+    """Store what a person corrected, durably on return; the judge's reply and verdict stay as they are.
 
     Raises:
         NotFound: the run has no such sample, or no answer of that model to it.
@@ -71,32 +74,38 @@ async def correct(home: Home, run: Run, wanted: CorrectionTarget, *, who: str) -
         StorageError: it could not be written.
     """
     check_correctable(run)
-    if wanted.sample not in {one.sample_id for one in run_samples(home, run.id)}:
-        raise NotFound(f"run {run.id} has no sample {wanted.sample[:80]!r}")
-    item, row = "", None
-    if not wanted.leave_out:
-        row = _answer(home, run, wanted)
-        item = row.item
-    before = [one for one in correction_events(home, run.id) if (one.sample, one.item) == (wanted.sample, item)]
-    last = before[-1] if before and not before[-1].undo else None
+    if target.sample not in {sample.sample_id for sample in run_samples(home, run.id)}:
+        raise NotFound(f"run {run.id} has no sample {target.sample[:80]!r}")
+    row = None if target.leave_out else _answer_row(home, run, target)
+    item = "" if row is None else row.item
+    earlier = _corrections(home, run, target.sample, item)
+    last = earlier[-1] if earlier and not earlier[-1].undo else None
     if row is not None and last is not None and any(getattr(row, name) != last.was[name] for name in _JUDGED):
         last = None  # the answer was judged anew since
-    if wanted.undo and last is None:
-        raise InputError(f"sample {wanted.sample}: there is nothing to take back{_of(wanted)}")
-    said = {"sample": wanted.sample, "item": item, "who": who, "reason": wanted.reason, "undo": wanted.undo}
-    told: dict[str, Any] = {"was": {}, "now": {}, "changes": []}
-    if row is not None and not wanted.undo:
-        told = await _told(SqliteRunStore(home, run.id), row, wanted, last, who)
-        said["undo"] = not told["changes"]
-    elif row is None and last is not None and not wanted.undo and last.reason == wanted.reason:
+    if target.undo and last is None:
+        raise InputError(f"sample {target.sample}: there is nothing to take back{_of(target)}")
+    event: dict[str, Any] = {
+        "sample": target.sample,
+        "item": item,
+        "who": who,
+        "reason": target.reason,
+        "undo": target.undo,
+        "was": {},
+        "now": {},
+        "changes": [],
+    }
+    if row is not None and not target.undo:
+        event |= await _change(SqliteRunStore(home, run.id), row, target, last, who)
+        event["undo"] = not event["changes"]
+    elif row is None and last is not None and not target.undo and last.reason == target.reason:
         return last
-    await home.write(lambda connection: _insert(connection, run.id, {**said, **told}, wanted, len(before)))
-    return [one for one in correction_events(home, run.id) if (one.sample, one.item) == (wanted.sample, item)][-1]
+    await home.write(lambda connection: _insert(connection, run.id, event, target, len(earlier)))
+    return _corrections(home, run, target.sample, item)[-1]
 
 
-def correct_now(home: Home, run: Run, wanted: CorrectionTarget, *, who: str) -> Correction:
-    """Keep what a person corrected, as `correct` does, where there is no event loop."""
-    return asyncio.run(correct(home, run, wanted, who=who))
+def correct_now(home: Home, run: Run, target: CorrectionTarget, *, who: str) -> Correction:
+    """Store what a person corrected, as `correct` does, where there is no event loop."""
+    return asyncio.run(correct(home, run, target, who=who))
 
 
 def check_correctable(run: Run) -> None:
@@ -113,127 +122,134 @@ def check_correctable(run: Run) -> None:
         )
 
 
-_JUDGED = ("judgement_id", "final_id")
+def _corrections(home: Home, run: Run, sample: str, item: str) -> list[Correction]:
+    """Return all corrections of one answer, or with an empty item of a whole sample, in order."""
+    events = correction_events(home, run.id)
+    return [event for event in events if event.sample == sample and event.item == item]
 
 
-def _answer(home: Home, run: Run, wanted: CorrectionTarget) -> ResultRow:
-    rows = [row for row in results(home, run.id, as_judged=True) if row.kind == "score"]
-    for row in rows:
-        if (row.sample_id, shown_name(row.model, row.arm), row.repeat) == (wanted.sample, wanted.model, wanted.repeat):
-            return row
-    known = sorted({shown_name(row.model, row.arm) for row in rows if row.sample_id == wanted.sample})
+def _answer_row(home: Home, run: Run, target: CorrectionTarget) -> ResultRow:
+    models: set[str] = set()
+    for row in results(home, run.id, as_judged=True):
+        if row.kind == "score" and row.sample_id == target.sample:
+            model = shown_name(row.model, row.arm)
+            if (model, row.repeat) == (target.model, target.repeat):
+                return row
+            models.add(model)
     raise NotFound(
-        f"sample {wanted.sample} has no answer{_of(wanted)}; there are those of {', '.join(known) or 'nobody'}"
+        f"sample {target.sample} has no answer{_of(target)}; there are those of {', '.join(sorted(models)) or 'nobody'}"
     )
 
 
-def _of(wanted: CorrectionTarget) -> str:
-    repeat = f", repeat {wanted.repeat}" if wanted.repeat else ""
-    return f" of {wanted.model[:80]}{repeat}" if wanted.model else ""
+def _of(target: CorrectionTarget) -> str:
+    if not target.model:
+        return ""
+    repeat = f", repeat {target.repeat}" if target.repeat else ""
+    return f" of {target.model[:80]}{repeat}"
 
 
-async def _told(
-    store: SqliteRunStore, row: ResultRow, wanted: CorrectionTarget, last: Correction | None, who: str
+async def _change(
+    store: SqliteRunStore, row: ResultRow, target: CorrectionTarget, last: Correction | None, who: str
 ) -> dict[str, Any]:
     """Return the columns that the judge left, those that count from now on, and what that changes, for people."""
     was = {name: getattr(row, name) for name in COUNTED}
-    now: dict[str, Any] = dict(last.now) if last is not None else dict(was)
-    if wanted.answer is not None:
-        now |= await _final(store, row, wanted)
-    if wanted.criteria:
-        now |= await _judgement(store, row, now["judgement_id"], wanted, who)
-    if now == (was if last is None else last.now) and (last is None or last.reason == wanted.reason):
-        raise InputError(f"sample {wanted.sample}: the correction{_of(wanted)} changes nothing")
+    before = was if last is None else dict(last.now)
+    now: dict[str, Any] = dict(before)
+    if target.answer is not None:
+        now |= await _corrected_answer(store, row, target)
+    if target.criteria:
+        now |= await _corrected_scores(store, row, now["judgement_id"], target, who)
+    if now == before and (last is None or last.reason == target.reason):
+        raise InputError(f"sample {target.sample}: the correction{_of(target)} changes nothing")
     changes: list[dict[str, Any]] = []
     if now["verdict"] != was["verdict"]:
         changes.append({"what": "answer", "from": was["verdict"], "to": now["verdict"]})
     if now["judgement_id"] != was["judgement_id"]:
-        both = [await store.get(CheckpointScores, one["judgement_id"]) for one in (was, now)]
-        pairs = zip(*(told_scores(one) for one in both), strict=True)
-        changes += [
-            {"what": f"criterion {number}", "from": one, "to": other}
-            for number, (one, other) in enumerate(pairs, 1)
-            if one != other
-        ]
+        old = criterion_scores(await store.get(CheckpointScores, was["judgement_id"]))
+        new = criterion_scores(await store.get(CheckpointScores, now["judgement_id"]))
+        for number, (old_score, new_score) in enumerate(zip(old, new, strict=True), 1):
+            if old_score != new_score:
+                changes.append({"what": f"criterion {number}", "from": old_score, "to": new_score})
     return {"was": was, "now": now, "changes": changes}
 
 
-def told_scores(judgement: CheckpointScores) -> list[int]:
+def criterion_scores(judgement: CheckpointScores) -> list[int]:
     """Return the scores of a judgement, `NOT_STATED` for what the answer does not speak of."""
-    told = zip(judgement.scores, judgement.spoken_to, strict=True)
-    return [score if said else NOT_STATED for score, said in told]
+    pairs = zip(judgement.scores, judgement.spoken_to, strict=True)
+    return [score if stated else NOT_STATED for score, stated in pairs]
 
 
-async def _final(store: SqliteRunStore, row: ResultRow, wanted: CorrectionTarget) -> dict[str, Any]:
+async def _corrected_answer(store: SqliteRunStore, row: ResultRow, target: CorrectionTarget) -> dict[str, Any]:
     if row.final_id is None or row.verdict is None:
         raise InputError(
-            f"sample {wanted.sample}: whether the answer{_of(wanted)} is right was not to be decided: the sample has no "
+            f"sample {target.sample}: whether the answer{_of(target)} is right was not to be decided: the sample has no "
             "reference answer, or there is no response"
         )
-    if wanted.answer == row.verdict:
+    if target.answer == row.verdict:
         return {"final_id": row.final_id, "verdict": row.verdict}
     judged = await store.get(FinalAnswer, row.final_id)
-    made = judged.model_copy(update={"verdict": wanted.answer, "rule": "person", "failure": None})
-    return {"final_id": await store.put(made), "verdict": wanted.answer}
+    corrected = judged.model_copy(update={"verdict": target.answer, "rule": "person", "failure": None})
+    return {"final_id": await store.put(corrected), "verdict": target.answer}
 
 
-async def _judgement(
-    store: SqliteRunStore, row: ResultRow, standing: str | None, wanted: CorrectionTarget, who: str
+async def _corrected_scores(
+    store: SqliteRunStore, row: ResultRow, standing: str | None, target: CorrectionTarget, who: str
 ) -> dict[str, Any]:
     if row.judgement_id is None or row.criteria_id is None or standing is None:
+        retry = f" ({row.failure}): resume --retry-failed asks the judge anew" if row.failure else ""
         raise InputError(
-            f"sample {wanted.sample}: the answer{_of(wanted)} has no scores that could be corrected"
-            + (f" ({row.failure}): resume --retry-failed asks the judge anew" if row.failure else "")
+            f"sample {target.sample}: the answer{_of(target)} has no scores that could be corrected{retry}"
         )
-    judged, criteria = (
-        await store.get(CheckpointScores, row.judgement_id),
-        await store.get(CriteriaSet, row.criteria_id),
-    )
-    given = told_scores(await store.get(CheckpointScores, standing))
-    for number, score in wanted.criteria.items():
-        if number > len(given):
-            raise InputError(f"sample {wanted.sample}: there are criteria 1 to {len(given)}, not {number}")
+    judged = await store.get(CheckpointScores, row.judgement_id)
+    weights = (await store.get(CriteriaSet, row.criteria_id)).weights
+    corrected = criterion_scores(await store.get(CheckpointScores, standing))
+    for number, score in target.criteria.items():
+        if number > len(corrected):
+            raise InputError(f"sample {target.sample}: there are criteria 1 to {len(corrected)}, not {number}")
         if score == NOT_STATED and not judged.stated:
             raise InputError(
-                f"sample {wanted.sample}, criterion {number}: the judge was not asked what is stated: give 1 to 5"
+                f"sample {target.sample}, criterion {number}: the judge was not asked what is stated: give 1 to 5"
             )
-        given[number - 1] = score
-    if given == told_scores(judged):
+        corrected[number - 1] = score
+    if corrected == criterion_scores(judged):
         return {name: getattr(row, name) for name in ("judgement_id", "score", "stated", "stated_score")}
-    scores, stated = tuple(one or 1 for one in given), tuple(one != NOT_STATED for one in given)
-    made = CheckpointScores.model_validate(
+    scores = tuple(score or 1 for score in corrected)
+    judgement = CheckpointScores.model_validate(
         {
             **judged.model_dump(),
             "scores": scores,
-            "stated": stated if judged.stated else (),
-            "score": weighted_score(scores, criteria.weights),
+            "stated": tuple(score != NOT_STATED for score in corrected) if judged.stated else (),
+            "score": weighted_score(scores, weights),
             "provenance": judged.provenance.model_copy(update={"model": f"corrected by hand: {who}"}),
         }
     )
-    share, spoken = spoken_to(scores, made.spoken_to, criteria.weights)
-    told = {"stated": share, "stated_score": spoken} if judged.stated else {"stated": None, "stated_score": None}
-    return {"judgement_id": await store.put(made), "score": made.score, **told}
+    share, stated_score = None, None
+    if judged.stated:
+        share, stated_score = spoken_to(scores, judgement.spoken_to, weights)
+    id = await store.put(judgement)
+    return {"judgement_id": id, "score": judgement.score, "stated": share, "stated_score": stated_score}
 
 
 def _insert(
-    connection: sqlite3.Connection, run_id: str, data: dict[str, Any], wanted: CorrectionTarget, known: int
+    connection: sqlite3.Connection, run_id: str, event: dict[str, Any], target: CorrectionTarget, earlier: int
 ) -> None:
-    """Keep the event, unless somebody corrected the same meanwhile, or the run is not what it was."""
+    """Insert the event, unless somebody corrected the same meanwhile, or the run is not what it was."""
     sql = (
         "SELECT count(*), max(id), (SELECT status FROM runs WHERE id = :run) FROM events WHERE run_id = :run "
         "AND kind = :kind AND json_extract(data, '$.sample') = :sample AND json_extract(data, '$.item') = :item"
     )
-    which = {"run": run_id, "kind": CORRECTED, "sample": data["sample"], "item": data["item"]}
-    count, last, status = connection.execute(sql, which).fetchone()
+    values = {"run": run_id, "kind": CORRECTED, "sample": event["sample"], "item": event["item"]}
+    count, last, status = connection.execute(sql, values).fetchone()
     if status is None:
         raise NotFound(f"run {run_id} was deleted")
     if status != "done":
         raise InputError(f"run {run_id} is at work again ({status}): correct it once it is done")
-    if count != (known if wanted.seen is None else wanted.seen):
-        named = "SELECT json_extract(data, '$.who'), replace(substr(at, 1, 16), 'T', ' ') FROM events WHERE id = ?"
-        found = connection.execute(named, (last,)).fetchone()
-        by = f" by {found[0]} ({found[1]} UTC)" if found else ""
+    if count != (earlier if target.seen is None else target.seen):
+        author = "SELECT json_extract(data, '$.who'), replace(substr(at, 1, 16), 'T', ' ') FROM events WHERE id = ?"
+        by = ""
+        if row := connection.execute(author, (last,)).fetchone():
+            by = f" by {row[0]} ({row[1]} UTC)"
         raise DecidedMeanwhile(
-            f"sample {data['sample']}: meanwhile it was corrected otherwise{by}; nothing was written over"
+            f"sample {event['sample']}: meanwhile it was corrected otherwise{by}; nothing was written over"
         )
-    insert_event(connection, run_id, CORRECTED, data)
+    insert_event(connection, run_id, CORRECTED, event)

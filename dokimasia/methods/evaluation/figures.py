@@ -1,113 +1,534 @@
-"""A run's stored rows as figures, and as an export's: what `show`, `evaluate` and the report all print."""
+"""The figures of an evaluation: their models, how they are computed from the stored rows, and the columns of an export."""
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from contextlib import suppress
+from dataclasses import dataclass, field
+from math import log2
+from typing import Annotated, Any, NamedTuple, get_args
 
-from dokimasia.domain.criterion import CriteriaSet
-from dokimasia.domain.judgement import CheckpointScores, FinalAnswer, Response
-from dokimasia.methods.evaluation.criteria_sets import criteria_figures
-from dokimasia.methods.evaluation.plan import EvaluationPlan
-from dokimasia.methods.evaluation.scores import AnswerRow, collect, summarise
-from dokimasia.runs.figures import counted as counted_names
-from dokimasia.runs.figures import forked_from, heading, shown_name
+import orjson
+from pydantic import Field
+
+from dokimasia.algorithms.scoring import normalise
+from dokimasia.algorithms.statistics import correlation_interval, pearson
+from dokimasia.domain.criterion import CriteriaSet, Defect
+from dokimasia.domain.identity import Value
+from dokimasia.domain.judgement import CheckpointScores, Correctness, FinalAnswer, Response, correctness_of
+from dokimasia.domain.options import Protocol
+from dokimasia.methods.evaluation.plan import Ask, EvaluationPlan
+from dokimasia.report import figures
+from dokimasia.report.fields import (
+    Bounds,
+    Count,
+    CountedRate,
+    Coverage,
+    Display,
+    Failures,
+    Interval,
+    NoInterval,
+    StrictShare,
+    Used,
+)
+from dokimasia.runs.figure_models import DataFigures, Judge
+from dokimasia.runs.figures import costs, counted, forked_from, heading, shown_name
+from dokimasia.runs.measures import (
+    bounds_over_failures,
+    failures_by_kind,
+    mean_with_interval,
+    share_of_hits,
+    strict_accuracy,
+)
 from dokimasia.runs.reading.exporting import ANSWERED, ColumnType, answer_cells
+from dokimasia.runs.reading.rates import coverage, limits, mean, rounded, spread
+from dokimasia.runs.reading.sides import ATOMS
 from dokimasia.storage.home import Home
 from dokimasia.storage.people.corrections import corrections_of, standing_answers
 from dokimasia.storage.results import ResultRow
 from dokimasia.storage.runs import Run, SqliteRunStore
-from dokimasia.storage.usage import count_items, scored_answers, usage_of
+from dokimasia.storage.usage import LedgerUsage, count_items, scored_answers, usage_of
 
-COLUMNS: dict[str, ColumnType] = {
-    "verdict": "text",
-    "rule": "text",
-    "final_answer": "text",
-    "final_stated": "truth",
-    "stated": "number",
-    "stated_score": "number",
-    "length": "integer",
-    "criteria_scores": "integers",
-    "criteria_stated": "integers",
-    "weights": "integers",
-    **ANSWERED,
-}
-"""What an export says of an answer beside what it says of every row: criteria, response, judge and prompt."""
+LOWEST, HIGHEST = ATOMS
+FEWEST_FOR_LENGTH = 10
+BLIND_MARK = "#blind"
 
 
-def summary_of(home: Home, run: Run) -> dict[str, Any]:
-    """Return the figures of an evaluation, ready for JSON; the same stored rows give the same bytes."""
-    plan = EvaluationPlan.model_validate(run.options["plan"])
-    with ThreadPoolExecutor(1) as aside:
-        using = aside.submit(usage_of, home, run.id)
-        samples, rows = count_items(home, run.id)
-        answers = collect(scored_rows(home, run))
-        used = using.result()
-    usage = {shown_name(model, arm): one for (kind, model, arm), one in used.items() if kind == "score"}
-    return {
-        **heading(run, plan),
-        "samples": samples,
-        "open_items": 0 if run.status == "done" else max(0, samples * plan.rows_per_sample - rows),
-        "forked_from": forked_from(run),
-        "ask": None if plan.responses is not None else plan.ask,
-        "protocol": plan.protocol,
-        **({} if plan.judge is None else {"criteria": criteria_figures(home, run.id)}),
-        **summarise(
-            answers, seed=run.seed, judged=plan.judge is not None, usage=usage, preparation=used.get(("replay", "", ""))
-        ),
-        **_corrected(home, run, judged=plan.judge is not None),
-    }
+class OverSamples(Value):
+    """A mean over samples with its 95 % interval, clustered by image; null where no sample has a value."""
+
+    n: Count = Field(description="samples with a value")
+    mean: float | None
+    low: float | None
+    high: float | None
+    no_interval: NoInterval = None
 
 
-def _corrected(home: Home, run: Run, *, judged: bool) -> dict[str, Any]:
-    """Return what people corrected, beside the judge's own figures; nothing where they corrected nothing."""
-    stands = corrections_of(home, run.id)
-    counted = [*standing_answers(home, run.id, stands)]
-    if not counted and not stands.left_out:
-        return {}
-    rows = list(scored_rows(home, run, as_judged=True))
-    ours = summarise(collect(rows), seed=run.seed, judged=judged)["models"]
-    left_out = list(stands.left_out.values())
-    return {
-        "corrections": {
-            "answers": len(counted),
-            "of": sum(row.sample_id not in stands.left_out for row in rows),
-            "by": counted_names(one.who for one in (*counted, *left_out)),
-            "left_out": [{"sample": one.sample, "who": one.who, "reason": one.reason} for one in left_out],
-            "as_judged": {
-                name: {part: one[part] for part in ("n", "n_scored", "strict_accuracy", "score")}
-                for name, one in ours.items()
-            },
-        }
-    }
+class LengthAndScore(Value):
+    """How far longer answers score higher: Pearson's correlation of log length and score over scored answers.
 
-
-async def cells(home: Home, run: Run, rows: Sequence[ResultRow]) -> list[dict[str, Any]]:
-    """Return the values of the columns for each answer.
-
-    Raises:
-        StorageError: a value is missing or damaged.
+    The correlation is null with fewer than ten images, or where lengths or scores do not vary.
     """
-    judge = EvaluationPlan.model_validate(run.options["plan"]).judge_name
-    store = SqliteRunStore(home, run.id)
-    found: list[dict[str, Any]] = []
+
+    n: Annotated[Count, Display("scored answers")] = Field(description="scored answers")
+    characters: Annotated[float | None, Display("characters", "mean length of an answer")] = Field(
+        description="mean length; null without an answer"
+    )
+    correlation: Annotated[
+        float | None, Display("correlation", "Pearson's, of the logarithm of the length with the score")
+    ] = Field(description="-1 to 1")
+    low: float | None = Field(description="lower end of the 95 % interval, clustered by image")
+    high: float | None = Field(description="upper end of the 95 % interval")
+    no_interval: NoInterval = None
+
+
+class Scores(Value):
+    """A model's scores over samples, 1 to 5, higher is better; a sample's is the mean over its scored repeats."""
+
+    n: Count = Field(description="samples")
+    n_scored: Count = Field(description="samples with a scored answer")
+    answers: Count = Field(description="answers, all repeats")
+    answers_scored: Count = Field(description="answers with a score")
+    coverage: Annotated[Coverage, Display("coverage", "share of answers that were scored", write=figures.share)]
+    strict_accuracy: StrictShare | None = Field(
+        description="over answers to samples with a reference answer, repeats, too; null where there is no such sample"
+    )
+    score: Interval | None = Field(description="mean, 1 to 5; clustered by image; null where nothing was scored")
+    bounds: Bounds | None = Field(
+        description="of the mean over all n, if every failed answer had 1, or 5; null without a sample"
+    )
+    stated: OverSamples = Field(description="share of the criteria's weight that answers speak to, 0 to 1")
+    stated_score: OverSamples = Field(
+        description="score of what answers speak to, 1 to 5; models choose what that is, so it is not to be compared"
+    )
+    spread: float | None = Field(
+        ge=0, description="standard deviation over repeats, pooled over samples; null without repeats"
+    )
+    failures: Failures = Field(description="samples without any scored answer, by the kind of their first failure")
+    failed_answers: Failures = Field(description="answers that failed, by kind of failure")
+
+
+class TokenFigures(Value):
+    """Tokens that calls used."""
+
+    input: Annotated[Count | None, Display("tokens in", write=figures.count)] = Field(
+        description="null where no call reported them"
+    )
+    output: Annotated[Count | None, Display("tokens out", write=figures.count)] = Field(
+        description="null where no call reported them"
+    )
+    unknown: Annotated[Count, Display("calls of unknown usage")] = Field(description="calls whose use was not reported")
+
+
+class UsageFigures(Used):
+    """What calls used, each counted once."""
+
+    tokens: TokenFigures
+
+
+class ModelScores(UsageFigures, Scores):
+    """One model's scores, and what its answers and their scoring used."""
+
+    length: LengthAndScore
+    by_category: dict[str, Scores] = Field(description="by the data's own categories")
+
+
+class Surviving(Value):
+    """What is left of a model's score without the image, over samples that are scored with and without."""
+
+    n: Annotated[Count, Display("samples", "scored in both arms")] = Field(
+        description="samples scored with and without"
+    )
+    share: Annotated[
+        float | None,
+        Display(
+            "share that survives", "of the score above the floor of 1, on samples scored in both", write=figures.share
+        ),
+    ] = Field(description="of the score above the floor of 1; null where there is none")
+    difference: Interval | None = Field(
+        description="score with the image less without; null with one cluster or a zero score"
+    )
+
+
+class ForkedFrom(Value):
+    """The run that a run was forked from."""
+
+    run: str = Field(description="its id")
+    node: str | None = Field(description="the step that was done anew; null where the whole run was")
+
+
+class FaultsFound(Value):
+    """What became of faults of one kind."""
+
+    mended: Count = Field(description="sent back and gone since, or asked for by the sample's own question")
+    dropped: Count = Field(description="left out with their criterion")
+    left: Count = Field(description="could not be helped")
+
+
+class CriteriaFigures(Value):
+    """The criteria that answers were scored by."""
+
+    sets: Count = Field(description="samples with criteria")
+    points: float | None = Field(description="mean number of criteria a sample; null without any")
+    only_final: CountedRate = Field(description="samples of which the final answer is the only criterion")
+    checked: Count = Field(description="sets at which a second look was taken")
+    faults: dict[Defect, FaultsFound] = Field(description="what was found to be wrong, by kind")
+
+
+class SampleLeftOut(Value):
+    """A sample that a person left out."""
+
+    sample: str
+    who: str
+    reason: str
+
+
+class AsJudged(Value):
+    """A model's figures as the judge left them, on all samples."""
+
+    n: Count = Field(description="samples")
+    n_scored: Count = Field(description="samples with a scored answer")
+    strict_accuracy: StrictShare | None
+    score: Interval | None
+
+
+class HandCorrections(Value):
+    """What people corrected by hand: the figures count it. They chose the answers, which are no draw from all."""
+
+    answers: Count = Field(description="answers of which a person has the last word")
+    of: Count = Field(description="answers of the samples that count")
+    by: dict[str, Count] = Field(description="answers and samples, by who corrected them or left them out last")
+    left_out: tuple[SampleLeftOut, ...] = Field(description="samples that are in no figure, and why")
+    as_judged: dict[str, AsJudged] = Field(description="the judge's own figures, by model")
+
+
+class EvaluationFigures(DataFigures):
+    """The figures of an evaluation."""
+
+    samples: Count = Field(description="samples of the run")
+    judge: Judge = Field(default="", description="left out where rules alone decided")
+    ask: Ask | None = Field(description="how the question was put; null where the answers were there before")
+    protocol: Protocol
+    forked_from: ForkedFrom | None = Field(description="null where the run is no fork")
+    criteria: CriteriaFigures | None = Field(default=None, description="left out where rules alone decided")
+    models: dict[str, ModelScores] = Field(description="by name; NAME#blind is the arm without images")
+    length: LengthAndScore = Field(description="over the answers of all models, those without images left out")
+    preparation: UsageFigures = Field(description="what chains and criteria used")
+    blind: dict[str, Surviving] = Field(
+        default_factory=dict, description="by model; only where models were asked without the image, too"
+    )
+    corrections: HandCorrections | None = Field(default=None, description="left out where nothing was corrected")
+
+
+class AnswerFigures(Value):
+    """The figures that answers alone decide, as in `EvaluationFigures`."""
+
+    models: dict[str, ModelScores]
+    length: LengthAndScore
+    preparation: UsageFigures
+    blind: dict[str, Surviving] = Field(default_factory=dict)
+
+
+class AnswerRow(NamedTuple):
+    """A scored or failed answer: its sample with category and cluster, the model's shown name with arm, the outcome.
+
+    `referenced` says that the sample has a reference answer; the rest is as in `storage.results.ResultRow`.
+    """
+
+    sample_id: str
+    cluster: str
+    category: str | None
+    model: str
+    repeat: int
+    score: float | None
+    failure: str | None
+    referenced: bool = False
+    verdict: str | None = None
+    stated: float | None = None
+    stated_score: float | None = None
+    length: int | None = None
+
+
+class LengthPoint(NamedTuple):
+    """A scored answer: its cluster, the logarithm of its length in characters to the base 2, its score."""
+
+    cluster: str
+    length: float
+    score: float
+
+
+Floats = dict[str, list[float]]
+
+
+@dataclass(slots=True)
+class AnsweredSamples:
+    """A model's samples: scores, shares of weight spoken to, scores of that, failures, clusters, all by sample.
+
+    `correctness` are pairs of cluster and what is known of an answer, of samples with a reference answer.
+    """
+
+    scores: Floats = field(default_factory=Floats)
+    failures: dict[str, list[Any]] = field(default_factory=dict[str, list[Any]])
+    clusters: dict[str, str] = field(default_factory=dict[str, str])
+    stated: Floats = field(default_factory=Floats)
+    stated_scores: Floats = field(default_factory=Floats)
+    correctness: list[tuple[str, Correctness]] = field(default_factory=list[tuple[str, Correctness]])
+    lengths: list[LengthPoint] = field(default_factory=list[LengthPoint])
+
+    def add(self, row: AnswerRow) -> None:
+        """Add an answer."""
+        self.clusters[row.sample_id] = row.cluster
+        if row.referenced:
+            self.correctness.append((row.cluster, correctness_of(row.verdict, row.failure)))
+        if row.stated is not None:
+            self.stated.setdefault(row.sample_id, []).append(row.stated)
+        if row.stated_score is not None:
+            self.stated_scores.setdefault(row.sample_id, []).append(row.stated_score)
+        if row.score is not None:
+            self.scores.setdefault(row.sample_id, []).append(row.score)
+            if row.length:
+                self.lengths.append(LengthPoint(row.cluster, log2(row.length), row.score))
+        elif row.failure is not None:
+            self.failures.setdefault(row.sample_id, []).append(row.failure)
+
+    def mean(self, id: str) -> float:
+        """Return the mean over a sample's scored repeats."""
+        return sum(self.scores[id]) / len(self.scores[id])
+
+
+@dataclass(slots=True)
+class CollectedAnswers:
+    """Answers by model, and by model and category, without the rows that they came as."""
+
+    models: dict[str, AnsweredSamples] = field(default_factory=dict[str, AnsweredSamples])
+    categories: dict[str, dict[str, AnsweredSamples]] = field(default_factory=dict[str, dict[str, AnsweredSamples]])
+
+
+def collect(rows: Iterable[AnswerRow]) -> CollectedAnswers:
+    """Return answers by model and category, read one at a time in the run's order."""
+    answers = CollectedAnswers()
     for row in rows:
-        response = None if row.response_id is None else await store.get(Response, row.response_id)
-        criteria = None if row.criteria_id is None else await store.get(CriteriaSet, row.criteria_id)
-        judgement = None if row.judgement_id is None else await store.get(CheckpointScores, row.judgement_id)
-        final = None if row.final_id is None else await store.get(FinalAnswer, row.final_id)
-        found.append(
-            {
-                **row.model_dump(mode="json", include={"verdict", "stated", "stated_score", "length"}),
-                "rule": None if final is None else final.rule,
-                "final_answer": None if final is None else final.answer,
-                "final_stated": None if final is None else final.stated,
-                "criteria_stated": None if judgement is None else list(map(int, judgement.stated)) or None,
-                "criteria_scores": None if judgement is None else list(judgement.scores),
-                "weights": None if criteria is None else list(criteria.weights),
-                **answer_cells(judge, response, None if judgement is None else judgement.provenance),
-            }
+        answers.models.setdefault(row.model, AnsweredSamples()).add(row)
+        by_category = answers.categories.setdefault(row.model, {})
+        if row.category:
+            by_category.setdefault(row.category, AnsweredSamples()).add(row)
+    return answers
+
+
+def summarise(
+    answers: CollectedAnswers,
+    *,
+    seed: int,
+    judged: bool = True,
+    usage: Mapping[str, LedgerUsage] | None = None,
+    preparation: LedgerUsage | None = None,
+) -> AnswerFigures:
+    """Return the figures of answers.
+
+    A sample's score is the mean over its scored repeats; a sample without any scored repeat is failed, and counted under
+    the kind of its first failure. Every failed answer opens the bounds that its sample's score could have had (1 to 5).
+
+    Args:
+        answers: what was collected of the run.
+        seed: of the bootstrap.
+        judged: whether a judge scored; without one, rules alone said whether answers are right, and nothing is scored.
+        usage: what the ledger entries used that made a model's answers and their scores, by shown name.
+        preparation: what those used that made chains and criteria.
+    """
+    usage = usage or {}
+    models: dict[str, ModelScores] = {}
+    blind: dict[str, Surviving] = {}
+    lengths: list[LengthPoint] = []
+    for name, samples in answers.models.items():
+        by_category: dict[str, Scores] = {}
+        for category, part in sorted(answers.categories[name].items()):
+            by_category[category] = scores_of(part, seed=seed, judged=judged)
+        models[name] = ModelScores(
+            **dict(scores_of(samples, seed=seed, judged=judged)),
+            **dict(_usage(usage.get(name))),
+            length=length_and_score(samples.lengths),
+            by_category=by_category,
         )
-    return found
+        if name + BLIND_MARK in answers.models:
+            blind[name] = _surviving(samples, answers.models[name + BLIND_MARK], seed=seed)
+        if "#" not in name:
+            lengths += samples.lengths
+    return AnswerFigures(models=models, length=length_and_score(lengths), preparation=_usage(preparation), blind=blind)
+
+
+def scores_of(samples: AnsweredSamples, *, seed: int, judged: bool) -> Scores:
+    """Return a model's scores over samples."""
+    ids = list(samples.clusters)
+    scored = [id for id in ids if id in samples.scores]
+    unscored = [samples.failures[id][0] for id in ids if id not in samples.scores and id in samples.failures]
+    answers = [(samples.scores.get(id, []), len(samples.failures.get(id, []))) for id in ids]
+    accuracy = None
+    if samples.correctness:
+        clusters, correctness = zip(*samples.correctness, strict=True)
+        accuracy = strict_accuracy(correctness, clusters)
+    return Scores(
+        **coverage((len(scores), failed) for scores, failed in answers),
+        strict_accuracy=accuracy,
+        score=mean_with_interval(
+            list(map(samples.mean, scored)), [samples.clusters[id] for id in scored], seed=seed, bounds=ATOMS
+        ),
+        bounds=bounds_over_failures(answers, LOWEST, HIGHEST) if judged else None,
+        stated=_over_samples(samples.stated, samples.clusters, (0.0, 1.0), seed=seed),
+        stated_score=_over_samples(samples.stated_scores, samples.clusters, ATOMS, seed=seed),
+        spread=spread(samples.scores[id] for id in scored),
+        failures=failures_by_kind(unscored),
+        failed_answers=failures_by_kind(kind for kinds in samples.failures.values() for kind in kinds),
+    )
+
+
+def _over_samples(
+    values: Mapping[str, Sequence[float]], clusters: Mapping[str, str], ends: tuple[float, float], *, seed: int
+) -> OverSamples:
+    """Return the mean over samples, each by the mean over its repeats, with how many samples have a value."""
+    means = [sum(repeats) / len(repeats) for repeats in values.values()]
+    interval = mean_with_interval(means, [clusters[id] for id in values], seed=seed, bounds=ends)
+    if interval is None:
+        return OverSamples(n=0, mean=None, low=None, high=None)
+    return OverSamples(n=len(means), **dict(interval))
+
+
+def length_and_score(points: Sequence[LengthPoint]) -> LengthAndScore:
+    """Return how far longer answers score higher: the correlation of the logarithm of an answer's length with its score.
+
+    Without an interval where there are fewer than ten samples of different images, or lengths or scores do not vary.
+    """
+    correlation, ends = None, {"low": None, "high": None}
+    clusters = [point.cluster for point in points]
+    if len(set(clusters)) >= FEWEST_FOR_LENGTH:
+        lengths, scores = [point.length for point in points], [point.score for point in points]
+        with suppress(ValueError):
+            ends = limits(correlation_interval(lengths, scores, clusters=clusters))
+            correlation = rounded(pearson(lengths, scores))
+    characters = None
+    if points:
+        characters = round(sum(2**point.length for point in points) / len(points), 1)
+    return LengthAndScore(n=len(points), characters=characters, correlation=correlation, **ends)
+
+
+def _surviving(full: AnsweredSamples, blind: AnsweredSamples, *, seed: int) -> Surviving:
+    """Return the share of the normalised score (0 at 1, 100 at 5) that survives, over samples scored in both arms."""
+    both = [id for id in full.scores if id in blind.scores]
+    seen = sum(normalise(full.mean(id)) for id in both)
+    unseen = sum(normalise(blind.mean(id)) for id in both)
+    if not seen:
+        return Surviving(n=len(both), share=None, difference=None)
+    clusters = [full.clusters[id] for id in both]
+    difference = None
+    if len(set(clusters)) > 1:
+        gaps = [full.mean(id) - blind.mean(id) for id in both]
+        widest = HIGHEST - LOWEST
+        difference = mean_with_interval(gaps, clusters, seed=seed, bounds=(-widest, widest))
+    return Surviving(n=len(both), share=rounded((unseen / len(both)) / (seen / len(both))), difference=difference)
+
+
+def _usage(used: LedgerUsage | None) -> UsageFigures:
+    """Return calls, tokens and cost of ledger entries; an entry counts once, however often it was used."""
+    used = used or LedgerUsage()
+    tokens = TokenFigures(input=used.input_tokens, output=used.output_tokens, unknown=used.unknown)
+    cost: dict[str, Any] = costs([used.cost], [used.known])
+    return UsageFigures(calls=used.calls, tokens=tokens, **cost)
+
+
+def figures_of_run(home: Home, run: Run) -> EvaluationFigures:
+    """Return the figures of an evaluation; the same stored rows give the same bytes."""
+    plan = EvaluationPlan.model_validate(run.options["plan"])
+    judged = plan.judge is not None
+    with ThreadPoolExecutor(1) as other_thread:
+        usage_read = other_thread.submit(usage_of, home, run.id)
+        samples, rows = count_items(home, run.id)
+        collected = collect(scored_rows(home, run))
+        used = usage_read.result()
+    usage = {shown_name(model, arm): amount for (kind, model, arm), amount in used.items() if kind == "score"}
+    answers = summarise(collected, seed=run.seed, judged=judged, usage=usage, preparation=used.get(("replay", "", "")))
+    return EvaluationFigures(
+        **heading(run, plan),
+        samples=samples,
+        open_items=0 if run.status == "done" else max(0, samples * plan.rows_per_sample - rows),
+        forked_from=_parent(run),
+        ask=None if plan.responses is not None else plan.ask,
+        protocol=plan.protocol,
+        criteria=criteria_figures(home, run.id) if judged else None,
+        **dict(answers),
+        corrections=_hand_corrections(home, run, judged=judged),
+    )
+
+
+def _parent(run: Run) -> ForkedFrom | None:
+    parent = forked_from(run)
+    return None if parent is None else ForkedFrom.model_validate(parent)
+
+
+def _hand_corrections(home: Home, run: Run, *, judged: bool) -> HandCorrections | None:
+    """Return what people corrected, beside the judge's own figures; None where they corrected nothing."""
+    stands = corrections_of(home, run.id)
+    answers = standing_answers(home, run.id, stands)
+    left_out = list(stands.left_out.values())
+    if not answers and not left_out:
+        return None
+    rows = list(scored_rows(home, run, as_judged=True))
+    as_judged: dict[str, AsJudged] = {}
+    for name, scores in summarise(collect(rows), seed=run.seed, judged=judged).models.items():
+        as_judged[name] = AsJudged(
+            n=scores.n, n_scored=scores.n_scored, strict_accuracy=scores.strict_accuracy, score=scores.score
+        )
+    return HandCorrections(
+        answers=len(answers),
+        of=sum(row.sample_id not in stands.left_out for row in rows),
+        by=counted(correction.who for correction in (*answers, *left_out)),
+        left_out=tuple(
+            SampleLeftOut(sample=correction.sample, who=correction.who, reason=correction.reason)
+            for correction in left_out
+        ),
+        as_judged=as_judged,
+    )
+
+
+_CRITERIA_SETS = """
+SELECT s.cluster, c.body FROM run_samples s
+JOIN results r ON r.run_id = s.run_id AND r.sample_id = s.sample_id AND r.kind = 'replay'
+JOIN criteria_sets c ON c.id = r.criteria_id
+WHERE s.run_id = ? AND s.position >= ? AND s.position < ? ORDER BY s.position
+"""
+PAGE = 1_000
+
+
+def criteria_figures(home: Home, run_id: str) -> CriteriaFigures:
+    """Return the figures of a run's criteria: how many a sample has, what a second look found, where only the answer is one."""
+    clusters: list[str] = []
+    only_final: list[bool] = []
+    counts: list[float] = []
+    checked = 0
+    became: Counter[tuple[str, str]] = Counter()
+    [(end,)] = home.all("SELECT coalesce(max(position) + 1, 0) FROM run_samples WHERE run_id = ?", (run_id,))
+    for start in range(0, end, PAGE):
+        for cluster, body in home.all(_CRITERIA_SETS, (run_id, start, start + PAGE)):
+            # A large run has many sets, and each was checked when it was stored.
+            criteria_set: dict[str, Any] = orjson.loads(body)
+            clusters.append(cluster)
+            only_final.append(all(criterion["final"] for criterion in criteria_set["criteria"]))
+            counts.append(len(criteria_set["criteria"]))
+            checked += criteria_set["checked"]
+            became.update((fault["defect"], fault["became"]) for fault in criteria_set["faults"])
+    faults: dict[Defect, FaultsFound] = {}
+    for defect in get_args(Defect):
+        found = FaultsFound(
+            mended=became[defect, "mended"], dropped=became[defect, "dropped"], left=became[defect, "left"]
+        )
+        if found.mended or found.dropped or found.left:
+            faults[defect] = found
+    only = share_of_hits(only_final, clusters)
+    return CriteriaFigures(
+        sets=len(counts),
+        points=mean(counts),
+        only_final=CountedRate.model_validate(only.model_dump(exclude={"bounds"})),
+        checked=checked,
+        faults=faults,
+    )
 
 
 def scored_rows(home: Home, run: Run, *, as_judged: bool = False) -> Iterator[AnswerRow]:
@@ -130,3 +551,48 @@ def scored_rows(home: Home, run: Run, *, as_judged: bool = False) -> Iterator[An
             stated_score=answer.stated_score,
             length=answer.length,
         )
+
+
+COLUMNS: dict[str, ColumnType] = {
+    "verdict": "text",
+    "rule": "text",
+    "final_answer": "text",
+    "final_stated": "truth",
+    "stated": "number",
+    "stated_score": "number",
+    "length": "integer",
+    "criteria_scores": "integers",
+    "criteria_stated": "integers",
+    "weights": "integers",
+    **ANSWERED,
+}
+"""Columns of an export for an answer beside those of every row: criteria, response, judge and prompt."""
+
+
+async def cells(home: Home, run: Run, rows: Sequence[ResultRow]) -> list[dict[str, Any]]:
+    """Return the values of the columns for each answer.
+
+    Raises:
+        StorageError: a value is missing or damaged.
+    """
+    judge = EvaluationPlan.model_validate(run.options["plan"]).judge_name
+    store = SqliteRunStore(home, run.id)
+    lines: list[dict[str, Any]] = []
+    for row in rows:
+        line: dict[str, Any] = dict.fromkeys(COLUMNS)
+        line |= row.model_dump(mode="json", include={"verdict", "stated", "stated_score", "length"})
+        response, origin = None, None
+        if row.response_id is not None:
+            response = await store.get(Response, row.response_id)
+        if row.criteria_id is not None:
+            line["weights"] = list((await store.get(CriteriaSet, row.criteria_id)).weights)
+        if row.final_id is not None:
+            final = await store.get(FinalAnswer, row.final_id)
+            line |= {"rule": final.rule, "final_answer": final.answer, "final_stated": final.stated}
+        if row.judgement_id is not None:
+            judgement = await store.get(CheckpointScores, row.judgement_id)
+            origin = judgement.provenance
+            line["criteria_scores"] = list(judgement.scores)
+            line["criteria_stated"] = list(map(int, judgement.stated)) or None
+        lines.append(line | answer_cells(judge, response, origin))
+    return lines

@@ -1,23 +1,36 @@
-"""An evaluation forked at one of its steps: what comes before the step is taken over and not asked again."""
+"""Forks: an evaluation begun anew at one of its steps; what comes before the step is taken over and not asked again."""
 
-from collections.abc import Collection, Mapping
-from typing import Any, cast
+from collections.abc import Collection, Iterable, Mapping
+from typing import Any, NamedTuple, cast
 
 from dokimasia.agents.schemas import takes_schema
-from dokimasia.domain.call import ModelSpec
-from dokimasia.errors import ConfigError, InputError
-from dokimasia.methods.evaluation.accepting import with_passports
-from dokimasia.methods.evaluation.expected import estimate
-from dokimasia.methods.evaluation.plan import EvaluationPlan, Fork, prompts_of_evaluation
-from dokimasia.methods.evaluation.request import EvaluationRequest
-from dokimasia.methods.evaluation.steps import JUDGED, NAMES, STEPS, before_step, from_step, redone
-from dokimasia.methods.evaluation.taken_over import taken_digest, taken_over
+from dokimasia.domain.call import ChatReply, ModelSpec
+from dokimasia.domain.identity import digest
+from dokimasia.domain.judgement import FailureKind
+from dokimasia.errors import ConfigError, InputError, UnparsableReply
+from dokimasia.methods.evaluation.plan import (
+    JUDGED,
+    NAMES,
+    STEPS,
+    EvaluationPlan,
+    Fork,
+    from_step,
+    prompts_of_evaluation,
+    redone,
+    replay_item,
+)
+from dokimasia.methods.evaluation.request import EvaluationRequest, estimate, with_passports
+from dokimasia.parsing.verdicts import parse_equivalence
 from dokimasia.runs.forking import NOTHING_NAMED, ForkRequest
 from dokimasia.runs.method import Accepted
 from dokimasia.runs.plans import model_identity, reached_now
 from dokimasia.runs.requests import stored_request
 from dokimasia.runs.session import Session
-from dokimasia.storage.runs import Run
+from dokimasia.storage.home import Home
+from dokimasia.storage.ledger import SqliteLedger
+from dokimasia.storage.results import ResultRow, results
+from dokimasia.storage.retries import retries
+from dokimasia.storage.runs import Run, run_samples
 
 Forked = tuple[EvaluationRequest, Accepted[EvaluationPlan], dict[str, Any]]
 
@@ -38,34 +51,36 @@ async def fork(session: Session, parent: Run, request: ForkRequest) -> Forked:
             "an evaluation in which rules alone decided is not forked: evaluate the same data with --judge, or with other models "
             "(what was answered is not asked again)"
         )
-    after = from_step(request.node)
-    node = after[0].name
+    steps = from_step(request.node)
+    node = steps[0].name
     if old.protocol == "published" and node == "judge_criteria":
         raise InputError("as published nobody takes a second look at criteria: fork from extract_criteria")
-    accepted = stored_request(EvaluationRequest, cast("dict[str, Any]", parent.options["request"]))
-    changed_prompts = _changed_prompts(old, session.library.identity(), node)
+    stored = stored_request(EvaluationRequest, cast("dict[str, Any]", parent.options["request"]))
+    prompts = _changed_prompts(old, session.library.identity(), node)
     judges = {step: old.judge_of(step) for step in JUDGED}
     if request.judge is not None:
-        new = session.judge(request.judge)
-        judges |= {step.name: new for step in after if step.name in judges}
+        judge = session.judge(request.judge)
+        judges |= {step.name: judge for step in steps if step.asks == "judge"}
     candidates = _candidates(old, request, session, node)
     changed = {step for step in JUDGED if model_identity(judges[step]) != model_identity(old.judge_of(step))}
-    changed |= {step.name for step in STEPS if changed_prompts & set(step.prompts)}
     if candidates != old.candidates:
         changed.add("answer")
-    shared = changed_prompts - {name for step in STEPS for name in step.prompts}
+    shared = set(prompts)
+    for step in STEPS:
+        if prompts.intersection(step.prompts):
+            changed.add(step.name)
+        shared.difference_update(step.prompts)
     if shared:
-        changed |= {step.name for step in after if step.asks == "judge"}
+        changed |= {step.name for step in steps if step.asks == "judge"}
     if not changed:
         raise InputError(_nothing_changes(old, request, node))
     again = redone({node, *changed})
-    taken = taken_over(session.opened, parent.id, again)
+    points = resume_points(session.opened, parent.id, again)
+    scoring = model_identity(judges["score"])
     plan = old.model_copy(
         update={
             "judge": judges["score"],
-            "judges": {
-                step: spec for step, spec in judges.items() if model_identity(spec) != model_identity(judges["score"])
-            },
+            "judges": {step: spec for step, spec in judges.items() if model_identity(spec) != scoring},
             "candidates": candidates,
             "criteria": None if "judge_criteria" in again else old.criteria,
             "prompts": prompts_of_evaluation(
@@ -80,44 +95,45 @@ async def fork(session: Session, parent: Run, request: ForkRequest) -> Forked:
                 parent=parent.id,
                 node=node,
                 redone=tuple(name for name in NAMES if name in again),
-                taken=taken_digest(taken),
+                taken=points_digest(points),
             ),
         }
     )
-    asked = accepted.model_copy(
+    forked = stored.model_copy(
         update={
             "judge": judges["score"].ref.name,
             "models": tuple(spec.ref.name for spec in candidates),
-            "prompts": (*accepted.prompts, *request.prompts),
+            "prompts": (*stored.prompts, *request.prompts),
             "criteria": plan.criteria,
             "fresh": False,
             **request.invocation,
         }
     )
     plan = reached_now(plan, session.settings)
-    found = session.entries(asked)
-    accepted_fork = found.accepted(plan, estimate(plan, found.sizes, session.library), needs=(parent.id,))
-    accepted_fork = await with_passports(accepted_fork, asked, session, found)
-    return asked, accepted_fork, {"steps": _steps(plan, again), "taken_over": len(taken)}
+    entries = session.entries(forked)
+    accepted = entries.accepted(plan, estimate(plan, entries.sizes, session.library), needs=(parent.id,))
+    accepted = await with_passports(accepted, forked, session, entries)
+    return forked, accepted, {"steps": _steps(plan, again), "taken_over": len(points)}
 
 
 def _steps(plan: EvaluationPlan, again: Collection[str]) -> list[dict[str, Any]]:
-    asks = {
-        "judge": lambda name: [plan.judge_of(name).ref.name],
-        "candidate": lambda name: [spec.ref.name for spec in plan.candidates],
-        "nobody": lambda name: [],
-    }
-    return [
-        {"step": one.name, "does": one.does, "again": one.name in again, "asks": asks[one.asks](one.name)}
-        for one in STEPS
-    ]
+    """Return every step, whether it runs again, and whom it asks."""
+    steps: list[dict[str, Any]] = []
+    for step in STEPS:
+        asks: list[str] = []
+        if step.asks == "judge":
+            asks = [plan.judge_of(step.name).ref.name]
+        elif step.asks == "candidate":
+            asks = [spec.ref.name for spec in plan.candidates]
+        steps.append({"step": step.name, "does": step.does, "again": step.name in again, "asks": asks})
+    return steps
 
 
-def _changed_prompts(old: EvaluationPlan, now: Mapping[str, str], node: str) -> set[str]:
+def _changed_prompts(old: EvaluationPlan, versions: Mapping[str, str], node: str) -> set[str]:
     """Return the names of the prompts that differ from the run's, all of them of use from the named step on."""
-    changed = {name for name, version in old.prompts.items() if now[name] != version}
-    for step in before_step(node):
-        early = sorted(changed & set(step.prompts))
+    changed = {name for name, version in old.prompts.items() if versions[name] != version}
+    for step in STEPS[: NAMES.index(node)]:
+        early = sorted(changed.intersection(step.prompts))
         if early:
             raise InputError(
                 f"the prompt {early[0]!r} differs from that of the run, and {step.name} asks by it, which comes before "
@@ -127,6 +143,7 @@ def _changed_prompts(old: EvaluationPlan, now: Mapping[str, str], node: str) -> 
 
 
 def _candidates(old: EvaluationPlan, request: ForkRequest, session: Session, node: str) -> tuple[ModelSpec, ...]:
+    """Return the candidates of a fork: those of the run, with other models in the place of those that are named."""
     if not request.models:
         return old.candidates
     if old.responses is not None:
@@ -135,22 +152,186 @@ def _candidates(old: EvaluationPlan, request: ForkRequest, session: Session, nod
         )
     if NAMES.index(node) > NAMES.index("answer"):
         raise InputError(f"--models changes who answers, which comes before {node}: fork from answer")
-    named = [spec.ref.name for spec in old.candidates]
-    unknown = [name for name in request.models if name not in named]
-    if unknown:
-        raise ConfigError(f"{unknown[0]!r} is no candidate of the run; its candidates are {', '.join(named)}")
-    found = tuple(
-        session.model(request.models[spec.ref.name]) if spec.ref.name in request.models else spec
-        for spec in old.candidates
-    )
-    names = [spec.ref.name for spec in found]
+    old_names = [spec.ref.name for spec in old.candidates]
+    for name in request.models:
+        if name not in old_names:
+            raise ConfigError(f"{name!r} is no candidate of the run; its candidates are {', '.join(old_names)}")
+    candidates: list[ModelSpec] = []
+    for spec in old.candidates:
+        other = request.models.get(spec.ref.name)
+        candidates.append(spec if other is None else session.model(other))
+    names = sorted(spec.ref.name for spec in candidates)
     if len(set(names)) < len(names):
-        raise ConfigError(f"a model would answer twice: {', '.join(sorted(names))}")
-    return found
+        raise ConfigError(f"a model would answer twice: {', '.join(names)}")
+    return tuple(candidates)
 
 
 def _nothing_changes(old: EvaluationPlan, request: ForkRequest, node: str) -> str:
     if request.names_nothing:
         return NOTHING_NAMED
-    said = f"the judge is {old.judge_of(node if node in JUDGED else 'score').ref.name} already"
-    return f"nothing would change: {said if request.judge else 'models and prompts are those of the run'}"
+    if not request.judge:
+        return "nothing would change: models and prompts are those of the run"
+    judge = old.judge_of(node if node in JUDGED else "score")
+    return f"nothing would change: the judge is {judge.ref.name} already"
+
+
+class ResumePoint(NamedTuple):
+    """Where an item of a fork begins: with an outcome that is taken over whole, or in its graph with what was there.
+
+    `inputs` are the graph's: ids of a chain or an answer, and the ledger keys of the calls that made it.
+    """
+
+    row: ResultRow | None = None
+    inputs: Mapping[str, Any] = {}
+
+
+def resume_points(home: Home, run_id: str, again: Collection[str]) -> dict[str, ResumePoint]:
+    """Return, by item, what is taken over from a run when some steps run again; an item begun anew is missing.
+
+    What failed before the first step that runs again stays failed: it is taken over as it was, and not asked again.
+
+    Raises:
+        InputError: the criteria were imported without their chains, and a chain is needed.
+    """
+    rows = results(home, run_id, as_judged=True)
+    replays = {row.sample_id: row for row in rows if row.kind == "replay"}
+    ledger = SqliteLedger(home)
+    prompts: set[str] = set()
+    answer_prompts: set[str] = set()
+    for step in STEPS:
+        if step.name not in again:
+            prompts.update(step.prompts)
+            if step.name == "answer":
+                answer_prompts.update(step.prompts)
+    labels = {key: used.label for key, used in ledger.calls_for(key for row in rows for key in row.calls).items()}
+    points: dict[str, ResumePoint] = {}
+    for row in rows:
+        point = None
+        if row.kind == "replay":
+            calls = [key for key in row.calls if labels.get(key) in prompts]
+            point = _replay_point(row, again, calls, ledger)
+        elif row.kind == "score" and "answer" not in again:
+            calls = [key for key in row.calls if labels.get(key) in answer_prompts]
+            point = _answer_point(row, replays.get(row.sample_id), calls)
+        if point is not None:
+            points[row.item] = point
+    return points
+
+
+def points_digest(points: Mapping[str, ResumePoint]) -> str:
+    """Return a hash of what is taken over: outcomes by their values' ids, never by when they came."""
+    content: list[list[Any]] = []
+    for item, point in sorted(points.items()):
+        row = None if point.row is None else point.row.model_dump(mode="json", exclude={"run_id"})
+        content.append([item, dict(point.inputs), row])
+    return digest("taken/1", content)
+
+
+def points_of_fork(home: Home, run_id: str, plan: EvaluationPlan) -> dict[str, ResumePoint]:
+    """Return what a forked run takes over, checked to be what it took over when it was accepted; else nothing.
+
+    Raises:
+        InputError: the run that it branched off has changed or is gone.
+    """
+    fork = plan.fork
+    if fork is None:
+        return {}
+    points = resume_points(home, fork.parent, fork.redone)
+    if points_digest(points) != fork.taken:
+        raise InputError(
+            f"run {run_id} was forked from run {fork.parent}, which has changed since or was deleted, so that what "
+            "was to be taken over is not there as it was; fork anew"
+        )
+    return points
+
+
+def reached(home: Home, run: Run, plan: EvaluationPlan, retry: Collection[FailureKind] = ()) -> Mapping[str, ModelSpec]:
+    """Return the models that a run may have to ask: in a fork, a model whose steps are all taken over needs no key.
+
+    A retry may go back to any step, also to one whose failure was taken over.
+    """
+    if plan.fork is None:
+        return plan.models_for(plan.asks)
+    points = points_of_fork(home, run.id, plan)
+    items: list[str] = []
+    for sample in run_samples(home, run.id):
+        items.append(replay_item(sample.sample_id))
+        items += [item.name for item in plan.items(sample.sample_id)]
+    steps = _steps_to_ask(items, points)
+    if retry or retries(home, run.id):
+        failures = any(point.row is not None and point.row.outcome == "failed" for point in points.values())
+        steps |= set(NAMES) if failures or "extract_criteria" in plan.asks else plan.asks
+    return plan.models_for(steps)
+
+
+def _steps_to_ask(items: Iterable[str], points: Mapping[str, ResumePoint]) -> set[str]:
+    """Return the steps in which items may have to ask a model, by where they begin."""
+    steps: set[str] = set()
+    for item in items:
+        point = points.get(item, ResumePoint())
+        if point.row is not None:
+            continue
+        if item.startswith("score/"):
+            steps.add("score")
+            if "response" not in point.inputs:
+                steps.add("answer")
+        else:
+            steps.add("judge_criteria")
+            if "criteria" not in point.inputs:
+                steps.add("extract_criteria")
+            if "agreed" not in point.inputs:
+                steps |= {"write_chain", "judge_chain"}
+    return steps
+
+
+def _replay_point(row: ResultRow, again: Collection[str], calls: list[str], ledger: SqliteLedger) -> ResumePoint | None:
+    if "judge_criteria" not in again:
+        return ResumePoint(row=row)
+    if "write_chain" in again:
+        return None
+    if row.chain_id is None:
+        if row.outcome == "made":
+            raise InputError(
+                f"the criteria of run {row.run_id} were imported without their chains (such as that of sample "
+                f"{row.sample_id!r}), so there is nothing to go on from; fork from write_chain, answer or score"
+            )
+        return ResumePoint(row=row)
+    if "extract_criteria" not in again and row.criteria_id is None:
+        return ResumePoint(row=row)
+    inputs: dict[str, Any] = {"chain": row.chain_id, "calls": calls}
+    if row.value_ids:
+        inputs["looks"] = list(row.value_ids)
+    if "extract_criteria" not in again:
+        return ResumePoint(inputs={**inputs, "agreed": "before", "criteria": row.criteria_id})
+    if "judge_chain" in again:
+        return ResumePoint(inputs=inputs)
+    if row.failure == "reference_contradicted":
+        return ResumePoint(row=row)
+    if row.outcome == "made" or judge_agreed(row.calls, ledger):
+        inputs["agreed"] = "before"
+    return ResumePoint(inputs=inputs)
+
+
+def _answer_point(row: ResultRow, replay: ResultRow | None, calls: list[str]) -> ResumePoint | None:
+    if row.response_id is not None:
+        return ResumePoint(inputs={"response": row.response_id, "calls": calls})
+    never_asked = replay is None or replay.outcome == "failed"
+    return None if never_asked else ResumePoint(row=row)
+
+
+def judge_agreed(calls: tuple[str, ...], ledger: SqliteLedger) -> bool:
+    """Return whether the last verdict on equivalence among the calls is yes.
+
+    After a yes no other chain is written, so that verdict, if it is one, is about the chain that stands.
+    """
+    used = ledger.calls_for(calls)
+    verdicts = [key for key in calls if key in used and used[key].label == "equivalence"]
+    if not verdicts:
+        return False
+    _, reply = ledger.rebuild(verdicts[-1])
+    if not isinstance(reply, ChatReply) or reply.refusal is not None or reply.finish_reason == "content_filter":
+        return False
+    try:
+        return parse_equivalence(reply.text)
+    except UnparsableReply:
+        return False

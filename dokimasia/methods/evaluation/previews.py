@@ -1,6 +1,6 @@
-"""One prompt of each kind that an evaluation asks by, rendered for a sample; what models would write is a placeholder."""
+"""A prompt of each kind that an evaluation asks by, rendered for a sample; a placeholder stands for what models write."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from dokimasia.agents import Ask, schemas
@@ -8,7 +8,7 @@ from dokimasia.agents.evaluation import criteria_text, examine_criteria, extract
 from dokimasia.agents.schemas import takes_schema
 from dokimasia.algorithms.criteria import counted
 from dokimasia.domain.criterion import CriteriaSet, Criterion, ReferenceChain
-from dokimasia.domain.sample import Sample
+from dokimasia.domain.sample import ImageRef, Sample
 from dokimasia.methods.evaluation.plan import EvaluationPlan
 from dokimasia.prompts import PromptLibrary, Rendered, render, with_form, with_looking
 
@@ -17,72 +17,51 @@ PLACEHOLDER_CRITERIA = CriteriaSet(
     criteria=(Criterion(question="(the judge's question)", ground_truth="(what it holds to be true)", weight=10),)
 )
 
+WITH_TOOLS = ("solver", "checkpoints", "checkpoints_published")
+
+FORMS = {
+    "criteria": schemas.criteria(1).form,
+    "criteria_published": schemas.criteria(1, published=True).form,
+    "criteria_check": schemas.criteria_check(1).form,
+    "checkpoints": schemas.checkpoint_scores(1).form,
+    "checkpoints_published": schemas.checkpoint_scores(1, published=True).form,
+    "equivalence": schemas.equivalence().form,
+}
+"""The form of a reply by an output schema, by prompt."""
+
 
 def previews(plan: EvaluationPlan, sample: Sample, library: PromptLibrary) -> Sequence[Rendered]:
     """Return the prompts as they would be put to solver, judge and candidates; to these none where their answers exist."""
-    asking = "candidate_plain" if plan.ask == "plain" else "candidate"
-    candidate = [render(asking, question_inputs(sample), images=sample.images, library=library)]
-    if plan.responses is not None:
-        candidate = []
+    inputs = question_inputs(sample)
+    published = plan.protocol == "published"
+
+    def rendered(name: str, inputs: Mapping[str, Any], images: Sequence[ImageRef] = ()) -> Rendered:
+        prompt = render(name, inputs, images=images, library=library)
+        if plan.tools and name in WITH_TOOLS and any(message.images for message in prompt.messages):
+            prompt = with_looking(prompt, plan.looks, library=library)
+        if plan.judge is not None and takes_schema(plan.judge) and name in FORMS:
+            prompt = with_form(prompt, FORMS[name], library=library)
+        return prompt
+
+    candidate: list[Rendered] = []
+    if plan.responses is None:
+        candidate.append(rendered("candidate_plain" if plan.ask == "plain" else "candidate", inputs, sample.images))
     if plan.judge is None:
         return candidate
-    published = plan.protocol == "published"
-    prompts = _of_judge(sample, library, show_image=plan.show_image or bool(plan.tools), published=published)
-    prompts[-1:-1] = _of_criteria(plan, sample, library)
-    if plan.tools:
-        prompts = [_with_tools(one, plan.looks, library) for one in prompts]
-    if takes_schema(plan.judge):
-        prompts = [_as_object(one, library) for one in prompts]
-    return [*prompts[:-1], *candidate, prompts[-1]]
-
-
-def _of_judge(sample: Sample, library: PromptLibrary | None, *, show_image: bool, published: bool) -> list[Rendered]:
-    inputs = question_inputs(sample)
-    reference = {"reference_answer": sample.reference_text} if sample.reference_text is not None else {}
-    prompts = [
-        render("solver", {**inputs, **reference}, images=sample.images, library=library),
-        render(
-            "checkpoints_published" if published else "checkpoints",
-            {**inputs, "criteria": criteria_text(PLACEHOLDER_CRITERIA), "response": "(the candidate's answer)"},
-            images=sample.images if show_image else (),
-            library=library,
-        ),
-    ]
+    reference = {} if sample.reference_text is None else {"reference_answer": sample.reference_text}
+    prompts = [rendered("solver", {**inputs, **reference}, sample.images)]
     if reference:
-        prompts.insert(
-            1, render("equivalence", {**inputs, **reference, "answer": PLACEHOLDER_CHAIN.answer}, library=library)
-        )
-    return prompts
-
-
-def _of_criteria(plan: EvaluationPlan, sample: Sample, library: PromptLibrary | None) -> list[Rendered]:
-    """Return the prompts by which criteria are drawn and looked at."""
-    asks: list[Ask[Any]] = [
-        extract_criteria(sample, PLACEHOLDER_CHAIN, count=counted(plan.criteria_count)),
-        examine_criteria(sample, PLACEHOLDER_CHAIN, PLACEHOLDER_CRITERIA.criteria),
-    ]
-    if plan.protocol == "published":
-        asks = [extract_criteria(sample, PLACEHOLDER_CHAIN)]
-    return [render(one.prompt, one.inputs, images=one.images, library=library) for one in asks]
-
-
-def _with_tools(rendered: Rendered, looks: int, library: PromptLibrary | None) -> Rendered:
-    """Return a prompt as it is put to a judge that is offered tools."""
-    offered = rendered.name in ("solver", "checkpoints", "checkpoints_published") and any(
-        message.images for message in rendered.messages
+        prompts.append(rendered("equivalence", {**inputs, **reference, "answer": PLACEHOLDER_CHAIN.answer}))
+    asks: list[Ask[Any]] = [extract_criteria(sample, PLACEHOLDER_CHAIN)]
+    if not published:
+        asks = [
+            extract_criteria(sample, PLACEHOLDER_CHAIN, count=counted(plan.criteria_count)),
+            examine_criteria(sample, PLACEHOLDER_CHAIN, PLACEHOLDER_CRITERIA.criteria),
+        ]
+    prompts += [rendered(ask.prompt, ask.inputs, ask.images) for ask in asks]
+    scoring = rendered(
+        "checkpoints_published" if published else "checkpoints",
+        {**inputs, "criteria": criteria_text(PLACEHOLDER_CRITERIA), "response": "(the candidate's answer)"},
+        sample.images if plan.show_image or plan.tools else (),
     )
-    return with_looking(rendered, looks, library=library) if offered else rendered
-
-
-def _as_object(rendered: Rendered, library: PromptLibrary | None) -> Rendered:
-    """Return a prompt as it is put to a judge that takes an output schema."""
-    forms = {
-        "criteria": schemas.criteria(1).form,
-        "criteria_published": schemas.criteria(1, published=True).form,
-        "criteria_check": schemas.criteria_check(1).form,
-        "checkpoints": schemas.checkpoint_scores(1).form,
-        "checkpoints_published": schemas.checkpoint_scores(1, published=True).form,
-        "equivalence": schemas.equivalence().form,
-    }
-    form = forms.get(rendered.name)
-    return rendered if form is None else with_form(rendered, form, library=library)
+    return [*prompts, *candidate, scoring]

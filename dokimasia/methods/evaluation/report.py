@@ -1,22 +1,67 @@
-"""What the page of an evaluation shows beside its figures: differences, repeats, and some samples whole, failures first."""
+"""The report of an evaluation: its sections, tables and charts, and what the page alone shows."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from itertools import combinations
+from functools import partial
 from typing import Any
 
-from dokimasia.algorithms.statistics import false_discovery_rate
+from dokimasia.domain.identity import Value
 from dokimasia.domain.sample import ImageRef
-from dokimasia.methods.evaluation.figures import scored_rows
-from dokimasia.methods.evaluation.sample_view import view_of
-from dokimasia.methods.evaluation.scores import AnswerRow
-from dokimasia.report.data import ReportData
+from dokimasia.methods.evaluation import differences
+from dokimasia.methods.evaluation.differences import pairs_of, rival_differences
+from dokimasia.methods.evaluation.figures import (
+    BLIND_MARK,
+    AnswerRow,
+    AsJudged,
+    EvaluationFigures,
+    FaultsFound,
+    HandCorrections,
+    LengthAndScore,
+    ModelScores,
+    Scores,
+    Surviving,
+    UsageFigures,
+    scored_rows,
+)
+from dokimasia.methods.evaluation.samples import sample_blocks, view_of
+from dokimasia.report import figures
+from dokimasia.report.blocks import (
+    Block,
+    Browser,
+    Bullets,
+    Cell,
+    Chart,
+    Column,
+    Facts,
+    Fold,
+    Only,
+    Paragraph,
+    Section,
+    Span,
+    Table,
+    plain,
+)
+from dokimasia.report.browser import draw_sample
+from dokimasia.report.charts import (
+    SCALE,
+    Point,
+    cost_chart,
+    grouped_chart,
+    interval_chart,
+    intervals_said,
+    paired_chart,
+    repeats_chart,
+)
+from dokimasia.report.data import Drawing, ReportData
+from dokimasia.report.fields import Interval, StrictShare, TableRow, Used, pointer, rows_of
+from dokimasia.report.sections import provenance, skipped
+from dokimasia.report.tables import TableColumn, column, computed, name_column, table
 from dokimasia.runs.reading.comparing import answer_of
-from dokimasia.runs.reading.differences import compare
-from dokimasia.runs.reading.rates import mean, rounded
+from dokimasia.runs.reading.rates import mean
 from dokimasia.runs.reading.reporting import chosen, pictures_of
 from dokimasia.runs.reading.sides import ComparedAnswer, ComparisonSide, SampleRef
-from dokimasia.storage.excerpts import failed_samples, failure_reasons, rows_of, samples_of
+from dokimasia.storage.excerpts import failed_samples, failure_reasons, samples_of
+from dokimasia.storage.excerpts import rows_of as rows_by_sample
 from dokimasia.storage.home import Home
 from dokimasia.storage.people.corrections import corrections_of
 from dokimasia.storage.results import results
@@ -30,23 +75,1009 @@ from dokimasia.storage.runs import (
     run_samples,
 )
 
+ScoresRow = TableRow[ModelScores]
+
+MOST_NAMED = 6
+MOST_DRAWN = 150
+MOST_ACROSS = 7
+
+INTERVALS = (
+    "Intervals are 95 % intervals clustered by samples that share an image: they speak of other samples from where these "
+    "came from, not of another judge, prompt or set of criteria."
+)
+SHARED = (
+    "A call that several models rest on, such as the judge's on two answers in the same words, counts with each of them "
+    "and was made and paid once. "
+)
+CHOSEN = (
+    "The corrected answers were chosen by people and not drawn at random: how many there are does not say how often the judge "
+    "errs. That is measured on a blind draw: dokimasia annotate draw RUN, then dokimasia correct RUN --human FILE."
+)
+FAILURES = {
+    "unparsable": "the judge's reply does not say what it was asked to say, also when asked again",
+    "refused": "a model would not answer, or its answer was filtered",
+    "truncated": "a reply was cut off before it said what was asked",
+    "context_overflow": "the request was longer than the model takes",
+    "api_error": "no reply could be had after all tries",
+    "budget": "the limit on spending was reached; resume takes it up",
+    "waiting": "a person has not answered yet; resume takes it up",
+    "reference_contradicted": "the judge's own solution contradicts the reference answer",
+    "undecided": "no rule says whether the answer is right, and no judge was named; strict accuracy counts it as not right",
+}
+FAULTS = {
+    "unnecessary": "the answer does not rest on it",
+    "compound": "it asks for more than one thing",
+    "suggestive": "its question gives its answer away",
+    "missing": "something that the answer rests on, and no criterion asked for",
+    "rule": "it still broke a rule when it had been sent back, such as speaking of a solution",
+}
+
+
+def evaluation_of(data: ReportData) -> EvaluationFigures:
+    """Return the figures of a report."""
+    return data.figures_as(EvaluationFigures)
+
+
+def overview(data: ReportData) -> Section:
+    """Return what was measured, on what, and what came of it in a few sentences."""
+    return Section("overview", "Overview", (Bullets(_findings(data)), Facts(_facts(data))))
+
+
+def _facts(data: ReportData) -> list[tuple[str, Cell]]:
+    facts, evaluation = data.facts, evaluation_of(data)
+    names = [name for name in evaluation.models if name not in data.blind_arms]
+    models = ", ".join(names[:MOST_NAMED]) or "none yet"
+    if len(names) > MOST_NAMED:
+        models += f" and {len(names) - MOST_NAMED} more"
+    if data.blind_arms:
+        models += " · each also without the image"
+    judges: list[str] = []
+    for model in facts.models:
+        if model.role == "judge":
+            judges.append(f"{model.name} ({', '.join(model.steps)})" if model.steps else model.name)
+    rows: list[tuple[str, Cell]] = [
+        ("Data", (facts.data_name, " · ", figures.count(evaluation.samples, "/samples"), " samples")),
+        ("Models", models),
+        ("Judge", ", ".join(judges) or "none: rules alone say whether an answer is right"),
+        ("Run", (Span(facts.run, "code"), f" · seed {facts.seed} · Dokimasia {facts.accepted_by or facts.written_by}")),
+    ]
+    origin = evaluation.forked_from
+    if origin is not None:
+        rows.append(("Forked from", (Span(origin.run, "code"), f" at {origin.node}: what comes before was taken over")))
+    return rows
+
+
+def _findings(data: ReportData) -> list[Cell]:
+    models = evaluation_of(data).models
+    means: dict[str, Interval] = {}
+    for name in data.ranked():
+        score = models[name].score
+        if score is not None and name not in data.blind_arms:
+            means[name] = score
+    lines = strict_accuracy_lines(data)
+    if not means:
+        return lines or ["Nothing was scored: there is no figure to report."]
+    best = _highest({name: score.mean for name, score in means.items()})
+    scores = _joined([_mean(means[name], pointer("models", name, "score")) for name in best])
+    verb = " score highest, and alike: "
+    if len(best) == 1:
+        verb = " scores " if len(means) == 1 else " scores highest: "
+    lines.append((*_named(best), verb, *scores, "."))
+    if len(best) == 1:
+        lines += _lead(data, best[0])
+    lines.append(_coverage_line(data))
+    shares: dict[str, float] = {}
+    for name, surviving in evaluation_of(data).blind.items():
+        if surviving.share is not None:
+            shares[name] = surviving.share
+    if shares:
+        most = _highest(shares)
+        survives = figures.share(shares[most[0]], pointer("blind", most[0], "share"))
+        end = ", more than for any other model." if len(shares) > len(most) else "."
+        lines.append(
+            ("Without the image ", survives, " of the score above the floor survives for ", *_named(most), end)
+        )
+    return lines
+
+
+def _mean(score: Interval, place: str) -> Cell:
+    limits = _pieces(figures.interval(score, place))
+    between = " of 5 (" if score.low is None else " of 5 (95 % "
+    return figures.score(score.mean, f"{place}/mean"), between, *limits, ")"
+
+
+def strict_accuracy_lines(data: ReportData) -> list[Cell]:
+    """Return which model has the highest strict accuracy, and which ones undecided answers could put ahead of it."""
+    accuracies: dict[str, StrictShare] = {}
+    shares: dict[str, float] = {}
+    for name, model in evaluation_of(data).models.items():
+        accuracy = model.strict_accuracy
+        if accuracy is not None and accuracy.share is not None and name not in data.blind_arms:
+            accuracies[name], shares[name] = accuracy, accuracy.share
+    if not accuracies:
+        return []
+    best = _highest(shares)
+    measured = [_accuracy(accuracies[name], pointer("models", name, "strict_accuracy")) for name in best]
+    if len(accuracies) == 1:
+        return [(*_named(best), ": strict accuracy ", *_pieces(measured[0]), ".")]
+    if len(best) == 1:
+        verb = " has the highest strict accuracy: "
+    elif len(best) == len(accuracies):
+        verb = " have the same strict accuracy: "
+    else:
+        verb = " have the highest strict accuracy, and the same: "
+    lines: list[Cell] = [(*_named(best), verb, *_joined(measured), ".")]
+    highest = shares[best[0]]
+    ahead: list[str] = []
+    for name, accuracy in sorted(accuracies.items()):
+        if name not in best and accuracy.upper is not None and accuracy.upper > highest:
+            ahead.append(name)
+    if ahead:
+        lines.append(("Undecided answers could put ", *_named(ahead), " ahead, if they are right."))
+    return lines
+
+
+def _accuracy(accuracy: StrictShare, place: str) -> Cell:
+    """Return a strict accuracy with its interval, and apart from that what undecided and failed answers leave open."""
+    pieces = [*_pieces(figures.right_of(accuracy, place)), f" of {figures.several(accuracy.n, 'answer')}"]
+    undecided, failed = accuracy.n_undecided, accuracy.answers - accuracy.n
+    if undecided:
+        which = "the undecided answer is" if undecided == 1 else f"the {undecided:,} undecided answers are"
+        pieces += [", up to ", figures.upper_of(accuracy, place), f" if {which} right"]
+    if failed:
+        pieces.append(f"; {failed:,} of {accuracy.answers:,} answers have no verdict, over all it is ")
+        pieces += _pieces(figures.percent_bounds(accuracy))
+    return tuple(pieces)
+
+
+def _highest(values: Mapping[str, float]) -> list[str]:
+    """Return the names of the highest value: several where they tie."""
+    highest = max(values.values())
+    return sorted(name for name, value in values.items() if value == highest)
+
+
+def _named(names: Sequence[str]) -> tuple[str | Span, ...]:
+    """Return names in a sentence: two with *and*, or more with commas."""
+    pieces: list[str | Span] = []
+    for index, name in enumerate(names):
+        if index:
+            pieces.append(" and " if index == len(names) - 1 else ", ")
+        pieces.append(Span(name, "strong"))
+    return tuple(pieces)
+
+
+def _joined(cells: Sequence[Cell]) -> tuple[str | Span, ...]:
+    """Return what is said of each of several; once where it is the same."""
+    if len(set(map(plain, cells))) == 1:
+        return _pieces(cells[0])
+    pieces: list[str | Span] = []
+    for cell in cells:
+        pieces += ["; ", *_pieces(cell)]
+    return tuple(pieces[1:])
+
+
+def _lead(data: ReportData, best: str) -> list[Cell]:
+    """Return how the best model stands to the next that was compared with it."""
+    for pair in pairs_of(data):
+        if pair.better == best and pair.difference is not None:
+            break
+    else:
+        return []
+    lines: list[Cell] = []
+    worse, gap, stated = Span(pair.worse, "strong"), pair.difference, pair.stated
+    if stated is not None and stated.apart:
+        more, less = figures.spoken(stated.second), figures.spoken(stated.first)
+        both = (
+            "On the ",
+            figures.count(stated.n),
+            " samples scored for both ",
+            Span(best, "strong"),
+            " speaks to ",
+            more,
+        )
+        says = ", so that the difference that comes next also says how much each says."
+        lines.append((*both, " of the criteria's weight and ", worse, " to ", less, says))
+    p_text = figures.p_value(pair.adjusted).text
+    lines.append(
+        (
+            "It is ahead of " if pair.sure else "It cannot be told apart from ",
+            worse,
+            ": on the ",
+            figures.count(pair.n_paired),
+            " samples scored for both the difference is ",
+            Span(figures.signed_text(gap.mean), "strong"),
+            " (" if gap.low is None else " (95 % ",
+            *_pieces(figures.interval(gap, signed=True)),
+            "; adjusted p ",
+            p_text if p_text.startswith("<") else f"= {p_text}",
+            ").",
+        )
+    )
+    return lines
+
+
+def _coverage_line(data: ReportData) -> Cell:
+    evaluation = evaluation_of(data)
+    missing: dict[str, float] = {}
+    for name, model in evaluation.models.items():
+        if model.answers_scored < model.answers:
+            missing[name] = -(model.coverage or 0)
+    if not missing:
+        if evaluation.open_items:
+            return "Every answer that has a result so far was scored."
+        return "Every answer was scored, for every model."
+    worst = _highest(missing)
+    worst_pointer = pointer("models", worst[0])
+    counts = [figures.scored_of(evaluation.models[name], pointer("models", name)) for name in worst]
+    return (
+        "Some answers have no score; the least covered ",
+        "model is " if len(worst) == 1 else "models are ",
+        *_named(worst),
+        ": ",
+        *_joined(counts),
+        " scored (",
+        figures.share(evaluation.models[worst[0]].coverage, f"{worst_pointer}/coverage"),
+        "). Failures are never numbers: they leave the mean and open bounds.",
+    )
+
+
+def _pieces(cell: Cell) -> tuple[str | Span, ...]:
+    return cell if isinstance(cell, tuple) else (cell,)
+
+
+def corrected(data: ReportData) -> Section | None:
+    """Return what people corrected by hand, beside the judge's own figures; None where nothing was."""
+    evaluation = evaluation_of(data)
+    corrections = evaluation.corrections
+    if corrections is None:
+        return None
+    blocks: list[Block] = [Paragraph(corrections_notice(corrections), "warning")]
+    if corrections.left_out:
+        lines: list[Cell] = []
+        for left_out in corrections.left_out:
+            lines.append((Span(left_out.sample, "strong"), f": {left_out.reason} ({left_out.who})"))
+        blocks.append(Bullets(lines))
+    nothing = AsJudged(n=0, n_scored=0, strict_accuracy=None, score=None)
+    rows: list[TableRow[AsJudged]] = rows_of(corrections.as_judged)
+    counted = {name: evaluation.models.get(name, nothing) for name in corrections.as_judged}
+    columns: list[TableColumn[AsJudged]] = [
+        name_column("model"),
+        computed(
+            "samples",
+            lambda row: f"{counted[row.name].n:,}/{row.figures.n:,}",
+            meaning="that count, and as judged",
+        ),
+        computed("strict accuracy, corrected", lambda row: _strict(counted[row.name].strict_accuracy)),
+        computed("strict accuracy, as judged", lambda row: _strict(row.figures.strict_accuracy)),
+        computed("score, corrected", lambda row: figures.measured(counted[row.name].score, ends=2)),
+        computed("score, as judged", lambda row: figures.measured(row.figures.score, ends=2)),
+    ]
+    blocks += [table(AsJudged, rows, columns, "With corrections, and as judged"), Paragraph(CHOSEN, "note")]
+    return Section("corrected", "Corrected by hand", blocks, menu="Corrected")
+
+
+def corrections_notice(corrections: HandCorrections) -> str:
+    """Return in a sentence how much was corrected, and by whom."""
+    by = ", ".join(f"{who} ({count:,})" for who, count in corrections.by.items())
+    left_out = len(corrections.left_out)
+    left = f", and left {figures.several(left_out, 'sample')} out of all figures" if left_out else ""
+    of = figures.several(corrections.of, "answer")
+    return (
+        f"People corrected {corrections.answers:,} of {of}{left}: {by}. The figures count what "
+        "they said in the place of the judge; the judge's own figures stand beside them."
+    )
+
+
+def _strict(accuracy: StrictShare | None, place: str = "") -> Cell:
+    return figures.NOTHING if accuracy is None else figures.strict_of(accuracy, place)
+
+
+def scores(data: ReportData) -> Section:
+    """Return what all models got right and how they scored, best first."""
+    evaluation, judged = evaluation_of(data), data.judged
+    models, ranked = evaluation.models, data.ranked()
+    title = "Scores" if judged else "Strict accuracy"
+    if not models:
+        return Section("scores", title, [_nothing_yet(evaluation)], menu="Scores")
+    failing = any(without_undecided(model.failed_answers) for model in models.values())
+    verdict = [Paragraph(line) for line in strict_accuracy_lines(data)]
+    blocks: list[Block] = [Only("terminal", verdict)] if verdict else []
+    silence = _silence(models) if judged else ""
+    if silence:
+        blocks.append(Paragraph(silence, "warning"))
+    points = _points(data)
+    if points:
+        dotted = "; dotted: what failures leave open" if failing else ""
+        about = f"Mean scores {intervals_said(points)} of {figures.several(len(points), 'model')}, best first{dotted}"
+        blocks.append(Chart(interval_chart(points, title="mean score, 1 to 5", scale=SCALE), about))
+    columns = _score_columns(data, failing=failing)
+    about = "Answers and scores by model" if judged else "Strict accuracy by model"
+    blocks.append(table(ModelScores, rows_of(models, "models", order=ranked), columns, about))
+    blocks += _notes(data)
+    return Section("scores", title, blocks, menu="Scores" if judged else "Accuracy")
+
+
+def _nothing_yet(evaluation: EvaluationFigures) -> Block:
+    """Return that no answer has a result yet, and what there is."""
+    samples = figures.several(evaluation.samples, "sample")
+    criteria = f" to {samples}"
+    if evaluation.criteria is not None:
+        criteria = f"; criteria of {evaluation.criteria.sets:,} of {samples} are there"
+    resume = f"dokimasia resume {evaluation.run} goes on, and asks for no answer again that the ledger has."
+    return Paragraph(f"Nothing is scored yet: 0 answers have a result{criteria}. {resume}")
+
+
+def _points(data: ReportData) -> list[Point]:
+    models = evaluation_of(data).models
+    points: list[Point] = []
+    for name in data.ranked():
+        model = models[name]
+        if model.score is None:
+            continue
+        open_ends = None
+        if model.bounds is not None and model.answers_scored < model.answers:
+            open_ends = (model.bounds.low, model.bounds.high)
+        hollow = name in data.blind_arms
+        points.append(Point(name, model.score.mean, model.score.low, model.score.high, open_ends, hollow=hollow))
+    return points
+
+
+def _has_undecided(models: Mapping[str, ModelScores]) -> bool:
+    accuracies = [model.strict_accuracy for model in models.values()]
+    return any(accuracy is not None and accuracy.n_undecided for accuracy in accuracies)
+
+
+def _score_columns(data: ReportData, *, failing: bool) -> list[TableColumn[ModelScores]]:
+    judged = data.judged
+    columns: list[TableColumn[ModelScores]] = [
+        name_column("model"),
+        column(
+            "strict_accuracy",
+            title="strict accuracy",
+            meaning="share of final answers that agree with the reference, undecided ones counted as not right; 95 % interval",
+            write=_right,
+        ),
+        computed(
+            "right",
+            _right_counts,
+            meaning="right answers, and all that did not fail",
+            only="page" if judged and data.facts.status == "done" else None,
+        ),
+    ]
+    if not judged or _has_undecided(evaluation_of(data).models):
+        columns.append(
+            column(
+                "strict_accuracy",
+                title="undecided",
+                meaning="answers of which no rule and no judge says whether they are right, and the strict accuracy if "
+                "all of them were; no sampling error",
+                write=_undecided,
+            )
+        )
+    if judged:
+        columns += _judged_columns(data, failing=failing)
+    if failing:
+        columns.append(computed("failed", _failed, meaning="answers", numeric=False, only="terminal"))
+    columns += [column("calls", title="calls", only="terminal"), computed("cost", _cost, only="terminal")]
+    return columns
+
+
+def _judged_columns(data: ReportData, *, failing: bool) -> list[TableColumn[ModelScores]]:
+    bar = figures.BAR
+    columns: list[TableColumn[ModelScores]] = [
+        column(
+            "score",
+            "mean",
+            title="score",
+            meaning="mean over scored samples, 1 to 5, higher is better; silence on a criterion counts 1",
+            write=figures.score,
+        ),
+        column(
+            "score",
+            title="95 % interval",
+            meaning="bootstrap, clustered by samples that share an image",
+            write=figures.interval,
+        ),
+        computed(bar.title, lambda row: figures.bar(row.figures.score), numeric=bar.numeric, only=bar.only),
+    ]
+    if data.planted is not None:
+        planted = data.planted
+        for index, head in enumerate(figures.PLANTED):
+            columns.append(computed(head.title, partial(_planted, planted, index), only=head.only))
+    columns += [
+        computed("of 100", _of_100, meaning="(score − 1) / 4 × 100", only="page"),
+        column(
+            "stated",
+            "mean",
+            title="spoken to",
+            meaning="share of the criteria's weight that the answers speak to, mean over samples",
+            write=figures.spoken,
+        ),
+        computed(
+            "score of that",
+            _stated_score,
+            meaning="mean score of what is spoken to; each model chooses what",
+            only="page",
+        ),
+        computed("scored", _scored, meaning="answers that were scored, and all answers"),
+    ]
+    if failing:
+        columns.append(
+            column("bounds", title="bounds", meaning="if every failed answer had scored 1, or 5", only="page")
+        )
+    return columns
+
+
+def _right(accuracy: StrictShare | None, place: str) -> Cell:
+    return figures.NOTHING if accuracy is None else figures.right_of(accuracy, place)
+
+
+def _right_counts(row: ScoresRow) -> Cell:
+    accuracy = row.figures.strict_accuracy
+    if accuracy is None:
+        return figures.NOTHING
+    at = f"{row.pointer}/strict_accuracy"
+    return figures.count(accuracy.k, f"{at}/k"), "/", figures.count(accuracy.n, f"{at}/n")
+
+
+def _undecided(accuracy: StrictShare | None, place: str) -> Cell:
+    return figures.NOTHING if accuracy is None else figures.undecided_of(accuracy, place)
+
+
+def _planted(planted: Mapping[str, float], index: int, row: ScoresRow) -> Cell:
+    score = row.figures.score
+    low, high = (None, None) if score is None else (score.low, score.high)
+    return figures.within(planted.get(row.name), low, high)[index]
+
+
+def _of_100(row: ScoresRow) -> Cell:
+    score = row.figures.score
+    return figures.NOTHING if score is None else f"{(score.mean - 1) * 25:.1f}"
+
+
+def _stated_score(row: ScoresRow) -> Cell:
+    stated = row.figures.stated_score
+    if stated.mean is None:
+        return figures.NOTHING
+    interval = Interval(mean=stated.mean, low=stated.low, high=stated.high, no_interval=stated.no_interval)
+    return figures.measured(interval, f"{row.pointer}/stated_score", ends=2)
+
+
+def _scored(row: ScoresRow) -> Cell:
+    return figures.scored_of(row.figures, f"{row.pointer}")
+
+
+def _failed(row: ScoresRow) -> Cell:
+    return figures.failures(without_undecided(row.figures.failed_answers), f"{row.pointer}/failed_answers")
+
+
+def _cost(row: ScoresRow) -> Cell:
+    return figures.cost_of(row.figures, f"{row.pointer}")
+
+
+def without_undecided(failures: Mapping[Any, int]) -> dict[Any, int]:
+    """Return failures by kind without answers that are undecided: these are counted apart."""
+    return {kind: number for kind, number in failures.items() if kind != "undecided"}
+
+
+def _notes(data: ReportData) -> list[Block]:
+    evaluation, judged = evaluation_of(data), data.judged
+    models = evaluation.models
+    used = figures.used(used_together([evaluation.preparation, *models.values()]))
+    right = "Right are final answers that agree with the reference answer, by rule"
+    right += " or, where no rule can say, by the judge's word. " if judged else "; what no rule can say is undecided. "
+    if _has_undecided(models):
+        right += (
+            "Strict accuracy counts undecided answers as not right, as benchmarks by exact match do; the figure after “up to” "
+            "counts them as right. That range has no sampling error in it, and comes beside the interval. "
+        )
+        if not judged:
+            right += "To decide them, give the command again with --judge. "
+    if evaluation.ask == "plain":
+        right += (
+            "The models were sent the bare question and not asked to show what their answers rest on: what an answer "
+            "does not speak of says nothing of what the model can do. "
+        )
+    if not judged:
+        total = f"All together: {used}. {_shared_calls(data)}".rstrip()
+        return [Paragraph(right + INTERVALS, "note"), Only("terminal", (Paragraph(total, "note"),))]
+    how = (
+        "A judge scores each criterion of a sample from 1 to 5; an answer's score is their mean by weight, a sample's the "
+        "mean over its scored repeats, a model's the mean over its scored samples. What an answer does not speak of "
+        "counts 1, as published; how much it speaks to, and how it scores on that, stands beside it. "
+    )
+    criteria = (
+        "Scores 1 to 5, higher is better; silence on a criterion counts 1, and spoken to is the share of the criteria's "
+        f"weight that answers speak to. {evaluation.preparation.calls:,} calls of {_criteria_made(data)}. "
+        f"Their cost: {figures.cost_of(evaluation.preparation).text}. All together: {used}. {_shared_calls(data)}"
+    )
+    return [
+        Only("page", (Paragraph(right + how + INTERVALS, "note"), _lengths(evaluation))),
+        Only("terminal", (Paragraph(right + criteria + INTERVALS, "note"),)),
+    ]
+
+
+def _criteria_made(data: ReportData) -> str:
+    """Return who made the criteria: in a fork that took them over, the judge of the run that they are from."""
+    origin = evaluation_of(data).forked_from
+    for model in data.facts.models:
+        if "extract_criteria" in model.steps and model.name and origin is not None:
+            return f"{model.name} made the criteria, which were taken over from run {origin.run}"
+    return "the judge made the criteria"
+
+
+def _silence(models: Mapping[str, ModelScores]) -> str:
+    """Return which models leave so much unsaid that their scores speak of how much they say; empty without any."""
+    names: list[str] = []
+    for name, model in models.items():
+        share = model.stated.mean
+        if share is not None and share < figures.SPEAKING:
+            names.append(f"{name} ({figures.spoken(share).text})")
+    if not names:
+        return ""
+    both = ""
+    if len(models) > 1:
+        both = ", and on the criteria that both models speak to (dokimasia diff RUN RUN --models A,B)"
+    return (
+        f"These speak to less than {figures.share(figures.SPEAKING).text} of the criteria's weight: {', '.join(names)}. "
+        f"Their scores fall for what they do not say, right or wrong: compare them by strict accuracy{both}."
+    )
+
+
+def _lengths(evaluation: EvaluationFigures) -> Block:
+    """Return how far longer answers score higher, over all models and by model."""
+    parts = {"all models": evaluation.length}
+    parts |= {name: model.length for name, model in evaluation.models.items()}
+    columns: list[TableColumn[LengthAndScore]] = [
+        name_column("model"),
+        column("n"),
+        column("characters", write=lambda value, place: "–" if value is None else f"{value:,.0f}"),
+        column(
+            "correlation", write=lambda value, place: figures.NOTHING if value is None else figures.signed_text(value)
+        ),
+        computed(
+            "95 % interval",
+            lambda row: figures.interval(row.figures, signed=True),
+            meaning="jackknife over samples that share an image",
+        ),
+    ]
+    lengths = table(LengthAndScore, rows_of(parts), columns, "Length of answers and score")
+    return Fold("Length of answers against their score", (lengths,))
+
+
+def categories(data: ReportData) -> Section | None:
+    """Return the scores by the data's own categories; None where the data have none."""
+    models, judged, ranked = evaluation_of(data).models, data.judged, data.ranked()
+    names = sorted({category for model in models.values() for category in model.by_category})
+    if not names:
+        return None
+    blocks: list[Block] = []
+    if judged and len(names) * len(ranked) <= MOST_DRAWN:
+        series = {name: [_category_point(models[name], category) for category in names] for name in ranked}
+        points = [point for row in series.values() for point in row if point is not None]
+        blocks.append(
+            Chart(
+                grouped_chart(series, names, title="mean score, 1 to 5"),
+                f"Mean scores {intervals_said(points)} by {figures.several(len(names), 'category', 'categories')} "
+                f"and {figures.several(len(ranked), 'model')}",
+            )
+        )
+    blocks.append(_categories_table(models, ranked, names, judged=judged))
+    contents = "Mean, 95 % interval and number of scored samples"
+    if not judged:
+        contents = "Strict accuracy with 95 % intervals, and up to what if all undecided answers were right"
+    blocks.append(
+        Paragraph(
+            f"{contents}. A category has fewer samples than the whole, so its "
+            "intervals are wider; with many categories some will differ by chance alone.",
+            "note",
+        )
+    )
+    title = "Scores by category" if judged else "Strict accuracy by category"
+    return Section("categories", title, blocks, menu="Categories")
+
+
+def _categories_table(
+    models: Mapping[str, ModelScores], ranked: Sequence[str], names: Sequence[str], *, judged: bool
+) -> Table:
+    """Return models or categories across, whichever are fewer, so that the table stays narrow."""
+    by_model = len(names) <= MOST_ACROSS or len(names) <= len(ranked)
+    across, down = (names, ranked) if by_model else (ranked, names)
+    rows: list[list[Cell]] = []
+    for side in down:
+        row: list[Cell] = [Span(side, "strong")]
+        for head in across:
+            model, category = (side, head) if by_model else (head, side)
+            place = pointer("models", model, "by_category", category)
+            row.append(_category_cell(models[model].by_category.get(category), place, judged=judged))
+        rows.append(row)
+    columns = [Column("model" if by_model else "category", numeric=False), *(Column(head) for head in across)]
+    return Table(columns, rows, "Scores by category" if judged else "Strict accuracy by category")
+
+
+def _category_cell(category: Scores | None, place: str, *, judged: bool) -> Cell:
+    if category is None:
+        return figures.NOTHING
+    if not judged:
+        return _strict(category.strict_accuracy, f"{place}/strict_accuracy")
+    score = category.score
+    if score is None:
+        return figures.NOTHING
+    limits: list[Span] = [figures.no_interval(score)]
+    if score.low is not None and score.high is not None:
+        low = Span(f"{score.low:.1f}", "muted", f"{place}/score/low", score.low)
+        high = Span(f"{score.high:.1f}", "muted", f"{place}/score/high", score.high)
+        limits = [low, Span("–", "muted"), high]
+    return (
+        figures.score(score.mean, f"{place}/score/mean", tinted=True),
+        Span(" ", "muted"),
+        *limits,
+        Span(" (", "muted"),
+        figures.count(category.n_scored, f"{place}/n_scored", tone="muted"),
+        Span(")", "muted"),
+    )
+
+
+def _category_point(model: ModelScores, category: str) -> Point | None:
+    scores = model.by_category.get(category)
+    if scores is None or scores.score is None:
+        return None
+    return Point(category, scores.score.mean, scores.score.low, scores.score.high)
+
+
+def coverage(data: ReportData) -> Section:
+    """Return what was not measured: coverage, failures by kind with an example, and the bounds that they leave open."""
+    judged = data.judged
+    figure = "mean" if judged else "strict accuracy"
+    blocks = _coverage_of_scores(data) if judged else [_coverage_of_verdicts(data)]
+    text = f"Nothing failed, so the bounds are the {figure} itself."
+    if data.reasons:
+        rows: list[list[Cell]] = []
+        for kind, reason in sorted(data.reasons.items()):
+            rows.append([Span(kind, "bad"), FAILURES.get(kind, ""), Span(reason, "code")])
+        columns = [Column(title, numeric=False) for title in ("kind", "what it means", "an example")]
+        about = "Kinds of failure" if judged else "Kinds of failure, and what is undecided"
+        blocks.append(Table(columns, rows, f"{about}, with an example of each"))
+        stays = "" if judged else "An undecided answer stays in it, as not right. "
+        text = (
+            f"A failure is never a number: it leaves the {figure}, is counted under its kind, and opens bounds. {stays}"
+            "The bounds are about what was not measured, the interval about what other samples would have brought."
+        )
+    blocks.append(Paragraph(text, "note"))
+    corrections = evaluation_of(data).corrections
+    if corrections is not None and corrections.left_out:
+        names = ", ".join(left_out.sample for left_out in corrections.left_out)
+        blocks.append(Paragraph(f"In none of these numbers, since people left them out: {names}.", "warning"))
+    return Section("coverage", "Coverage and failures", blocks, menu="Coverage")
+
+
+def _coverage_of_scores(data: ReportData) -> list[Block]:
+    """Return of how many answers there is a score, and, where samples have several, of how many samples."""
+    models = evaluation_of(data).models
+    rows = rows_of(models, "models", order=data.ranked())
+    columns: list[TableColumn[ModelScores]] = [
+        name_column("model"),
+        computed("answers", _scored, meaning="scored, and all"),
+        column("coverage"),
+        column("failed_answers", title="failed answers", meaning="by kind of failure", numeric=False),
+        column("bounds", title="bounds of the mean", meaning="if every failed answer had scored 1, or 5"),
+    ]
+    blocks: list[Block] = [table(ModelScores, rows, columns, "Coverage and failures by model, in answers")]
+    if any(model.answers != model.n for model in models.values()):
+        columns = [
+            name_column("model"),
+            computed("samples", _scored_samples, meaning="with a scored answer, and all"),
+            column(
+                "failures",
+                title="samples without a score",
+                meaning="by the kind of their first failure",
+                numeric=False,
+            ),
+        ]
+        about = "The same in samples: one scored answer gives a sample its score"
+        blocks.append(table(ModelScores, rows, columns, about))
+    return blocks
+
+
+def _scored_samples(row: ScoresRow) -> Cell:
+    scored = figures.count(row.figures.n_scored, f"{row.pointer}/n_scored")
+    return scored, "/", figures.count(row.figures.n, f"{row.pointer}/n")
+
+
+def _coverage_of_verdicts(data: ReportData) -> Block:
+    """Return of how many answers rules decided whether they are right."""
+    columns: list[TableColumn[ModelScores]] = [
+        name_column("model"),
+        column("strict_accuracy", "answers", title="answers", meaning="to samples with a reference answer"),
+        computed("decided", _decided, meaning="to be right or wrong"),
+        column("strict_accuracy", "n_undecided", title="undecided", meaning="no rule says whether they are right"),
+        computed("failed answers", _failed, numeric=False),
+        column(
+            "strict_accuracy",
+            "coverage",
+            title="coverage",
+            meaning="share of answers that did not fail",
+            write=figures.share,
+        ),
+        computed(
+            "bounds",
+            _accuracy_bounds,
+            meaning="of the share of right answers, if every undecided or failed one were wrong, or right",
+        ),
+    ]
+    rows = rows_of(evaluation_of(data).models, "models", order=data.ranked())
+    return table(ModelScores, rows, columns, "Answers that were decided, by model")
+
+
+def _decided(row: ScoresRow) -> Cell:
+    accuracy = row.figures.strict_accuracy
+    return figures.NOTHING if accuracy is None else figures.count(accuracy.n - accuracy.n_undecided)
+
+
+def _accuracy_bounds(row: ScoresRow) -> Cell:
+    accuracy = row.figures.strict_accuracy
+    return figures.NOTHING if accuracy is None else figures.percent_bounds(accuracy)
+
+
+def criteria(data: ReportData) -> Section | None:
+    """Return how many criteria there are, what a second look found, and where only the final answer is asked for."""
+    found = evaluation_of(data).criteria
+    if found is None or not found.sets:
+        return None
+    blocks: list[Block] = [
+        Facts(
+            [
+                ("Samples with criteria", figures.count(found.sets, "/criteria/sets")),
+                ("Criteria a sample", figures.score(found.points, "/criteria/points", tone="")),
+                ("Only the final answer", figures.share_of(found.only_final, "/criteria/only_final")),
+                ("Looked at again", figures.count(found.checked, "/criteria/checked")),
+            ]
+        )
+    ]
+    if found.faults:
+        columns: list[TableColumn[FaultsFound]] = [
+            name_column("found"),
+            computed("what it means", lambda row: FAULTS[row.name], numeric=False),
+            column("mended"),
+            column("dropped"),
+            column("left"),
+        ]
+        rows: list[TableRow[FaultsFound]] = rows_of({**found.faults}, "criteria", "faults")
+        about = "What was found to be wrong with criteria, and what became of it"
+        blocks.append(table(FaultsFound, rows, columns, about))
+    blocks.append(
+        Paragraph(
+            "Before answers are scored by them the judge takes a second look at the criteria of each sample: whether the "
+            "answer rests on each, whether it asks for one thing, whether its question keeps its answer to itself. What is "
+            "wrong is sent back once and mended, or left out. A sample of which the final answer is the only criterion "
+            "says nothing of how an answer was come by.",
+            "note",
+        )
+    )
+    return Section("criteria", "Criteria", blocks)
+
+
+class RepeatMean(Value):
+    """The mean over the scored answers of one repeat, 1 to 5; None without any."""
+
+    repeat: int
+    n: int
+    n_scored: int
+    mean: float | None
+
+
+def means_by_repeat(rows: Iterable[AnswerRow]) -> dict[str, list[RepeatMean]]:
+    """Return the mean of each repeat by model."""
+    scores: dict[str, dict[int, list[float | None]]] = {}
+    for row in rows:
+        scores.setdefault(row.model, {}).setdefault(row.repeat, []).append(row.score)
+    means: dict[str, list[RepeatMean]] = {}
+    for model, repeats in scores.items():
+        means[model] = []
+        for repeat, values in sorted(repeats.items()):
+            scored = [value for value in values if value is not None]
+            means[model].append(RepeatMean(repeat=repeat, n=len(values), n_scored=len(scored), mean=mean(scored)))
+    return means
+
+
+def repeats(data: ReportData) -> Section | None:
+    """Return how far scores move when the same is asked again; None where nothing was repeated."""
+    most = max((len(means) for means in data.repeats.values()), default=0)
+    if most < 2:
+        return None
+    means: dict[str, list[float | None]] = {}
+    for name in data.ranked():
+        if name in data.repeats:
+            means[name] = [None] * most
+            for part in data.repeats[name]:
+                repeat = RepeatMean.model_validate(part)
+                means[name][repeat.repeat] = repeat.mean
+    columns: list[TableColumn[ModelScores]] = [
+        name_column("model"),
+        column(
+            "spread",
+            title="spread",
+            meaning="mean over samples of the standard deviation over scored repeats, in points",
+            write=figures.score,
+        ),
+    ]
+    for number in range(most):
+        columns.append(computed(f"repeat {number + 1}", partial(_repeat_mean, means, number)))
+    rows = rows_of(evaluation_of(data).models, "models", order=means)
+    chart = repeats_chart(means, title="mean score of each repeat, 1 to 5")
+    blocks: list[Block] = [
+        Chart(chart, "The mean score of each repeat, by model"),
+        table(ModelScores, rows, columns, "Spread over repeats, and the mean of each repeat"),
+        Paragraph(
+            "The spread is the standard deviation of a sample's score over its repeats, averaged over samples. It holds "
+            "the model's chance and the judge's together. A repeat's mean is over the answers scored in it.",
+            "note",
+        ),
+    ]
+    return Section("repeats", "Spread over repeats", blocks, menu="Repeats")
+
+
+def _repeat_mean(means: Mapping[str, Sequence[float | None]], number: int, row: ScoresRow) -> Cell:
+    return figures.score(means[row.name][number], tone="")
+
+
+def blind(data: ReportData) -> Section | None:
+    """Return how much of a score survives without the image; None where there is no such arm."""
+    evaluation = evaluation_of(data)
+    if not evaluation.blind:
+        return None
+    models = evaluation.models
+    names = [name for name in data.ranked() if name in evaluation.blind]
+    pairs: dict[str, tuple[float, float]] = {}
+    for name in names:
+        seen, unseen = models[name].score, models[name + BLIND_MARK].score
+        if seen is not None and unseen is not None:
+            pairs[name] = (seen.mean, unseen.mean)
+    blocks: list[Block] = []
+    if pairs:
+        chart = paired_chart(pairs, ("with the image", "without"), title="mean score, 1 to 5")
+        blocks.append(Chart(chart, "Mean scores with and without the image, by model"))
+    columns: list[TableColumn[Surviving]] = [
+        name_column("model"),
+        computed("with the image", partial(_arm_mean, models, ""), meaning="mean over all its scored samples"),
+        computed("without", partial(_arm_mean, models, BLIND_MARK), meaning="mean over all its scored samples"),
+        column("share"),
+        column("difference", "mean", title="lost", meaning="with minus without, in points", write=figures.signed),
+        column("difference", title="95 % interval", write=partial(figures.interval, signed=True)),
+        column("n"),
+    ]
+    rows = rows_of(evaluation.blind, "blind", order=names)
+    blocks += [
+        table(Surviving, rows, columns, "Scores with and without the image"),
+        Paragraph(
+            "A large share that survives means that the data do not need sight of the image to be solved.", "note"
+        ),
+    ]
+    return Section("blind", "Without the image", blocks, menu="Blind arm")
+
+
+def _arm_mean(models: Mapping[str, ModelScores], mark: str, row: TableRow[Surviving]) -> Cell:
+    name = row.name + mark
+    score = models[name].score
+    return figures.score(score and score.mean, pointer("models", name, "score", "mean"))
+
+
+def cost(data: ReportData) -> Section:
+    """Return calls, tokens and US dollars by model and for the criteria; unknown is said to be unknown."""
+    evaluation, judged = evaluation_of(data), data.judged
+    models, ranked = evaluation.models, data.ranked()
+    each = {name: _cost_of_sample(models[name]) for name in ranked}
+    rows: list[TableRow[UsageFigures]] = []
+    if judged:
+        rows.append(TableRow("chains and criteria", evaluation.preparation, "/preparation"))
+    used_by: dict[str, UsageFigures] = {**models}
+    rows += rows_of(used_by, "models", order=ranked)
+    columns: list[TableColumn[UsageFigures]] = [
+        computed(
+            "used for",
+            lambda row: Span(row.name, "strong") if row.name in models else row.name,
+            numeric=False,
+        ),
+        column(
+            "calls",
+            title="calls",
+            meaning="entries of the ledger, each counted once; the candidate's and the judge's",
+        ),
+        column("tokens", "input"),
+        column("tokens", "output"),
+        column("tokens", "unknown"),
+        computed("cost", lambda row: figures.cost_of(row.figures, f"{row.pointer}"), meaning="US dollars"),
+    ]
+    if judged:
+        columns.append(computed("a scored sample", lambda row: _dollars(each.get(row.name)), meaning="US dollars"))
+    used = table(UsageFigures, rows, columns, "Calls, tokens and cost")
+    total = _total([evaluation.preparation, *(models[name] for name in ranked)])
+    blocks: list[Block] = [replace(used, rows=[*used.rows, total[: len(columns)]])]
+    points: dict[str, tuple[float, float]] = {}
+    for name in ranked:
+        dollars, score = each[name], models[name].score
+        if name not in data.blind_arms and dollars and score is not None:
+            points[name] = (dollars, score.mean)
+    if len(points) > 1:
+        chart = cost_chart(points, title="US dollars a scored sample, answering and judging")
+        blocks.append(Chart(chart, "Mean score over the cost of a scored sample, by model"))
+    whose = ""
+    if judged:
+        whose = (
+            "A model's calls are those that answered and those that judged its answers. Chains and criteria belong to the data "
+            "and are made once: another candidate does not pay for them again. "
+        )
+    unknown = "Of a sum that holds an unknown cost, the known part is said."
+    blocks.append(Paragraph(whose + _shared_calls(data) + unknown, "note"))
+    return Section("cost", "Cost and calls", blocks, menu="Cost")
+
+
+def _shared_calls(data: ReportData) -> str:
+    """Return why the calls of several models may add up to more than were made; empty where there is one model."""
+    return SHARED if len(evaluation_of(data).models) > 1 else ""
+
+
+def _cost_of_sample(model: ModelScores) -> float | None:
+    """Return the cost of a scored sample; None where it is unknown or nothing was scored."""
+    return None if model.cost is None or not model.n_scored else model.cost / model.n_scored
+
+
+def _dollars(value: float | None) -> Span:
+    if value is None:
+        return figures.NOTHING
+    return Span(f"${value:,.4f}" if value else "$0.00")
+
+
+def used_together(parts: Iterable[Used]) -> Used:
+    """Return what several used, as one: calls and cost, and the known part of one that is unknown."""
+    listed = list(parts)
+    cost = sum(part.cost or part.cost_known or 0.0 for part in listed)
+    unknown = any(part.cost is None for part in listed)
+    return Used(calls=sum(part.calls for part in listed), cost=None if unknown else cost, cost_known=cost)
+
+
+def _total(parts: Sequence[UsageFigures]) -> list[Cell]:
+    return [
+        Span("together", "strong"),
+        figures.count(sum(part.calls for part in parts), tone="strong"),
+        figures.count(_sum_of_known(part.tokens.input for part in parts), tone="strong"),
+        figures.count(_sum_of_known(part.tokens.output for part in parts), tone="strong"),
+        figures.count(sum(part.tokens.unknown for part in parts), tone="strong"),
+        figures.cost_of(used_together(parts)),
+        figures.NOTHING,
+    ]
+
+
+def _sum_of_known(values: Iterable[int | None]) -> int | None:
+    """Return the sum; None where a value is unknown."""
+    total = 0
+    for value in values:
+        if value is None:
+            return None
+        total += value
+    return total
+
+
+def samples(data: ReportData) -> Section | None:
+    """Return the browser of samples; None where none is to be shown."""
+    return Section("samples", "Samples", (Browser(data.selection.text),)) if data.selection.total else None
+
 
 async def with_samples(home: Home, run: Run, data: ReportData, samples: int) -> ReportData:
-    """Return the data of an evaluation with what the page alone shows."""
-    rows = list(scored_rows(home, run))
-    places = [SampleRef(one.sample_id, one.sample_digest, one.cluster) for one in run_samples(home, run.id)]
-    told = judgement_scores(home, run.id), judgement_stated(home, run.id), criteria_weights(home, run.id)
+    """Return the data of a report with what the page alone shows: differences, repeats, some samples whole, failures first."""
+    refs = [SampleRef(sample.sample_id, sample.sample_digest, sample.cluster) for sample in run_samples(home, run.id)]
+    parts = judgement_scores(home, run.id), judgement_stated(home, run.id), criteria_weights(home, run.id)
     answers: dict[str, list[ComparedAnswer]] = {}
     for row in results(home, run.id):
         if row.kind == "score" and not row.arm:
-            answers.setdefault(row.model, []).append(answer_of(row, *told))
-    sides = {name: ComparisonSide.of(places, answers[name]) for name in data.ranked() if name in answers}
-    shown, selection = chosen(run, [place.sample_id for place in places], failed_samples(home, run.id), samples)
-    views, images = await _views(home, run, shown)
+            answers.setdefault(row.model, []).append(answer_of(row, *parts))
+    sides = {name: ComparisonSide.of(refs, answers[name]) for name in data.ranked() if name in answers}
+    ids, selection = chosen(run, [ref.sample_id for ref in refs], failed_samples(home, run.id), samples)
+    views, images = await _views(home, run, ids)
     return replace(
         data,
         differences=rival_differences(sides, list(sides), seed=run.seed),
-        repeats=means_by_repeat(rows),
+        repeats=means_by_repeat(scored_rows(home, run)),
         reasons=failure_reasons(home, run.id),
         selection=selection,
         samples=views,
@@ -54,61 +1085,41 @@ async def with_samples(home: Home, run: Run, data: ReportData, samples: int) -> 
     )
 
 
-def rival_differences(sides: Mapping[str, ComparisonSide], order: Sequence[str], *, seed: int) -> list[dict[str, Any]]:
-    """Return the paired differences of every two models, the first in the order minus the second, ready for JSON.
-
-    Args:
-        sides: each model's answers, by its shown name.
-        order: the models to compare, best first, so that differences of means lean to the positive.
-        seed: of the bootstrap and of the permutations.
-
-    Returns:
-        One mapping a pair, in the order of the models: `better` and `worse` (the names), what
-        `dokimasia.runs.reading.differences.compare` returns with `first` and `second` as mean scores of `worse` and
-        `better`, and `adjusted`, the p-value after Benjamini and Hochberg over all pairs that have one (None without);
-        so, too, in `strict_accuracy`, `stated` and `both_stated`, each over all pairs.
-    """
-    pairs = [
-        {"better": better, "worse": worse, **compare(sides[worse], sides[better], seed=seed, top=0)}
-        for better, worse in combinations([name for name in order if name in sides], 2)
-    ]
-    for family in (
-        pairs,
-        *([pair[name] for pair in pairs if name in pair] for name in ("strict_accuracy", "stated", "both_stated")),
-    ):
-        tested = [one for one in family if one["p_value"] is not None]
-        for one in family:
-            one["adjusted"] = None
-        for one, value in zip(tested, false_discovery_rate([one["p_value"] for one in tested]), strict=True):
-            one["adjusted"] = rounded(value)
-    return pairs
-
-
-def means_by_repeat(rows: Iterable[AnswerRow]) -> dict[str, list[dict[str, Any]]]:
-    """Return, by model, each repeat with n, n_scored and the mean over its scored answers (1 to 5; None without any)."""
-    found: dict[str, dict[int, list[float | None]]] = {}
-    for row in rows:
-        found.setdefault(row.model, {}).setdefault(row.repeat, []).append(row.score)
-    return {
-        model: [_one_repeat(repeat, scores) for repeat, scores in sorted(repeats.items())]
-        for model, repeats in found.items()
-    }
-
-
-def _one_repeat(repeat: int, scores: list[float | None]) -> dict[str, Any]:
-    known = [score for score in scores if score is not None]
-    return {"repeat": repeat, "n": len(scores), "n_scored": len(known), "mean": mean(known)}
-
-
 async def _views(home: Home, run: Run, ids: Sequence[str]) -> tuple[list[dict[str, Any]], dict[str, ImageRef]]:
-    samples, rows, store = samples_of(home, run.id, ids), rows_of(home, run.id, ids), SqliteRunStore(home, run.id)
+    stored, rows, store = samples_of(home, run.id, ids), rows_by_sample(home, run.id, ids), SqliteRunStore(home, run.id)
     earlier: dict[str, list[Retry]] = {}
-    for one in earlier_outcomes(home, run.id):
-        earlier.setdefault(one.failed.sample_id, []).append(one)
-    images = {image.sha256: image for id in ids for image in samples[id].images}
+    for retry in earlier_outcomes(home, run.id):
+        earlier.setdefault(retry.failed.sample_id, []).append(retry)
     corrected = corrections_of(home, run.id)
-    views = [
-        await view_of(store, run, samples[id], rows=rows.get(id, []), earlier=earlier.get(id, []), corrected=corrected)
-        for id in ids
-    ]
+    images: dict[str, ImageRef] = {}
+    views: list[dict[str, Any]] = []
+    for id in ids:
+        images |= {image.sha256: image for image in stored[id].images}
+        outcomes, retries = rows.get(id, []), earlier.get(id, [])
+        views.append(await view_of(store, run, stored[id], rows=outcomes, earlier=retries, corrected=corrected))
     return views, images
+
+
+DRAWING = Drawing(
+    "evaluation",
+    (
+        overview,
+        corrected,
+        scores,
+        differences.section,
+        categories,
+        coverage,
+        criteria,
+        repeats,
+        blind,
+        cost,
+        samples,
+        skipped.section,
+        provenance.section,
+    ),
+    terminal=(corrected, scores, categories, blind, skipped.section),
+    sample=lambda views, cut: sample_blocks(views[0], cut),
+    card=draw_sample,
+    added_after=categories,
+    figures=EvaluationFigures,
+)

@@ -1,43 +1,34 @@
-"""What an evaluation is asked, and what is checked of the criteria and the tree that it names."""
+"""What an evaluation is asked to do: its request, its acceptance, and an estimate of its calls."""
 
-from collections.abc import Sequence
+import asyncio
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Annotated, ClassVar
 
 from pydantic import Field
 
+from dokimasia.agents.schemas import takes_schema
+from dokimasia.domain.call import ModelSpec
 from dokimasia.domain.criterion import MAX_CRITERIA, MIN_CRITERIA, PUBLISHED_COUNT
-from dokimasia.domain.options import LOOKS, TOLERANCE, Protocol
-from dokimasia.errors import InputError, NotFound
-from dokimasia.methods.evaluation.plan import Ask
-from dokimasia.methods.passports import BLIND_BELOW, HELP, Passports
+from dokimasia.domain.options import LOOKS, TOLERANCE, GraphOptions, Protocol
+from dokimasia.errors import ConfigError, DataError, InputError, NotFound
+from dokimasia.methods.evaluation.plan import Ask, EvaluationPlan, prompts_of_evaluation
+from dokimasia.methods.passports import BLIND_BELOW, HELP, JudgeUse, Passports, chosen_judge, held
+from dokimasia.prompts import PromptLibrary
 from dokimasia.report.figures import several
+from dokimasia.runs.estimate import INSTRUCTION_TOKENS, Asking, Estimate, SampleSize, added_up, frame_tokens
+from dokimasia.runs.method import Accepted
 from dokimasia.runs.requests import MOST_REPEATS, SHARED_HELP, DataRequest, Invocation, Models, Option
-from dokimasia.runs.responses import ResponsesFiles
+from dokimasia.runs.responses import ResponsesFiles, candidates_of, check_no_blind_arm, check_unchanged, read_given
+from dokimasia.runs.session import Entries, Session
 from dokimasia.storage.criteria import load_collection
 from dokimasia.storage.home import Home
-from dokimasia.storage.runs import RunSample
+from dokimasia.storage.runs import Run, RunSample
 from dokimasia.storage.trees.versions import mappings, resolve_tree
+from dokimasia.tools.registry import named as tools_named
 
 MAX_LOOKS = 100
 """The most looks an ask that can be asked for."""
-
-
-def read_count(given: str) -> tuple[int, int]:
-    """Return a number of criteria as the least and the greatest: `3-5`, or `4` for exactly so many.
-
-    Raises:
-        InputError: it is no such number, or none that a sample can have.
-    """
-    least, dash, most = given.partition("-")
-    try:
-        count = (int(least), int(most if dash else least))
-    except ValueError:
-        count = (0, 0)
-    if not MIN_CRITERIA <= count[0] <= count[1] <= MAX_CRITERIA:
-        raise InputError(
-            f"--criteria-count {given}: write a number from {MIN_CRITERIA} to {MAX_CRITERIA}, or two such as 3-5"
-        )
-    return count
 
 
 class EvaluationRequest(DataRequest):
@@ -99,42 +90,253 @@ class EvaluationRequest(DataRequest):
     choose_judge: Models = Field(default=(), description=HELP["choose_judge"])
 
 
-def check_collection(home: Home, collection: str, places: Sequence[RunSample]) -> None:
-    """Check that a collection of criteria has a set for every sample.
+async def accept(request: EvaluationRequest, session: Session) -> Accepted[EvaluationPlan]:
+    """Read and check everything that an evaluation needs.
 
     Raises:
-        NotFound: there is no such collection.
-        InputError: it has nothing for some samples.
+        InputError: the data, the configuration or the options cannot be used.
     """
-    known = {entry.sample_digest for entry in load_collection(home, collection)}
-    if not known:
+    responses = read_given(request.responses)
+    entries = await asyncio.to_thread(session.entries, request)
+    uses = judge_uses(request, entries)
+    chosen = chosen_judge(request.judge, request.choose_judge, request.passports, session, *uses)
+    request = request.model_copy(update={"judge": chosen.judge, "choose_judge": (), "passports": chosen.passports})
+    if not entries.known:
+        raise DataError(f"{request.data}: no sample in it; an evaluation needs at least one line with id and prompt")
+    if responses is not None:
+        check_no_blind_arm(request.no_image)
+        sample_ids = {sample.sample_id for sample in entries.places}
+        candidates, left_out = candidates_of(responses, request, models=request.models, samples=sample_ids)
+        entries.skipped += left_out
+    elif request.models:
+        candidates = session.models(request.models, "--models")
+    else:
+        raise ConfigError("name at least one candidate with --models, or answers that exist with --responses FILE")
+    tools = tools_named(request.tools)
+    judge = None
+    if request.judge is None:
+        _check_without_judge(request, entries)
+    else:
+        judge = session.judge(request.judge)
+    ask = request.ask or ("plain" if request.protocol == "published" else "show")
+    plan = EvaluationPlan(
+        data=entries.hash,
+        judge=judge,
+        candidates=candidates,
+        repeats=request.repeats if responses is None else responses.repeats,
+        ask=ask,
+        protocol=request.protocol,
+        tolerance=request.tolerance,
+        criteria_count=_criteria_count(request),
+        no_image=request.no_image,
+        show_image=request.show_image,
+        tools=tools,
+        looks=request.looks if tools else LOOKS,
+        limit=request.limit,
+        seed=request.seed,
+        criteria=request.criteria,
+        tree=None if request.tree is None else _mapped_tree(session.opened, request.tree),
+        responses=None if responses is None else responses.hash,
+        prompts=prompts_of_evaluation(
+            session.library,
+            judged=judge is not None,
+            ask=ask,
+            protocol=request.protocol,
+            structured_output=judge is not None and takes_schema(judge),
+            tools=bool(tools),
+        ),
+    )
+    if plan.criteria is not None:
+        _check_collection(session.opened, plan.criteria, entries.places)
+    accepted = entries.accepted(plan, estimate(plan, entries.sizes, session.library))
+    return await with_passports(replace(accepted, request=request), request, session, entries, chosen=chosen.why)
+
+
+def judge_uses(request: EvaluationRequest, entries: Entries) -> tuple[JudgeUse, ...]:
+    """Return how an evaluation uses its judge: what is right is decided only where there are reference answers."""
+    published = "_published" if request.protocol == "published" else ""
+    scoring = JudgeUse("scoring by checkpoints", ("checkpoints",), f"checkpoints{published}")
+    if not any(size.reference for size in entries.sizes):
+        return (scoring,)
+    return scoring, JudgeUse("deciding whether an answer is right", ("right-or-wrong",), "equivalence")
+
+
+async def with_passports(
+    accepted: Accepted[EvaluationPlan],
+    request: EvaluationRequest,
+    session: Session,
+    entries: Entries,
+    *,
+    chosen: str = "",
+) -> Accepted[EvaluationPlan]:
+    """Return an acceptance with what the passports of its judges say of it."""
+    plan = accepted.plan
+    judges = () if plan.judge is None else (plan.judge_of("score"),)
+    uses = judge_uses(request, entries)
+    return await held(accepted, request, session, judges=judges, ways=uses, tools=bool(plan.tools), chosen=chosen)
+
+
+def resumable(session: Session, run: Run, plan: EvaluationPlan, request: EvaluationRequest) -> None:
+    """Check that the file of answers has not changed, and that no score is demanded without a judge.
+
+    Raises:
+        DataError: the file has changed.
+        ConfigError: a score is demanded, and there is no judge to give one.
+    """
+    if plan.judge is None:
+        _check_scored(request)
+    check_unchanged(request.responses, plan.responses, run.id)
+
+
+def _criteria_count(request: EvaluationRequest) -> tuple[int, int]:
+    """Return the least and the greatest number of criteria of a sample.
+
+    Raises:
+        InputError: the option is no such number, or not as published.
+    """
+    count = None if request.criteria_count is None else _read_count(request.criteria_count)
+    if request.protocol == "published":
+        if count not in (None, PUBLISHED_COUNT):
+            raise ConfigError("--criteria-count: as published a sample has 3 to 5 criteria; leave out one of the two")
+        return PUBLISHED_COUNT
+    return count or (MIN_CRITERIA, MAX_CRITERIA)
+
+
+def _read_count(text: str) -> tuple[int, int]:
+    """Return `3-5` as two numbers, or `4` as twice the same."""
+    least, dash, most = text.partition("-")
+    try:
+        count = (int(least), int(most if dash else least))
+    except ValueError:
+        count = (0, 0)
+    if not MIN_CRITERIA <= count[0] <= count[1] <= MAX_CRITERIA:
+        raise InputError(
+            f"--criteria-count {text}: write a number from {MIN_CRITERIA} to {MAX_CRITERIA}, or two such as 3-5"
+        )
+    return count
+
+
+def _check_collection(home: Home, collection: str, samples: Sequence[RunSample]) -> None:
+    """Check that a collection of criteria has a set for every sample."""
+    digests = {entry.sample_digest for entry in load_collection(home, collection)}
+    if not digests:
         raise NotFound(
             f"no criteria collection {collection!r} in {home.path}; import one: dokimasia criteria import FILE"
         )
-    missing = [place.sample_id for place in places if place.sample_digest not in known]
+    missing = [sample.sample_id for sample in samples if sample.sample_digest not in digests]
     if missing:
+        names = ", ".join(missing[:3]) + (", …" if len(missing) > 3 else "")
         raise InputError(
-            f"criteria {collection} have nothing for {len(missing)} of {several(len(places), 'sample')} ({_some(missing)}): "
+            f"criteria {collection} have nothing for {len(missing)} of {several(len(samples), 'sample')} ({names}): "
             "their question, image, options or reference differ from those that the criteria were made for; leave --criteria out "
             "to have the judge make them"
         )
 
 
-def mapped_tree(home: Home, tree: str) -> str:
-    """Return the id of the version of a tree that a text means, whose criteria are mapped.
-
-    Raises:
-        NotFound: there is no such tree.
-        InputError: no criterion is mapped in that version.
-    """
-    found = resolve_tree(home, tree)
-    if not mappings(home, found.id, tree=found.tree):
+def _mapped_tree(home: Home, tree: str) -> str:
+    """Return the id of the tree version that a text names, whose criteria are mapped."""
+    version = resolve_tree(home, tree)
+    if not mappings(home, version.id, tree=version.tree):
         raise InputError(
-            f"no criterion is mapped in {found.tree}@{found.position} ({found.phase}): name another version "
-            f"(dokimasia tree list {found.tree}), or finish its growth with dokimasia resume {found.run_id}"
+            f"no criterion is mapped in {version.tree}@{version.position} ({version.phase}): name another version "
+            f"(dokimasia tree list {version.tree}), or finish its growth with dokimasia resume {version.run_id}"
         )
-    return found.id
+    return version.id
 
 
-def _some(names: Sequence[str]) -> str:
-    return ", ".join(names[:3]) + (", …" if len(names) > 3 else "")
+def _check_without_judge(request: EvaluationRequest, entries: Entries) -> None:
+    """Check that rules have something to decide, and that no option needs a judge."""
+    options = {
+        "--criteria": request.criteria,
+        "--tree": request.tree,
+        "--tools": request.tools,
+        "--show-image": request.show_image,
+        "--passport": request.passports,
+    }
+    for option, value in options.items():
+        if value:
+            raise ConfigError(
+                f"{option} is for a judge, and there is none: name one with --judge, or leave {option} out"
+            )
+    _check_scored(request)
+    if not any(size.reference for size in entries.sizes):
+        raise ConfigError(
+            f"{request.data}: no sample has a reference answer, so rules cannot decide whether an answer is right: "
+            "name a judge with --judge, or add `reference_answer` to the data"
+        )
+
+
+def _check_scored(request: EvaluationRequest) -> None:
+    """Refuse a threshold on scores that rules alone do not give."""
+    if request.min_score is not None:
+        raise ConfigError(
+            "--min-score: without a judge there are no scores, so no model could reach it: name a judge with --judge, or "
+            "hold right answers to --min-accuracy"
+        )
+
+
+LOOK_TOKENS, LOOK_CALL_TOKENS = 1500, 60
+CHAIN_TOKENS, CRITERIA_TOKENS, VERDICT_TOKENS, ANSWER_TOKENS, SCORES_TOKENS = 600, 400, 40, 300, 60
+CHECK_TOKENS = 120
+CHAIN_TEXT, CRITERIA_TEXT, ANSWER_TEXT = 150, 220, 90
+"""Tokens of the text of a chain, of criteria and of an answer where they are sent on, without what a model thought before."""
+
+
+def estimate(plan: EvaluationPlan, sizes: Iterable[SampleSize], library: PromptLibrary) -> Estimate:
+    """Return the calls of a plan over samples of these sizes, by prompts of this library; tokens by rule of thumb."""
+    samples = list(sizes)
+    options = plan.options
+    frames = {name: frame_tokens(library, name) for name in plan.prompts}
+    calls = (asking for size in samples for asking in _of_sample(plan, options, size, frames))
+    return added_up(calls, len(samples), items=len(samples) * plan.rows_per_sample)
+
+
+def _of_sample(
+    plan: EvaluationPlan, options: GraphOptions, size: SampleSize, frames: Mapping[str, int]
+) -> Iterator[Asking]:
+    asks = plan.asks
+    published = "_published" if plan.protocol == "published" else ""
+    equivalence = frames.get("equivalence", 0) + size.text + size.reference * 2
+    if "write_chain" in asks:
+        solver = plan.judge_of("write_chain")
+        sent = frames["solver"] + size.text + size.images_for(solver) + size.reference
+        yield Asking(solver, 1, sent, CHAIN_TOKENS)
+        if plan.tools and size.images:
+            yield from _looks(solver, sent, plan.looks)
+    if "extract_criteria" in asks:
+        extractor = plan.judge_of("extract_criteria")
+        sent = frames[f"criteria{published}"] + size.text + size.images_for(extractor) + CHAIN_TEXT
+        yield Asking(extractor, 1, sent, CRITERIA_TOKENS)
+    if "judge_criteria" in asks:
+        sent = frames["criteria_check"] + size.text + CHAIN_TEXT + CRITERIA_TEXT
+        yield Asking(plan.judge_of("judge_criteria"), 1, sent, CHECK_TOKENS)
+    if "judge_chain" in asks and size.reference:
+        yield Asking(plan.judge_of("judge_chain"), 1, equivalence, VERDICT_TOKENS)
+    for candidate in plan.candidates:
+        for arm in plan.arms:
+            if "answer" in asks:
+                frame = frames["candidate_plain" if plan.ask == "plain" else "candidate"]
+                pictures = 0 if arm else size.images_for(candidate)
+                yield Asking(candidate, plan.repeats, frame + size.text + pictures, ANSWER_TOKENS)
+            if "score" in asks:
+                frame = frames[f"checkpoints{published}"]
+                yield from scoring(plan.judge_of("score"), options, size, times=plan.repeats, frame=frame)
+                if size.reference:
+                    yield Asking(plan.judge_of("score"), plan.repeats, equivalence, VERDICT_TOKENS)
+
+
+def scoring(
+    judge: ModelSpec, options: GraphOptions, size: SampleSize, *, times: int, frame: int = INSTRUCTION_TOKENS
+) -> Iterator[Asking]:
+    """Yield the calls in which a judge scores all criteria of `times` answers; `frame` is the prompt's own length."""
+    pictures = size.images_for(judge) if options.show_image or options.tools else 0
+    sent = frame + size.text + CRITERIA_TEXT + ANSWER_TEXT + pictures
+    yield Asking(judge, times, sent, SCORES_TOKENS)
+    if options.tools and size.images:
+        yield from _looks(judge, sent, options.looks, times=times)
+
+
+def _looks(spec: ModelSpec, sent: int, looks: int, *, times: int = 1) -> Iterator[Asking]:
+    """Yield the calls of an ask with tools: every look may be a call, which sends everything before it again."""
+    for look in range(looks + 1):
+        yield Asking(spec, times, sent + look * LOOK_TOKENS, LOOK_CALL_TOKENS)

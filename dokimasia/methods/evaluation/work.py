@@ -1,4 +1,4 @@
-"""The work of one evaluation: sample by sample through replay and scoring, each item committed as it is finished."""
+"""The work of an evaluation: sample by sample through replay and scoring, each item committed as it is finished."""
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -14,16 +14,15 @@ from dokimasia.domain.sample import Sample
 from dokimasia.graphs.answering import AnswerState
 from dokimasia.graphs.drive import GraphFile
 from dokimasia.graphs.evaluation import checkpoint_scoring, cognitive_replay
+from dokimasia.methods.evaluation.forking import ResumePoint, judge_agreed, points_of_fork
 from dokimasia.methods.evaluation.plan import EvaluationPlan, replay_item
-from dokimasia.methods.evaluation.retrying import retried_replay, retried_score
-from dokimasia.methods.evaluation.taken_over import ResumePoint, taken_by
 from dokimasia.runs.plans import AnswerItem
 from dokimasia.runs.responses import read_given
 from dokimasia.runs.work import Job, Stage, ending
 from dokimasia.storage.criteria import CollectedCriteria, load_collection
-from dokimasia.storage.home import Home
 from dokimasia.storage.ledger import SqliteLedger
 from dokimasia.storage.results import ResultRow
+from dokimasia.storage.retries import Retry
 from dokimasia.storage.trees.lookup import criterion_key
 from dokimasia.storage.trees.versions import mappings
 
@@ -36,28 +35,33 @@ async def stages(job: Job[EvaluationPlan]) -> AsyncIterator[Stage[Sample]]:
     While one candidate's endpoint holds up the samples in flight and another's could take more, more are begun.
     """
     count = job.progress.samples
-    reached = [spec.ref.name for spec in job.plan.candidates if spec.ref.name in job.services.specs]
+    candidates = [spec.ref.name for spec in job.plan.candidates if spec.ref.name in job.services.specs]
     work = await asyncio.to_thread(EvaluationWork, job)
     yield Stage(
         job.samples(),
         work.sample,
         items=count * job.plan.rows_per_sample,
         width=min(job.width, count),
-        uneven=lambda: job.services.gateway.uneven(reached),
+        uneven=lambda: job.services.gateway.uneven(candidates),
     )
 
 
 class EvaluationWork:
-    """Does the items of one evaluation that have no result yet."""
+    """Does the items of an evaluation that have no result yet."""
 
     def __init__(self, job: Job[EvaluationPlan]) -> None:
         """Prepare the work: imported criteria and answers that exist replace calls, and a fork takes outcomes over."""
         self._job, self._plan = job, job.plan
-        self._criteria = _collected(job.home, job.plan)
-        placed = [] if job.plan.tree is None else mappings(job.home, job.plan.tree)
-        self._leaves = {one.criterion: one.leaf for one in placed if one.leaf is not None}
+        self._imported: dict[str, CollectedCriteria] = {}
+        if job.plan.criteria is not None:
+            self._imported = {entry.sample_digest: entry for entry in load_collection(job.home, job.plan.criteria)}
+        self._leaves: dict[str, str] = {}
+        if job.plan.tree is not None:
+            for mapping in mappings(job.home, job.plan.tree):
+                if mapping.leaf is not None:
+                    self._leaves[mapping.criterion] = mapping.leaf
         self._responses = read_given(job.request.responses)
-        self._taken: Mapping[str, ResumePoint] = taken_by(job.home, job.run.id, job.plan)
+        self._points: Mapping[str, ResumePoint] = points_of_fork(job.home, job.run.id, job.plan)
 
     async def sample(self, sample: Sample) -> None:
         """Do all items of a sample.
@@ -70,89 +74,67 @@ class EvaluationWork:
         await self._job.in_parts(self._plan.items(sample.id), partial(self._answers, sample, replay))
         self._job.progress.samples_done += 1
 
-    async def _answers(self, sample: Sample, replay: ResultRow | None, items: Sequence[AnswerItem]) -> None:
-        """Do some answers to a sample, all in one walk, and commit their rows."""
-        open_items: list[tuple[AnswerItem, AnswerState]] = []
-        rows: list[ResultRow] = []
-        for item in items:
-            begun = await self._begin_score(sample, item, replay)
-            if isinstance(begun, ResultRow):
-                rows.append(begun)
-            elif begun is not None:
-                open_items.append((item, begun))
-        if open_items:
-            state = await self._score(sample, replay, [begun for _, begun in open_items])
-            for (item, _), ended in zip(open_items, state["items"], strict=True):
-                rows.append(await self._scored_row(sample, item, replay, ended))
-        await self._job.finish(*rows)
-
-    async def _score(self, sample: Sample, replay: ResultRow | None, items: list[AnswerState]) -> dict[str, Any]:
-        """Run the scoring graph over the answers to one sample, without criteria where there is no judge."""
-        inputs: dict[str, Any] = {"sample": value_id(sample), "items": items}
-        if replay is not None:
-            inputs["criteria"] = replay.criteria_id
-            inputs |= await self._paths(str(replay.criteria_id))
-        name = f"score/{sample.id}/{digest('items', items)[:8]}"
-        return await self._job.walk(SCORING, inputs, name, context=self._job.context)
-
-    async def _paths(self, criteria_id: str) -> dict[str, list[str]]:
-        """Return the paths of a set's criteria in the run's tree, by the name they have in the graph; none without any."""
-        if not self._leaves:
-            return {}
-        made = await self._job.context.store.get(CriteriaSet, criteria_id)
-        keys = [criterion_key(criteria_id, number) for number in range(1, len(made.criteria) + 1)]
-        paths = [self._leaves.get(key, "") for key in keys]
-        return {"paths": paths} if any(paths) else {}
-
     async def _replay(self, sample: Sample) -> ResultRow:
         """Return the row of the sample's criteria, making them where there is none."""
         item = replay_item(sample.id)
+        row = self._job.finished(item)
+        if row is None:
+            row = await self._replay_row(sample, item)
+            await self._job.finish(row)
+        return row
+
+    async def _replay_row(self, sample: Sample, item: str) -> ResultRow:
         job = self._job
-        row = job.finished(item)
-        if row is not None:
-            return row
         begun = self._begin(item)
         if begun.row is not None:
-            await job.finish(begun.row)
             return begun.row
-        if self._criteria is not None:
-            ready = self._criteria[sample.digest]
-            made = {"chain_id": ready.chain_id, "criteria_id": ready.criteria_id}
-            row = job.row(sample, item, kind="replay", outcome="made", **made)
-            await job.finish(row)
-            return row
-        retried = retried_replay(job.retries.get(item), SqliteLedger(job.home))
+        if self._plan.criteria is not None:
+            entry = self._imported[sample.digest]
+            criteria = {"chain_id": entry.chain_id, "criteria_id": entry.criteria_id}
+            return job.row(sample, item, kind="replay", outcome="made", **criteria)
+        retried = _retried_replay(job.retries.get(item), SqliteLedger(job.home))
         inputs = {"sample": value_id(sample), **begun.inputs, **retried}
         state = await job.walk(REPLAY, inputs, item, context=job.context)
-        row = job.row(
+        drawing: tuple[str, ...] = ()
+        if state.get("drawing"):
+            drawing = (await job.context.store.get(CallKeys, state["drawing"])).calls
+        if state.get("failed"):
+            failed = await job.context.store.get(Failed, state["why"])
+            outcome = {"outcome": "failed", "failure": failed.kind, "reason": failed.reason}
+        else:
+            outcome = {"outcome": "made", "criteria_id": state["criteria"]}
+        return job.row(
             sample,
             item,
             kind="replay",
-            **await self._made(state),
+            **outcome,
             chain_id=state.get("chain") or None,
             value_ids=tuple(state.get("looks", ())),
-            calls=(*state.get("calls", ()), *await self._drawing(state)),
+            calls=(*state.get("calls", ()), *drawing),
         )
-        await job.finish(row)
-        return row
 
-    async def _drawing(self, state: Mapping[str, Any]) -> tuple[str, ...]:
-        """Return the calls in which criteria were drawn and looked at again."""
-        if not state.get("drawing"):
-            return ()
-        return (await self._job.context.store.get(CallKeys, state["drawing"])).calls
+    async def _answers(self, sample: Sample, replay: ResultRow | None, items: Sequence[AnswerItem]) -> None:
+        """Do some answers to a sample, all in one walk, and commit their rows."""
+        open_items: list[AnswerItem] = []
+        states: list[AnswerState] = []
+        rows: list[ResultRow] = []
+        for item in items:
+            begun = await self._begin_answer(sample, item, replay)
+            if isinstance(begun, ResultRow):
+                rows.append(begun)
+            elif begun is not None:
+                open_items.append(item)
+                states.append(begun)
+        if states:
+            final_state = await self._score(sample, replay, states)
+            for item, ended in zip(open_items, final_state["items"], strict=True):
+                rows.append(await self._answer_row(sample, item, replay, ended))
+        await self._job.finish(*rows)
 
-    async def _made(self, state: Mapping[str, Any]) -> dict[str, Any]:
-        """How a replay ended: criteria were made, or it failed for a reason that lies in the store."""
-        if not state.get("failed"):
-            return {"outcome": "made", "criteria_id": state["criteria"]}
-        failed = await self._job.context.store.get(Failed, state["why"])
-        return {"outcome": "failed", "failure": failed.kind, "reason": failed.reason}
-
-    async def _begin_score(
+    async def _begin_answer(
         self, sample: Sample, item: AnswerItem, replay: ResultRow | None
     ) -> "ResultRow | AnswerState | None":
-        """Return the row of an answer that needs no call, or what it enters the graph with; None if there is nothing to do."""
+        """Return the row of an answer that needs no call, or what it enters the graph with; None if nothing is to be done."""
         if self._job.finished(item.name) is not None:
             return None
         if replay is not None and replay.outcome == "failed":
@@ -161,20 +143,35 @@ class EvaluationWork:
         begun = self._begin(item.name)
         if begun.row is not None:
             return begun.row
-        entered: dict[str, Any] = {
-            **item.place,
-            **begun.inputs,
-            **{name: value for name, value in retried_score(self._job.retries.get(item.name)).items() if value},
-        }
-        if self._responses is not None and "response" not in entered:
-            given = await self._responses.kept(sample, item, self._job.context.store)
-            if given is None:
+        inputs: dict[str, Any] = {**item.place, **begun.inputs, **_retried_answer(self._job.retries.get(item.name))}
+        if self._responses is not None and "response" not in inputs:
+            response = await self._responses.kept(sample, item, self._job.context.store)
+            if response is None:
                 self._job.progress.items -= 1
                 return None
-            entered["response"] = given
-        return cast("AnswerState", entered)
+            inputs["response"] = response
+        return cast("AnswerState", inputs)
 
-    async def _scored_row(
+    async def _score(self, sample: Sample, replay: ResultRow | None, items: list[AnswerState]) -> dict[str, Any]:
+        """Run the scoring graph over the answers to one sample, without criteria where there is no judge."""
+        inputs: dict[str, Any] = {"sample": value_id(sample), "items": items}
+        if replay is not None:
+            inputs["criteria"] = replay.criteria_id
+            paths = await self._paths(str(replay.criteria_id))
+            if any(paths):
+                inputs["paths"] = paths
+        name = f"score/{sample.id}/{digest('items', items)[:8]}"
+        return await self._job.walk(SCORING, inputs, name, context=self._job.context)
+
+    async def _paths(self, criteria_id: str) -> list[str]:
+        """Return the path of each criterion of a set in the run's tree; nothing without a tree."""
+        if not self._leaves:
+            return []
+        criteria = (await self._job.context.store.get(CriteriaSet, criteria_id)).criteria
+        numbers = range(1, len(criteria) + 1)
+        return [self._leaves.get(criterion_key(criteria_id, number), "") for number in numbers]
+
+    async def _answer_row(
         self, sample: Sample, item: AnswerItem, replay: ResultRow | None, ended: AnswerState
     ) -> ResultRow:
         store = self._job.context.store
@@ -182,18 +179,18 @@ class EvaluationWork:
         if response := ended.get("response"):
             judged["length"] = len((await store.get(Response, response)).text)
         if final := ended.get("final"):
-            judged |= {"final_id": final, "verdict": (await store.get(FinalAnswer, final)).verdict}
-        if sample.reference_text is None:
-            judged.pop("verdict", None)
+            judged["final_id"] = final
+            if sample.reference_text is not None:
+                judged["verdict"] = (await store.get(FinalAnswer, final)).verdict
         criteria_id = None if replay is None else replay.criteria_id
         if criteria_id and ended.get("judgement") and not ended.get("failed"):
             judgement = await store.get(CheckpointScores, ended["judgement"])
-            criteria = await store.get(CriteriaSet, criteria_id)
-            share, spoken = spoken_to(judgement.scores, judgement.spoken_to, criteria.weights)
             ended = {**ended, "score": judgement.score}
             judged["judgement_id"] = ended["judgement"]
             if judgement.stated:
-                judged |= {"stated": share, "stated_score": spoken}
+                weights = (await store.get(CriteriaSet, criteria_id)).weights
+                share, score = spoken_to(judgement.scores, judgement.spoken_to, weights)
+                judged |= {"stated": share, "stated_score": score}
         return self._row(
             sample,
             item,
@@ -209,16 +206,54 @@ class EvaluationWork:
         return self._job.row(sample, item.name, kind="score", **item.place, **fields)
 
     def _begin(self, item: str) -> ResumePoint:
-        """Where an item of a fork begins; one that failed, was taken over so, and is retried, is asked here."""
-        begun = self._taken.get(item, ResumePoint())
-        if begun.row is None:
-            return begun
+        """Return where an item begins; one that failed in the parent of a fork, and is retried, begins anew."""
+        point = self._points.get(item, ResumePoint())
+        if point.row is None:
+            return point
         if item in self._job.retries:
             return ResumePoint()
-        return ResumePoint(row=begun.row.model_copy(update={"run_id": self._job.run.id}))
+        return ResumePoint(row=point.row.model_copy(update={"run_id": self._job.run.id}))
 
 
-def _collected(home: Home, plan: EvaluationPlan) -> Mapping[str, CollectedCriteria] | None:
-    if plan.criteria is None:
-        return None
-    return {entry.sample_digest: entry for entry in load_collection(home, plan.criteria)}
+def _retried_replay(retry: Retry | None, ledger: SqliteLedger) -> dict[str, Any]:
+    """Return what a replay that failed enters its graph with beside its sample.
+
+    A chain that was written stays, unless it is the chain that contradicts the reference; one that a judge already
+    agreed with is not judged again. The calls of the earlier attempt were paid for and go on counting.
+    """
+    if retry is None:
+        return {}
+    failed = retry.failed
+    inputs = _earlier_attempt(retry)
+    if failed.chain_id is not None and failed.failure != "reference_contradicted":
+        inputs["chain"] = failed.chain_id
+        if judge_agreed(failed.calls, ledger):
+            inputs["agreed"] = "judge"
+    return inputs
+
+
+def _retried_answer(retry: Retry | None) -> dict[str, Any]:
+    """Return what an answer that failed enters its graph with.
+
+    A response is not asked for again, nor whether it is right, if that was decided, nor its scores, if it has them: then
+    the verdict on its final answer is all that is asked.
+    """
+    if retry is None:
+        return {}
+    failed = retry.failed
+    inputs = _earlier_attempt(retry)
+    if failed.response_id is not None:
+        inputs["response"] = failed.response_id
+    if failed.final_id is not None and failed.verdict in ("right", "wrong"):
+        inputs["final"] = failed.final_id
+    if failed.judgement_id is not None:
+        inputs["judgement"] = failed.judgement_id
+    return {name: value for name, value in inputs.items() if value}
+
+
+def _earlier_attempt(retry: Retry) -> dict[str, Any]:
+    """Return which attempt comes next, and the calls and looks of the failed one, which go on counting."""
+    inputs: dict[str, Any] = {"attempt": retry.attempt, "calls": list(retry.failed.calls)}
+    if retry.failed.value_ids:
+        inputs["looks"] = list(retry.failed.value_ids)
+    return inputs

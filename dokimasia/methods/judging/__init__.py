@@ -3,9 +3,8 @@
 from functools import partial
 
 from dokimasia.graphs.versions import versions_of
-from dokimasia.methods.judging.accepting import accept, resumable
-from dokimasia.methods.judging.request import METHODS, JudgingPlan, JudgingRequest
-from dokimasia.methods.judging.results import COLUMNS, cells, judging_items, judging_summary
+from dokimasia.methods.judging.figures import COLUMNS, JudgingFigures, cells, figures_of_run, judging_items
+from dokimasia.methods.judging.request import METHODS, JudgingPlan, JudgingRequest, accept, previews, resumable
 from dokimasia.runs.lifecycle import run as run_method
 from dokimasia.runs.method import Method, later, lazily
 
@@ -16,10 +15,10 @@ METHOD: Method[JudgingRequest, JudgingPlan] = Method(
     plan=JudgingPlan,
     accept=accept,
     stages=lazily("dokimasia.methods.judging.work", "stages"),
-    drawing=later("dokimasia.methods.judging.blocks", "DRAWING"),
-    previews=lazily("dokimasia.methods.judging.previews", "previews"),
-    figures=judging_summary,
-    shape=later("dokimasia.methods.judging.shape", "JudgingFigures"),
+    drawing=later("dokimasia.methods.judging.report", "DRAWING"),
+    previews=previews,
+    figures=figures_of_run,
+    shape=lambda: JudgingFigures,
     graphs=versions_of(
         "batch_ranking", "checkpoint_scoring", "cognitive_replay", "criteria_making", "response_judging"
     ),

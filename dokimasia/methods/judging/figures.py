@@ -1,172 +1,671 @@
-"""The figures of a comparison: accuracy by judge, method and category, gaps with their tests, what order does to a batch."""
+"""The figures of a comparison of judging methods: which pairs of responses judges and people order alike (ATOM, 4.1 and table 1).
 
-from collections.abc import Iterable, Mapping, Sequence
+Shares are 0 to 1, differences in points of 100.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import combinations
-from typing import Any
+from math import floor, log10
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field
 
-from dokimasia.algorithms.orders import earlier_preferred
+from dokimasia.algorithms.margins import CrossFit, Sides, cross_fitted, fold_of, sides
+from dokimasia.algorithms.orders import beaten, earlier_preferred
+from dokimasia.algorithms.scoring import weighted_score
 from dokimasia.algorithms.statistics import adjusted
 from dokimasia.algorithms.statistics.paired import sign_flip_test
-from dokimasia.methods.judging.comparing import Comparisons, JudgeAgreement, Scores, agreement, human_agreement
-from dokimasia.runs.reading.rates import paired, rounded, share
+from dokimasia.domain.identity import Value
+from dokimasia.domain.judgement import CheckpointScores, FailureKind
+from dokimasia.domain.judging.judgements import BatchRanking, HumanRanking, HumanRankings
+from dokimasia.domain.options import Protocol
+from dokimasia.methods.judging.request import (
+    RESTS_ON,
+    JudgingPlan,
+    JudgingUnit,
+    all_units,
+    basis_item,
+    ranked_models,
+    source_of,
+)
+from dokimasia.report.blocks import Cell, Span
+from dokimasia.report.fields import Count, Coverage, Display, Failures, Fraction, Interval, Share, Used
+from dokimasia.report.figures import NOTHING, bracketed, count, measured, share
+from dokimasia.report.figures import p_value as write_p
+from dokimasia.runs.figure_models import DataFigures
+from dokimasia.runs.figures import heading, rows_shown
+from dokimasia.runs.measures import failures_by_kind, share_of_hits, used_by_calls
+from dokimasia.runs.reading.exporting import ColumnType
+from dokimasia.runs.reading.rates import paired, rounded
+from dokimasia.storage.home import Home
+from dokimasia.storage.ledger import SqliteLedger
+from dokimasia.storage.lookup import find_values
+from dokimasia.storage.results import ResultRow, results
+from dokimasia.storage.runs import Run, load_samples, run_samples
 
 POINTS = 100.0
 """Differences are in points, 100 for all pairs."""
 
-Ranked = tuple[str, Sequence[str], Sequence[int]]
-"""One batch ranking: its sample's cluster, and models and places in the order in which they were shown."""
+MARGIN_DIGITS = 2
+
+COLUMNS: dict[str, ColumnType] = {"judge": "text", "method": "text", "draw": "integer", "ranks": "texts"}
+"""What an export says of a judgement; `ranks` are those of a batch, as `model: place`, in the order shown."""
+
+Scores = Mapping[tuple[str, str], float]
+"""Of one judge and method, the score of each response by sample and model; higher is better. What failed is not there."""
+
+PValue = Annotated[Fraction | None, Field(description="two-sided sign flips of whole images; null without a test")]
+Tokens = Annotated[Count | None, Field(description="null where any call's is unknown")]
 
 
-def judging_figures(
-    comparisons: Comparisons, scores: Mapping[str, Mapping[str, Scores]], *, seed: int
-) -> dict[str, Any]:
-    """Return how far judges and methods rank as people do, ready for JSON.
+def percent_share(figure: Share | None, pointer: str) -> Cell:
+    """Write a share in percent with one digit, with its interval."""
+    if figure is None or figure.share is None:
+        return NOTHING
+    limits = bracketed(figure, lambda end: f"{100 * end:.1f}").replace(" ", "\u00a0")
+    return (Span(f"{100 * figure.share:.1f}", "strong", f"{pointer}/share", figure.share), Span(limits, "muted"))
+
+
+def _margins(margins: Sequence[float], pointer: str) -> Cell:
+    return ", ".join(f"{margin:.{MARGIN_DIGITS}f}" for margin in margins)
+
+
+def _per_point(figure: "PerPoint | None", pointer: str) -> Cell:
+    """Write what was used for a point of accuracy, with as many digits as show something."""
+    if figure is None:
+        return NOTHING
+    digits = 2 if figure.mean >= 1 else 4
+    least = figure.mean or figure.low or 0
+    if 0 < least < 1e-4:  # so little that four digits would show nothing
+        digits = 1 - floor(log10(least))
+    return measured(Interval.model_construct(**dict(figure)), pointer, digits=digits, ends=digits)
+
+
+class Rankings(Value):
+    """What people said."""
+
+    annotators: Count
+    samples: Count = Field(description="samples of which somebody ranked two responses or more")
+    without: Count = Field(description="samples of the data that nobody ranked so, which are not judged")
+    models: tuple[str, ...] = Field(description="whose responses are judged")
+    comparisons: Count = Field(description="pairs of responses to a sample, one for each annotator that ranked both")
+    pairs: Count = Field(description="of these the different ones")
+    ties: Fraction = Field(description="share of the comparisons that are a tie to the annotator")
+    folds: Count = Field(description="parts into which the images are drawn, for the margin of ties")
+
+
+class PeopleAgreement(Value):
+    """How often two people agree on a pair that both ranked."""
+
+    accuracy: Share
+    by_category: dict[str, Share]
+
+
+class PerPoint(Value):
+    """What was used for each point of accuracy, with the interval that the accuracy's leaves."""
+
+    mean: float
+    low: float | None
+    high: float | None
+    no_interval: str | None = None
+
+
+class PerPoints(Value):
+    """Calls and US dollars for each point of accuracy; null where they are not known, or nothing agrees."""
+
+    calls: Annotated[PerPoint | None, Display("calls a point", write=_per_point)]
+    cost: Annotated[
+        PerPoint | None, Display("cost a point", "of accuracy, in percent; with the interval", write=_per_point)
+    ]
+
+
+class MethodAgreement(Value):
+    """How far the scores of one judge and method rank responses as people do."""
+
+    accuracy: Annotated[Share, Display("accuracy", write=percent_share)] = Field(
+        description="comparisons whose win, tie or loss agrees, the margin of ties fitted on other images"
+    )
+    by_category: dict[str, Share]
+    coverage: Annotated[Coverage, Display("judged", write=share)]
+    margins: Annotated[tuple[float, ...], Display("margins", numeric=False, write=_margins)] = Field(
+        description="of each fold, as fitted on all others, in the method's unit"
+    )
+    unfitted: Annotated[Share, Display("with equal scores alone", write=percent_share)] = Field(
+        description="the same where only equal scores are a tie"
+    )
+    ties: Annotated[Fraction | None, Display("ties", "share of the verdicts", write=share)] = Field(
+        description="share of the judged comparisons that are a tie to the method"
+    )
+
+
+class JudgedMethod(MethodAgreement, Used):
+    """How far one judge and method rank responses as people do."""
+
+    input_tokens: Annotated[Tokens, Display("tokens in", write=count)]
+    output_tokens: Annotated[Tokens, Display("tokens out", write=count)]
+    per_point: PerPoints
+    failures: Failures = Field(description="judgements that failed, by kind of failure")
+
+
+class Gap(Value):
+    """The accuracy of a second method less that of a first, over comparisons that both judged."""
+
+    judge: str
+    category: str | None = Field(description="null for all")
+    first: str
+    second: str
+    n: Annotated[Count, Display("pairs")] = Field(description="comparisons that both judged")
+    difference: Interval | None = Field(description="in points; null without a comparison")
+    p_value: PValue
+    adjusted: Annotated[Fraction | None, Display("adjusted p", write=write_p)] = Field(
+        description="Benjamini and Hochberg over all gaps: methods, categories and judges together"
+    )
+
+
+class OrderEffect(Value):
+    """What the order in which a batch is shown does to the ranking."""
+
+    orders: Annotated[Count, Display("orders", write=lambda value, pointer: str(value))]
+    consistent: Annotated[Share, Display("same verdict in two orders", write=percent_share)] = Field(
+        description="verdicts on a pair that are the same in two orders"
+    )
+    earlier: Annotated[
+        Share, Display("prefers the earlier", "ties left out; 50 % is no effect", write=percent_share)
+    ] = Field(description="verdicts, ties left out, that prefer the response shown earlier; 0.5 is no effect")
+    p_value: Annotated[PValue, Display("p", write=write_p)]
+
+
+class JudgingFigures(Used, DataFigures):
+    """The figures of a comparison of judging methods."""
+
+    judge: str | None = Field(default=None, description="absent where there are several")
+    judges: tuple[str, ...]
+    methods: tuple[str, ...]
+    protocol: Protocol
+    show_image: bool
+    repeats: int = Field(ge=1, description="judgements of a response by every method but batch")
+    rankings: Rankings
+    people: PeopleAgreement | None = Field(description="null where no two people ranked the same pair")
+    results: dict[str, dict[str, JudgedMethod]] = Field(description="by judge and method")
+    gaps: tuple[Gap, ...]
+    order: dict[str, OrderEffect] = Field(description="by judge, where batch is among the methods")
+
+
+@dataclass(frozen=True, slots=True)
+class Comparisons:
+    """All pairs of responses that somebody ranked, one a pair and annotator, in the order of the rankings.
+
+    Attributes:
+        pairs: sample and the two models.
+        annotators: who ranked the pair.
+        human: which one is better to them: 1 the first, -1 the second, 0 neither.
+        clusters: of each pair, that of the samples that share an image.
+        categories: of each pair, that of its sample.
+        folds: of each pair, for the margin of ties; an image lies in one as a whole.
+    """
+
+    pairs: Sequence[tuple[str, str, str]]
+    annotators: Sequence[str]
+    human: Sides
+    clusters: Sequence[str]
+    categories: Sequence[str]
+    folds: NDArray[np.intp]
+
+    def __len__(self) -> int:
+        return len(self.pairs)
+
+    def at(self, category: str) -> NDArray[np.bool_]:
+        """Return which pairs are of a category; all for the empty name."""
+        return np.array([not category or name == category for name in self.categories], dtype=bool)
+
+    @property
+    def category_names(self) -> list[str]:
+        """The categories of the pairs, in alphabetical order; one without a name is none."""
+        return sorted({name for name in self.categories if name})
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeAgreement:
+    """What one judge and method say of the comparisons: which of them are judged, and what agrees among these.
+
+    Attributes:
+        judged: whether both responses of a pair have a score.
+        fitted: predicted sides of the judged pairs under margins that were fitted on other images.
+        plain: whether the side agrees where only equal scores are a tie, of the judged pairs.
+    """
+
+    judged: NDArray[np.bool_]
+    fitted: CrossFit
+    plain: NDArray[np.bool_]
+
+    @property
+    def hits(self) -> NDArray[np.float64]:
+        """Of every comparison 1 where the side agrees, 0 where it does not, not a number where it is not judged."""
+        hits = np.full(len(self.judged), np.nan)
+        hits[self.judged] = self.fitted.agreed
+        return hits
+
+
+class ShownRanking(NamedTuple):
+    """One batch ranking: its sample's cluster, and models and ranks in the order in which they were shown."""
+
+    cluster: str
+    models: Sequence[str]
+    ranks: Sequence[int]
+
+
+def comparisons_of(
+    rankings: Iterable[HumanRanking], clusters: Mapping[str, str], categories: Mapping[str, str], *, seed: int
+) -> Comparisons:
+    """Return the pairs that people ranked.
+
+    Args:
+        rankings: what they said.
+        clusters: by sample, its cluster.
+        categories: by sample, its category; empty for none.
+        seed: of the draw of folds.
+    """
+    pairs: list[tuple[str, str, str]] = []
+    annotators: list[str] = []
+    human: list[tuple[float, float]] = []
+    for ranking in rankings:
+        for first, second in combinations(sorted(ranking.scores), 2):
+            pairs.append((ranking.sample, first, second))
+            annotators.append(ranking.annotator)
+            human.append((ranking.scores[first], ranking.scores[second]))
+    scores = np.array(human, dtype=np.float64).reshape(-1, 2)
+    pair_clusters = [clusters[sample] for sample, _, _ in pairs]
+    return Comparisons(
+        pairs=pairs,
+        annotators=annotators,
+        human=sides(scores[:, 0], scores[:, 1]),
+        clusters=pair_clusters,
+        categories=[categories.get(sample, "") for sample, _, _ in pairs],
+        folds=fold_of(pair_clusters, seed=seed),
+    )
+
+
+def judge_agreement(comparisons: Comparisons, scores: Scores) -> JudgeAgreement:
+    """Return how one judge and method order the pairs that people ranked."""
+    first = np.array([scores.get((sample, model), np.nan) for sample, model, _ in comparisons.pairs])
+    second = np.array([scores.get((sample, model), np.nan) for sample, _, model in comparisons.pairs])
+    judged = ~(np.isnan(first) | np.isnan(second))
+    first, second, human = first[judged], second[judged], comparisons.human[judged]
+    fitted = cross_fitted(first, second, human, comparisons.folds[judged])
+    return JudgeAgreement(judged, fitted, sides(first, second) == human)
+
+
+class JudgingTables(Value):
+    """The figures that follow from people's rankings and judges' scores."""
+
+    people: PeopleAgreement | None
+    results: dict[str, dict[str, MethodAgreement]]
+    gaps: tuple[Gap, ...]
+
+
+def judging_tables(comparisons: Comparisons, scores: Mapping[str, Mapping[str, Scores]], *, seed: int) -> JudgingTables:
+    """Return how far judges and methods rank as people do.
 
     Args:
         comparisons: what people said.
         scores: by judge and method.
         seed: of intervals and tests.
-
-    Returns:
-        `results`, `gaps` and `people` of `shape.JudgingFigures`.
     """
-    found = {
-        judge: {method: agreement(comparisons, one) for method, one in methods.items()}
-        for judge, methods in scores.items()
-    }
-    return {
-        "people": _people(comparisons),
-        "results": {
-            judge: {method: _method(comparisons, one) for method, one in methods.items()}
-            for judge, methods in found.items()
-        },
-        "gaps": _gaps(comparisons, found, seed=seed),
-    }
+    agreements: dict[str, dict[str, JudgeAgreement]] = {}
+    tables: dict[str, dict[str, MethodAgreement]] = {}
+    for judge, methods in scores.items():
+        agreements[judge] = {method: judge_agreement(comparisons, of_method) for method, of_method in methods.items()}
+        tables[judge] = {
+            method: _method_agreement(comparisons, agreement) for method, agreement in agreements[judge].items()
+        }
+    return JudgingTables(
+        people=_people_agreement(comparisons), results=tables, gaps=tuple(_gaps(comparisons, agreements, seed=seed))
+    )
 
 
-def categories_of(comparisons: Comparisons) -> list[str]:
-    """Return the categories of the pairs, in alphabetical order; one without a name is none."""
-    return sorted({one for one in comparisons.categories if one})
+def _method_agreement(comparisons: Comparisons, agreement: JudgeAgreement) -> MethodAgreement:
+    judged: list[int] = np.flatnonzero(agreement.judged).tolist()
+    clusters = [comparisons.clusters[position] for position in judged]
+    unknown = len(comparisons) - len(judged)
+    by_category: dict[str, Share] = {}
+    for category in comparisons.category_names:
+        in_category = comparisons.at(category)
+        inside = in_category[agreement.judged]
+        by_category[category] = share_of_hits(
+            agreement.fitted.agreed[inside].tolist(),
+            [cluster for cluster, is_inside in zip(clusters, inside, strict=True) if is_inside],
+            unknown=int(in_category.sum()) - int(inside.sum()),
+        )
+    return MethodAgreement(
+        accuracy=share_of_hits(agreement.fitted.agreed.tolist(), clusters, unknown=unknown),
+        by_category=by_category,
+        coverage=rounded(len(judged) / len(comparisons)) if len(comparisons) else None,
+        margins=tuple(map(rounded, agreement.fitted.margins)),
+        unfitted=share_of_hits(agreement.plain.tolist(), clusters, unknown=unknown),
+        ties=rounded(float(np.mean(agreement.fitted.predicted == 0))) if judged else None,
+    )
 
 
-def order_effect(rankings: Iterable[Sequence[Ranked]], *, seed: int) -> dict[str, Any]:
-    """Return what the order in which responses are shown does to rankings of the same responses, ready for JSON.
+def _people_agreement(comparisons: Comparisons) -> PeopleAgreement | None:
+    """Return how often two people agree on a pair; None where nobody ranked what somebody else did."""
+    by_pair: dict[tuple[str, str, str], list[int]] = {}
+    for position, pair in enumerate(comparisons.pairs):
+        by_pair.setdefault(pair, []).append(position)
+    agreed: list[bool] = []
+    clusters: list[str] = []
+    categories: list[str] = []
+    for positions in by_pair.values():
+        for first, second in combinations(positions, 2):
+            agreed.append(bool(comparisons.human[first] == comparisons.human[second]))
+            clusters.append(comparisons.clusters[first])
+            categories.append(comparisons.categories[first])
+    if not agreed:
+        return None
+    by_category: dict[str, Share] = {}
+    for category in comparisons.category_names:
+        inside = [position for position, name in enumerate(categories) if name == category]
+        by_category[category] = share_of_hits(
+            [agreed[position] for position in inside], [clusters[position] for position in inside]
+        )
+    return PeopleAgreement(accuracy=share_of_hits(agreed, clusters), by_category=by_category)
+
+
+def _gaps(comparisons: Comparisons, agreements: Mapping[str, Mapping[str, JudgeAgreement]], *, seed: int) -> list[Gap]:
+    """Return the paired differences of all methods, by judge and category, tested and adjusted all together."""
+    categories = {name: comparisons.at(name) for name in ("", *comparisons.category_names)}
+    gaps: list[Gap] = []
+    for judge, methods in agreements.items():
+        hits = {method: agreement.hits for method, agreement in methods.items()}
+        for first, second in combinations(methods, 2):
+            steps = hits[second] - hits[first]
+            for category, in_category in categories.items():
+                both: list[int] = np.flatnonzero(in_category & ~np.isnan(steps)).tolist()
+                clusters = [comparisons.clusters[position] for position in both]
+                comparison = paired((POINTS * steps[both]).tolist(), clusters, widest=POINTS, seed=seed)
+                gaps.append(
+                    Gap(
+                        judge=judge,
+                        category=category or None,
+                        first=first,
+                        second=second,
+                        n=len(both),
+                        difference=comparison["difference"],
+                        p_value=comparison["p_value"],
+                        adjusted=None,
+                    )
+                )
+    adjusted_p = adjusted([gap.p_value for gap in gaps])
+    return [
+        gap if value is None else gap.model_copy(update={"adjusted": rounded(value)})
+        for gap, value in zip(gaps, adjusted_p, strict=True)
+    ]
+
+
+def order_effect(rankings: Iterable[Sequence[ShownRanking]], *, orders: int, seed: int) -> OrderEffect:
+    """Return what the order in which responses are shown does to rankings of the same responses.
 
     Args:
         rankings: of each sample, the rankings in its orders.
+        orders: how many orders each sample was to be shown in.
         seed: of the test.
-
-    Returns:
-        `consistent`, how many verdicts on a pair are the same in two orders; `earlier`, how many that are no tie prefer the
-        response that was shown earlier (0.5: the order does nothing), and `p_value` of a preference either way.
     """
     same: list[bool] = []
-    same_of: list[str] = []
-    earlier: list[int] = []
-    earlier_of: list[str] = []
-    for several in rankings:
-        for cluster, _, ranks in several:
-            signs = earlier_preferred(ranks)
-            earlier += signs
-            earlier_of += [cluster] * len(signs)
-        for (cluster, models, ranks), (_, other_models, other_ranks) in combinations(several, 2):
-            one, other = _verdicts(models, ranks), _verdicts(other_models, other_ranks)
-            same += [one[pair] == side for pair, side in other.items()]
-            same_of += [cluster] * len(other)
-    test = sign_flip_test(earlier, clusters=earlier_of, seed=seed) if earlier else None
-    return {
-        "consistent": share(same, same_of),
-        "earlier": share([one > 0 for one in earlier], earlier_of),
-        "p_value": None if test is None else rounded(test.p_value),
-    }
+    same_clusters: list[str] = []
+    preferences: list[int] = []
+    clusters: list[str] = []
+    for of_sample in rankings:
+        for ranking in of_sample:
+            signs = earlier_preferred(ranking.ranks)
+            preferences += signs
+            clusters += [ranking.cluster] * len(signs)
+        for first, second in combinations(of_sample, 2):
+            verdicts, others = _verdicts(first), _verdicts(second)
+            same += [verdicts[pair] == side for pair, side in others.items()]
+            same_clusters += [first.cluster] * len(others)
+    test = sign_flip_test(preferences, clusters=clusters, seed=seed) if preferences else None
+    return OrderEffect(
+        orders=orders,
+        consistent=share_of_hits(same, same_clusters),
+        earlier=share_of_hits([preference > 0 for preference in preferences], clusters),
+        p_value=None if test is None else rounded(test.p_value),
+    )
 
 
-def per_point(used: float | None, accuracy: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Return calls or US dollars for each point of accuracy, with the interval that the accuracy's leaves; None unknown."""
-    if used is None or not accuracy["share"]:
-        return None
-    ends = {"low": accuracy["high"], "high": accuracy["low"]}
-    return {
-        "mean": rounded(used / (POINTS * accuracy["share"])),
-        **{name: rounded(used / (POINTS * end)) if end else None for name, end in ends.items()},
-        **({"no_interval": accuracy["no_interval"]} if accuracy.get("no_interval") else {}),
-    }
-
-
-def _method(comparisons: Comparisons, one: JudgeAgreement) -> dict[str, Any]:
-    judged: list[int] = np.flatnonzero(one.judged).tolist()
-    clusters = [comparisons.clusters[place] for place in judged]
-    unknown = len(comparisons) - len(judged)
-    by_category: dict[str, Any] = {}
-    for category in categories_of(comparisons):
-        at = comparisons.at(category)
-        inside = at[one.judged]
-        kept = [cluster for cluster, is_in in zip(clusters, inside, strict=True) if is_in]
-        by_category[category] = share(
-            one.fitted.agreed[inside].tolist(), kept, unknown=int(at.sum()) - int(inside.sum())
-        )
-    return {
-        "accuracy": share(one.fitted.agreed.tolist(), clusters, unknown=unknown),
-        "by_category": by_category,
-        "coverage": rounded(len(judged) / len(comparisons)) if len(comparisons) else None,
-        "margins": [rounded(margin) for margin in one.fitted.margins],
-        "unfitted": share(one.plain.tolist(), clusters, unknown=unknown),
-        "ties": rounded(float(np.mean(one.fitted.predicted == 0))) if len(judged) else None,
-    }
-
-
-def _people(comparisons: Comparisons) -> dict[str, Any] | None:
-    """Return how often two people agree on a pair; None where nobody ranked what somebody else did."""
-    agreed, places = human_agreement(comparisons)
-    if not agreed:
-        return None
-    clusters = [comparisons.clusters[place] for place in places]
-    by_category: dict[str, Any] = {}
-    for category in categories_of(comparisons):
-        inside = [at for at, place in enumerate(places) if comparisons.categories[place] == category]
-        by_category[category] = share([agreed[at] for at in inside], [clusters[at] for at in inside])
-    return {"accuracy": share(agreed, clusters), "by_category": by_category}
-
-
-def _gaps(
-    comparisons: Comparisons, found: Mapping[str, Mapping[str, JudgeAgreement]], *, seed: int
-) -> list[dict[str, Any]]:
-    """Return the paired differences of all methods, by judge and category, tested and adjusted all together."""
-    places = {"": comparisons.at("")} | {one: comparisons.at(one) for one in categories_of(comparisons)}
-    gaps: list[dict[str, Any]] = []
-    for judge, methods in found.items():
-        hits = {method: one.hits for method, one in methods.items()}
-        for first, second in combinations(methods, 2):
-            steps = hits[second] - hits[first]
-            for category, at in places.items():
-                both: list[int] = np.flatnonzero(at & ~np.isnan(steps)).tolist()
-                gap = paired(
-                    (POINTS * steps[both]).tolist(),
-                    [comparisons.clusters[place] for place in both],
-                    widest=POINTS,
-                    seed=seed,
-                )
-                gaps.append(
-                    {
-                        "judge": judge,
-                        "category": category or None,
-                        "first": first,
-                        "second": second,
-                        "n": len(both),
-                        "difference": gap["difference"],
-                        "p_value": gap["p_value"],
-                    }
-                )
-    for gap, value in zip(gaps, adjusted([gap["p_value"] for gap in gaps]), strict=True):
-        gap["adjusted"] = None if value is None else rounded(value)
-    return gaps
-
-
-def _verdicts(models: Sequence[str], ranks: Sequence[int]) -> dict[tuple[str, str], int]:
+def _verdicts(ranking: ShownRanking) -> dict[tuple[str, str], int]:
     """Return which of two models is ranked above, by their names in order: 1 the first, -1 the second, 0 neither."""
-    placed = sorted(zip(models, ranks, strict=True))
-    return {
-        (one, other): (place < behind) - (place > behind) for (one, place), (other, behind) in combinations(placed, 2)
-    }
+    verdicts: dict[tuple[str, str], int] = {}
+    by_name = sorted(zip(ranking.models, ranking.ranks, strict=True))
+    for (model, rank), (other, other_rank) in combinations(by_name, 2):
+        verdicts[model, other] = (rank < other_rank) - (rank > other_rank)
+    return verdicts
+
+
+def per_point(used: float | None, accuracy: Share) -> PerPoint | None:
+    """Return calls or US dollars for each point of accuracy, with the interval that the accuracy's leaves; None unknown."""
+    if used is None or not accuracy.share:
+        return None
+    return PerPoint(
+        mean=rounded(used / (POINTS * accuracy.share)),
+        low=rounded(used / (POINTS * accuracy.high)) if accuracy.high else None,
+        high=rounded(used / (POINTS * accuracy.low)) if accuracy.low else None,
+        no_interval=accuracy.no_interval,
+    )
+
+
+class JudgingItem(Value):
+    """A judgement that has a result; `ranks` are those of a batch."""
+
+    sample: str
+    judge: str
+    method: str
+    draw: int
+    ranks: tuple[str, ...] | None
+    model: str
+    score: float | None
+    failure: FailureKind | None
+    reason: str | None
+
+
+Judged = dict[tuple[str, str], list[tuple[JudgingUnit, ResultRow]]]
+"""Judgements with their rows, by judge and method."""
+
+Batches = dict[str, dict[str, list[ShownRanking]]]
+"""Batch rankings by judge and sample, in the order of their draws."""
+
+
+def figures_of_run(home: Home, run: Run) -> JudgingFigures:
+    """Return the figures of a comparison; the same stored rows give the same bytes."""
+    plan = JudgingPlan.model_validate(run.options["plan"])
+    rankings = _human_rankings(home, plan)
+    ranked = ranked_models(rankings.rankings)
+    rows = {row.item: row for row in results(home, run.id)}
+    units = all_units(plan, ranked)
+    judged: Judged = {}
+    for name, unit in units.items():
+        of_method = judged.setdefault((unit.judge, unit.method), [])
+        if name in rows:
+            of_method.append((unit, rows[name]))
+    clusters = {sample.sample_id: sample.cluster for sample in run_samples(home, run.id)}
+    categories = {sample.id: sample.category or "" for sample in load_samples(home, run.id)}
+    comparisons = comparisons_of(rankings.rankings, clusters, categories, seed=run.seed)
+    batches = _batches(home, judged, clusters)
+    judges = [spec.ref.name for spec in plan.judges]
+    scores: dict[str, dict[str, Scores]] = {}
+    for judge in judges:
+        scores[judge] = {method: _scores(home, judged, judge, method, batches) for method in plan.methods}
+    tables = judging_tables(comparisons, scores, seed=run.seed)
+    results_by_judge: dict[str, dict[str, JudgedMethod]] = {}
+    every_call: dict[str, None] = {}
+    for judge, methods in tables.results.items():
+        results_by_judge[judge] = {}
+        for method, agreement in methods.items():
+            of_method = judged[judge, source_of(method)]
+            rows_used = _rows_of(of_method, rows, judge, method)
+            every_call |= dict.fromkeys(key for row in rows_used for key in row.calls)
+            results_by_judge[judge][method] = _judged_method(home, agreement, rows_used, of_method)
+    items = len(units) + len(plan.bases) * len(plan.judges) * len(ranked)
+    return JudgingFigures(
+        **heading(run, plan),
+        **dict(used_by_calls(SqliteLedger(home).calls_for(every_call).values())),
+        judges=tuple(judges),
+        methods=plan.methods,
+        protocol=plan.protocol,
+        show_image=plan.show_image,
+        repeats=plan.repeats,
+        open_items=items - len(rows),
+        rankings=Rankings(
+            annotators=len({ranking.annotator for ranking in rankings.rankings}),
+            samples=len(ranked),
+            without=_without_rankings(run),
+            models=tuple(sorted({model for models in ranked.values() for model in models})),
+            comparisons=len(comparisons),
+            pairs=len(set(comparisons.pairs)),
+            ties=rounded(int((comparisons.human == 0).sum()) / len(comparisons)),
+            folds=int(comparisons.folds.max()) + 1,
+        ),
+        people=tables.people,
+        results=results_by_judge,
+        gaps=tables.gaps,
+        order={
+            judge: order_effect(samples.values(), orders=plan.orders, seed=run.seed)
+            for judge, samples in batches.items()
+        },
+    )
+
+
+def _without_rankings(run: Run) -> int:
+    without: Any = run.options["without_rankings"]  # options are JSON
+    return int(without)
+
+
+def _judged_method(
+    home: Home, agreement: MethodAgreement, rows: Sequence[ResultRow], judged: Sequence[tuple[JudgingUnit, ResultRow]]
+) -> JudgedMethod:
+    """Return the figures of a judge and a method, with what all rows that its verdicts rest on used, each call once."""
+    calls = SqliteLedger(home).calls_for(dict.fromkeys(key for row in rows for key in row.calls)).values()
+    used = used_by_calls(calls)
+    failures: list[FailureKind] = [row.failure for _, row in judged if row.failure is not None]
+    return JudgedMethod(
+        **dict(agreement),
+        **dict(used),
+        input_tokens=_total([call.input_tokens for call in calls]),
+        output_tokens=_total([call.output_tokens for call in calls]),
+        per_point=PerPoints(
+            calls=per_point(used.calls, agreement.accuracy), cost=per_point(used.cost, agreement.accuracy)
+        ),
+        failures=failures_by_kind(failures),
+    )
+
+
+def _total(tokens: Sequence[int | None]) -> int | None:
+    """Return the sum; None where any is unknown."""
+    total = 0
+    for number in tokens:
+        if number is None:
+            return None
+        total += number
+    return total
+
+
+def _rows_of(
+    judged: Sequence[tuple[JudgingUnit, ResultRow]], rows: Mapping[str, ResultRow], judge: str, method: str
+) -> list[ResultRow]:
+    """Return all rows that a judge's verdicts by a method rest on."""
+    used = [row for _, row in judged]
+    for basis in RESTS_ON[method]:
+        for sample in dict.fromkeys(unit.sample for unit, _ in judged):
+            name = basis_item(basis, judge, sample)
+            if name in rows:
+                used.append(rows[name])
+    return used
+
+
+def _scores(home: Home, judged: Judged, judge: str, method: str, batches: Batches) -> dict[tuple[str, str], float]:
+    """Return a score for each response that was judged: the mean over its repeats, or over the orders of a batch."""
+    values: dict[tuple[str, str], list[float]] = {}
+    if method == "batch":
+        for sample, rankings in batches[judge].items():
+            for ranking in rankings:
+                for model, score in zip(ranking.models, beaten(ranking.ranks), strict=True):
+                    values.setdefault((sample, model), []).append(score)
+    else:
+        scored = [(unit, row) for unit, row in judged[judge, source_of(method)] if row.score is not None]
+        checkpoints: Mapping[str, CheckpointScores] = {}
+        if method == "atom-no-weights":
+            checkpoints = find_values(home, CheckpointScores, [row.value_ids[0] for _, row in scored])
+        for unit, row in scored:
+            score = row.score or 0.0
+            if checkpoints:
+                scores = checkpoints[row.value_ids[0]].scores
+                score = weighted_score(scores, [1] * len(scores))
+            values.setdefault((unit.sample, unit.model), []).append(score)
+    return {response: sum(scores) / len(scores) for response, scores in values.items()}
+
+
+def _batches(home: Home, judged: Judged, clusters: Mapping[str, str]) -> Batches:
+    batches: Batches = {}
+    for (judge, method), of_method in judged.items():
+        if method != "batch":
+            continue
+        rankings = _batch_rankings(home, [row for _, row in of_method])
+        models = _models_of(home, rankings.values())
+        samples = batches.setdefault(judge, {})
+        for unit, row in of_method:
+            ranking = rankings.get(row.item)
+            if ranking is not None:
+                names = [models[id] for id in ranking.responses]
+                samples.setdefault(unit.sample, []).append(ShownRanking(clusters[unit.sample], names, ranking.ranks))
+    return batches
+
+
+def judging_items(home: Home, run: Run, sample: str | None = None) -> Iterator[dict[str, Any]]:
+    """Yield each judgement that has a result, with whose response it is of; with `sample`, only that sample's."""
+    units = _units(home, run)
+    rows = [row for row in rows_shown(home, run, sample) if row.item in units]
+    for row, described in zip(rows, _describe(home, rows, units), strict=True):
+        item = {"model": row.model, "score": row.score, "failure": row.failure, "reason": row.reason}
+        yield {"sample": row.sample_id, **described, **item}
+
+
+async def cells(home: Home, run: Run, rows: Sequence[ResultRow]) -> list[dict[str, Any]]:
+    """Return what an export says of each judgement beside what it says of every row."""
+    return _describe(home, rows, _units(home, run))
+
+
+def _units(home: Home, run: Run) -> dict[str, JudgingUnit]:
+    plan = JudgingPlan.model_validate(run.options["plan"])
+    return all_units(plan, ranked_models(_human_rankings(home, plan).rankings))
+
+
+def _describe(home: Home, rows: Sequence[ResultRow], units: Mapping[str, JudgingUnit]) -> list[dict[str, Any]]:
+    """Return judge, method, draw, and the ranks of a batch, of each judgement."""
+    rankings = _batch_rankings(home, [row for row in rows if units[row.item].method == "batch"])
+    models = _models_of(home, rankings.values())
+    described: list[dict[str, Any]] = []
+    for row in rows:
+        unit, ranking = units[row.item], rankings.get(row.item)
+        ranks = None
+        if ranking is not None:
+            ranks = [f"{models[id]}: {rank}" for id, rank in zip(ranking.responses, ranking.ranks, strict=True)]
+        described.append({"judge": unit.judge, "method": unit.method, "draw": unit.draw, "ranks": ranks})
+    return described
+
+
+def _human_rankings(home: Home, plan: JudgingPlan) -> HumanRankings:
+    return find_values(home, HumanRankings, [plan.rankings])[plan.rankings]
+
+
+def _batch_rankings(home: Home, rows: Iterable[ResultRow]) -> dict[str, BatchRanking]:
+    ids = {row.item: row.value_ids[0] for row in rows if row.value_ids}
+    rankings = find_values(home, BatchRanking, ids.values())
+    return {item: rankings[id] for item, id in ids.items()}
+
+
+def _models_of(home: Home, rankings: Iterable[BatchRanking]) -> dict[str, str]:
+    """Return whose each ranked response is, by its id."""
+    ids = list(dict.fromkeys(id for ranking in rankings for id in ranking.responses))
+    rows = home.rows_among("SELECT id, model FROM responses WHERE id IN ({marks})", ids)
+    return {row["id"]: row["model"] for row in rows}

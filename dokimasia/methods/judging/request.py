@@ -1,16 +1,47 @@
-"""What a comparison of judging methods is asked, and what decides its results."""
+"""The request for a comparison of judging methods, its plan, the judgements it consists of, and how it is accepted."""
 
+import asyncio
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, ClassVar
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple
 
 from pydantic import Field
 
+from dokimasia.agents import Ask
+from dokimasia.agents.evaluation import (
+    examine_criteria,
+    extract_criteria,
+    judge_equivalence,
+    score_checkpoints,
+    write_chain,
+)
+from dokimasia.agents.judging import (
+    compare_responses,
+    extract_without_chain,
+    rank_responses,
+    rate_response,
+    score_aspects,
+    score_compared,
+)
+from dokimasia.agents.schemas import takes_schema
+from dokimasia.algorithms.criteria import COUNT, counted
+from dokimasia.datasets.annotations import GivenRanking, read_rankings, unknown_in
 from dokimasia.domain.call import ModelSpec
+from dokimasia.domain.criterion import PUBLISHED_COUNT, CriteriaSet, Criterion, ReferenceChain
+from dokimasia.domain.identity import value_id
+from dokimasia.domain.judgement import Provenance
+from dokimasia.domain.judging.judgements import ComparedCriteria, ComparedCriterion, HumanRanking, HumanRankings
 from dokimasia.domain.options import GraphOptions, Protocol
-from dokimasia.errors import ConfigError
-from dokimasia.runs.plans import AnyOrder, DataPlan
+from dokimasia.domain.sample import Sample
+from dokimasia.errors import ConfigError, DataError
+from dokimasia.prompts import PromptLibrary, Rendered, render
+from dokimasia.runs.estimate import INSTRUCTION_TOKENS, Asking, SampleSize, added_up
+from dokimasia.runs.method import Accepted
+from dokimasia.runs.plans import AnyOrder, DataPlan, prompts_used
 from dokimasia.runs.requests import MOST_REPEATS, DataRequest, Models, Option
-from dokimasia.runs.responses import ResponsesFiles
+from dokimasia.runs.responses import ResponsesFiles, check_unchanged, files_text, read_given
+from dokimasia.runs.session import Entries, Session
+from dokimasia.storage.runs import Run
 
 METHODS = (
     "pointwise",
@@ -23,8 +54,45 @@ METHODS = (
 )
 """In the order of the paper's tables: the baselines, atomic criteria, and these without one of their parts."""
 
-ASKED = tuple(method for method in METHODS if method != "atom-no-weights")
-"""Methods that ask a judge; equal weights are put to the scores that atomic criteria got."""
+PROMPTS: dict[str, tuple[str, ...]] = {
+    "pointwise": ("pointwise",),
+    "batch": ("batch_ranking",),
+    "scan": ("scan_criteria", "scan_scores"),
+    "atom-no-chain": ("criteria_no_chain",),
+    "atom-no-decomposition": ("solver", "equivalence", "aspect_scores"),
+}
+FEWEST_AUXILIARY = 2
+MOST_NAMED = 3
+RESPONSE_TOKENS, CHAIN_TOKENS, CRITERIA_TOKENS, CHECK_TOKENS, SCORES_TOKENS, WORD_TOKENS = 300, 600, 400, 120, 60, 15
+
+CHAIN = ReferenceChain(reasoning="(the judge's reasoning stands here)", answer="(its final answer)")
+CRITERIA = CriteriaSet(
+    criteria=(Criterion(question="(the judge's question)", ground_truth="(what it holds to be true)", weight=10),)
+)
+COMPARED = ComparedCriteria(
+    criteria=(ComparedCriterion(criterion="(what tells responses apart)", weight=10),),
+    provenance=Provenance(call="", model="", prompt="", prompt_version=0, prompt_hash=""),
+)
+RESPONSE, OTHER_RESPONSE = "(a response)", "(another response)"
+"""These five stand in previews for what models would write."""
+
+ResponseTexts = dict[str, dict[str, str]]
+"""Texts of responses by sample and model."""
+
+
+Basis = Literal["chain", "criteria", "chainless", "compared"]
+"""A sample's chain; the criteria drawn from it; criteria drawn without one; criteria drawn from auxiliary responses."""
+
+RESTS_ON: dict[str, tuple[Basis, ...]] = {
+    "pointwise": (),
+    "batch": (),
+    "scan": ("compared",),
+    "atom": ("chain", "criteria"),
+    "atom-no-chain": ("chainless",),
+    "atom-no-decomposition": ("chain",),
+    "atom-no-weights": ("chain", "criteria"),
+}
+"""By method, what has to be there before a response is judged, in order."""
 
 
 class JudgingRequest(DataRequest):
@@ -89,6 +157,77 @@ class JudgingPlan(DataPlan):
             judge=judge, models=self.models, published=self.protocol == "published", show_image=self.show_image
         )
 
+    @property
+    def asking_methods(self) -> list[str]:
+        """The methods that ask a judge, each once and in order."""
+        return list(dict.fromkeys(map(source_of, self.methods)))
+
+    @property
+    def bases(self) -> list[Basis]:
+        """All that the judgements rest on, in the order in which it is made."""
+        return list(dict.fromkeys(basis for method in self.methods for basis in RESTS_ON[method]))
+
+
+class JudgingUnit(NamedTuple):
+    """One judgement: of a response of `model`, drawn for the nth time, or, without a model, of all in the nth order."""
+
+    name: str
+    method: str
+    judge: str
+    sample: str
+    model: str
+    draw: int
+
+
+def basis_item(basis: Basis, judge: str, sample: str) -> str:
+    """Return the name of the item that makes what judgements of a sample rest on."""
+    return f"{basis}/{judge}/{sample}"
+
+
+def source_of(method: str) -> str:
+    """Return the method whose judgements a method goes by: its own, or those to which it gives other weights."""
+    return "atom" if method == "atom-no-weights" else method
+
+
+def units_of(plan: JudgingPlan, method: str, judge: str, sample: str, models: Iterable[str]) -> Iterator[JudgingUnit]:
+    """Yield the judgements of the responses to one sample by one judge and method."""
+    if method == "batch":
+        for order in range(plan.orders):
+            yield JudgingUnit(f"batch/{judge}/{sample}/{order}", method, judge, sample, "", order)
+        return
+    for model in models:
+        for repeat in range(plan.repeats):
+            yield JudgingUnit(f"{method}/{judge}/{sample}/{model}/{repeat}", method, judge, sample, model, repeat)
+
+
+def count_items(plan: JudgingPlan, ranked: Mapping[str, Sequence[str]]) -> int:
+    """Return of how many items a comparison consists: what judgements rest on, and the judgements."""
+    single = sum(map(len, ranked.values())) * plan.repeats
+    items = len(plan.bases) * len(ranked)
+    for method in plan.asking_methods:
+        items += len(ranked) * plan.orders if method == "batch" else single
+    return len(plan.judges) * items
+
+
+def all_units(plan: JudgingPlan, ranked: Mapping[str, Iterable[str]]) -> dict[str, JudgingUnit]:
+    """Return every judgement of a run by its item's name."""
+    units: dict[str, JudgingUnit] = {}
+    for sample, models in ranked.items():
+        for spec in plan.judges:
+            for method in plan.asking_methods:
+                for unit in units_of(plan, method, spec.ref.name, sample, models):
+                    units[unit.name] = unit
+    return units
+
+
+def ranked_models(rankings: Iterable[HumanRanking]) -> dict[str, tuple[str, ...]]:
+    """Return by sample the models that somebody ranked beside another one, in alphabetical order."""
+    models: dict[str, set[str]] = {}
+    for ranking in rankings:
+        if len(ranking.scores) > 1:
+            models.setdefault(ranking.sample, set()).update(ranking.scores)
+    return {sample: tuple(sorted(names)) for sample, names in models.items()}
+
 
 def chosen_methods(request: JudgingRequest) -> tuple[str, ...]:
     """Return the methods that are compared, in the order of the tables.
@@ -96,15 +235,234 @@ def chosen_methods(request: JudgingRequest) -> tuple[str, ...]:
     Raises:
         ConfigError: a method is not known or named twice, or scan is asked for without auxiliary responses.
     """
-    named = request.methods or tuple(one for one in METHODS if one != "scan" or request.auxiliary is not None)
-    for one in named:
-        if one not in METHODS:
-            raise ConfigError(f"--methods: there is no judging method {one!r}; there are {', '.join(METHODS)}")
-        if named.count(one) > 1:
-            raise ConfigError(f"--methods names {one} twice")
-    if "scan" in named and request.auxiliary is None:
+    names = request.methods
+    if not names:
+        names = tuple(method for method in METHODS if method != "scan" or request.auxiliary is not None)
+    for name in names:
+        if name not in METHODS:
+            raise ConfigError(f"--methods: there is no judging method {name!r}; there are {', '.join(METHODS)}")
+        if names.count(name) > 1:
+            raise ConfigError(f"--methods names {name} twice")
+    if "scan" in names and request.auxiliary is None:
         raise ConfigError(
             "scan draws its criteria from responses of models that are not judged: name a file of them with --auxiliary "
             "(JSON lines of id, model, response), or leave scan out of --methods"
         )
-    return tuple(one for one in METHODS if one in named)
+    return tuple(method for method in METHODS if method in names)
+
+
+async def accept(request: JudgingRequest, session: Session) -> Accepted[JudgingPlan]:
+    """Read and check everything that a comparison needs.
+
+    Raises:
+        InputError: data, files, configuration or options cannot be used.
+    """
+    methods = chosen_methods(request)
+    if not request.judges:
+        raise ConfigError("--judges names no judge")
+    session.models(request.judges, "--judges")
+    judges = tuple(map(session.judge, request.judges))
+    responses = response_texts(request.responses)
+    entries = await asyncio.to_thread(session.entries, request)
+    rankings = _rankings(request, entries, responses)
+    ranked = ranked_models(rankings.rankings)
+    if not ranked:
+        raise DataError(
+            f"{request.rankings}: nobody ranks two responses to one sample of {request.data}, so there is no pair to compare"
+        )
+    plan = JudgingPlan(
+        data=entries.hash,
+        limit=request.limit,
+        seed=request.seed,
+        judges=judges,
+        methods=methods,
+        auxiliary=_auxiliary_hash(request, methods, ranked),
+        responses=_hash(request.responses),
+        rankings=value_id(rankings),
+        orders=request.orders if "batch" in methods else 1,
+        repeats=request.repeats,
+        protocol=request.protocol,
+        show_image=request.show_image,
+        prompts=prompts_used(session.library, _prompt_names(methods, request.protocol, judges)),
+    )
+    sizes = {entry.place.sample_id: entry.size for entry in entries.known}
+    calls = [call for sample, models in ranked.items() for call in _calls(plan, sizes[sample], len(models))]
+    accepted = entries.accepted(plan, added_up(calls, len(ranked), items=count_items(plan, ranked)))
+    return Accepted(
+        plan=plan,
+        estimate=accepted.estimate,
+        places=accepted.places,
+        skipped=accepted.skipped,
+        first=accepted.first,
+        values=(rankings,),
+        notes={"without_rankings": sum(place.sample_id not in ranked for place in entries.places)},
+    )
+
+
+def resumable(session: Session, run: Run, plan: JudgingPlan, request: JudgingRequest) -> None:
+    """Check that the files of responses are those that the run was accepted with.
+
+    Raises:
+        DataError: one has changed.
+    """
+    check_unchanged(request.responses, plan.responses, run.id)
+    check_unchanged(auxiliary_of(plan, request), plan.auxiliary, run.id)
+
+
+def auxiliary_of(plan: JudgingPlan, request: JudgingRequest) -> tuple[Path, ...]:
+    """Return the file of auxiliary responses that a comparison draws on, if it does."""
+    return (request.auxiliary,) if plan.auxiliary and request.auxiliary is not None else ()
+
+
+def response_texts(paths: Sequence[Path]) -> ResponseTexts:
+    """Return the response of each model to each sample; nothing where no file is named.
+
+    Raises:
+        DataError: a file cannot be used, or a model has several responses to a sample, of which people ranked one.
+    """
+    texts: ResponseTexts = {}
+    responses = read_given(paths)
+    if responses is None:
+        return texts
+    for response in responses.given.values():
+        if response.repeat:
+            raise DataError(
+                f"{response.place}: {response.model} has several responses to sample {response.sample_id!r} (repeat "
+                f"{response.repeat}); keep the one that people ranked"
+            )
+        texts.setdefault(response.sample_id, {})[response.model] = response.text
+    return texts
+
+
+def _rankings(request: JudgingRequest, entries: Entries, responses: ResponseTexts) -> HumanRankings:
+    """Return what people said of the samples that are judged; with --limit, rankings of later samples are passed over."""
+    samples = {place.sample_id: responses.get(place.sample_id, {}) for place in entries.places}
+    models = {model for texts in samples.values() for model in texts}
+
+    def problems(ranking: GivenRanking) -> Iterator[str]:
+        if request.limit is None or ranking.sample_id in samples:
+            yield from unknown_in(ranking, samples, models, responses=files_text(request.responses))
+
+    rankings: list[HumanRanking] = []
+    for ranking in read_rankings(request.rankings, unknown=problems):
+        if ranking.sample_id in samples:
+            rankings.append(
+                HumanRanking(sample=ranking.sample_id, annotator=ranking.annotator, scores=dict(ranking.scores))
+            )
+    return HumanRankings(rankings=tuple(rankings))
+
+
+def _auxiliary_hash(
+    request: JudgingRequest, methods: tuple[str, ...], ranked: Mapping[str, tuple[str, ...]]
+) -> str | None:
+    """Return the hash of the auxiliary responses, checked to be of others than are judged, and enough of them."""
+    if request.auxiliary is None or "scan" not in methods:
+        return None
+    texts = response_texts([request.auxiliary])
+    judged = {model for models in ranked.values() for model in models}
+    both = sorted(judged & {model for by_model in texts.values() for model in by_model})
+    if both:
+        raise ConfigError(
+            f"--auxiliary: {', '.join(both)} {'is' if len(both) == 1 else 'are'} judged, too; scan draws its criteria from "
+            f"models that are never judged: take them out of {request.auxiliary}"
+        )
+    few = [sample for sample in ranked if len(texts.get(sample, {})) < FEWEST_AUXILIARY]
+    if few:
+        names = ", ".join(few[:MOST_NAMED]) + (", …" if len(few) > MOST_NAMED else "")
+        raise DataError(
+            f"{request.auxiliary}: {len(few)} of {len(ranked)} samples have fewer than {FEWEST_AUXILIARY} responses to compare "
+            f"({names}); add some, or leave scan out of --methods"
+        )
+    return _hash([request.auxiliary])
+
+
+def _hash(paths: Sequence[Path]) -> str:
+    responses = read_given(paths)
+    return "" if responses is None else responses.hash
+
+
+def _prompt_names(methods: tuple[str, ...], protocol: str, judges: tuple[ModelSpec, ...]) -> set[str]:
+    names = {"repair"}
+    for method in methods:
+        names |= {*PROMPTS.get(method, ())}
+    ours = protocol == "ours"
+    atomic = {"atom", "atom-no-weights"} & set(methods)
+    if atomic:
+        names |= {"solver", "equivalence"}
+        names |= {"criteria", "criteria_check"} if ours else {"criteria_published"}
+    if atomic or "atom-no-chain" in methods:
+        names.add("checkpoints" if ours else "checkpoints_published")
+    if any(map(takes_schema, judges)):
+        names.add("structured")
+    return names
+
+
+def _calls(plan: JudgingPlan, size: SampleSize, responses: int) -> Iterator[Asking]:
+    """Yield the calls of judges for one sample, at most."""
+    text = INSTRUCTION_TOKENS + size.text
+    judgements = responses * plan.repeats
+    for judge in plan.judges:
+        with_image = text + size.images_for(judge)
+        if "chain" in plan.bases:
+            yield Asking(judge, 2 if size.reference else 1, with_image + size.reference, CHAIN_TOKENS)
+            if size.reference:
+                yield Asking(judge, 2, text + 2 * size.reference, WORD_TOKENS)
+        if "criteria" in plan.bases:
+            yield Asking(judge, 2, with_image + CHAIN_TOKENS, CRITERIA_TOKENS)
+            if plan.protocol == "ours":
+                yield Asking(judge, 2, text + CHAIN_TOKENS + CRITERIA_TOKENS, CHECK_TOKENS)
+        if "chainless" in plan.bases:
+            yield Asking(judge, 2, with_image + size.reference, CRITERIA_TOKENS)
+        if "compared" in plan.bases:
+            yield Asking(judge, 1, with_image + 3 * RESPONSE_TOKENS, CRITERIA_TOKENS)
+        for method in plan.asking_methods:
+            if method == "batch":
+                yield Asking(judge, plan.orders, with_image + responses * RESPONSE_TOKENS, WORD_TOKENS)
+            elif method == "pointwise":
+                yield Asking(judge, judgements, with_image + RESPONSE_TOKENS, WORD_TOKENS)
+            elif method == "scan":
+                yield Asking(judge, judgements, with_image + CRITERIA_TOKENS + RESPONSE_TOKENS, SCORES_TOKENS)
+            else:
+                basis = CHAIN_TOKENS if method == "atom-no-decomposition" else CRITERIA_TOKENS
+                shown = with_image if plan.show_image else text
+                yield Asking(judge, judgements, shown + basis + RESPONSE_TOKENS, SCORES_TOKENS)
+
+
+def previews(plan: JudgingPlan, sample: Sample, library: PromptLibrary) -> Sequence[Rendered]:
+    """Return the prompts as they would be put to every judge, in the order in which they are asked."""
+    asks = (*_basis_asks(plan, sample), *_response_asks(plan, sample))
+    return [render(ask.prompt, ask.inputs, images=ask.images, count=ask.count, library=library) for ask in asks]
+
+
+def _basis_asks(plan: JudgingPlan, sample: Sample) -> Iterator[Ask[Any]]:  # of replies of several types
+    """Yield what is asked before a response is judged."""
+    published = plan.protocol == "published"
+    count = counted(PUBLISHED_COUNT if published else COUNT)
+    if "chain" in plan.bases:
+        yield write_chain(sample)
+        if sample.reference_text is not None:
+            yield judge_equivalence(sample, CHAIN.answer)
+    if "criteria" in plan.bases:
+        yield extract_criteria(sample, CHAIN, count=None if published else count)
+        if not published:
+            yield examine_criteria(sample, CHAIN, CRITERIA.criteria)
+    if "chainless" in plan.bases:
+        yield extract_without_chain(sample, count=count)
+    if "compared" in plan.bases:
+        yield compare_responses(sample, (RESPONSE, OTHER_RESPONSE))
+
+
+def _response_asks(plan: JudgingPlan, sample: Sample) -> Iterator[Ask[Any]]:
+    """Yield what is asked of a response, or of all to a sample."""
+    published = plan.protocol == "published"
+    for method in plan.asking_methods:
+        if method == "pointwise":
+            yield rate_response(sample, RESPONSE)
+        elif method == "batch":
+            yield rank_responses(sample, (RESPONSE, OTHER_RESPONSE))
+        elif method == "scan":
+            yield score_compared(sample, COMPARED, RESPONSE)
+        elif method == "atom-no-decomposition":
+            yield score_aspects(sample, CHAIN, RESPONSE, show_image=plan.show_image)
+        else:
+            yield score_checkpoints(sample, CRITERIA, RESPONSE, show_image=plan.show_image, published=published)

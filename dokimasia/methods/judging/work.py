@@ -17,27 +17,31 @@ from dokimasia.graphs.answering import AnswerState
 from dokimasia.graphs.context import Context
 from dokimasia.graphs.drive import GraphFile
 from dokimasia.graphs.evaluation import checkpoint_scoring, cognitive_replay
-from dokimasia.graphs.evaluation.final_answer import by_nobody
+from dokimasia.graphs.evaluation.checkpoint_scoring import by_nobody
 from dokimasia.graphs.judging import batch_ranking, criteria_making, response_judging
 from dokimasia.graphs.reasking import gathered
-from dokimasia.methods.judging.accepting import Texts, auxiliary_of, texts_of
-from dokimasia.methods.judging.request import JudgingPlan
-from dokimasia.methods.judging.units import (
+from dokimasia.methods.judging.request import (
     RESTS_ON,
     Basis,
+    JudgingPlan,
     JudgingUnit,
-    asked_methods,
-    bases_of,
+    auxiliary_of,
     basis_item,
     count_items,
     ranked_models,
+    response_texts,
     units_of,
 )
 from dokimasia.runs.work import Job, Stage, ending
 from dokimasia.storage.lookup import find_values
 from dokimasia.storage.results import ResultRow
 
-REPLAY, SCORING = cast("GraphFile", cognitive_replay), cast("GraphFile", checkpoint_scoring)
+BATCH_RANKING = cast("GraphFile", batch_ranking)
+COGNITIVE_REPLAY = cast("GraphFile", cognitive_replay)
+CRITERIA_MAKING = cast("GraphFile", criteria_making)
+RESPONSE_JUDGING = cast("GraphFile", response_judging)
+SCORING = cast("GraphFile", checkpoint_scoring)
+
 KINDS = {"atom": "", "atom-no-chain": "", "pointwise": "pointwise", "scan": "scan", "atom-no-decomposition": "aspects"}
 """By method, how responses are judged one at a time; empty: by checkpoint scoring."""
 
@@ -45,7 +49,7 @@ KINDS = {"atom": "", "atom-no-chain": "", "pointwise": "pointwise", "scan": "sca
 async def stages(job: Job[JudgingPlan]) -> AsyncIterator[Stage[Sample]]:
     """Yield the one stage: every judge judges the responses to every sample that people ranked, by every method."""
     work = await asyncio.to_thread(JudgingWork, job)
-    yield Stage(job.samples(), work.sample, items=work.items)
+    yield Stage(job.samples(), work.judge_sample, items=work.items)
 
 
 class JudgingWork:
@@ -54,40 +58,39 @@ class JudgingWork:
     def __init__(self, job: Job[JudgingPlan]) -> None:
         """Read the responses, and what people ranked."""
         self._job, self._plan = job, job.plan
+        self._store = job.context.store
         rankings = find_values(job.home, HumanRankings, [job.plan.rankings])[job.plan.rankings]
         self._ranked = ranked_models(rankings.rankings)
-        self._texts = texts_of(job.request.responses)
-        self._auxiliary: Texts = texts_of(auxiliary_of(job.plan, job.request))
+        self._texts = response_texts(job.request.responses)
+        self._auxiliary = response_texts(auxiliary_of(job.plan, job.request))
         self.items = count_items(job.plan, self._ranked)
 
-    async def sample(self, sample: Sample) -> None:
+    async def judge_sample(self, sample: Sample) -> None:
         """Do all judgements of the responses to one sample, the judges at once."""
         models = self._ranked.get(sample.id, ())
         if models:
             texts = {model: self._texts[sample.id][model] for model in models}
-            responses = await self._kept(sample, texts)
-            await gathered(self._judge(sample, spec.ref.name, responses) for spec in self._plan.judges)
+            responses = await self._store_responses(sample, texts)
+            await gathered(self._judge_by(spec.ref.name, sample, responses) for spec in self._plan.judges)
         self._job.progress.samples_done += 1
 
-    async def _kept(self, sample: Sample, texts: Mapping[str, str]) -> dict[str, str]:
+    async def _store_responses(self, sample: Sample, texts: Mapping[str, str]) -> dict[str, str]:
         """Put responses into the store and return their ids by model."""
-        store = self._job.context.store
-        return {
-            model: await store.put(Response(sample=sample.digest, model=model, text=text))
-            for model, text in texts.items()
-        }
+        ids: dict[str, str] = {}
+        for model, text in texts.items():
+            ids[model] = await self._store.put(Response(sample=sample.digest, model=model, text=text))
+        return ids
 
-    async def _judge(self, sample: Sample, judge: str, responses: Mapping[str, str]) -> None:
+    async def _judge_by(self, judge: str, sample: Sample, responses: Mapping[str, str]) -> None:
         context = replace(self._job.context, options=self._plan.options_of(judge))
         bases: dict[Basis, ResultRow] = {}
-        for basis in bases_of(self._plan):
-            bases[basis] = await self._basis(basis, sample, judge, context, bases)
-        for method in asked_methods(self._plan):
+        for basis in self._plan.bases:
+            bases[basis] = await self._basis_row(basis, sample, judge, context, bases)
+        for method in self._plan.asking_methods:
             units = units_of(self._plan, method, judge, sample.id, responses)
-            do = partial(self._judged, sample, method, responses, bases, context)
-            await self._job.in_parts(units, do)
+            await self._job.in_parts(units, partial(self._judge_units, sample, method, responses, bases, context))
 
-    async def _judged(
+    async def _judge_units(
         self,
         sample: Sample,
         method: str,
@@ -97,138 +100,154 @@ class JudgingWork:
         units: list[JudgingUnit],
     ) -> None:
         """Do some judgements of one judge by one method that have no result yet, and commit what comes of them."""
-        left = [unit for unit in units if self._job.finished(unit.name) is None]
-        rests = next((bases[one] for one in RESTS_ON[method] if bases[one].outcome == "failed"), None)
-        if rests is not None:
-            await self._job.finish(*(self._unjudged(sample, unit, rests, responses) for unit in left))
-            return
-        left.sort(key=lambda unit: self._job.attempt(unit.name))
-        for attempt, several in groupby(left, key=lambda unit: self._job.attempt(unit.name)):
-            at = context.at_attempt(attempt) if attempt else context
-            if method == "batch":
-                for unit in several:
-                    await self._job.finish(await self._batch(sample, unit, responses, at))
-            else:
-                by = bases[RESTS_ON[method][-1]] if RESTS_ON[method] else None
-                await self._job.finish(*await self._each(sample, method, list(several), responses, by, at))
 
-    async def _basis(
-        self, basis: Basis, sample: Sample, judge: str, context: Context, made: Mapping[Basis, ResultRow]
+        def attempt_of(unit: JudgingUnit) -> int:
+            return self._job.attempt(unit.name)
+
+        unfinished = [unit for unit in units if self._job.finished(unit.name) is None]
+        rests_on = [bases[basis] for basis in RESTS_ON[method]]
+        failed = next((row for row in rests_on if row.outcome == "failed"), None)
+        if failed is not None:
+            await self._job.finish(*(self._unjudged(sample, unit, failed, responses) for unit in unfinished))
+            return
+        for attempt, group in groupby(sorted(unfinished, key=attempt_of), key=attempt_of):
+            at_attempt = context.at_attempt(attempt) if attempt else context
+            if method == "batch":
+                for unit in group:
+                    await self._job.finish(await self._rank_batch(sample, unit, responses, at_attempt))
+            else:
+                basis = rests_on[-1] if rests_on else None
+                rows = await self._judge_responses(sample, method, list(group), responses, basis, at_attempt)
+                await self._job.finish(*rows)
+
+    async def _basis_row(
+        self, basis: Basis, sample: Sample, judge: str, context: Context, bases: Mapping[Basis, ResultRow]
     ) -> ResultRow:
-        """Return the row of what judgements rest on, making it where it is not there."""
+        """Return the row of what judgements rest on, making it where it is not there; `bases` are made already."""
         name = basis_item(basis, judge, sample.id)
         row = self._job.finished(name)
         if row is not None:
             return row
-        chain = made.get("chain")
+        chain = bases.get("chain")
         if basis == "criteria" and chain is not None and chain.outcome == "failed":
-            row = self._basis_row(sample, name, outcome="failed", failure=chain.failure, reason=chain.reason)
+            row = self._new_basis_row(sample, name, outcome="failed", failure=chain.failure, reason=chain.reason)
         elif basis in ("chain", "criteria"):
-            row = await self._replayed(basis, sample, name, context, chain)
+            row = await self._replay(basis, sample, name, context, chain)
         else:
-            attempt = self._job.attempt(name)
-            inputs: dict[str, Any] = {"sample": value_id(sample)}
-            if basis == "compared":
-                inputs["auxiliary"] = list((await self._kept(sample, self._auxiliary[sample.id])).values())
-            at = context.at_attempt(attempt) if attempt else context
-            state = await self._job.walk(cast("GraphFile", criteria_making), inputs, name, context=at)
-            values = {"value_ids": (state["result"],)} if state.get("result") else {}
-            row = self._basis_row(sample, name, calls=tuple(state.get("calls", ())), **values, **ending(state))
+            row = await self._make_criteria(basis, sample, name, context)
         await self._job.finish(row)
         return row
 
-    async def _replayed(
+    async def _make_criteria(self, basis: Basis, sample: Sample, name: str, context: Context) -> ResultRow:
+        """Return the row of criteria that rest on no chain: from auxiliary responses, or from the question alone."""
+        inputs: dict[str, Any] = {"sample": value_id(sample)}
+        if basis == "compared":
+            inputs["auxiliary"] = list((await self._store_responses(sample, self._auxiliary[sample.id])).values())
+        attempt = self._job.attempt(name)
+        at_attempt = context.at_attempt(attempt) if attempt else context
+        state = await self._job.walk(CRITERIA_MAKING, inputs, name, context=at_attempt)
+        values = {"value_ids": (state["result"],)} if state.get("result") else {}
+        return self._new_basis_row(sample, name, calls=tuple(state.get("calls", ())), **values, **ending(state))
+
+    async def _replay(
         self, basis: Basis, sample: Sample, name: str, context: Context, chain: ResultRow | None
     ) -> ResultRow:
         """Return the row of a chain, or of the criteria drawn from it: cognitive replay as an evaluation walks it."""
         inputs: dict[str, Any] = {"sample": value_id(sample)}
-        if attempt := self._job.attempt(name):
+        attempt = self._job.attempt(name)
+        if attempt:
             inputs["attempt"] = attempt
         if chain is None:
             inputs["chain_only"] = True
         else:
             inputs |= {"chain": chain.chain_id, "agreed": "before"}
-        state = await self._job.walk(REPLAY, inputs, name, context=context)
-        store = self._job.context.store
-        ended: dict[str, Any] = {"outcome": "made"}
+        state = await self._job.walk(COGNITIVE_REPLAY, inputs, name, context=context)
+        fields: dict[str, Any] = {"outcome": "made"}
         if state.get("failed"):
-            failed = await store.get(Failed, state["why"])
-            ended = {"outcome": "failed", "failure": failed.kind, "reason": failed.reason}
+            failed = await self._store.get(Failed, state["why"])
+            fields = {"outcome": "failed", "failure": failed.kind, "reason": failed.reason}
         elif basis == "criteria":
-            ended["criteria_id"] = state["criteria"]
-        drawing = (await store.get(CallKeys, state["drawing"])).calls if state.get("drawing") else ()
-        calls = (*state.get("calls", ()), *drawing)
-        return self._basis_row(sample, name, chain_id=state.get("chain") or None, calls=calls, **ended)
+            fields["criteria_id"] = state["criteria"]
+        calls = tuple(state.get("calls", ()))
+        if state.get("drawing"):
+            calls += (await self._store.get(CallKeys, state["drawing"])).calls
+        return self._new_basis_row(sample, name, chain_id=state.get("chain") or None, calls=calls, **fields)
 
-    async def _batch(
+    def _new_basis_row(self, sample: Sample, name: str, **fields: Any) -> ResultRow:
+        fields.pop("score", None)
+        return self._job.row(sample, name, kind="basis", **fields)
+
+    async def _rank_batch(
         self, sample: Sample, unit: JudgingUnit, responses: Mapping[str, str], context: Context
     ) -> ResultRow:
         ids = list(responses.values())
         orders = drawn_orders(len(ids), self._plan.orders, seed=[self._plan.seed, int(sample.digest[:12], 16)])
-        inputs = {"sample": value_id(sample), "responses": [ids[place] for place in orders[unit.draw]]}
-        state = await self._job.walk(cast("GraphFile", batch_ranking), inputs, unit.name, context=context)
+        inputs = {"sample": value_id(sample), "responses": [ids[position] for position in orders[unit.draw]]}
+        state = await self._job.walk(BATCH_RANKING, inputs, unit.name, context=context)
         values = {"value_ids": (state["result"],)} if state.get("result") else {}
         calls = tuple(state.get("calls", ()))
         return self._job.row(sample, unit.name, repeat=unit.draw, calls=calls, **values, **ending(state))
 
-    async def _each(
+    async def _judge_responses(
         self,
         sample: Sample,
         method: str,
         units: Sequence[JudgingUnit],
         responses: Mapping[str, str],
-        by: ResultRow | None,
+        basis: ResultRow | None,
         context: Context,
     ) -> list[ResultRow]:
         """Judge responses one at a time, all in one walk, and return their rows."""
-        basis = "" if by is None else by.criteria_id or by.chain_id or by.value_ids[0]
-        items: list[AnswerState] = [
-            {"model": unit.model, "arm": "", "repeat": unit.draw, "response": responses[unit.model]} for unit in units
-        ]
+        basis_id = "" if basis is None else basis.criteria_id or basis.chain_id or basis.value_ids[0]
+        items: list[AnswerState] = []
+        for unit in units:
+            items.append({"model": unit.model, "arm": "", "repeat": unit.draw, "response": responses[unit.model]})
         name = f"{method}/{context.options.judge}/{sample.id}/{digest('items', [items, context.attempt])[:8]}"
         inputs: dict[str, Any] = {"sample": value_id(sample)}
+        criteria = ""
         if KINDS[method]:
-            inputs |= {"how": KINDS[method], "basis": basis, "items": items}
-            state = await self._job.walk(cast("GraphFile", response_judging), inputs, name, context=context)
+            inputs |= {"how": KINDS[method], "basis": basis_id, "items": items}
+            state = await self._job.walk(RESPONSE_JUDGING, inputs, name, context=context)
         else:
-            inputs |= {"criteria": basis, "items": [await self._undecided(item) for item in items]}
+            criteria = basis_id
+            inputs |= {"criteria": criteria, "items": [await self._undecided(item) for item in items]}
             state = await self._job.walk(SCORING, inputs, name, context=context)
-        ended = zip(units, state["items"], strict=True)
-        return [await self._row(sample, unit, one, basis if not KINDS[method] else "") for unit, one in ended]
+        finished = zip(units, state["items"], strict=True)
+        return [await self._row(sample, unit, item, criteria) for unit, item in finished]
 
     async def _undecided(self, item: AnswerState) -> AnswerState:
         """Return an item of which nobody asks whether its final answer is right: no ranking rests on that."""
-        store = self._job.context.store
-        response = await store.get(Response, item["response"])
-        return {**item, "final": await store.put(by_nobody(response, item["response"]))}
+        response = await self._store.get(Response, item["response"])
+        return {**item, "final": await self._store.put(by_nobody(response, item["response"]))}
 
-    async def _row(self, sample: Sample, unit: JudgingUnit, ended: AnswerState, criteria: str) -> ResultRow:
-        judgement = ended.get("judgement")
+    async def _row(self, sample: Sample, unit: JudgingUnit, item: AnswerState, criteria: str) -> ResultRow:
+        judgement = item.get("judgement")
         fields: dict[str, Any] = {}
-        if judgement and not ended.get("failed"):
+        if judgement and not item.get("failed"):
             fields["value_ids"] = (judgement,)
             if criteria:
-                score = (await self._job.context.store.get(CheckpointScores, judgement)).score
-                ended = {**ended, "score": score}
+                item = {**item, "score": (await self._store.get(CheckpointScores, judgement)).score}
         return self._job.row(
             sample,
             unit.name,
             model=unit.model,
             repeat=unit.draw,
-            response_id=ended.get("response") or None,
+            response_id=item.get("response") or None,
             criteria_id=criteria or None,
-            calls=tuple(ended.get("calls", ())),
+            calls=tuple(item.get("calls", ())),
             **fields,
-            **ending(ended),
+            **ending(item),
         )
 
-    def _unjudged(self, sample: Sample, unit: JudgingUnit, rests: ResultRow, responses: Mapping[str, str]) -> ResultRow:
+    def _unjudged(self, sample: Sample, unit: JudgingUnit, basis: ResultRow, responses: Mapping[str, str]) -> ResultRow:
         """Return the row of a judgement that could not be made for want of what it rests on."""
-        reason = f"nothing to judge by: {rests.reason}"[:500]
-        response = responses.get(unit.model)
-        failed: dict[str, Any] = {"outcome": "failed", "failure": rests.failure, "reason": reason}
-        return self._job.row(sample, unit.name, model=unit.model, repeat=unit.draw, response_id=response, **failed)
-
-    def _basis_row(self, sample: Sample, name: str, **fields: Any) -> ResultRow:
-        fields.pop("score", None)
-        return self._job.row(sample, name, kind="basis", **fields)
+        return self._job.row(
+            sample,
+            unit.name,
+            model=unit.model,
+            repeat=unit.draw,
+            response_id=responses.get(unit.model),
+            outcome="failed",
+            failure=basis.failure,
+            reason=f"nothing to judge by: {basis.reason}"[:500],
+        )

@@ -2,16 +2,23 @@
 
 from collections.abc import Iterable, Mapping
 from functools import partial
-from typing import Any
 
 from dokimasia.graphs.versions import versions_of
-from dokimasia.methods.modes.accepting import accept
-from dokimasia.methods.modes.coded import Coded, CodedAtom, coded_of, latest_modes, modes_of
-from dokimasia.methods.modes.counting import NO_MODE, Contrast, contrasts, of_answers
-from dokimasia.methods.modes.examples import chosen, examples_by_mode
+from dokimasia.methods.modes.coded import Coded, CodedAtom, chosen, coded_of, latest_modes, modes_of
+from dokimasia.methods.modes.figures import (
+    COLUMNS,
+    NO_MODE,
+    ModesFigures,
+    cells,
+    contrasts,
+    examples_by_mode,
+    items,
+    modes_figures,
+    of_answers,
+)
+from dokimasia.methods.modes.figures import ContrastFigures as Contrast
 from dokimasia.methods.modes.files import read_modes, write_modes
-from dokimasia.methods.modes.request import NAME, ModesPlan, ModesRequest
-from dokimasia.methods.modes.results import COLUMNS, cells, items, modes_figures
+from dokimasia.methods.modes.request import NAME, ModesPlan, ModesRequest, accept
 from dokimasia.runs.lifecycle import run as run_method
 from dokimasia.runs.method import Addition, Method, SampleGroup, later, lazily
 from dokimasia.storage.home import Home
@@ -20,33 +27,35 @@ from dokimasia.storage.runs import Run
 
 def _after(home: Home, run: Run, request: ModesRequest) -> Iterable[str]:
     """Write the modes, where a file was named for them and there are any."""
-    if request.export is not None:
-        modes = modes_of(home, run)
-        yield (
-            f"there are no modes: nothing was written to {request.export}"
-            if modes is None
-            else write_modes(modes, request.export)
-        )
+    if request.export is None:
+        return
+    modes = modes_of(home, run)
+    if modes is None:
+        yield f"there are no modes: nothing was written to {request.export}"
+    else:
+        yield write_modes(modes, request.export)
 
 
-def _of_evaluation(home: Home, run: Run) -> dict[str, Any] | None:
-    found = latest_modes(home, run.id)
-    return None if found is None else modes_figures(home, found)
+def _of_evaluation(home: Home, run: Run) -> ModesFigures | None:
+    analysis = latest_modes(home, run.id)
+    return None if analysis is None else modes_figures(home, analysis)
 
 
 def modes_by_answer(home: Home, run: Run) -> Mapping[str, SampleGroup]:
     """Return the failure modes of an analysis, or of the newest one of an evaluation, each with the answers that show it."""
-    found = run if run.method == NAME else latest_modes(home, run.id)
-    if found is None:
+    analysis = run if run.method == NAME else latest_modes(home, run.id)
+    if analysis is None:
         return {}
-    coded = coded_of(home, found)
-    shown: dict[str, set[tuple[str, str]]] = {}
-    for one in coded.atoms:
-        if one.mode is not None:
-            shown.setdefault(one.mode, set()).add((one.answer.sample_id, one.answer.model))
-    return {
-        mode.name: SampleGroup(mode.name, 0, frozenset(shown[mode.name])) for mode in coded.modes if mode.name in shown
-    }
+    coded = coded_of(home, analysis)
+    answers: dict[str, set[tuple[str, str]]] = {}
+    for atom in coded.atoms:
+        if atom.mode is not None:
+            answers.setdefault(atom.mode, set()).add((atom.answer.sample_id, atom.answer.model))
+    groups: dict[str, SampleGroup] = {}
+    for mode in coded.modes:
+        if mode.name in answers:
+            groups[mode.name] = SampleGroup(mode.name, 0, frozenset(answers[mode.name]))
+    return groups
 
 
 METHOD: Method[ModesRequest, ModesPlan] = Method(
@@ -56,11 +65,11 @@ METHOD: Method[ModesRequest, ModesPlan] = Method(
     plan=ModesPlan,
     accept=accept,
     stages=lazily("dokimasia.methods.modes.work", "stages"),
-    drawing=later("dokimasia.methods.modes.blocks", "DRAWING"),
+    drawing=later("dokimasia.methods.modes.report", "DRAWING"),
     report=lazily("dokimasia.methods.modes.report", "with_samples"),
-    adds=Addition(_of_evaluation, later("dokimasia.methods.modes.blocks", "section"), "failure mode", modes_by_answer),
+    adds=Addition(_of_evaluation, later("dokimasia.methods.modes.report", "section"), "failure mode", modes_by_answer),
     figures=modes_figures,
-    shape=later("dokimasia.methods.modes.shape", "ModesFigures"),
+    shape=lambda: ModesFigures,
     graphs=versions_of("mode_coding", "mode_making"),
     after=_after,
     items=items,

@@ -1,4 +1,4 @@
-"""What was coded, atom by atom: the mode that was seen in each, whose answer it is of, and what the evaluation had made of it."""
+"""Coded atoms: the mode that was seen in each, whose answer it is of, what the evaluation made of it, and examples."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -7,6 +7,7 @@ from typing import NamedTuple
 from dokimasia.algorithms.modes import second_sample
 from dokimasia.domain.criterion import CriteriaSet, Criterion
 from dokimasia.domain.failure_modes import AnswerAtoms, Coding, Mode, ModeList, ModeSplit, NoteBook
+from dokimasia.domain.identity import unit_interval
 from dokimasia.domain.judgement import Answered
 from dokimasia.methods.modes.request import NAME, ModesPlan
 from dokimasia.methods.tree import find_tree_of_run, load_stored, mapping_of
@@ -17,18 +18,21 @@ from dokimasia.storage.runs import Run, get_run, list_runs
 from dokimasia.storage.trees.lookup import criterion_key
 
 BOOK = "making"
-"""The one walk in which modes are made, and the kind of its row."""
+"""The item in which modes are made, and the kind of its row."""
 
 SECOND = "second coding"
 """The kind of the rows of atoms that were coded again."""
 
+EXAMPLES = 2
+"""Examples of a mode for each model."""
+
 
 class CodedAtom(NamedTuple):
-    """One atom that was to be coded.
+    """An atom that was to be coded.
 
-    `failed` says that the evaluation's judge found it failed (else met), `coding` what the coder said, None where `failure`
-    says why there is nothing; `second` is the second coder's word, where he was asked and answered; `asked_twice` that he was.
-    `leaf` is the criterion's, empty without a tree.
+    `failed` says that the evaluation's judge scored it as failed (else met), `coding` what the coder saw, None where
+    `failure` says why there is nothing; `second` is what the second coder saw, where one was asked (`asked_twice`) and
+    answered. `leaf` is the criterion's, empty without a tree.
     """
 
     answer: AnswerAtoms
@@ -59,7 +63,7 @@ class CodedAtom(NamedTuple):
 
 @dataclass(frozen=True)
 class Coded:
-    """An analysis as far as it has come: its modes in order, how they were made (None: given), every atom and its criteria."""
+    """An analysis at its present state: its modes in order, how they were made (None: given), every atom and its criteria."""
 
     run: Run
     plan: ModesPlan
@@ -69,18 +73,18 @@ class Coded:
     atoms: Sequence[CodedAtom]
     criteria: Mapping[str, CriteriaSet]
 
-    def criterion(self, one: CodedAtom) -> Criterion:
-        """Return the point that an atom is about."""
-        return self.criteria[one.answer.criteria].criteria[one.number - 1]
+    def criterion(self, atom: CodedAtom) -> Criterion:
+        """Return the criterion of an atom."""
+        return self.criteria[atom.answer.criteria].criteria[atom.number - 1]
 
     def among(self, samples: Collection[str]) -> "Coded":
-        """Return what of it rests on some samples alone."""
-        return replace(self, atoms=[one for one in self.atoms if one.answer.sample_id in samples])
+        """Return the part that rests on some samples alone."""
+        return replace(self, atoms=[atom for atom in self.atoms if atom.answer.sample_id in samples])
 
     @property
     def models(self) -> list[str]:
         """Whose answers were read, in alphabetical order."""
-        return sorted({*self.drawn.failed, *(one.answer.model for one in self.atoms)})
+        return sorted({*self.drawn.failed, *(atom.answer.model for atom in self.atoms)})
 
 
 def plan_of(run: Run) -> ModesPlan:
@@ -100,9 +104,11 @@ def item_of(kind: str, answer: AnswerAtoms, number: int) -> str:
 
 def list_id(home: Home, run: Run) -> str | None:
     """Return the id of the modes that atoms are put under; None while there are none."""
-    given = plan_of(run).given
-    row = None if given else get_result(home, run.id, BOOK)
-    return given or (row.value_ids[0] if row is not None and row.value_ids else None)
+    plan = plan_of(run)
+    if plan.given:
+        return plan.given
+    row = get_result(home, run.id, BOOK)
+    return row.value_ids[0] if row is not None and row.value_ids else None
 
 
 def modes_of(home: Home, run: Run) -> ModeList | None:
@@ -114,41 +120,41 @@ def modes_of(home: Home, run: Run) -> ModeList | None:
 def book_of(home: Home, run: Run) -> NoteBook | None:
     """Return how the modes were made; None where they were given, or are not made."""
     row = get_result(home, run.id, BOOK)
-    return (
-        find_values(home, NoteBook, [row.value_ids[1]])[row.value_ids[1]] if row is not None and row.value_ids else None
-    )
+    if row is None or not row.value_ids:
+        return None
+    id = row.value_ids[1]
+    return find_values(home, NoteBook, [id])[id]
 
 
 def coded_of(home: Home, run: Run) -> Coded:
-    """Return what an analysis has come to, atom by atom, in the order of the evaluation; atoms without a row are left out."""
+    """Return the atoms of an analysis in the order of the evaluation; atoms without a row are left out."""
     plan, modes = plan_of(run), modes_of(home, run)
-    drawn, rows = drawn_of(home, plan), {row.item: row for row in results(home, run.id)}
+    split, rows = drawn_of(home, plan), {row.item: row for row in results(home, run.id)}
     codings = find_values(home, Coding, [id for row in rows.values() if row.kind != BOOK for id in row.value_ids])
-    twice = {one.key for one in second_sample(drawn.counting, seed=plan.seed)}
+    coding_of = {item: codings[row.value_ids[0]] for item, row in rows.items() if row.kind != BOOK and row.value_ids}
+    twice = {answer.key for answer in second_sample(split.counting, seed=plan.seed)}
     stored = find_tree_of_run(home, get_run(home, plan.source))
     leaf_of = {} if stored is None else mapping_of(load_stored(home, stored).tree)
     atoms: list[CodedAtom] = []
-    for answer in drawn.counting:
+    for answer in split.counting:
         for number in answer.numbers:
-            row = rows.get(item_of(NAME, answer, number))
-            if row is None:
-                continue
-            again = rows.get(item_of(SECOND, answer, number))
-            atoms.append(
-                CodedAtom(
-                    answer=answer,
-                    number=number,
-                    failed=number in answer.failed,
-                    coding=codings[row.value_ids[0]] if row.value_ids else None,
-                    failure=row.failure,
-                    reason=row.reason or "",
-                    second=codings[again.value_ids[0]] if again is not None and again.value_ids else None,
-                    asked_twice=answer.key in twice,
-                    leaf=leaf_of.get(criterion_key(answer.criteria, number)) or "",
+            item = item_of(NAME, answer, number)
+            if item in rows:
+                atoms.append(
+                    CodedAtom(
+                        answer=answer,
+                        number=number,
+                        failed=number in answer.failed,
+                        coding=coding_of.get(item),
+                        failure=rows[item].failure,
+                        reason=rows[item].reason or "",
+                        second=coding_of.get(item_of(SECOND, answer, number)),
+                        asked_twice=answer.key in twice,
+                        leaf=leaf_of.get(criterion_key(answer.criteria, number)) or "",
+                    )
                 )
-            )
-    criteria = find_values(home, CriteriaSet, (one.answer.criteria for one in atoms))
-    return Coded(run, plan, drawn, modes.modes if modes else (), book_of(home, run), atoms, criteria)
+    criteria = find_values(home, CriteriaSet, (atom.answer.criteria for atom in atoms))
+    return Coded(run, plan, split, modes.modes if modes else (), book_of(home, run), atoms, criteria)
 
 
 def latest_modes(home: Home, source: str) -> Run | None:
@@ -157,3 +163,27 @@ def latest_modes(home: Home, source: str) -> Run | None:
         if run.method == NAME and run.status == "done" and plan_of(run).source == source:
             return run
     return None
+
+
+def chosen(atoms: Sequence[CodedAtom], modes: Sequence[str], models: Sequence[str], *, seed: int) -> list[CodedAtom]:
+    """Return for each mode and model two failed atoms in which it was seen, of two samples where there are two.
+
+    Atoms in which a second coder saw the same come first, else a draw decides.
+    """
+    examples: list[CodedAtom] = []
+    for mode in modes:
+        for model in models:
+            seen = [atom for atom in atoms if atom.failed and atom.mode == mode and atom.answer.model == model]
+            seen.sort(
+                key=lambda atom: (
+                    atom.second is None or atom.second.mode != atom.mode,
+                    unit_interval("example", seed, atom.answer.key, atom.number),
+                )
+            )
+            by_sample: dict[str, CodedAtom] = {}
+            for atom in seen:
+                by_sample.setdefault(atom.answer.sample_id, atom)
+            first = list(by_sample.values())
+            others = [atom for atom in seen if atom not in first]
+            examples += [*first, *others][:EXAMPLES]
+    return examples

@@ -29,17 +29,17 @@ def write_modes(modes: ModeList, path: Path) -> str:
     Raises:
         InputError: the file's name ends otherwise, or it cannot be written.
     """
-    whole = {
+    content = {
         "format": FORMAT,
-        "modes": [one.model_dump(mode="json", include=set(_FIELDS)) for one in modes.modes],
+        "modes": [mode.model_dump(mode="json", include=set(_FIELDS)) for mode in modes.modes],
         "made_on": list(modes.made_on),
     }
     if _ending(path) == ".json":
-        body = orjson.dumps(whole, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
+        body = orjson.dumps(content, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
     else:
         import yaml
 
-        body = (_HEADING + yaml.safe_dump(whole, sort_keys=False, allow_unicode=True, width=110)).encode()
+        body = (_HEADING + yaml.safe_dump(content, sort_keys=False, allow_unicode=True, width=110)).encode()
     write_whole(path, body)
     return f"wrote {several(len(modes.modes), 'mode')} to {path}"
 
@@ -50,36 +50,38 @@ def read_modes(path: Path) -> ModeList:
     Raises:
         InputError: it cannot be read, or is no such file; all that is wrong is named, by the mode's number and name.
     """
-    whole = _loaded(path)
-    if not isinstance(whole, dict) or whole.get("format") != FORMAT:
+    content = _load(path)
+    if not isinstance(content, dict) or content.get("format") != FORMAT:
         raise DataError(f"{path}: no list of failure modes: its field 'format' is not '{FORMAT}' (--export writes one)")
-    listed: Any = whole.get("modes")
-    if not isinstance(listed, list) or not listed:
+    rows: Any = content.get("modes")
+    if not isinstance(rows, list) or not rows:
         raise DataError(f"{path}: 'modes' is to be a list of at least one mode, each with {', '.join(_FIELDS[:3])}")
-    if len(listed) > MOST_MODES:
-        raise DataError(f"{path}: {len(listed)} modes are more than a coder can tell apart; at most {MOST_MODES}")
-    marks: Any = whole.get("made_on") or []
-    problems = [f"unknown field {name!r}" for name in sorted(map(str, whole.keys() - {"format", "modes", "made_on"}))]
+    if len(rows) > MOST_MODES:
+        raise DataError(f"{path}: {len(rows)} modes are more than a coder can tell apart; at most {MOST_MODES}")
+    unknown = sorted(map(str, content.keys() - {"format", "modes", "made_on"}))
+    problems = [f"unknown field {name!r}" for name in unknown]
+    marks: Any = content.get("made_on") or []
     if not isinstance(marks, list) or not all(isinstance(mark, str) for mark in marks):
         problems.append("'made_on' is to be a list of texts, as it was written")
     modes: list[Mode] = []
-    for number, row in enumerate(listed, start=1):
-        named = f"mode {number}" + (f" ({row['name']!r})" if isinstance(row, dict) and "name" in row else "")
-        problems += [f"{named}: {problem}" for problem in _wrong(row, modes)]
+    for number, row in enumerate(rows, start=1):
+        name = f"mode {number}"
+        if isinstance(row, dict) and "name" in row:
+            name += f" ({row['name']!r})"
+        problems += [f"{name}: {problem}" for problem in _read_mode(row, modes)]
     if problems:
-        raise DataError("\n".join(f"{path}: {one}" for one in problems))
+        raise DataError("\n".join(f"{path}: {problem}" for problem in problems))
     return ModeList(modes=tuple(modes), made_on=tuple(marks))
 
 
-def _wrong(row: Any, modes: list[Mode]) -> Iterator[str]:
-    """Yield what is wrong with a mode, or take it in."""
+def _read_mode(row: Any, modes: list[Mode]) -> Iterator[str]:
+    """Yield what is wrong with a mode, and append it to the list if it can be read."""
     if not isinstance(row, dict):
         yield f"is to have the fields {', '.join(_FIELDS[:3])}"
         return
+    fields = {name: " ".join(value.split()) if isinstance(value, str) else value for name, value in row.items()}
     try:
-        mode = Mode.model_validate(
-            {name: " ".join(one.split()) if isinstance(one, str) else one for name, one in row.items()}
-        )
+        mode = Mode.model_validate(fields)
     except ValidationError as error:
         for fault in error.errors():
             field = ".".join(map(str, fault["loc"]))
@@ -87,12 +89,12 @@ def _wrong(row: Any, modes: list[Mode]) -> Iterator[str]:
         return
     if mode.name.casefold() == "none":
         yield "name: 'none' is what coders say where no mode is seen"
-    if mode.name.casefold() in {one.name.casefold() for one in modes}:
+    if mode.name.casefold() in {other.name.casefold() for other in modes}:
         yield "name: another mode is called so already"
     modes.append(mode)
 
 
-def _loaded(path: Path) -> Any:
+def _load(path: Path) -> Any:
     ending = _ending(path)
     try:
         if path.stat().st_size > MOST_BYTES:

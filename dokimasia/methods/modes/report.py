@@ -1,35 +1,317 @@
-"""What the page of an analysis shows beside its figures: the samples that its examples are of, with their answers."""
+"""The report of failure modes: what they are, how often they are seen and where, how sure that is, and examples of each."""
 
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
 from dokimasia.domain.judgement import Response
 from dokimasia.methods.modes.coded import coded_of
-from dokimasia.report.data import ReportData
+from dokimasia.methods.modes.figures import (
+    NO_MODE,
+    CoderAgreement,
+    ContrastFigures,
+    Example,
+    Making,
+    ModeFigures,
+    ModeRate,
+    ModesFigures,
+)
+from dokimasia.report import figures
+from dokimasia.report.blocks import (
+    Block,
+    Bullets,
+    Cell,
+    Column,
+    Facts,
+    Fold,
+    Image,
+    Paragraph,
+    Section,
+    Span,
+    Table,
+    Texts,
+)
+from dokimasia.report.data import Cut, Drawing, ReportData, Views
+from dokimasia.report.fields import Share, TableRow
+from dokimasia.report.figures import several
+from dokimasia.report.sections import provenance
+from dokimasia.report.tables import TableColumn, column, computed, table
 from dokimasia.runs.reading.reporting import chosen, pictures_of
 from dokimasia.storage.excerpts import samples_of
 from dokimasia.storage.home import Home
 from dokimasia.storage.lookup import find_values
 from dokimasia.storage.runs import Run
 
+MOST_LEAVES = 40
+MOST_TEXT = 1_500
+Links = Mapping[str, str]
+"""Where on the page the samples are, by their names."""
+
+
+def own_section(data: ReportData) -> Section:
+    """Return the modes of an analysis, on its own page; examples lead to the samples that this shows."""
+    names = [view["sample"]["id"] for view in data.samples if "answers" in view]
+    links = {name: f"#{_anchor(name)}" for name in names}
+    return Section("modes", "Failure modes", list(_blocks(data.figures_as(ModesFigures), links)))
+
+
+def section(data: ReportData) -> Section | None:
+    """Return the modes of an evaluation's failures, on its page; examples lead to its samples. None without any."""
+    analysis = data.addition("modes")
+    if analysis is None:
+        return None
+    links = {view["sample"]["id"]: f"#s-{number}" for number, view in enumerate(data.samples, start=1)}
+    return Section("modes", "Failure modes", list(_blocks(ModesFigures.model_validate(analysis), links)))
+
+
+def samples(data: ReportData) -> Section | None:
+    """Return the samples that examples are of, each with its picture and the answers; None where none is shown."""
+    folds: list[Block] = []
+    for view in data.samples:
+        if "answers" in view:
+            name = view["sample"]["id"]
+            folds.append(Fold(name, tuple(_sample_blocks(view, data)), _anchor(name)))
+    return Section("samples", "Samples of the examples", folds, only="page") if folds else None
+
+
+def sample(views: Views, cut: Cut) -> Iterator[Block]:
+    """Yield the atoms of one sample: what was asked of each, and what coders saw."""
+    titles = ("model", "", "criterion", "group", "mode", "words of the answer", "second coder")
+    rows: list[list[Cell]] = []
+    for view in views:
+        mode: Cell = view["mode"] or Span(f"{view['failure']}: {view['reason'] or ''}", "bad")
+        atom = [Span(view["model"], "strong"), str(view["criterion"]), cut(view["question"]), view["group"]]
+        rows.append([*atom, mode, cut(view["quote"] or ""), view["second"] or ""])
+    columns = [Column(title, numeric=False) for title in titles]
+    yield Table(columns, rows, "Atoms of the sample and what was seen in them")
+
+
+def _blocks(analysis: ModesFigures, links: Links) -> Iterator[Block]:
+    failed, met = analysis.atoms.failed, analysis.atoms.met
+    yield Paragraph(
+        f"{len(analysis.modes)} failure modes, counted on {failed.n_scored:,} of {failed.there:,} "
+        f"failed atoms and {met.n_scored:,} that were met, by {analysis.judge}, who knew neither scores nor models.",
+        "lead",
+    )
+    for note in analysis.notes:
+        yield Paragraph(note, "warning")
+    if analysis.making is not None:
+        yield from _making(analysis.making)
+    elif analysis.given:
+        yield Paragraph("The modes were taken from a file; images that they were made on are not counted.", "note")
+    if analysis.agreement.n:
+        yield _agreement(analysis)
+    if not analysis.modes:
+        return
+    yield _overall(analysis)
+    yield _failures(analysis)
+    if len(analysis.models) > 1:
+        yield _by_model(analysis)
+        yield _contrasts(analysis)
+    leaves = _by_leaf(analysis)
+    if leaves is not None:
+        yield Fold("By capability: where each mode is seen", (leaves,))
+    yield Facts([(mode.name, (Span(f"{mode.kind}. ", "muted"), mode.definition)) for mode in analysis.modes])
+    for mode in analysis.modes:
+        if mode.examples:
+            title = f"{mode.name}: {several(len(mode.examples), 'example')}"
+            yield Fold(title, (Bullets([_example(example, links) for example in mode.examples]),))
+
+
+def _making(making: Making) -> Iterator[Block]:
+    """Yield how the modes were made."""
+    end = f"the last new mode came with note {making.notes_to_last}"
+    end += ", and two further batches brought none" if making.settled else f" of {making.notes}"
+    text = (
+        f"Made from {several(making.notes, 'note')} on {several(making.atoms, 'failed atom')} of the other half of the "
+        f"samples: {end}. {several(making.merged, 'mode')} merged into others, {several(making.loose, 'note')} under none"
+    )
+    if making.nothing:
+        text += f"; of {several(making.nothing, 'failed atom')} the reader found nothing wrong"
+    yield Paragraph(f"{text}.", "note")
+    if making.failures or making.unsorted:
+        unread, unsorted = figures.counts({**making.failures}), figures.counts({**making.unsorted})
+        yield Paragraph(f"Not read: {unread} atoms; not sorted: {unsorted} batches of notes.", "warning")
+
+
+def _agreement(analysis: ModesFigures) -> Block:
+    names = f"{analysis.judge} and {analysis.coder} agree: "
+    if analysis.same_coder:
+        names = (
+            f"{analysis.judge}, asked again in another order, which says how steady one judge is, agrees with itself: "
+        )
+    both, failed = _kappa(analysis.agreement), _kappa(analysis.agreement_failed)
+    return Paragraph((names, *both, ", on failed atoms alone ", *failed, "."), "note")
+
+
+def _kappa(agreement: CoderAgreement) -> tuple[str | Span, ...]:
+    counts = f"{agreement.agreed} of {agreement.n} atoms"
+    if agreement.kappa is None:
+        return (f"{counts}, Cohen's kappa has no value",)
+    kappa = Span(f"{agreement.kappa:.2f}", "strong", "", agreement.kappa)
+    ends = figures.bracketed(agreement, "{:.2f}".format)
+    return f"{counts}, Cohen's kappa ", kappa, Span(ends, "muted")
+
+
+def _overall(analysis: ModesFigures) -> Table:
+    rows: list[TableRow[ModeRate]] = []
+    for index, mode in enumerate(analysis.modes):
+        rows.append(TableRow(mode.name, mode, f"/modes/{index}"))
+    if analysis.none is not None:
+        rows.append(TableRow(NO_MODE, analysis.none, "/none"))
+    columns: list[TableColumn[ModeRate]] = [
+        computed("mode", _mode_name, numeric=False),
+        computed("", _mode_kind, numeric=False),
+        column("failed"),
+        column("met"),
+        column("right", write=_of_mode),
+        column("wrong", write=_of_mode),
+    ]
+    return table(ModeRate, rows, columns, "Failure modes and how often they are seen", sortable=True)
+
+
+def _mode_name(row: TableRow[ModeRate]) -> Cell:
+    return Span(row.name, "strong" if isinstance(row.figures, ModeFigures) else "muted")
+
+
+def _mode_kind(row: TableRow[ModeRate]) -> Cell:
+    return row.figures.kind if isinstance(row.figures, ModeFigures) else ""
+
+
+def _of_mode(share: Share, place: str) -> Cell:
+    """Write a share of answers; in how many answers some atom has no mode says nothing."""
+    return figures.NOTHING if place.startswith("/none/") else figures.share_of(share, place)
+
+
+def _failures(analysis: ModesFigures) -> Paragraph:
+    if not any(analysis.failures.values()):
+        return Paragraph("Every atom that was drawn was coded.", "note")
+    text = f"Not coded, and counted under nothing: {figures.counts({**analysis.failures})}"
+    if analysis.misquoted:
+        text += f", {analysis.misquoted} of them since a phrase does not stand in the answer"
+    return Paragraph(f"{text}.", "warning")
+
+
+def _by_model(analysis: ModesFigures) -> Table:
+    rows: list[TableRow[ModeRate]] = [TableRow(mode.name, mode) for mode in analysis.modes]
+    if analysis.none is not None:
+        rows.append(TableRow(NO_MODE, analysis.none))
+    columns: list[TableColumn[ModeRate]] = [
+        computed("share of failed atoms", lambda row: Span(row.name, "strong"), numeric=False),
+        *(column("models", model, title=model) for model in analysis.models),
+    ]
+    return table(ModeRate, rows, columns, "Failure modes by model")
+
+
+def _contrasts(analysis: ModesFigures) -> Block:
+    """Return where a model's failures differ from the others', or that they do nowhere beyond chance."""
+    marked = [contrast for contrast in analysis.contrasts if contrast.verdict in ("more often", "less often")]
+    if not marked:
+        tested = sum(contrast.p_value is not None for contrast in analysis.contrasts)
+        text = "too few samples were failed by several models to compare them"
+        if tested:
+            text = f"none of {tested} comparisons shows a difference beyond chance"
+        return Paragraph(f"What distinguishes models: {text}.", "note")
+    columns: list[TableColumn[ContrastFigures]] = [
+        computed("model", lambda row: Span(row.figures.model, "strong"), numeric=False),
+        computed("", _verdict, numeric=False),
+        computed("mode", lambda row: row.figures.mode, numeric=False),
+        computed(
+            "against the others",
+            _difference,
+            meaning="share of failed atoms, less the others' mean, on samples that both failed",
+        ),
+        computed("95 % interval", lambda row: figures.interval(row.figures, signed=True)),
+        computed("samples", lambda row: str(row.figures.n)),
+        column("adjusted"),
+    ]
+    rows = [TableRow("", contrast) for contrast in marked]
+    return table(ContrastFigures, rows, columns, "Where a model's failures differ from those of the others")
+
+
+def _verdict(row: TableRow[ContrastFigures]) -> Cell:
+    verdict = row.figures.verdict
+    return Span(verdict, "bad" if verdict == "more often" else "good")
+
+
+def _difference(row: TableRow[ContrastFigures]) -> Cell:
+    difference = row.figures.difference
+    if difference is None:
+        return figures.NOTHING
+    return Span(figures.signed_text(difference), "strong", "", difference)
+
+
+def _by_leaf(analysis: ModesFigures) -> Table | None:
+    rows: list[tuple[str, str, Share]] = []
+    for mode in analysis.modes:
+        for leaf, share in mode.leaves.items():
+            rows.append((leaf.rpartition("<")[2].rstrip(">"), mode.name, share))
+    if not rows:
+        return None
+    rows.sort(key=lambda row: (-row[2].k, row[0]))
+    columns = (Column("capability", numeric=False), Column("mode", numeric=False), Column("failed atoms"))
+    cells = [[leaf, Span(mode, "strong"), figures.share_of(share)] for leaf, mode, share in rows[:MOST_LEAVES]]
+    return Table(columns, cells, "Failure modes by capability", sortable=True)
+
+
+def _example(example: Example, links: Links) -> Cell:
+    words: tuple[str | Span, ...] = (Span("says nothing of it. ", "muted"),)
+    if example.quote:
+        words = (Span(f"\u201c{example.quote}\u201d", "cited"), " ")
+    repeat = f", repeat {example.repeat + 1}" if example.repeat else ""
+    return (
+        Span(example.model, "strong"),
+        " on ",
+        Span(example.sample, "strong", href=links.get(example.sample, "")),
+        f"{repeat}, atom {example.criterion}: ",
+        *words,
+        Span(f"{example.question} Truth: {example.ground_truth}", "muted"),
+    )
+
+
+def _sample_blocks(view: Mapping[str, Any], data: ReportData) -> Iterator[Block]:
+    for image in view["sample"]["images"]:
+        picture = data.pictures.get(image["sha256"])
+        about = f"image, {image['width']} × {image['height']}"
+        if picture and picture.problem:
+            about += f": {picture.problem}"
+        yield Image(picture.uri if picture else "", about)
+    yield Paragraph(Span(view["sample"]["prompt"], "strong"))
+    yield Texts([(Span(answer["model"], "strong"), _cut(answer["text"])) for answer in view["answers"]])
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= MOST_TEXT else f"{text[:MOST_TEXT]} … {len(text) - MOST_TEXT:,} more characters"
+
+
+def _anchor(sample: str) -> str:
+    return "sample-" + "".join(sign if sign.isalnum() or sign in "-_" else "-" for sign in sample)
+
 
 async def with_samples(home: Home, run: Run, data: ReportData, samples: int) -> ReportData:
-    """Return the data of an analysis with the samples of its examples, and of each the answers that were coded."""
-    cited = list(dict.fromkeys(str(each["sample"]) for one in data.summary["modes"] for each in one["examples"]))
-    shown, selection = chosen(run, cited, (), samples)
-    found = samples_of(home, run.id, shown)
-    answers = {one.answer.key: one.answer for one in coded_of(home, run).atoms if one.answer.sample_id in found}
-    texts = find_values(home, Response, (one.response for one in answers.values()))
-    views: list[dict[str, Any]] = [
-        {
-            "sample": found[id].model_dump(mode="json", include={"id", "prompt", "images"}),
-            "answers": [
-                {"model": one.model, "repeat": one.repeat, "text": texts[one.response].text}
-                for one in answers.values()
-                if one.sample_id == id
-            ],
-        }
-        for id in shown
-    ]
-    images = {image.sha256: image for one in found.values() for image in one.images}
+    """Return the data of a report with the samples of its examples, and of each the answers that were coded."""
+    examples = [example for mode in data.figures_as(ModesFigures).modes for example in mode.examples]
+    cited = list(dict.fromkeys(example.sample for example in examples))
+    ids, selection = chosen(run, cited, (), samples)
+    stored = samples_of(home, run.id, ids)
+    answers = {atom.answer.key: atom.answer for atom in coded_of(home, run).atoms if atom.answer.sample_id in stored}
+    texts = find_values(home, Response, (answer.response for answer in answers.values()))
+    lines: dict[str, list[dict[str, Any]]] = {id: [] for id in ids}
+    for answer in answers.values():
+        text = texts[answer.response].text
+        lines[answer.sample_id].append({"model": answer.model, "repeat": answer.repeat, "text": text})
+    views: list[dict[str, Any]] = []
+    for id in ids:
+        sample = stored[id].model_dump(mode="json", include={"id", "prompt", "images"})
+        views.append({"sample": sample, "answers": lines[id]})
+    images = {image.sha256: image for entry in stored.values() for image in entry.images}
     return replace(data, selection=selection, samples=views, pictures=pictures_of(home, images))
+
+
+DRAWING = Drawing(
+    "failure modes",
+    (own_section, samples, provenance.section),
+    terminal=(own_section,),
+    sample=sample,
+    figures=ModesFigures,
+)

@@ -1,14 +1,35 @@
-"""What an error analysis is asked, and what decides its results."""
+"""What an error analysis is asked to do: its request and plan, its acceptance, and the atoms that it takes of an evaluation."""
 
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, ClassVar
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
+from dokimasia.algorithms.halving import halves
+from dokimasia.algorithms.modes import BATCH, drawn, second_sample, with_met
 from dokimasia.domain.call import ModelSpec
+from dokimasia.domain.failure_modes import AnswerAtoms, ModeList, ModeSplit
+from dokimasia.domain.identity import Value, digest, value_id
 from dokimasia.domain.options import GraphOptions
-from dokimasia.runs.plans import RunPlan
+from dokimasia.domain.refinement import SOLVED
+from dokimasia.errors import ConfigError, InputError
+from dokimasia.methods.evaluation import METHOD as EVALUATION
+from dokimasia.methods.modes.files import read_modes
+from dokimasia.methods.tree import evaluation_of
+from dokimasia.runs.estimate import INSTRUCTION_TOKENS, Asking, SampleSize, added_up, size_of
+from dokimasia.runs.method import Accepted
+from dokimasia.runs.plans import RunPlan, prompts_used
 from dokimasia.runs.requests import MOST_SAMPLES, SHARED_HELP, Judge, Option, RunRequest
+from dokimasia.runs.session import Session
+from dokimasia.storage.home import Home
+from dokimasia.storage.lookup import find_values
+from dokimasia.storage.results import results
+from dokimasia.storage.runs import Run, judgement_scores, judgement_stated, load_samples, run_samples
+
+ANSWER_TOKENS, LINE_TOKENS, MODE_TOKENS = 350, 50, 70
+TYPICAL_MODES = 10
 
 NAME = "modes"
 """What the method is called, and the kind of the rows that say which mode an atom was put under."""
@@ -67,3 +88,197 @@ class ModesPlan(RunPlan):
     def options(self) -> GraphOptions:
         """The plan as the graphs need it."""
         return GraphOptions(judge=self.judge_name, models=self.models)
+
+
+async def accept(request: ModesRequest, session: Session) -> Accepted[ModesPlan]:
+    """Draw what is read of the evaluation, find judge and coder, and read the modes that are given.
+
+    Raises:
+        InputError: the run is no finished evaluation, has too few failed atoms, a model is not known, or the file of modes
+            cannot be used.
+    """
+    home = session.opened
+    run, _ = evaluation_of(home, request.run, done=True)
+    modes = _modes_to_count(request, session, home)
+    split = draw(home, run, models=request.models, limit=request.limit, seed=request.seed, given=modes)
+    judge = session.model(request.judge)
+    prompts = [*ASSIGNING, "repair"]
+    values: list[Value] = [split, *split.making, *split.counting]
+    if modes is None:
+        prompts += MAKING
+    else:
+        values.append(modes)
+    plan = ModesPlan(
+        seed=request.seed,
+        prompts=prompts_used(session.library, prompts),
+        source=run.id,
+        drawn=value_id(split),
+        judge=judge,
+        coder=judge if request.coder is None else session.model(request.coder),
+        given="" if modes is None else value_id(modes),
+    )
+    sizes = {sample.id: size_of(sample) for sample in load_samples(home, run.id)}
+    read = {answer.sample_id for answer in (*split.making, *split.counting)}
+    return Accepted(
+        plan=plan,
+        estimate=added_up(expected_calls(plan, split, sizes), len(read), items=row_count(plan, split)),
+        data_name=run.data_name,
+        data_hash=run.data_hash,
+        places=run_samples(home, run.id),
+        values=values,
+        needs=(run.id,),
+        request=request.model_copy(update={"run": run.id}),
+    )
+
+
+def _modes_to_count(request: ModesRequest, session: Session, home: Home) -> ModeList | None:
+    """Return the modes of the request's file, of a fork those of its parent; None where modes are made."""
+    if session.forked is not None:
+        id = ModesPlan.model_validate(session.forked.options["plan"]).given
+        return find_values(home, ModeList, [id])[id] if id else None
+    return None if request.modes is None else read_modes(request.modes)
+
+
+def row_count(plan: ModesPlan, split: ModeSplit) -> int:
+    """Return the number of rows: one for the making, and one for each atom each time that it is coded."""
+    answers = (*split.counting, *second_sample(split.counting, seed=plan.seed))
+    return (not plan.given) + sum(len(answer.numbers) for answer in answers)
+
+
+def expected_calls(plan: ModesPlan, split: ModeSplit, sizes: Mapping[str, SampleSize]) -> Iterator[Asking]:
+    """Yield the calls of an analysis, at most: all of one half noted, batch by batch sorted, the other half coded."""
+    atoms = 0
+    for answer in split.making:
+        atoms += len(answer.failed)
+        lines = len(answer.failed) * LINE_TOKENS
+        size = sizes[answer.sample_id]
+        yield Asking(plan.judge, 1, INSTRUCTION_TOKENS + size.text + size.images + ANSWER_TOKENS + lines, lines)
+    listed = INSTRUCTION_TOKENS + TYPICAL_MODES * MODE_TOKENS
+    if split.making:
+        batches = -(-atoms // BATCH)
+        yield Asking(plan.judge, batches + 1, listed + BATCH * LINE_TOKENS, 3 * MODE_TOKENS)
+    second = second_sample(split.counting, seed=plan.seed)
+    for spec, answers in ((plan.judge, split.counting), (plan.coder, second)):
+        for answer in answers:
+            lines = len(answer.numbers) * LINE_TOKENS
+            size = sizes[answer.sample_id]
+            yield Asking(spec, 1, listed + size.text + size.images + ANSWER_TOKENS + lines, lines // 2)
+
+
+def image_mark(cluster: str) -> str:
+    """Return the mark by which a file of modes knows an image that modes were made on."""
+    return digest("cluster", cluster)[:16]
+
+
+def draw(
+    home: Home, run: Run, *, models: Sequence[str] = (), limit: int, seed: int, given: ModeList | None = None
+) -> ModeSplit:
+    """Return the answers of an evaluation that are read.
+
+    Modes are made on one half of the samples and counted on the other; samples that share an image stay together. Where
+    modes are given, they are counted on all samples but those that they were made on.
+
+    Args:
+        home: where the run is.
+        run: the evaluation.
+        models: whose answers are read; empty: all.
+        limit: failed atoms of each half, at most.
+        seed: of the halves and of all draws.
+        given: modes that exist.
+
+    Raises:
+        ConfigError: a model did not answer in the run.
+        InputError: the run is not finished, or a half has no failed atom.
+    """
+    answers = answers_of(home, run, models)
+    failed = sum(len(answer.failed) for answer in answers)
+    if not failed:
+        raise InputError(f"no atom of run {run.id} has failed (score below {SOLVED}): there is nothing to analyse")
+    making: Collection[str] = ()
+    if given is not None:
+        marks = set(given.made_on)
+        counting = {answer.sample_id for answer in answers if image_mark(answer.cluster) not in marks}
+        if not counting:
+            raise InputError(f"the modes were made on all images of run {run.id}: count them on other data")
+    else:
+        clusters = {sample.sample_id: sample.cluster or sample.sample_id for sample in run_samples(home, run.id)}
+        categories = {sample.id: sample.category or "" for sample in load_samples(home, run.id)}
+        making, counting = halves(clusters, categories, seed=seed)
+    first = [answer for answer in answers if answer.sample_id in making]
+    second = [answer for answer in answers if answer.sample_id in counting]
+    to_note = drawn(first, limit, seed=seed, half="making")
+    to_code = drawn(second, limit, seed=seed, half="counting")
+    if not to_code or (given is None and not to_note):
+        raise InputError(
+            f"run {run.id} has {failed} failed atoms, all on one half of its images: modes "
+            "are made on one half and counted on the other. Evaluate more samples, name another --seed, or take modes from "
+            "a file with --modes"
+        )
+    return ModeSplit(
+        making=tuple(answer.model_copy(update={"met": ()}) for answer in to_note),
+        counting=tuple(with_met(to_code, second, seed=seed)),
+        failed=_by_model(second, "failed"),
+        met=_by_model(second, "met"),
+    )
+
+
+def answers_of(home: Home, run: Run, models: Sequence[str] = ()) -> list[AnswerAtoms]:
+    """Return the scored answers of an evaluation, in its order, each with its failed and its met atoms.
+
+    Answers without the image are left out, and so are answers without a score: their atoms are not known.
+
+    Raises:
+        ConfigError: a model did not answer in the run.
+        InputError: the run is not finished, or has no criteria since rules alone decided.
+        NotFound: it is no evaluation.
+    """
+    plan, _ = EVALUATION.read(run)
+    plan.judge_of("score")
+    if run.status != "done":
+        raise InputError(
+            f"run {run.id} is not finished ({run.status}), so its failures are not all known: dokimasia resume {run.id}"
+        )
+    names = [spec.ref.name for spec in plan.candidates]
+    strangers = sorted(set(models) - set(names))
+    if strangers:
+        raise ConfigError(
+            f"--models: {', '.join(strangers)} did not answer in run {run.id}; its models are: {', '.join(names)}"
+        )
+    scores, stated = judgement_scores(home, run.id), judgement_stated(home, run.id)
+    samples = {sample.sample_id: sample for sample in run_samples(home, run.id)}
+    answers: list[AnswerAtoms] = []
+    for row in results(home, run.id, as_judged=True):
+        if row.kind != "score" or row.arm or (models and row.model not in models):
+            continue
+        if row.score is None or not (row.criteria_id and row.response_id and row.judgement_id):
+            continue
+        failed: list[int] = []
+        met: list[int] = []
+        for number, score in enumerate(scores[row.judgement_id], start=1):
+            (failed if score < SOLVED else met).append(number)
+        spoken_to = enumerate(stated.get(row.judgement_id, ()), start=1)
+        sample = samples[row.sample_id]
+        answers.append(
+            AnswerAtoms(
+                sample_id=row.sample_id,
+                sample_digest=row.sample_digest,
+                sample=sample.sample,
+                cluster=sample.cluster or row.sample_id,
+                model=row.model,
+                repeat=row.repeat,
+                criteria=row.criteria_id,
+                response=row.response_id,
+                failed=tuple(failed),
+                met=tuple(met),
+                silent=tuple(number for number, spoken in spoken_to if not spoken),
+                verdict=row.verdict or "unknown",
+            )
+        )
+    return answers
+
+
+def _by_model(answers: Sequence[AnswerAtoms], group: Literal["failed", "met"]) -> dict[str, int]:
+    counts: Counter[str] = Counter()
+    for answer in answers:
+        counts[answer.model] += len(answer.failed if group == "failed" else answer.met)
+    return dict(counts)

@@ -7,7 +7,7 @@ from dokimasia.domain.identity import digest
 from dokimasia.domain.passport import PassportData, PassportDates, PassportModel
 from dokimasia.errors import ConfigError, NotFound
 from dokimasia.methods.passports.measuring import Key, PassportMaterial
-from dokimasia.methods.probe import Arm, ProbePlan, detections_of, probes_kept
+from dokimasia.methods.probe import Arm, ProbePlan, detections_of, stored_probes
 from dokimasia.report.figures import in_words
 from dokimasia.runs.figures import is_simulated
 from dokimasia.runs.plans import model_identity
@@ -45,7 +45,7 @@ def material_of(home: Home, judge: str, runs: Sequence[str] = (), *, seed: int =
     calls: list[str] = []
     runs_of: dict[Task, list[str]] = {}
     for run, plan, arm in found:
-        own = {one.id: one for one in probes_kept(home, plan)}
+        own = {one.id: one for one in stored_probes(home, plan)}
         probes |= own
         tasks: set[Task] = {one.item.task for one in own.values()}
         for task in tasks:
@@ -138,7 +138,9 @@ def _costs(
 ) -> dict[Key, list[tuple[float | None, tuple[str, ...]]]]:
     """Return the cost and the calls of each judgement by a judge, by task and evaluator."""
     tasks: dict[str, Task] = {one.item.sample_id: one.item.task for one in probes.values()}
-    rows = [row for row in results(home, run.id) if {"model": row.model, "arm": row.arm} == arm.place and row.calls]
+    rows = [
+        row for row in results(home, run.id) if {"model": row.model, "arm": row.arm} == arm.row_fields and row.calls
+    ]
     used = SqliteLedger(home).calls_for(call for row in rows for call in row.calls)
     found: dict[Key, list[tuple[float | None, tuple[str, ...]]]] = {}
     for row in rows:

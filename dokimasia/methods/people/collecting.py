@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from dokimasia.datasets.annotations import read_annotations, refuse
-from dokimasia.datasets.lines import Problem, place
+from dokimasia.datasets.annotations import read_annotations
+from dokimasia.datasets.lines import Problem, location, refuse
 from dokimasia.datasets.tables import read_records
 from dokimasia.domain.annotation import SCALES, SCORE, Annotation, AnnotationUnit, kind_of
 from dokimasia.domain.ports import BlobStore
@@ -169,7 +169,7 @@ def things_of(path: Path) -> set[AnnotationUnit]:
         fields = row.fields
         id, criterion = str(fields.get("id") or ""), str(fields.get("criterion") or "0")
         if not id or not criterion.isdecimal():
-            problems.append(f"{place(path, row.line)}: no id, or a criterion that is no number")
+            problems.append(f"{location(path, row.line)}: no id, or a criterion that is no number")
             continue
         found.add(
             AnnotationUnit(id, "", str(fields.get("model") or ""), str(fields.get("baseline") or ""), int(criterion))

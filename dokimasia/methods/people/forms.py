@@ -8,8 +8,7 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from dokimasia.datasets.annotations import refuse
-from dokimasia.datasets.lines import Problem, place
+from dokimasia.datasets.lines import Problem, location, refuse
 from dokimasia.datasets.tables import read_records
 from dokimasia.domain.annotation import ACCURACY, MEASURES, NECESSITY, SCORE, VERDICT, Annotation
 from dokimasia.domain.identity import digest
@@ -115,7 +114,7 @@ def read_forms(head: KeyHead, items: Mapping[str, KeyItem], paths: Sequence[Path
             if isinstance(row, Problem):
                 problems.append(row.message)
                 continue
-            where, name = place(path, row.line), str(row.fields.get("item") or "")
+            where, name = location(path, row.line), str(row.fields.get("item") or "")
             item = items.get(name)
             if item is None:
                 problems.append(f"{where}: the key has no item {name[:40]!r}")

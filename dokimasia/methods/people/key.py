@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import orjson
 from pydantic import Field, ValidationError
 
-from dokimasia.datasets.lines import Problem, place, read_rows
+from dokimasia.datasets.lines import Problem, location, read_rows
 from dokimasia.domain.annotation import AnnotationUnit, Kind, kind_of
 from dokimasia.domain.identity import Value, digest, unit_interval
 from dokimasia.errors import DataError
@@ -115,7 +115,7 @@ def read_key(path: Path) -> tuple[KeyHead, dict[str, KeyItem]]:
             first = error.errors()[0]
             where = ".".join(map(str, first["loc"])) or "the line"
             raise DataError(
-                f"{place(path, row.line)}: {where}: {first['msg']}; a key is what `dokimasia annotate draw` wrote"
+                f"{location(path, row.line)}: {where}: {first['msg']}; a key is what `dokimasia annotate draw` wrote"
             ) from None
     if head is None or not items:
         raise DataError(f"{path}: no key in it; `dokimasia annotate draw` writes one beside the forms")

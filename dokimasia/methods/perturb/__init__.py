@@ -4,10 +4,16 @@ from functools import partial
 
 from dokimasia.graphs.versions import versions_of
 from dokimasia.methods.checks import open_checks, perturbation_files
-from dokimasia.methods.perturb.accepting import accept
-from dokimasia.methods.perturb.figures import perturb_figures
-from dokimasia.methods.perturb.request import PerturbPlan, PerturbRequest
-from dokimasia.methods.perturb.results import COLUMNS, PerturbedItem, cells, items, perturbed_items
+from dokimasia.methods.perturb.figures import (
+    COLUMNS,
+    PerturbedItem,
+    PerturbFigures,
+    cells,
+    figures_of_run,
+    items,
+    perturbed_items,
+)
+from dokimasia.methods.perturb.request import PerturbPlan, PerturbRequest, accept
 from dokimasia.runs.lifecycle import run as run_method
 from dokimasia.runs.method import Method, later, lazily
 
@@ -18,9 +24,9 @@ METHOD: Method[PerturbRequest, PerturbPlan] = Method(
     plan=PerturbPlan,
     accept=accept,
     stages=lazily("dokimasia.methods.perturb.work", "stages"),
-    drawing=later("dokimasia.methods.perturb.blocks", "DRAWING"),
-    figures=perturb_figures,
-    shape=later("dokimasia.methods.perturb.shape", "PerturbFigures"),
+    drawing=later("dokimasia.methods.perturb.report", "DRAWING"),
+    figures=figures_of_run,
+    shape=lambda: PerturbFigures,
     report=lazily("dokimasia.methods.perturb.report", "with_items"),
     graphs=versions_of("gold_writing", "image_perturbing", "text_perturbing"),
     items=items,

@@ -1,123 +1,435 @@
-"""What a perturbing came to, by dimension and group: asked, made, not applicable, failed and why, and what checks doubt."""
+"""The figures of a perturbing: their models and computation, what a run made, its items, and an export's columns."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Annotated, Any, NamedTuple
+
+from pydantic import Field
 
 from dokimasia.agents.perturbation import error_dimensions
-from dokimasia.domain.blindspots import NEUTRAL
-from dokimasia.methods.checks import label_figures, labelled
+from dokimasia.algorithms.text.word_difference import word_difference
+from dokimasia.domain.blindspots import NEUTRAL, Perturbed, Task
+from dokimasia.domain.identity import Value, value_id
+from dokimasia.domain.judgement import FailureKind
+from dokimasia.domain.perturbation import ChangeCheck, EditRecord, GoldAnswer, NotApplicable
+from dokimasia.methods.checks import LabelFigures, checked_texts, label_figures, labelled
 from dokimasia.methods.perturb.request import PerturbPlan
-from dokimasia.methods.perturb.results import GOLD, ItemValues, item_of, kept_of
 from dokimasia.parsing.blindspots.perturbed import reason_kind
 from dokimasia.prompts.dimensions import error_groups
-from dokimasia.runs.figures import failures, heading, paid
-from dokimasia.runs.reading.rates import rounded, share
+from dokimasia.report.fields import Count, Coverage, Display, Failures, Share, Used
+from dokimasia.runs.figure_models import DataFigures, Judge
+from dokimasia.runs.figures import heading, paid, rows_shown
+from dokimasia.runs.measures import failures_by_kind, share_of_hits
+from dokimasia.runs.reading.exporting import ColumnType
+from dokimasia.runs.reading.rates import rounded
 from dokimasia.storage.home import Home
+from dokimasia.storage.lookup import find_values
 from dokimasia.storage.results import ResultRow, results
+from dokimasia.storage.reviews import made_values
 from dokimasia.storage.runs import Run, run_samples
 
-DOUBTS = ("kind", "also", "worse")
+GOLD = "gold/"
+"""What the items of gold answers that are written are called after; every other item is one of a dimension."""
+
+COLUMNS: dict[str, ColumnType] = {
+    "task": "text",
+    "dimension": "text",
+    "group": "text",
+    "gold": "text",
+    "perturbed": "text",
+    "gold_image": "text",
+    "perturbed_image": "text",
+    "description": "text",
+    "instruction": "text",
+    "not_applicable": "text",
+    "checked_as": "text",
+    "doubts": "text",
+    "label": "text",
+}
+"""What an export says of a row: the item with both answers, why there is none, what the checker says, and the label of people."""
 
 
-def perturb_figures(home: Home, run: Run) -> dict[str, Any]:
-    """Return the figures of a run, ready for JSON; the same stored rows give the same bytes."""
+class PerturbedItem(NamedTuple):
+    """An item that was made: its id in the run, the perturbation, what a checker says of it, and what shares an image.
+
+    `hint` says in words what the checker has against it, empty where it has nothing against it or nobody was asked.
+    """
+
+    id: str
+    item: Perturbed
+    check: ChangeCheck | None
+    record: EditRecord | None
+    cluster: str
+
+    @property
+    def doubts(self) -> tuple[str, ...]:
+        """What the checker has against it."""
+        if self.record is not None and self.record.check is not None:
+            return () if self.record.check.alone else ("also",)
+        return () if self.check is None else self.check.doubts(self.item.dimension, neutral=self.item.neutral)
+
+    @property
+    def checked(self) -> bool:
+        """Whether a checker said anything."""
+        return self.check is not None or (self.record is not None and self.record.check is not None)
+
+    @property
+    def hint(self) -> str:
+        """What a checker has against it, in words."""
+        if not self.doubts:
+            return ""
+        if self.check is None:
+            return "" if self.record is None or self.record.check is None else self.record.check.seen
+        findings = {
+            "kind": f"takes it for {self.check.kind or 'no change of these kinds'}",
+            "also": f"finds it worse in {', '.join(self.check.also)} beside",
+            "worse": "does not find the changed answer worse",
+        }
+        if self.item.neutral:
+            findings["worse"] = "finds the changed answer worse"
+        return f"The checker {'; '.join(findings[doubt] for doubt in self.doubts)}: {self.check.why}"
+
+
+class RunValues(NamedTuple):
+    """The values that a run's rows name, by the row's item: perturbations, why there is none, and gold answers by sample."""
+
+    made: Mapping[str, PerturbedItem]
+    not_applicable: Mapping[str, NotApplicable]
+    golds: Mapping[str, GoldAnswer]
+
+
+def item_of(sample_id: str, dimension: str) -> str:
+    """Return the name of a sample's item in a dimension."""
+    return f"perturb/{sample_id}/{dimension}"
+
+
+def gold_item(sample_id: str) -> str:
+    """Return the name of the item in which a sample's gold answer is written."""
+    return f"{GOLD}{sample_id}"
+
+
+def values_of(home: Home, run: Run) -> RunValues:
+    """Return what a run made, in the order of its samples."""
+    checks = {check.of: check for _, check in made_values(home, run.id, ChangeCheck)}
+    records = {record.perturbed: record for _, record in made_values(home, run.id, EditRecord)}
+    made: dict[str, PerturbedItem] = {}
+    for where, item in made_values(home, run.id, Perturbed):
+        name = item_of(item.sample_id, item.dimension)
+        made[name] = PerturbedItem(name, item, checks.get(where.id), records.get(where.id), where.cluster)
+    not_applicable: dict[str, NotApplicable] = {}
+    for where, none in made_values(home, run.id, NotApplicable):
+        not_applicable[item_of(where.sample_id, none.dimension)] = none
+    golds = {where.sample_id: gold for where, gold in made_values(home, run.id, GoldAnswer)}
+    return RunValues(made, not_applicable, golds)
+
+
+def perturbed_items(home: Home, run: Run) -> list[PerturbedItem]:
+    """Return the items that a run made, in the order of its samples."""
+    return list(values_of(home, run).made.values())
+
+
+def golds_of(home: Home, run: Run, plan: PerturbPlan) -> dict[str, str]:
+    """Return the ids of the gold answers that are perturbed by sample: those of the data, and those written and found right."""
+    golds = dict(plan.golds)
+    for where, gold in made_values(home, run.id, GoldAnswer):
+        if gold.right:
+            golds[where.sample_id] = where.id
+    return golds
+
+
+def edited_items(home: Home, run: Run) -> dict[str, Perturbed]:
+    """Return the items of edited images that a file brought, by id."""
+    ids: Any = run.options["brought"]
+    return find_values(home, Perturbed, list(ids))
+
+
+class Doubts(Value):
+    """How many changes a checker has something against; one may be counted under several."""
+
+    kind: Count = Field(description="taken for a change of another dimension than it was meant as")
+    also: Count = Field(description="something else is worse beside, or was changed in the image beside")
+    worse: Count = Field(description="not worse, though meant as an error; or worse, though meant as harmless")
+
+
+class Perturbing(Value):
+    """What came of asking for perturbations; intervals clustered by image."""
+
+    asked: Annotated[Count, Display("asked", "samples that the perturber was asked about")] = Field(
+        description="samples that the perturber was asked about, or is still to be asked about"
+    )
+    made: Annotated[Count, Display("made", "items that were made")] = Field(description="items that were made")
+    not_applicable: Annotated[Count, Display("does not apply", "as the perturber says; no failure")] = Field(
+        description="where the perturber says that the dimension does not apply"
+    )
+    too_short: Annotated[Count, Display("too short", "not asked about: the gold answer has too few words")] = Field(
+        description="not asked about: the gold answer has too few words for the dimension"
+    )
+    failed: Count
+    failures: Failures
+    changed_nothing: Count = Field(description="of the failed: also the second reply changed nothing")
+    changed_all: Count = Field(description="of the failed: also the second reply changed nearly everything")
+    coverage: Coverage
+    applies: Annotated[
+        Share,
+        Display("applies", "made, of made and not applicable, with the 95 % interval of the share in percent"),
+    ] = Field(description="made, of those that were made or do not apply")
+    checked: Count = Field(description="items that a checker said something of")
+    agreed: Share = Field(description="of the checked: those that the checker has nothing against")
+    doubts: Doubts
+
+
+class PerturbingGroup(Perturbing):
+    """The same of one group of dimensions."""
+
+    title: str = Field(description="its published name")
+
+
+class PerturbingDimension(PerturbingGroup):
+    """The same of one dimension."""
+
+    group: str | None = Field(description="its group's short name; null for score_neutral")
+
+
+class Golds(Value):
+    """Where gold answers are from, and what a checker said of those that a model wrote."""
+
+    given: Count = Field(description="in the data")
+    written: Count = Field(description="written and found right")
+    wrong: Count = Field(description="written and found wrong: nothing is made from them")
+    failed: Count = Field(description="not written, or not checked")
+    open: Count = Field(description="without a result yet")
+
+
+class PerturbFigures(Perturbing, Used, DataFigures):
+    """The figures of a perturbing."""
+
+    judge: Judge = Field(default="", description="the perturber's name; absent where the items are brought")
+    task: Task
+    perturber: str | None
+    checker: str | None = Field(description="who checked; null for nobody")
+    own_work: bool = Field(description="whether the checker is the model that perturbed")
+    gold_writer: str | None
+    editor: str | None = Field(description="the image model")
+    brought: bool = Field(description="whether the images were edited elsewhere")
+    per: Count | None = Field(description="samples that each dimension was asked of at most; null for all")
+    n: Count = Field(description="samples")
+    golds: Golds
+    groups: dict[str, PerturbingGroup] = Field(description="by short name; score_neutral among them")
+    dimensions: dict[str, PerturbingDimension] = Field(description="by name")
+    labels: LabelFigures = Field(description="what people said of the items")
+
+
+class PerturbRow(Value):
+    """What is to be said of a row: the item with both answers, why there is none, what was said of it; as in `COLUMNS`.
+
+    `hint` is what the checker has against it in words, `gold_wrong` what it has against a gold answer that was written.
+    """
+
+    task: Task
+    dimension: str | None = None
+    group: str | None = None
+    gold: str | None = None
+    perturbed: str | None = None
+    gold_image: str | None = None
+    perturbed_image: str | None = None
+    description: str | None = None
+    instruction: str | None = None
+    not_applicable: str | None = None
+    checked_as: str | None = None
+    doubts: str | None = None
+    label: str | None = None
+    hint: str | None = None
+    gold_wrong: str | None = None
+
+
+class PerturbItemView(PerturbRow):
+    """An item, or why there is none, with its difference, as `show --json` and pages have it."""
+
+    sample: str
+    difference: tuple[tuple[str, str], ...]
+    failure: FailureKind | None
+    reason: str | None
+    calls: tuple[str, ...]
+
+
+def figures_of_run(home: Home, run: Run) -> PerturbFigures:
+    """Return the figures of a run; the same stored rows give the same bytes."""
     plan = PerturbPlan.model_validate(run.options["plan"])
-    rows, kept = results(home, run.id), kept_of(home, run)
-    of_item = {row.item: row for row in rows}
+    rows, values = results(home, run.id), values_of(home, run)
+    by_item = {row.item: row for row in rows}
     clusters = {place.sample_id: place.cluster for place in run_samples(home, run.id)}
-    golds, blocked = _golds(plan, kept, of_item)
-    asked = [
-        (name, id)
-        for name in plan.dimensions
-        for id, names in plan.asked.items()
-        if name in names and id not in blocked
-    ]
+    golds, blocked = _golds(plan, values, by_item)
+    asked: dict[str, list[str]] = {}
+    open_items = golds.open
+    for name in plan.dimensions:
+        asked[name] = [id for id, names in plan.asked.items() if name in names and id not in blocked]
+        open_items += sum(item_of(id, name) not in by_item for id in asked[name])
+
+    def measured(names: Sequence[str]) -> Perturbing:
+        items = {item_of(id, name): clusters[id] for name in names for id in asked[name]}
+        too_short = sum(plan.too_short.get(name, 0) for name in names)
+        return _perturbing(items, too_short, values, by_item)
+
     known = error_dimensions(plan.task)
-
-    def measured(names: Iterable[str]) -> dict[str, Any]:
-        among = set(names)
-        pairs = [one for one in asked if one[0] in among]
-        return _measured(pairs, {name: plan.too_short.get(name, 0) for name in among}, kept, of_item, clusters)
-
-    groups = {**error_groups(plan.task), "": "Score-neutral"}
-    by_group = {group: [name for name in plan.dimensions if known[name].group == group] for group in groups}
-    checker = "" if plan.checker is None else plan.checker.ref.name
-    return {
+    titles = {**error_groups(plan.task), "": "Score-neutral"}
+    groups: dict[str, PerturbingGroup] = {}
+    for group, title in titles.items():
+        names = [name for name in plan.dimensions if known[name].group == group]
+        if names:
+            groups[group or NEUTRAL] = PerturbingGroup(**dict(measured(names)), title=title)
+    dimensions: dict[str, PerturbingDimension] = {}
+    for name in plan.dimensions:
+        dimensions[name] = PerturbingDimension(
+            **dict(measured([name])), title=known[name].title, group=known[name].group or None
+        )
+    return PerturbFigures(
         **heading(run, plan),
-        "task": plan.task,
-        "perturber": plan.judge_name or None,
-        "checker": checker or None,
-        "own_work": plan.checker is not None
-        and plan.perturber is not None
-        and plan.checker.ref.model == plan.perturber.ref.model,
-        "gold_writer": plan.gold_writer and plan.gold_writer.ref.name,
-        "editor": plan.editor and plan.editor.ref.name,
-        "brought": plan.edited is not None,
-        "per": plan.per,
-        "n": len(clusters),
-        "golds": golds,
-        **measured(plan.dimensions),
-        "open_items": sum(item_of(id, name) not in of_item for name, id in asked) + golds["open"],
-        "groups": {
-            group or NEUTRAL: {"title": groups[group], **measured(names)} for group, names in by_group.items() if names
-        },
-        "dimensions": {
-            name: {"title": known[name].title, "group": known[name].group or None, **measured([name])}
-            for name in plan.dimensions
-        },
-        "labels": label_figures(labelled(home, run.id)),
+        task=plan.task,
+        perturber=plan.judge_name or None,
+        checker=None if plan.checker is None else plan.checker.ref.name,
+        own_work=plan.checks_own_work,
+        gold_writer=None if plan.gold_writer is None else plan.gold_writer.ref.name,
+        editor=None if plan.editor is None else plan.editor.ref.name,
+        brought=plan.edited is not None,
+        per=plan.per,
+        n=len(clusters),
+        golds=golds,
+        **dict(measured(plan.dimensions)),
+        open_items=open_items,
+        groups=groups,
+        dimensions=dimensions,
+        labels=LabelFigures.model_validate(label_figures(labelled(home, run.id))),
         **paid(home, rows),
-    }
+    )
 
 
-def _golds(plan: PerturbPlan, kept: ItemValues, rows: Mapping[str, ResultRow]) -> tuple[dict[str, Any], set[str]]:
+def _golds(plan: PerturbPlan, values: RunValues, rows: Mapping[str, ResultRow]) -> tuple[Golds, set[str]]:
     """Return what came of the gold answers, and the samples that none can be perturbed of."""
-    counts = {"given": len(plan.golds), "written": 0, "wrong": 0, "failed": 0, "open": 0}
+    states: Counter[str] = Counter()
     blocked: set[str] = set()
-    if plan.gold_writer is None:
-        return counts, blocked
-    for id in (id for id, names in plan.asked.items() if names and id not in plan.golds):
-        row, (_, gold) = rows.get(f"{GOLD}{id}"), kept.golds.get(id, ("", None))
-        state = "open" if row is None else "failed" if gold is None else "written" if gold.right else "wrong"
-        counts[state] += 1
-        blocked |= set() if state == "written" else {id}
-    return counts, blocked
+    for id in plan.to_write:
+        gold = values.golds.get(id)
+        if gold_item(id) not in rows:
+            state = "open"
+        elif gold is None:
+            state = "failed"
+        else:
+            state = "written" if gold.right else "wrong"
+        states[state] += 1
+        if state != "written":
+            blocked.add(id)
+    golds = Golds(
+        given=len(plan.golds),
+        written=states["written"],
+        wrong=states["wrong"],
+        failed=states["failed"],
+        open=states["open"],
+    )
+    return golds, blocked
 
 
-def _measured(
-    pairs: Sequence[tuple[str, str]],
-    too_short: Mapping[str, int],
-    kept: ItemValues,
-    rows: Mapping[str, ResultRow],
-    clusters: Mapping[str, str],
-) -> dict[str, Any]:
-    names = {item_of(id, name): id for name, id in pairs}
-    short = [one for one in names if one in kept.none and kept.none[one].too_short]
-    put = {one: id for one, id in names.items() if one not in short}
-    made = [one for one in put if one in kept.made]
-    none = [one for one in put if one in kept.none]
-    failed = [rows[one] for one in put if one in rows and rows[one].outcome == "failed"]
-    sorts = Counter(reason_kind(row.reason or "") for row in failed)
-    checked = [kept.made[one] for one in made if kept.made[one].checked]
-    doubts = Counter(doubt for one in checked for doubt in one.doubts)
-    decided = [*made, *none]
-    return {
-        "asked": len(put),
-        "made": len(made),
-        "not_applicable": len(none),
-        "too_short": len(short) + sum(too_short.values()),
-        "failed": len(failed),
-        "failures": failures(failed),
-        "changed_nothing": sorts["nothing"],
-        "changed_all": sorts["all"],
-        "coverage": rounded(len(decided) / len(put)) if put else None,
-        "applies": share(
-            [one in kept.made for one in decided],
-            [clusters[put[one]] for one in decided],
-            unknown=len(put) - len(decided),
+def _perturbing(
+    clusters: Mapping[str, str], too_short: int, values: RunValues, rows: Mapping[str, ResultRow]
+) -> Perturbing:
+    """Return what came of some items, by name with their clusters, and of those that were too short to be asked about."""
+    made: list[str] = []
+    not_applicable: list[str] = []
+    failed: list[ResultRow] = []
+    asked = 0
+    for name in clusters:
+        none = values.not_applicable.get(name)
+        if none is not None and none.too_short:
+            too_short += 1
+            continue
+        asked += 1
+        if name in values.made:
+            made.append(name)
+        if none is not None:
+            not_applicable.append(name)
+        if name in rows and rows[name].outcome == "failed":
+            failed.append(rows[name])
+    reasons = Counter(reason_kind(row.reason or "") for row in failed)
+    checked = [values.made[name] for name in made if values.made[name].checked]
+    doubts = Counter(doubt for item in checked for doubt in item.doubts)
+    decided = [*made, *not_applicable]
+    return Perturbing(
+        asked=asked,
+        made=len(made),
+        not_applicable=len(not_applicable),
+        too_short=too_short,
+        failed=len(failed),
+        failures=failures_by_kind(row.failure for row in failed if row.failure is not None),
+        changed_nothing=reasons["nothing"],
+        changed_all=reasons["all"],
+        coverage=rounded(len(decided) / asked) if asked else None,
+        applies=share_of_hits(
+            [name in values.made for name in decided],
+            [clusters[name] for name in decided],
+            unknown=asked - len(decided),
         ),
-        "checked": len(checked),
-        "agreed": share([not one.doubts for one in checked], [one.cluster for one in checked]),
-        "doubts": {name: doubts[name] for name in DOUBTS},
-    }
+        checked=len(checked),
+        agreed=share_of_hits([not item.doubts for item in checked], [item.cluster for item in checked]),
+        doubts=Doubts(kind=doubts["kind"], also=doubts["also"], worse=doubts["worse"]),
+    )
+
+
+def items(home: Home, run: Run, sample: str | None = None) -> Iterator[dict[str, Any]]:
+    """Yield each item, or why there is none, ready for JSON; with `sample`, only those of that one."""
+    rows = rows_shown(home, run, sample)
+    for row, fields in zip(rows, _fields_of(home, run, rows), strict=True):
+        difference: Iterable[tuple[str, str]] = ()
+        if fields.gold and fields.perturbed:
+            difference = word_difference(fields.gold, fields.perturbed)
+        view = PerturbItemView(
+            **dict(fields),
+            sample=row.sample_id,
+            difference=tuple(difference),
+            failure=row.failure,
+            reason=row.reason,
+            calls=row.calls,
+        )
+        yield view.model_dump(mode="json")
+
+
+async def cells(home: Home, run: Run, rows: Sequence[ResultRow]) -> list[dict[str, Any]]:
+    """Return what an export says of each row beside what it says of every row."""
+    return [fields.model_dump(mode="json", include=set(COLUMNS)) for fields in _fields_of(home, run, rows)]
+
+
+def _fields_of(home: Home, run: Run, rows: Iterable[ResultRow]) -> Iterator[PerturbRow]:
+    """Yield what is to be said of each row."""
+    plan = PerturbPlan.model_validate(run.options["plan"])
+    values, dimensions = values_of(home, run), error_dimensions(plan.task)
+    labels = checked_texts(home, run.id)
+    for row in rows:
+        if row.item.startswith(GOLD):
+            gold = values.golds.get(row.sample_id)
+            wrong = None if gold is None or gold.right else f"{gold.words}: {gold.why}"
+            yield PerturbRow(task=plan.task, gold=gold and gold.text, gold_wrong=wrong)
+            continue
+        name = row.item.rpartition("/")[2]
+        none = values.not_applicable.get(row.item)
+        fields = PerturbRow(
+            task=plan.task,
+            dimension=name,
+            group=dimensions[name].group or NEUTRAL,
+            not_applicable=None if none is None else none.why,
+        )
+        made = values.made.get(row.item)
+        if made is not None:
+            label = labels.get(value_id(made.item))
+            item = made.item
+            update = {
+                "gold": item.gold or None,
+                "perturbed": item.perturbed or None,
+                "description": item.description or None,
+                "instruction": item.instruction or None,
+                "gold_image": item.gold_image and item.gold_image.sha256,
+                "perturbed_image": item.perturbed_image and item.perturbed_image.sha256,
+                "checked_as": made.check and (made.check.kind or "none"),
+                "doubts": ",".join(made.doubts) or None,
+                "hint": made.hint or None,
+                "label": label.state if label and label.settled_by else None,
+            }
+            fields = fields.model_copy(update=update)
+        yield fields

@@ -1,13 +1,176 @@
-"""What the page of a perturbing shows beside its figures: the items of some samples, with their images."""
+"""A perturbing as it is drawn: what came of each dimension and group, labels by people, and items with their differences."""
 
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from dokimasia.methods.perturb.results import items, perturbed_items
-from dokimasia.report.data import ReportData
+from dokimasia.domain.blindspots import NEUTRAL
+from dokimasia.domain.sample import ImageRef
+from dokimasia.methods.checks import label_blocks
+from dokimasia.methods.perturb.figures import (
+    PerturbFigures,
+    Perturbing,
+    PerturbItemView,
+    items,
+    perturbed_items,
+)
+from dokimasia.methods.perturb.request import NO_NEUTRAL, OWN_WORK
+from dokimasia.report import figures
+from dokimasia.report.blocks import Block, Cell, Facts, Fold, Image, Paragraph, Section, Span, Texts
+from dokimasia.report.data import Cut, Drawing, Picture, ReportData, Views
+from dokimasia.report.differences import difference
+from dokimasia.report.fields import TableRow, as_json, pointer
+from dokimasia.report.sections import provenance, skipped
+from dokimasia.report.tables import TableColumn, column, computed, labelled_table
 from dokimasia.runs.reading.reporting import chosen, pictures_of
 from dokimasia.storage.home import Home
 from dokimasia.storage.results import results
 from dokimasia.storage.runs import Run
+
+SIGNS = " Words that were taken out stand in [-…-], words that were put in in {+…+}."
+
+
+def _failed(row: TableRow[Perturbing]) -> Cell:
+    kind = row.figures
+    failed = figures.count(kind.failed, f"{row.pointer}/failed")
+    if not kind.failed:
+        return failed
+    return (failed, Span(f" ({kind.changed_nothing}, {kind.changed_all})", "muted"))
+
+
+def _agreed(row: TableRow[Perturbing]) -> Cell:
+    if not row.figures.checked:
+        return figures.NOTHING
+    return figures.share_of(row.figures.agreed, f"{row.pointer}/agreed")
+
+
+def _doubted(row: TableRow[Perturbing]) -> Cell:
+    doubts = row.figures.doubts
+    return f"{doubts.kind} / {doubts.also} / {doubts.worse}" if row.figures.checked else figures.NOTHING
+
+
+COLUMNS: list[TableColumn[Perturbing]] = [
+    column("asked"),
+    column("made"),
+    column("not_applicable"),
+    column("too_short"),
+    computed("failed", _failed, meaning="in brackets: also the second reply changed nothing, or nearly everything"),
+    column("applies"),
+    computed("agreed", _agreed, meaning="of the checked: those that the checker has nothing against, in percent"),
+    computed(
+        "doubted",
+        _doubted,
+        meaning="taken for another kind / worse beside / not worse where it should be, or worse where not",
+    ),
+]
+
+
+def section(data: ReportData) -> Section:
+    """Return what came of each dimension, group by group, and of all."""
+    perturbing = data.figures_as(PerturbFigures)
+    rows: list[tuple[Sequence[Cell], TableRow[Perturbing]]] = []
+    for group, whole in perturbing.groups.items():
+        names = [name for name, own in perturbing.dimensions.items() if (own.group or NEUTRAL) == group]
+        if len(names) > 1:
+            title = Span(f"{group} {whole.title}", "strong")
+            rows.append(([title], TableRow("", whole, pointer("groups", group))))
+        for name in names:
+            rows.append(([name], TableRow("", perturbing.dimensions[name], pointer("dimensions", name))))
+    rows.append(([Span("all", "strong")], TableRow("", perturbing, "")))
+    blocks: list[Block] = []
+    if perturbing.own_work:
+        blocks.append(Paragraph(f"{OWN_WORK.format(checker=perturbing.checker)}.", "warning"))
+    blocks.append(labelled_table(Perturbing, ("dimension",), rows, COLUMNS, "Perturbations by dimension"))
+    blocks += [Paragraph(note, "note") for note in _notes(perturbing)]
+    return Section("perturbations", "Perturbations", tuple(blocks))
+
+
+def labels(data: ReportData) -> Section:
+    """Return what people said of the items."""
+    perturbing = data.figures_as(PerturbFigures)
+    blocks = label_blocks(as_json(perturbing.labels), perturbing.run)
+    return Section("labels", "Labels by people", blocks or (Paragraph("Nothing was made to be labelled.", "note"),))
+
+
+def items_section(data: ReportData) -> Section | None:
+    """Return the items of some samples, each with its difference; None where none is shown."""
+    by_sample: dict[str, list[PerturbItemView]] = {}
+    for view in data.samples:
+        item = PerturbItemView.model_validate(view)
+        by_sample.setdefault(item.sample, []).append(item)
+    if not by_sample:
+        return None
+    folds = [Fold(id, tuple(_sample(own, str, data.pictures))) for id, own in by_sample.items()]
+    lead = Paragraph(f"{data.selection.text}{_signs(data.figures_as(PerturbFigures))}", "note")
+    return Section("items", "Items", (lead, *folds), only="page")
+
+
+def sample(views: Views, cut: Cut) -> Iterator[Block]:
+    """Yield the items of one sample, each with what was changed; images beside each other where there are any."""
+    yield from _sample([PerturbItemView.model_validate(view) for view in views], cut, {})
+
+
+def _sample(views: Sequence[PerturbItemView], cut: Cut, pictures: Mapping[str, Picture]) -> Iterator[Block]:
+    for item in views:
+        if item.dimension is None:
+            yield from _gold(item, cut)
+            continue
+        title = Span(f"{item.dimension} ({item.group})", "strong")
+        if item.failure:
+            yield Paragraph((title, ": ", Span(f"{item.failure}: {item.reason}", "bad")))
+        elif item.not_applicable:
+            yield Paragraph((title, ": ", Span(f"does not apply: {item.not_applicable}", "muted")))
+        else:
+            label = f" (labelled {item.label.replace('_', ' ')})" if item.label else ""
+            yield Paragraph((title, f": {item.description or 'not described'}", Span(label, "muted")))
+            yield from _images(item, pictures)
+            if item.difference:
+                yield Paragraph(difference(item.difference, whole=False))
+            if item.hint:
+                yield Paragraph(cut(item.hint), "warning")
+
+
+def _images(item: PerturbItemView, pictures: Mapping[str, Picture]) -> Iterator[Block]:
+    if item.gold_image is None or item.perturbed_image is None:
+        return
+    if item.instruction:
+        yield Facts([("instruction", item.instruction)])
+    for sha256, title in ((item.gold_image, "as it was"), (item.perturbed_image, "as it was edited")):
+        picture = pictures.get(sha256)
+        yield Image(picture.uri if picture else "", f"{title}: image {sha256[:12]}", sha256=sha256)
+
+
+def _gold(item: PerturbItemView, cut: Cut) -> Iterator[Block]:
+    if item.failure:
+        yield Paragraph(("gold answer: ", Span(f"{item.failure}: {item.reason}", "bad")))
+    elif item.gold:
+        yield Texts([(Span("gold answer, as it was written", "strong"), cut(item.gold))])
+        if item.gold_wrong:
+            yield Paragraph(f"The checker finds it wrong, and nothing is made from it: {item.gold_wrong}", "warning")
+
+
+def _notes(perturbing: PerturbFigures) -> Iterator[str]:
+    golds = perturbing.golds
+    if NEUTRAL not in perturbing.dimensions:
+        yield f"{NO_NEUTRAL[0].upper()}{NO_NEUTRAL[1:]}."
+    if perturbing.brought:
+        yield "The images were edited elsewhere and brought in a file; nobody was asked."
+    if perturbing.gold_writer:
+        yield (
+            f"Gold answers: {golds.given:,} given, {golds.written:,} written by {perturbing.gold_writer} and found "
+            f"right by {perturbing.checker}, {golds.wrong:,} found wrong and left out, {golds.failed:,} failed."
+        )
+    if perturbing.checker:
+        unaware = "" if perturbing.editor else ", which is not told what a change was meant as"
+        yield (
+            f"Checked by {perturbing.checker}{unaware}: {perturbing.checked:,} of {perturbing.made:,}. What it doubts is "
+            "kept, and shown to the people who decide."
+        )
+    yield f"{figures.used(perturbing)}. 95 % intervals, clustered by image."
+    yield f"`dokimasia show {perturbing.run} --sample ID` shows what was changed in a sample.{_signs(perturbing)}"
+
+
+def _signs(perturbing: PerturbFigures) -> str:
+    return SIGNS if perturbing.task == "image-to-text" else ""
 
 
 async def with_items(home: Home, run: Run, data: ReportData, samples: int) -> ReportData:
@@ -17,6 +180,18 @@ async def with_items(home: Home, run: Run, data: ReportData, samples: int) -> Re
     failed = {row.sample_id for row in rows if row.failure}
     shown, selection = chosen(run, ids, failed, samples)
     views = [item for id in shown for item in items(home, run, id)]
-    made = [one.item for one in perturbed_items(home, run) if one.item.sample_id in set(shown)]
-    images = {image.sha256: image for one in made for image in (one.gold_image, one.perturbed_image) if image}
+    images: dict[str, ImageRef] = {}
+    for made in perturbed_items(home, run):
+        if made.item.sample_id in shown:
+            for image in (made.item.gold_image, made.item.perturbed_image):
+                if image is not None:
+                    images[image.sha256] = image
     return replace(data, selection=selection, samples=views, pictures=pictures_of(home, images))
+
+
+DRAWING = Drawing(
+    "perturbations",
+    (section, labels, items_section, skipped.section, provenance.section),
+    sample=sample,
+    figures=PerturbFigures,
+)

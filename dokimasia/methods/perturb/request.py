@@ -1,17 +1,42 @@
-"""What a perturbing is asked, and what decides its results."""
+"""The request and the plan of a perturbing, and its acceptance: dimensions, gold answers, models, and what each sample gets."""
 
+import asyncio
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, ClassVar
+from typing import Annotated, ClassVar, NamedTuple
 
 from pydantic import Field
 
-from dokimasia.domain.blindspots import Task
+from dokimasia.agents.perturbation import error_dimensions
+from dokimasia.datasets.images import ImageSource
+from dokimasia.datasets.perturbations import EditedImage, read_edited
+from dokimasia.domain.blindspots import NEUTRAL, ErrorDimension, Task
 from dokimasia.domain.call import ModelSpec
-from dokimasia.domain.perturbation import PerturbOptions
-from dokimasia.runs.plans import DataPlan, OutsideIdentity
+from dokimasia.domain.identity import digest, unit_interval, value_id
+from dokimasia.domain.perturbation import GoldAnswer, PerturbOptions
+from dokimasia.domain.sample import Sample
+from dokimasia.errors import ConfigError, DataError
+from dokimasia.prompts.dimensions import error_dimensions_id
+from dokimasia.report.figures import several
+from dokimasia.runs.estimate import CHARACTERS_PER_TOKEN, INSTRUCTION_TOKENS, Asking, Estimate, added_up, size_of
+from dokimasia.runs.method import Accepted
+from dokimasia.runs.plans import DataPlan, OutsideIdentity, prompts_used
 from dokimasia.runs.requests import MOST_SAMPLES, NOBODY, DataRequest, Option
+from dokimasia.runs.session import Session, hash_of
+from dokimasia.storage.content.blobs import MemoryBlobs
 
-GOLD = "gold"
+TEXT_PROMPTS = ("change_check", "error_in_passages", "error_throughout", "harmless_rewrite", "repair")
+GOLD_PROMPTS = ("gold_answer", "gold_check")
+IMAGE_PROMPTS = ("edit_check", "edit_instruction", "repair")
+GOLD_TOKENS, CHECK_TOKENS, LIST_TOKENS, INSTRUCTION_REPLY = 400, 120, 1_200, 120
+
+NO_NEUTRAL = (
+    "harmless changes are not made, so a probe cannot tell false alarms: `dokimasia perturb` makes them with score_neutral "
+    "among its --dimensions"
+)
+OWN_WORK = (
+    "{checker} checks changes that it made itself, and a model is no judge of its own work: name another --checker"
+)
 
 
 class PerturbRequest(DataRequest):
@@ -40,7 +65,7 @@ class PerturbRequest(DataRequest):
         le=MOST_SAMPLES,
         description="Ask for so many samples of each dimension (default: all), drawn evenly.",
     )
-    gold_field: str = Field(default=GOLD, min_length=1, description="The field of a line that holds the gold answer.")
+    gold_field: str = Field(default="gold", min_length=1, description="The field of a line that holds the gold answer.")
     gold_writer: Annotated[str | None, Option(models=True)] = Field(
         default=None, description="Who writes the gold answers that the data do not have; the checker checks them."
     )
@@ -81,8 +106,22 @@ class PerturbPlan(DataPlan):
 
     @property
     def judge_name(self) -> str:
-        """The perturber's shown name; empty where the items are brought."""
+        """The perturber's shown name; empty where edited images are read from a file."""
         return _name(self.perturber)
+
+    @property
+    def checks_own_work(self) -> bool:
+        """Whether the checker is the model that perturbed."""
+        if self.checker is None or self.perturber is None:
+            return False
+        return self.checker.ref.model == self.perturber.ref.model
+
+    @property
+    def to_write(self) -> list[str]:
+        """The samples whose gold answer is written by a model."""
+        if self.gold_writer is None:
+            return []
+        return [id for id, dimensions in self.asked.items() if dimensions and id not in self.golds]
 
     @property
     def options(self) -> PerturbOptions:
@@ -98,3 +137,242 @@ class PerturbPlan(DataPlan):
 
 def _name(spec: ModelSpec | None) -> str:
     return "" if spec is None else spec.ref.name
+
+
+class PerturbModels(NamedTuple):
+    """The models of a perturbing; None where nobody is asked."""
+
+    perturber: ModelSpec | None
+    gold_writer: ModelSpec | None
+    checker: ModelSpec | None
+    editor: ModelSpec | None
+
+
+class PerturbMaterial(NamedTuple):
+    """The samples, their gold answers that the data gave, by name, and items that a file of edited images brings."""
+
+    samples: list[Sample]
+    golds: dict[str, GoldAnswer]
+    edited: list[EditedImage]
+    skipped: list[str]
+
+
+async def accept(request: PerturbRequest, session: Session) -> Accepted[PerturbPlan]:
+    """Read the data, find gold answers and models, and draw which sample is perturbed in which dimensions.
+
+    Raises:
+        InputError: data, dimensions, configuration or options cannot be used.
+    """
+    models = _models(request, session)
+    dimensions = choose_dimensions(request.task, request.dimensions)
+    material = await asyncio.to_thread(_material, request, session, dimensions)
+    too_short: dict[str, set[str]] = {}
+    for name, dimension in dimensions.items():
+        too_short[name] = {id for id, gold in material.golds.items() if gold.word_count < dimension.least_words}
+    if material.edited:
+        asked = _dimensions_by_sample(material.edited)
+    else:
+        ids = [sample.id for sample in material.samples]
+        asked = draw_dimensions(ids, too_short, per=request.per, seed=request.seed)
+    if not any(asked.values()):
+        raise DataError(
+            f"{request.data}: every gold answer has too few words for {', '.join(dimensions)}; give longer ones in the "
+            f"field {request.gold_field!r}, or have them written with --gold-writer"
+        )
+    edited_ids = [value_id(edited.item) for edited in material.edited]
+    plan = PerturbPlan(
+        data=hash_of([(sample.id, value_id(sample)) for sample in material.samples]),
+        limit=request.limit,
+        seed=request.seed,
+        prompts=prompts_used(session.library, _prompts(request, models, material)),
+        task=request.task,
+        dimensions=tuple(dimensions),
+        definitions=error_dimensions_id(request.task),
+        per=request.per,
+        **models._asdict(),
+        gold=digest("golds", {id: gold.text for id, gold in sorted(material.golds.items())})[:16],
+        edited=digest("edited", edited_ids)[:16] if material.edited else None,
+        asked=asked,
+        golds={id: value_id(gold) for id, gold in material.golds.items()},
+        too_short={name: len(ids) for name, ids in too_short.items() if ids},
+    )
+    return Accepted(
+        plan=plan,
+        estimate=_estimate(plan, material),
+        samples=material.samples,
+        values=[*material.golds.values(), *(edited.item for edited in material.edited)],
+        skipped=material.skipped,
+        notes={"brought": edited_ids},
+    )
+
+
+def choose_dimensions(task: Task, names: Sequence[str]) -> Mapping[str, ErrorDimension]:
+    """Return the dimensions that names of dimensions and of groups mean, in the order of the file; all where none is given.
+
+    Raises:
+        ConfigError: a name is neither; the message lists those there are.
+    """
+    dimensions = error_dimensions(task)
+    groups = list(dict.fromkeys(dimension.group for dimension in dimensions.values() if dimension.group))
+    unknown = [name for name in names if name not in dimensions and name not in groups]
+    if unknown:
+        raise ConfigError(
+            f"--dimensions: {', '.join(unknown)}: no dimension or group of {task}; the groups are {', '.join(groups)}, the "
+            f"dimensions {', '.join(dimensions)}"
+        )
+    if not names:
+        return dimensions
+    return {name: one for name, one in dimensions.items() if name in names or one.group in names}
+
+
+def draw_dimensions(
+    samples: Sequence[str], too_short: Mapping[str, set[str]], *, per: int | None, seed: int
+) -> dict[str, tuple[str, ...]]:
+    """Return the dimensions that each sample is perturbed in: every one that it is long enough for, or `per` of each.
+
+    Samples that have fewest dimensions so far are drawn first, and among these by seed, so that all serve evenly.
+
+    Args:
+        samples: by name.
+        too_short: by dimension, the samples that it cannot be planted in.
+        per: so many samples of each dimension; None for all.
+        seed: of the draws.
+    """
+    drawn: dict[str, list[str]] = {id: [] for id in samples}
+    for dimension, short in too_short.items():
+        able = [id for id in samples if id not in short]
+        if per is not None:
+            able.sort(key=lambda id: (len(drawn[id]), unit_interval("perturb", seed, dimension, id)))
+        for id in able[:per]:
+            drawn[id].append(dimension)
+    return {id: tuple(dimensions) for id, dimensions in drawn.items()}
+
+
+def _models(request: PerturbRequest, session: Session) -> PerturbModels:
+    if request.task == "image-to-text" and (request.editor or request.edited):
+        raise ConfigError("--editor and --edited are for images: give --task text-to-image with them")
+    if request.task == "text-to-image" and request.gold_writer:
+        raise ConfigError("--gold-writer writes texts: with --task text-to-image the gold answer is the sample's image")
+    if request.edited:
+        if request.perturber or request.editor:
+            raise ConfigError("--edited brings images that were edited already: leave --perturber and --editor out")
+        return PerturbModels(None, None, None, None)
+    if not request.perturber:
+        raise ConfigError("name who perturbs with --perturber")
+    if request.task == "text-to-image" and not request.editor:
+        raise ConfigError("name an image model with --editor, or bring edited images with --edited FILE")
+    checker = request.checker or request.perturber
+    if checker == NOBODY and request.gold_writer:
+        raise ConfigError(f"gold answers that a model writes are checked: name another --checker than {NOBODY}")
+    return PerturbModels(
+        session.judge(request.perturber),
+        session.judge(request.gold_writer) if request.gold_writer else None,
+        None if checker == NOBODY else session.judge(checker),
+        session.model(request.editor) if request.editor else None,
+    )
+
+
+def _prompts(request: PerturbRequest, models: PerturbModels, material: PerturbMaterial) -> tuple[str, ...]:
+    if material.edited:
+        return ()
+    if request.task == "text-to-image":
+        return IMAGE_PROMPTS
+    return (*TEXT_PROMPTS, *GOLD_PROMPTS) if models.gold_writer else TEXT_PROMPTS
+
+
+def _material(request: PerturbRequest, session: Session, dimensions: Mapping[str, ErrorDimension]) -> PerturbMaterial:
+    samples, skipped = session.samples(request)
+    of_images = request.task == "text-to-image"
+    unfit: list[str] = []
+    for sample in samples:
+        if not sample.images or (of_images and len(sample.images) > 1):
+            unfit.append(sample.id)
+    if unfit:
+        images = "exactly one image, the gold one" if of_images else "an image"
+        problem = f"{request.data}: a sample has {images}; not so: "
+        if request.on_bad_sample == "fail" or len(unfit) == len(samples):
+            raise DataError(f"{problem}{_some(unfit)}\n(--on-bad-sample skip leaves such samples out)")
+        skipped = [*skipped, *(f"{problem}{id}" for id in unfit)]
+        samples = [sample for sample in samples if sample.id not in unfit]
+    if request.edited is None:
+        golds = {} if of_images else _golds(request, samples)
+        return PerturbMaterial(samples, golds, [], skipped)
+    blobs = MemoryBlobs() if session.dry or session.home is None else session.home.blobs
+    source = ImageSource(request.edited.parent, blobs=blobs, allow_outside=request.allow_outside)
+    edited = read_edited(request.edited, {sample.id: sample for sample in samples}, list(dimensions), source)
+    return PerturbMaterial(samples, {}, edited, skipped)
+
+
+def _golds(request: PerturbRequest, samples: Sequence[Sample]) -> dict[str, GoldAnswer]:
+    """Return the gold answers that the data give: a field of the line, else, where none is written, the reference answer."""
+    golds: dict[str, GoldAnswer] = {}
+    missing: list[str] = []
+    for sample in samples:
+        field = sample.meta.get(request.gold_field)
+        text = field.strip() if isinstance(field, str) else ""
+        if field is not None and not text:
+            raise DataError(
+                f"{request.data}, sample {sample.id!r}: the field {request.gold_field!r} is no text; a gold answer is one"
+            )
+        if not text and not request.gold_writer:
+            if not sample.accepted_texts or not sample.accepted_texts[0]:
+                missing.append(sample.id)
+                continue
+            text = sample.accepted_texts[0]
+        if text:
+            golds[sample.id] = GoldAnswer(sample=sample.digest, text=text)
+    if missing:
+        raise DataError(
+            f"{request.data}: {several(len(missing), 'sample')} without a gold answer: {_some(missing)}. Give it in the field "
+            f"{request.gold_field!r} or as the reference answer, or have it written with --gold-writer"
+        )
+    return golds
+
+
+def _some(ids: Sequence[str]) -> str:
+    return ", ".join(ids[:5]) + (", …" if len(ids) > 5 else "")
+
+
+def _dimensions_by_sample(edited: Sequence[EditedImage]) -> dict[str, tuple[str, ...]]:
+    by_sample: dict[str, tuple[str, ...]] = {}
+    for one in edited:
+        by_sample[one.item.sample_id] = (*by_sample.get(one.item.sample_id, ()), one.item.dimension)
+    return by_sample
+
+
+def _estimate(plan: PerturbPlan, material: PerturbMaterial) -> Estimate:
+    askings: list[Asking] = []
+    for sample in material.samples:
+        askings += _askings(plan, sample, material.golds.get(sample.id))
+    notes: list[str] = []
+    if plan.too_short:
+        counts = ", ".join(f"{name} {count}" for name, count in plan.too_short.items())
+        notes.append(f"gold answers with too few words are not asked about: {counts}")
+    if NEUTRAL not in plan.dimensions:
+        notes.append(NO_NEUTRAL)
+    if plan.checks_own_work:
+        notes.append(OWN_WORK.format(checker=_name(plan.checker)))
+    items = len(plan.to_write) + sum(map(len, plan.asked.values()))
+    return added_up(askings, len(material.samples), items=items).model_copy(update={"notes": tuple(notes)})
+
+
+def _askings(plan: PerturbPlan, sample: Sample, gold: GoldAnswer | None) -> Iterator[Asking]:
+    size, count = size_of(sample), len(plan.asked.get(sample.id, ()))
+    texts = plan.editor is None
+    request_tokens = INSTRUCTION_TOKENS + size.text
+    gold_tokens = GOLD_TOKENS if gold is None else 1 + len(gold.text) // CHARACTERS_PER_TOKEN
+    if plan.gold_writer is not None and plan.checker is not None and gold is None:
+        yield Asking(plan.gold_writer, 1, request_tokens + size.images_for(plan.gold_writer), gold_tokens)
+        sent = request_tokens + gold_tokens + size.images_for(plan.checker)
+        yield Asking(plan.checker, 1, sent, CHECK_TOKENS)
+    if plan.perturber is not None:
+        sent = request_tokens + size.images_for(plan.perturber)
+        if texts:
+            yield Asking(plan.perturber, count, sent + gold_tokens, gold_tokens)
+        else:
+            yield Asking(plan.perturber, count, sent, INSTRUCTION_REPLY)
+    if plan.editor is not None:
+        yield Asking(plan.editor, count, size.images + INSTRUCTION_REPLY, size.images)
+    if plan.checker is not None:
+        sent = request_tokens + (2 * gold_tokens + LIST_TOKENS if texts else size.images)
+        yield Asking(plan.checker, count, sent + size.images_for(plan.checker), CHECK_TOKENS)

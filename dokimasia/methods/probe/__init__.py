@@ -2,12 +2,11 @@
 
 from functools import partial
 
-from dokimasia.methods.probe.accepting import accept
-from dokimasia.methods.probe.arms import Arm
+from dokimasia.methods.probe.acceptance import accept, previews
 from dokimasia.methods.probe.detections import detections_of
-from dokimasia.methods.probe.items import probes_kept
-from dokimasia.methods.probe.request import ProbePlan, ProbeRequest, graphs_of
-from dokimasia.methods.probe.results import COLUMNS, cells, probe_items, probe_summary
+from dokimasia.methods.probe.figures import COLUMNS, ProbeFigures, cells, figures_of_run, probe_items
+from dokimasia.methods.probe.request import Arm, ProbePlan, ProbeRequest, graphs_of
+from dokimasia.methods.probe.units import stored_probes
 from dokimasia.runs.lifecycle import run as run_method
 from dokimasia.runs.method import Method, later, lazily
 
@@ -18,12 +17,12 @@ METHOD: Method[ProbeRequest, ProbePlan] = Method(
     plan=ProbePlan,
     accept=accept,
     stages=lazily("dokimasia.methods.probe.work", "stages"),
-    previews=lazily("dokimasia.methods.probe.previews", "previews"),
-    drawing=later("dokimasia.methods.probe.samples", "DRAWING"),
-    figures=probe_summary,
-    shape=later("dokimasia.methods.probe.shape", "ProbeFigures"),
+    previews=previews,
+    drawing=later("dokimasia.methods.probe.report", "DRAWING"),
+    figures=figures_of_run,
+    shape=lambda: ProbeFigures,
     graphs_of=graphs_of,
-    report=lazily("dokimasia.methods.probe.samples", "with_samples"),
+    report=lazily("dokimasia.methods.probe.report", "with_samples"),
     items=probe_items,
     items_shown=False,
     row_name="judgements",
@@ -36,4 +35,4 @@ METHOD: Method[ProbeRequest, ProbePlan] = Method(
 probe = partial(run_method, METHOD)
 """Probe judges: `await probe(ProbeRequest(...), settings=..., observer=..., stop=...)`."""
 
-__all__ = ["METHOD", "Arm", "ProbePlan", "ProbeRequest", "detections_of", "probe", "probes_kept"]
+__all__ = ["METHOD", "Arm", "ProbePlan", "ProbeRequest", "detections_of", "probe", "stored_probes"]

@@ -1,8 +1,12 @@
-"""From detections to the figures of a probe: rates by judge and evaluator, groups by paradigm, ways of asking side by side."""
+"""The figures of a probe: their models, how they are computed from what judges did, the items, and an export's columns."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import combinations
 from statistics import fmean
-from typing import Any
+from typing import Annotated, Any, cast
+
+import numpy as np
+from pydantic import Field
 
 from dokimasia.algorithms.blindspots import FailureRate, ItemShare, failure_rates, item_share
 from dokimasia.algorithms.pairwise import (
@@ -11,184 +15,896 @@ from dokimasia.algorithms.pairwise import (
     position_consistency,
     position_consistency_interval,
 )
-from dokimasia.algorithms.statistics.paired import sign_flip_test
-from dokimasia.domain.blindspots import Detection, Evaluator, Task, paradigm_of
-from dokimasia.methods.probe.comparing import adjust, compared, comparisons, sides
-from dokimasia.runs.figures import counted
-from dokimasia.runs.reading.rates import limits, mean_interval, rounded
+from dokimasia.algorithms.statistics import adjusted
+from dokimasia.algorithms.statistics.clusters import Floats
+from dokimasia.algorithms.statistics.paired import PERMUTATIONS, sign_flip_test
+from dokimasia.algorithms.statistics.within_clusters import exchange_p_values
+from dokimasia.domain.blindspots import (
+    AxisChoices,
+    AxisScores,
+    Case,
+    Detection,
+    Evaluator,
+    Paradigm,
+    Task,
+    paradigm_of,
+)
+from dokimasia.domain.identity import Value
+from dokimasia.domain.judgement import CheckpointScores, FailureKind, FinalAnswer
+from dokimasia.domain.look import Look
+from dokimasia.domain.rubric import RubricJudgement
+from dokimasia.methods.probe.detections import detections, judgements_of, notices_of
+from dokimasia.methods.probe.request import ProbePlan
+from dokimasia.methods.probe.units import ProbeUnit, all_units, count_items, probes_by_sample, stored_probes
+from dokimasia.report.blocks import Cell, Span, Tone
+from dokimasia.report.fields import (
+    Bounds,
+    Count,
+    Coverage,
+    Display,
+    Failures,
+    Fraction,
+    Interval,
+    Limited,
+    Rate,
+    Used,
+    as_json,
+)
+from dokimasia.report.figures import NOTHING, bracketed
+from dokimasia.report.figures import p_value as write_p_value
+from dokimasia.runs.figure_models import DataFigures
+from dokimasia.runs.figures import heading, paid, rows_shown
+from dokimasia.runs.measures import failures_by_kind, mean_with_interval
+from dokimasia.runs.reading.exporting import ColumnType
+from dokimasia.runs.reading.rates import limits, rounded
+from dokimasia.storage.excerpts import samples_of
+from dokimasia.storage.home import Home
+from dokimasia.storage.lookup import find_values
+from dokimasia.storage.results import ResultRow, results
+from dokimasia.storage.runs import Run, run_samples
 
 CHOSEN = 2
 """A verdict of a pair on the scale of duels' verdicts, so that a place that always wins has a bias of 100."""
 
+WITHOUT, WITH = "without", "with"
+ORIGINAL, NEW = "original", "new"
 
-def figures_of(detections: Iterable[Detection], *, seed: int) -> dict[str, Any]:
-    """Return what a probe found, ready for JSON: `tasks` of `shape.ProbeFigures`.
+LOWER, HIGHER = "lower is better", "higher is better"
+BY_OVERALL = f"undetected by the axis overall alone, where several axes are asked for; {LOWER}"
+
+COLUMNS: dict[str, ColumnType] = {
+    "judge": "text",
+    "task": "text",
+    "evaluator": "text",
+    "new_reference": "truth",
+    "dimension": "text",
+    "group": "text",
+    "case": "text",
+    "item": "text",
+    "checked": "truth",
+    "undetected": "number",
+    "strict": "number",
+    "overall": "number",
+    "equal": "number",
+    "worse": "number",
+    "named": "number",
+    "scores": "texts",
+    "gold_scores": "texts",
+    "justification": "texts",
+    "words": "texts",
+    "looks": "integer",
+}
+"""What an export says of a judgement; `scores` are `axis: points`, or of a pair `axis: choice` in each order. The gold
+answer's own judgement has the case `gold`."""
+
+
+def percent(measured: Rate | Interval | None, place: str = "", *, tone: Tone = "strong") -> Cell:
+    """A share, or a mean of shares, with its interval, as `40.0 [23, 59]`."""
+    if measured is None:
+        return NOTHING
+    name, value = "share", None
+    if isinstance(measured, Interval):
+        name, value = "mean", measured.mean
+    else:
+        value = measured.share
+    if value is None:
+        return NOTHING
+    return (
+        percent_span(value, place and f"{place}/{name}", tone),
+        limits_span(measured, lambda end: f"{100 * end:.0f}"),
+    )
+
+
+def plain_percent(measured: Rate | Interval | None, place: str = "") -> Cell:
+    """The same where it is not what the table is about."""
+    return percent(measured, place, tone="")
+
+
+def percent_span(value: float, place: str = "", tone: Tone = "") -> Span:
+    """A share in percent with one decimal."""
+    return Span(f"{100 * value:.1f}", tone, place, value)
+
+
+def limits_span(measured: Limited, write: Callable[[float], str]) -> Span:
+    """The ends of an interval in brackets, which a line does not break, or why there are none."""
+    text = bracketed(measured, write)
+    if getattr(measured, "no_interval", None):
+        return Span(text, "muted")
+    return Span(text.replace(" ", "\u00a0"), "muted")
+
+
+class ProbeShare(Rate):
+    """A share of items, over those with a judgement."""
+
+    n: Count = Field(description="items")
+    n_scored: Count = Field(description="items with a judgement")
+    coverage: Coverage
+    bounds: Bounds | None = Field(
+        description="of the share over all n, if none or all of the failed ones counted; null without an item"
+    )
+
+
+class BlindSpot(Value):
+    """Whether errors of a dimension are missed more often than the judge's other errors on the same images."""
+
+    p_value: Fraction = Field(description="one-sided, by exchanges of outcomes within images")
+    adjusted: Annotated[Fraction, Display("adjusted p", write=write_p_value)] = Field(
+        description="over all dimensions and evaluators of the judge, Benjamini and Hochberg"
+    )
+    blind: bool = Field(
+        description="whether the dimension is called a blind spot: the adjusted p-value is at most 0.05"
+    )
+    images: Count = Field(description="images that hold judged errors of this dimension and of another one: the test's")
+    alone: Count = Field(
+        description="images that hold judged errors of this dimension alone, which the test leaves out"
+    )
+
+
+class ProbedKind(Value):
+    """What a judge made of errors of some kind under one evaluator; lower is better but for `named`."""
+
+    undetected: Annotated[ProbeShare, Display("undetected", write=percent)] = Field(
+        description="errors that went undetected, as published; of pairs the mean of both orders"
+    )
+    strict: Annotated[
+        ProbeShare,
+        Display("strict", "no relevant axis lower; of pairs, not detected in both orders", write=plain_percent),
+    ] = Field(description="the strict form: no relevant axis is lower; of pairs, not detected in both orders")
+    either: Annotated[
+        ProbeShare | None, Display("in either", "undetected in at least one order", write=plain_percent)
+    ] = Field(description="of pairs: undetected in at least one order; null for others")
+    both: Annotated[ProbeShare | None, Display("in both", "undetected in both orders", write=plain_percent)] = Field(
+        description="of pairs: undetected in both orders; null for others"
+    )
+    overall: Annotated[ProbeShare | None, Display("by overall", BY_OVERALL, write=percent)] = Field(
+        description="undetected by the axis overall alone; null for evaluators that ask for no axes beside it"
+    )
+    worse: Annotated[
+        ProbeShare,
+        Display("judged better", f"errors with which the answer was judged better; {LOWER}", write=plain_percent),
+    ] = Field(description="errors with which the answer was judged better than the gold one")
+    named: Annotated[
+        ProbeShare,
+        Display(
+            "named although undetected",
+            f"of the undetected errors whose justification was read; {HIGHER}",
+            write=percent,
+        ),
+    ] = Field(description="undetected errors that the justification names, of those whose justification was read")
+    unnoticed: Annotated[
+        ProbeShare,
+        Display(
+            "unnoticed", f"neither scored nor named, of errors whose justification was read; {LOWER}", write=percent
+        ),
+    ] = Field(
+        description="errors that neither the scores nor the justification show, of those whose justification was read"
+    )
+    spot: BlindSpot | None = Field(
+        description="of a dimension; null where no image holds judged errors of it and of another one"
+    )
+
+
+class PairPlaces(Value):
+    """What the order of places does to pairwise judgements, over pairs judged in both orders."""
+
+    n: Annotated[Count, Display("pairs", "judged in both orders, errors and harmless changes")] = Field(
+        description="pairs"
+    )
+    consistency: Annotated[
+        Interval, Display("consistency", f"percent that both orders decide alike; {HIGHER}", write=percent)
+    ] = Field(description="share that both orders decide alike, 0 to 1, higher is better")
+    bias: Interval = Field(
+        description="how much more often the first place is chosen than the second, -1 to 1; 0 is no bias"
+    )
+    p_value: Fraction = Field(description="of a bias as large by chance, sign flips of whole images")
+    adjusted: Annotated[
+        Fraction,
+        Display("adjusted p", "sign flips of whole images; Benjamini and Hochberg over the table", write=write_p_value),
+    ] = Field(description="over all judges and evaluators of the task, Benjamini and Hochberg")
+
+
+class ProbedEvaluator(ProbedKind):
+    """A judge under one evaluator: all errors together, by group and by dimension, and changes that do no harm."""
+
+    equal: Annotated[
+        ProbeShare, Display("score-invariant", f"harmless changes judged equal; {HIGHER}", write=percent)
+    ] = Field(description="score-invariant: harmless changes judged equal; higher is better")
+    preferred: Annotated[
+        ProbeShare,
+        Display("harmless preferred", "harmless changes judged better than the gold answer", write=plain_percent),
+    ] = Field(description="harmless changes judged better than the gold answer")
+    flickers: Annotated[
+        ProbeShare,
+        Display(
+            "noise floor",
+            f"unchanged answers not judged as before, or not as good as themselves; {LOWER}",
+            write=plain_percent,
+        ),
+    ] = Field(
+        description="unchanged answers not judged as before, of pairs one of two same answers preferred: the noise floor"
+    )
+    false_alarms: Annotated[
+        ProbeShare,
+        Display(
+            "reader's false alarms",
+            "justifications of gold answers and harmless changes said to name an error",
+            write=percent,
+        ),
+    ] = Field(
+        description="justifications of gold answers and harmless changes in which the reader finds an error; lower is better"
+    )
+    places: PairPlaces | None = Field(description="of pairs judged in both orders; null for others")
+    groups: dict[str, ProbedKind]
+    dimensions: dict[str, ProbedKind]
+    failures: Failures = Field(description="items without a judgement, by kind of failure")
+
+
+class ProbedJudge(Value):
+    """A judge as it was asked."""
+
+    model: str = Field(description="its name without what it was asked with")
+    budget: str = Field(description="reasoning effort; empty where it is the default")
+    tools: bool = Field(description="whether it had tools to look closer with")
+    evaluators: dict[Evaluator, ProbedEvaluator]
+
+
+class ProbeComparison(Value):
+    """How much more often errors go undetected with the second than with the first, over the same items."""
+
+    of: str = Field(description="what is the same on both sides: an evaluator, a judge, or a judge and a paradigm")
+    first: str
+    second: str
+    n: Annotated[Count, Display("items", "judged on both sides")] = Field(description="items that both judged")
+    shares: tuple[Fraction, Fraction] | None = Field(
+        description="undetected on the first side and on the second, over these items; null without an item"
+    )
+    difference: Interval | None = Field(description="second less first, -1 to 1, paired by item; null without an item")
+    p_value: Fraction | None = Field(
+        description="two-sided, sign flips of whole images, or exchanges of evaluators within images where one side has "
+        "more of them; null without an item"
+    )
+    adjusted: Annotated[
+        Fraction | None,
+        Display("adjusted p", "two-sided, by whole images; Benjamini and Hochberg over the table", write=write_p_value),
+    ] = Field(description="over all comparisons of the list, Benjamini and Hochberg")
+
+
+class ProbedArm(Value):
+    """What one way of asking a judge came to."""
+
+    undetected: Annotated[ProbeShare, Display("undetected", LOWER, write=percent)]
+    equal: Annotated[ProbeShare, Display("score-invariant", HIGHER, write=percent)] = Field(
+        description="score-invariant; higher is better"
+    )
+
+
+class ArmsBeside(Value):
+    """Ways of asking one judge beside each other, under one evaluator."""
+
+    model: str
+    evaluator: Evaluator
+    arms: dict[str, ProbedArm]
+    differences: tuple[ProbeComparison, ...] = Field(description="adjusted over all of the list that this stands in")
+    dimensions: dict[str, ProbeComparison] = Field(
+        description="by dimension, where there are two ways; adjusted over dimensions, judges and evaluators"
+    )
+
+
+class ProbeComparisons(Value):
+    """What the tables invite to compare."""
+
+    judges: tuple[ProbeComparison, ...] = Field(description="under the same evaluator")
+    paradigms: tuple[ProbeComparison, ...] = Field(
+        description="of the same judge; an item's value is the mean over the paradigm's evaluators"
+    )
+    strategies: tuple[ProbeComparison, ...] = Field(description="of the same judge and paradigm")
+
+
+class ProbedTask(Value):
+    """All that was found for one task."""
+
+    dimensions: dict[str, str] = Field(description="the group of each dimension")
+    shown: tuple[str, ...] = Field(
+        description="the judges of the main table: of each model the way of asking without tools, at the highest effort named"
+    )
+    judges: dict[str, ProbedJudge]
+    groups: dict[str, dict[Paradigm, Interval | None]] = Field(
+        description="undetected by group and paradigm, mean over the shown judges and the paradigm's evaluators"
+    )
+    comparisons: ProbeComparisons
+    budgets: tuple[ArmsBeside, ...] = Field(description="reasoning efforts beside each other")
+    tools: tuple[ArmsBeside, ...] = Field(description="without tools and with them")
+    references: tuple[ArmsBeside, ...] = Field(description="the original reference and a new one")
+
+
+class ProbeItems(Value):
+    """What was put to the judges."""
+
+    errors: Count = Field(description="answers with an error")
+    neutral: Count = Field(description="answers with a harmless change")
+    checked: Count = Field(description="of both, those that a person decided on")
+
+
+class ProbeFigures(Used, DataFigures):
+    """The figures of a probe."""
+
+    judge: str | None = Field(default=None, description="absent where there are several")
+    samples: Count = Field(description="samples of the run")
+    judges: tuple[str, ...] = Field(description="by name, each once however many ways it is asked in")
+    evaluators: tuple[Evaluator, ...]
+    budgets: tuple[str, ...] = Field(description="reasoning efforts that were named")
+    tools: tuple[str, ...] = Field(description="tools that judges were offered beside being asked without")
+    retests: Count = Field(description="further judgements of every gold answer")
+    reader: str | None = Field(description="who read the justifications; null where nobody did")
+    writer: str | None = Field(description="who made new references; null where nobody did")
+    probes: ProbeItems
+    failures: Failures = Field(description="judgements, readings and what they rest on that failed, by kind of failure")
+    tasks: dict[Task, ProbedTask]
+
+
+class JudgementFields(Value):
+    """A judgement: of what it is, what came of it, and what was said; `scores` as in `COLUMNS`."""
+
+    judge: str
+    task: Task
+    evaluator: Evaluator
+    new_reference: bool
+    dimension: str | None
+    group: str | None
+    case: str
+    item: str | None
+    checked: bool | None
+    undetected: float | None
+    strict: float | None
+    overall: float | None
+    equal: float | None
+    worse: float | None
+    named: float | None
+    scores: tuple[str, ...] | None
+    gold_scores: tuple[str, ...] | None
+    justification: tuple[str, ...] | None
+    words: tuple[str, ...] | None
+
+
+class ProbeItem(JudgementFields):
+    """A judgement with what was judged, as `show --json` and pages have it; texts, or the hashes of images."""
+
+    sample: str
+    prompt: str
+    images: tuple[str, ...]
+    looks: tuple[dict[str, Any], ...]
+    description: str
+    gold: str | None
+    perturbed: str | None
+    failure: FailureKind | None
+    reason: str | None
+
+    @property
+    def image_hashes(self) -> tuple[str, ...]:
+        """The images of the sample, and the one that was edited."""
+        if self.task == "text-to-image" and self.perturbed:
+            return (*self.images, self.perturbed)
+        return self.images
+
+
+def figures_of_run(home: Home, run: Run) -> ProbeFigures:
+    """Return the figures of a probe; the same stored rows give the same bytes."""
+    plan = ProbePlan.model_validate(run.options["plan"])
+    probes = stored_probes(home, plan)
+    rows = results(home, run.id)
+    neutral = sum(probe.neutral for probe in probes)
+    return ProbeFigures(
+        **heading(run, plan),
+        samples=len(run_samples(home, run.id)),
+        judges=tuple(dict.fromkeys(arm.judge for arm in plan.arms)),
+        evaluators=plan.evaluators,
+        budgets=plan.budgets,
+        tools=plan.tools,
+        retests=plan.retests,
+        reader=None if plan.reader is None else plan.reader.ref.name,
+        writer=None if plan.writer is None else plan.writer.ref.name,
+        probes=ProbeItems(
+            errors=len(probes) - neutral, neutral=neutral, checked=sum(probe.checked for probe in probes)
+        ),
+        open_items=count_items(plan, probes_by_sample(probes)) - len(rows),
+        tasks=tasks_of(detections(home, all_units(plan, probes), rows), seed=run.seed),
+        failures=failures_by_kind(row.failure for row in rows if row.failure is not None),
+        **paid(home, rows),
+    )
+
+
+def tasks_of(every: Iterable[Detection], *, seed: int) -> dict[Task, ProbedTask]:
+    """Return the figures of each task.
 
     Args:
-        detections: what came of each item, in the run's order.
+        every: the detection of each item, in the run's order.
         seed: of the bootstrap and of the tests.
     """
-    tasks: dict[Task, list[Detection]] = {}
-    for one in detections:
-        tasks.setdefault(one.task, []).append(one)
-    return {"tasks": {task: _task(own, seed=seed) for task, own in tasks.items()}}
+    by_task: dict[Task, list[Detection]] = {}
+    for detection in every:
+        by_task.setdefault(detection.task, []).append(detection)
+    return {task: _task(own, seed=seed) for task, own in by_task.items()}
 
 
-def shares(one: ItemShare) -> dict[str, Any]:
-    """Return a share as `shape.ProbeShare` describes it."""
-    known: dict[str, Any] = {"share": None, "low": None, "high": None}
-    if one.share is not None and one.interval is not None:
-        known = {"share": rounded(one.share), **limits(one.interval)}
-    return {
-        **known,
-        "n": one.n,
-        "n_scored": one.n_scored,
-        "coverage": None if one.coverage is None else rounded(one.coverage),
-        "bounds": one.bounds and {"low": rounded(one.bounds[0]), "high": rounded(one.bounds[1])},
-    }
-
-
-def places(found: Sequence[Detection], *, seed: int) -> dict[str, Any] | None:
-    """Return what the order of places does to a judge's pairs, without the adjusted p-value; None without any pair."""
-    pairs = [(one.orders, one.cluster) for one in found if one.orders is not None]
-    if not pairs:
-        return None
-    clusters = [cluster for _, cluster in pairs]
-    first, second = ([CHOSEN * orders[side] for orders, _ in pairs] for side in (0, 1))
-    agreeing = position_consistency_interval(first, second, clusters=clusters)
-    biased = position_bias_interval(first, second, clusters=clusters, seed=seed)
-    test = sign_flip_test([a - b for a, b in zip(first, second, strict=True)], clusters=clusters, seed=seed)
-    return {
-        "n": len(pairs),
-        "consistency": {"mean": rounded(position_consistency(first, second)), **limits(agreeing)},
-        "bias": {"mean": rounded(position_bias(first, second) / 100), **limits(biased, unit=0.01)},
-        "p_value": rounded(test.p_value),
-    }
-
-
-def _task(found: Sequence[Detection], *, seed: int) -> dict[str, Any]:
-    """Return the figures of one task."""
-    rows = failure_rates([one for one in found if not one.new_reference], seed=seed)
-    judges: dict[str, dict[str, Any]] = {}
-    by_judge: dict[str, list[Detection]] = {}
-    for one in found:
-        if not one.new_reference:
-            by_judge.setdefault(one.judge, []).append(one)
-    for name, own in by_judge.items():
-        evaluators = {
-            row.evaluator: _evaluator(
-                row,
-                [other for other in rows if (other.judge, other.evaluator) == (name, row.evaluator)],
-                [one for one in own if one.evaluator == row.evaluator],
-                seed=seed,
-            )
-            for row in rows
-            if row.judge == name and row.scope == "all"
-        }
-        asked = own[0]
-        judges[name] = {
-            "model": asked.model or name,
-            "budget": asked.budget,
-            "tools": asked.tools,
-            "evaluators": evaluators,
-        }
-    adjust([one["places"] for judge in judges.values() for one in judge["evaluators"].values() if one["places"]])
+def _task(every: Sequence[Detection], *, seed: int) -> ProbedTask:
+    by_default = [detection for detection in every if not detection.new_reference]
+    judges = _judges(by_default, seed=seed)
     shown = _shown(judges)
-    errors = [one for one in found if one.case == "error"]
-    return {
-        "dimensions": {one.dimension: one.group for one in errors},
-        "shown": shown,
-        "judges": judges,
-        "groups": _groups([one for one in errors if one.judge in shown and not one.new_reference], seed=seed),
-        "comparisons": comparisons([one for one in errors if one.judge in shown and not one.new_reference], seed=seed),
-        **{name: _beside(some, seed=seed) for name, some in sides(found).items()},
-    }
+    errors = [detection for detection in every if detection.case == "error"]
+    of_shown = [error for error in errors if error.judge in shown and not error.new_reference]
+    budgets, tools, references = ways_of_asking(every)
+    return ProbedTask(
+        dimensions={error.dimension: error.group for error in errors},
+        shown=shown,
+        judges=judges,
+        groups=_groups(of_shown, seed=seed),
+        comparisons=comparisons(of_shown, seed=seed),
+        budgets=_side_by_side(budgets, seed=seed),
+        tools=_side_by_side(tools, seed=seed),
+        references=_side_by_side(references, seed=seed),
+    )
 
 
-def _evaluator(
-    whole: FailureRate, rows: Sequence[FailureRate], found: Sequence[Detection], *, seed: int
-) -> dict[str, Any]:
-    kept = whole.kept
-    assert kept is not None  # the row of all errors has it
-    return {
-        **_kind(whole),
-        **{name: shares(getattr(kept, name)) for name in kept._fields},
-        "places": places(found, seed=seed),
-        "groups": {row.name: _kind(row) for row in rows if row.scope == "group"},
-        "dimensions": {row.name: _kind(row) for row in rows if row.scope == "dimension"},
-        "failures": counted(one.failure for one in found if one.failure),
-    }
-
-
-def _kind(row: FailureRate) -> dict[str, Any]:
-    names = ("undetected", "strict", "either", "both", "overall", "worse", "named", "unnoticed")
-    measured = {name: None if (one := getattr(row, name)) is None else shares(one) for name in names}
-    spot = row.spot and {
-        "p_value": rounded(row.spot.p_value),
-        "adjusted": rounded(row.spot.adjusted),
-        "blind": row.spot.blind,
-        "images": row.spot.images,
-        "alone": row.spot.alone,
-    }
-    return {**measured, "spot": spot}
-
-
-def _shown(judges: Mapping[str, Mapping[str, Any]]) -> list[str]:
-    """Return of each model the way of asking that stands in the main table: without tools, at the last budget named."""
-    best: dict[str, str] = {}
-    for name, one in judges.items():
-        other = best.get(one["model"])
-        if other is None or not one["tools"] or judges[other]["tools"]:
-            best[one["model"]] = name
-    return list(best.values())
-
-
-def _groups(errors: Sequence[Detection], *, seed: int) -> dict[str, Any]:
-    """Return by group and paradigm the mean over judges and evaluators, each item's own mean first."""
-    cells: dict[tuple[str, str], dict[tuple[str, str], list[float]]] = {}
-    for one in errors:
-        own = cells.setdefault((one.group, paradigm_of(one.evaluator)), {})
-        if one.undetected is not None:
-            own.setdefault((one.item, one.cluster), []).append(one.undetected)
-    found: dict[str, Any] = {}
-    for (group, paradigm), items in cells.items():
-        values, clusters = [fmean(one) for one in items.values()], [cluster for _, cluster in items]
-        found.setdefault(group, {})[paradigm] = mean_interval(values, clusters, seed=seed, bounds=(0.0, 1.0))
-    return found
-
-
-def _beside(several: Mapping[tuple[str, Evaluator], Mapping[str, Sequence[Detection]]], *, seed: int) -> list[Any]:
-    """Return ways of asking one judge side by side, as `shape.ArmsBeside` describes them."""
-    found: list[dict[str, Any]] = []
-    for (model, evaluator), arms in several.items():
-        errors = {name: [one for one in own if one.case == "error"] for name, own in arms.items()}
-        names = list(arms)
-        pairs = [(first, second) for at, first in enumerate(names) for second in names[at + 1 :]]
-        dimensions = (
-            list(dict.fromkeys(one.dimension for own in errors.values() for one in own)) if len(names) == 2 else []
+def _judges(every: Sequence[Detection], *, seed: int) -> dict[str, ProbedJudge]:
+    by_judge: dict[str, dict[Evaluator, list[Detection]]] = {}
+    for detection in every:
+        by_judge.setdefault(detection.judge, {}).setdefault(detection.evaluator, []).append(detection)
+    rows: dict[tuple[str, Evaluator], list[FailureRate]] = {}
+    for row in failure_rates(every, seed=seed):
+        rows.setdefault((row.judge, row.evaluator), []).append(row)
+    places: dict[tuple[str, Evaluator], PairPlaces] = {}
+    for key in rows:
+        measured = pair_places(by_judge[key[0]][key[1]], seed=seed)
+        if measured is not None:
+            places[key] = measured
+    p_values = adjusted([measured.p_value for measured in places.values()])
+    for key, value in zip(places, p_values, strict=True):
+        places[key] = places[key].model_copy(update={"adjusted": _rounded(value)})
+    judges: dict[str, ProbedJudge] = {}
+    for name, by_evaluator in by_judge.items():
+        evaluators: dict[Evaluator, ProbedEvaluator] = {}
+        for judge, evaluator in rows:
+            if judge == name:
+                key = (judge, evaluator)
+                evaluators[evaluator] = _evaluator(rows[key], by_evaluator[evaluator], places.get(key))
+        asked = next(iter(by_evaluator.values()))[0]
+        judges[name] = ProbedJudge(
+            model=asked.model or name, budget=asked.budget, tools=asked.tools, evaluators=evaluators
         )
-        found.append(
-            {
-                "model": model,
-                "evaluator": evaluator,
-                "arms": {
-                    name: {
-                        "undetected": shares(item_share([(one.undetected, one.cluster) for one in errors[name]])),
-                        "equal": shares(item_share([(one.equal, one.cluster) for one in own if one.case == "neutral"])),
-                    }
-                    for name, own in arms.items()
-                },
-                "differences": [compared("", (a, errors[a]), (b, errors[b]), seed=seed) for a, b in pairs],
-                "dimensions": {
-                    dimension: compared(
-                        "",
-                        *((name, [one for one in errors[name] if one.dimension == dimension]) for name in names),
-                        seed=seed,
-                    )
-                    for dimension in dimensions
-                },
+    return judges
+
+
+def _evaluator(rows: Sequence[FailureRate], every: Sequence[Detection], places: PairPlaces | None) -> ProbedEvaluator:
+    (whole,) = (row for row in rows if row.scope == "all")
+    controls = whole.kept
+    assert controls is not None  # the row of all errors has it
+    failures = cast("Iterable[FailureKind]", (detection.failure for detection in every if detection.failure))
+    return ProbedEvaluator(
+        **dict(_kind(whole)),
+        equal=to_share(controls.equal),
+        preferred=to_share(controls.preferred),
+        flickers=to_share(controls.flickers),
+        false_alarms=to_share(controls.false_alarms),
+        places=places,
+        groups={row.name: _kind(row) for row in rows if row.scope == "group"},
+        dimensions={row.name: _kind(row) for row in rows if row.scope == "dimension"},
+        failures=failures_by_kind(failures),
+    )
+
+
+def _kind(row: FailureRate) -> ProbedKind:
+    spot = None
+    if row.spot is not None:
+        spot = BlindSpot(
+            p_value=rounded(row.spot.p_value),
+            adjusted=rounded(row.spot.adjusted),
+            blind=row.spot.blind,
+            images=row.spot.images,
+            alone=row.spot.alone,
+        )
+    return ProbedKind(
+        undetected=to_share(row.undetected),
+        strict=to_share(row.strict),
+        either=row.either and to_share(row.either),
+        both=row.both and to_share(row.both),
+        overall=row.overall and to_share(row.overall),
+        worse=to_share(row.worse),
+        named=to_share(row.named),
+        unnoticed=to_share(row.unnoticed),
+        spot=spot,
+    )
+
+
+def to_share(share: ItemShare) -> ProbeShare:
+    """Return a share as figures have it."""
+    value, ends = None, {"low": None, "high": None}
+    if share.share is not None and share.interval is not None:
+        value, ends = rounded(share.share), limits(share.interval)
+    bounds = None
+    if share.bounds is not None:
+        bounds = Bounds(low=rounded(share.bounds[0]), high=rounded(share.bounds[1]))
+    return ProbeShare(
+        share=value, **ends, n=share.n, n_scored=share.n_scored, coverage=_rounded(share.coverage), bounds=bounds
+    )
+
+
+def _rounded(value: float | None) -> float | None:
+    return None if value is None else rounded(value)
+
+
+def pair_places(every: Sequence[Detection], *, seed: int) -> PairPlaces | None:
+    """Return what the order of places does to a judge's pairs, the p-value not yet adjusted; None without any pair."""
+    first: list[int] = []
+    second: list[int] = []
+    clusters: list[str] = []
+    for detection in every:
+        if detection.orders is not None:
+            first.append(CHOSEN * detection.orders[0])
+            second.append(CHOSEN * detection.orders[1])
+            clusters.append(detection.cluster)
+    if not clusters:
+        return None
+    consistency = position_consistency_interval(first, second, clusters=clusters)
+    bias = position_bias_interval(first, second, clusters=clusters, seed=seed)
+    test = sign_flip_test([a - b for a, b in zip(first, second, strict=True)], clusters=clusters, seed=seed)
+    p = rounded(test.p_value)
+    return PairPlaces(
+        n=len(clusters),
+        consistency=Interval(mean=rounded(position_consistency(first, second)), **limits(consistency)),
+        bias=Interval(mean=rounded(position_bias(first, second) / 100), **limits(bias, unit=0.01)),
+        p_value=p,
+        adjusted=p,
+    )
+
+
+def _shown(judges: Mapping[str, ProbedJudge]) -> tuple[str, ...]:
+    """Return of each model the way of asking that stands in the main table: without tools, at the last budget named."""
+    shown: dict[str, str] = {}
+    for name, judge in judges.items():
+        other = shown.get(judge.model)
+        if other is None or not judge.tools or judges[other].tools:
+            shown[judge.model] = name
+    return tuple(shown.values())
+
+
+def _groups(errors: Sequence[Detection], *, seed: int) -> dict[str, dict[Paradigm, Interval | None]]:
+    """Return by group and paradigm the mean over judges and evaluators, each item's own mean first."""
+    cells: dict[tuple[str, Paradigm], dict[tuple[str, str], list[float]]] = {}
+    for error in errors:
+        items = cells.setdefault((error.group, paradigm_of(error.evaluator)), {})
+        if error.undetected is not None:
+            items.setdefault((error.item, error.cluster), []).append(error.undetected)
+    groups: dict[str, dict[Paradigm, Interval | None]] = {}
+    for (group, paradigm), items in cells.items():
+        means = [fmean(values) for values in items.values()]
+        clusters = [cluster for _, cluster in items]
+        mean = mean_with_interval(means, clusters, seed=seed, bounds=(0.0, 1.0))
+        groups.setdefault(group, {})[paradigm] = mean
+    return groups
+
+
+Side = tuple[str, Sequence[Detection]]
+"""One side of a comparison: its name, and the detections of errors."""
+
+
+def compare(of: str, first: Side, second: Side, *, seed: int) -> ProbeComparison:
+    """Return how much more often errors go undetected on the second side, without the adjusted p-value.
+
+    An item's value on a side is the mean over the evaluators that the side has; it counts where both sides have every one.
+    Where one side has more evaluators than the other, evaluators change places within images instead of sides their signs:
+    a mean of three less a single value is not symmetric, however alike they are.
+    """
+    values, others = _values(first[1]), _values(second[1])
+    items = [item for item in values if item in others]
+    if not items:
+        return ProbeComparison(
+            of=of, first=first[0], second=second[0], n=0, shares=None, difference=None, p_value=None, adjusted=None
+        )
+    clusters = [cluster for _, cluster in items]
+    means = [fmean(values[item]) for item in items]
+    other_means = [fmean(others[item]) for item in items]
+    differences = [other - mean for mean, other in zip(means, other_means, strict=True)]
+    evaluators, other_evaluators = len(values[items[0]]), len(others[items[0]])
+    if evaluators == other_evaluators:
+        p = sign_flip_test(differences, clusters=clusters, seed=seed).p_value
+    else:
+        columns = np.array([[*others[item], *values[item]] for item in items])
+        p = _exchange_test(columns, other_evaluators, clusters, seed=seed)
+    return ProbeComparison(
+        of=of,
+        first=first[0],
+        second=second[0],
+        n=len(items),
+        shares=(rounded(fmean(means)), rounded(fmean(other_means))),
+        difference=mean_with_interval(differences, clusters, seed=seed, bounds=(-1.0, 1.0)),
+        p_value=rounded(p),
+        adjusted=None,
+    )
+
+
+def _values(errors: Sequence[Detection]) -> dict[tuple[str, str], list[float]]:
+    """Return each item's value under all evaluators that the side has, by item and cluster; an item that lacks one is out."""
+    evaluators: dict[Evaluator, None] = dict.fromkeys(error.evaluator for error in errors)
+    by_item: dict[tuple[str, str], dict[Evaluator, float]] = {}
+    for error in errors:
+        if error.undetected is not None:
+            by_item.setdefault((error.item, error.cluster), {})[error.evaluator] = error.undetected
+    values: dict[tuple[str, str], list[float]] = {}
+    for item, by_evaluator in by_item.items():
+        if len(by_evaluator) == len(evaluators):
+            values[item] = [by_evaluator[evaluator] for evaluator in evaluators]
+    return values
+
+
+def _exchange_test(values: Floats, count: int, clusters: Sequence[str], *, seed: int) -> float:
+    """Return the p-value of a difference of means, of the first `count` columns and the others, where any could be the first.
+
+    Every choice of so many columns is a column of the test, the one seen the first of them.
+    """
+    gaps: list[Floats] = []
+    for choice in combinations(range(values.shape[1]), count):
+        chosen = list(choice)
+        gaps.append(values[:, chosen].mean(axis=1) - np.delete(values, chosen, axis=1).mean(axis=1))
+    return exchange_p_values(np.stack(gaps, axis=1), clusters, seed=seed, draws=PERMUTATIONS)[0]
+
+
+def comparisons(errors: Sequence[Detection], *, seed: int) -> ProbeComparisons:
+    """Return the comparisons that the tables invite, adjusted within each list."""
+    by_judge: dict[str, dict[Evaluator, list[Detection]]] = {}
+    for error in errors:
+        by_judge.setdefault(error.judge, {}).setdefault(error.evaluator, []).append(error)
+    judges: list[ProbeComparison] = []
+    evaluators: dict[Evaluator, None] = dict.fromkeys(error.evaluator for error in errors)
+    for evaluator in evaluators:
+        sides = [(name, own[evaluator]) for name, own in by_judge.items() if evaluator in own]
+        judges += [compare(evaluator, first, second, seed=seed) for first, second in combinations(sides, 2)]
+    paradigms: list[ProbeComparison] = []
+    strategies: list[ProbeComparison] = []
+    for judge, own in by_judge.items():
+        by_paradigm: dict[Paradigm, list[Side]] = {}
+        for evaluator, some in own.items():
+            by_paradigm.setdefault(paradigm_of(evaluator), []).append((evaluator, some))
+        wholes: list[Side] = []
+        for paradigm, sides in by_paradigm.items():
+            wholes.append((paradigm, [error for _, some in sides for error in some]))
+            for first, second in combinations(sides, 2):
+                strategies.append(compare(f"{judge}, {paradigm}", first, second, seed=seed))
+        paradigms += [compare(judge, first, second, seed=seed) for first, second in combinations(wholes, 2)]
+    return ProbeComparisons(
+        judges=tuple(adjust(judges)), paradigms=tuple(adjust(paradigms)), strategies=tuple(adjust(strategies))
+    )
+
+
+def adjust(family: Sequence[ProbeComparison]) -> list[ProbeComparison]:
+    """Return a family of comparisons, each with its adjusted p-value; None where no test was made."""
+    values = adjusted([comparison.p_value for comparison in family])
+    return [
+        comparison.model_copy(update={"adjusted": _rounded(value)})
+        for comparison, value in zip(family, values, strict=True)
+    ]
+
+
+WaysOfAsking = dict[tuple[str, Evaluator], dict[str, list[Detection]]]
+"""By model and evaluator the detections under each of several ways of asking, by the name of the way."""
+
+
+def ways_of_asking(every: Iterable[Detection]) -> tuple[WaysOfAsking, WaysOfAsking, WaysOfAsking]:
+    """Return what was judged by budget, without tools and with, and by the original and a new reference.
+
+    Only models and evaluators with more than one way are returned; where one thing is compared the others are as they are
+    by default, but that tools and references are compared under each budget that they were tried with.
+    """
+    budgets: WaysOfAsking = {}
+    tools: WaysOfAsking = {}
+    references: WaysOfAsking = {}
+
+    def add(ways: WaysOfAsking, model: str, way: str, detection: Detection) -> None:
+        ways.setdefault((model, detection.evaluator), {}).setdefault(way, []).append(detection)
+
+    for detection in every:
+        model = detection.model or detection.judge
+        with_budget = f"{model}@{detection.budget}" if detection.budget else model
+        if not detection.new_reference:
+            if not detection.tools:
+                add(budgets, model, detection.budget, detection)
+            add(tools, with_budget, WITH if detection.tools else WITHOUT, detection)
+        if detection.evaluator == "reference":
+            with_tools = f"{with_budget}+tools" if detection.tools else with_budget
+            add(references, with_tools, NEW if detection.new_reference else ORIGINAL, detection)
+    return _several(budgets), _several(tools, (WITHOUT, WITH)), _several(references, (ORIGINAL, NEW))
+
+
+def _several(ways: WaysOfAsking, order: Sequence[str] = ()) -> WaysOfAsking:
+    """Return those with more than one way, the ways in an order that is given, or as they came."""
+    several: WaysOfAsking = {}
+    for key, own in ways.items():
+        if len(own) > 1:
+            several[key] = {way: own[way] for way in order or own}
+    return several
+
+
+def _side_by_side(ways: WaysOfAsking, *, seed: int) -> tuple[ArmsBeside, ...]:
+    """Return ways of asking one judge side by side, their comparisons adjusted together."""
+    entries: list[ArmsBeside] = []
+    for (model, evaluator), own in ways.items():
+        sides: list[Side] = []
+        arms: dict[str, ProbedArm] = {}
+        for way, some in own.items():
+            errors = [detection for detection in some if detection.case == "error"]
+            equal = [(one.equal, one.cluster) for one in some if one.case == "neutral"]
+            sides.append((way, errors))
+            arms[way] = ProbedArm(
+                undetected=to_share(item_share([(error.undetected, error.cluster) for error in errors])),
+                equal=to_share(item_share(equal)),
+            )
+        dimensions: dict[str, ProbeComparison] = {}
+        if len(sides) == 2:
+            for dimension in dict.fromkeys(error.dimension for _, errors in sides for error in errors):
+                first, second = (
+                    (way, [error for error in errors if error.dimension == dimension]) for way, errors in sides
+                )
+                dimensions[dimension] = compare("", first, second, seed=seed)
+        pairs = [compare("", first, second, seed=seed) for first, second in combinations(sides, 2)]
+        entries.append(
+            ArmsBeside(model=model, evaluator=evaluator, arms=arms, differences=tuple(pairs), dimensions=dimensions)
+        )
+    differences = iter(adjust([comparison for entry in entries for comparison in entry.differences]))
+    of_dimensions = iter(adjust([comparison for entry in entries for comparison in entry.dimensions.values()]))
+    return tuple(
+        entry.model_copy(
+            update={
+                "differences": tuple(next(differences) for _ in entry.differences),
+                "dimensions": {name: next(of_dimensions) for name in entry.dimensions},
             }
         )
-    adjust([difference for one in found for difference in one["differences"]])
-    adjust([difference for one in found for difference in one["dimensions"].values()])
-    return found
+        for entry in entries
+    )
+
+
+def probe_items(home: Home, run: Run, sample: str | None = None) -> Iterator[dict[str, Any]]:
+    """Yield each judgement that has a result, with what was judged and what came of it; with `sample`, only its."""
+    plan = ProbePlan.model_validate(run.options["plan"])
+    probes = [probe for probe in stored_probes(home, plan) if sample is None or probe.item.sample_id == sample]
+    units = all_units(plan, probes)
+    rows = rows_shown(home, run, sample)
+    judged = [row for row in rows if row.item in units]
+    excerpts = samples_of(home, run.id, list(probes_by_sample(probes)))
+    for row, fields in zip(judged, judgement_fields(home, units, rows), strict=True):
+        unit = units[row.item]
+        answers = unit.perturbed
+        gold = answers.gold or (answers.gold_image and answers.gold_image.sha256)
+        perturbed = answers.perturbed or (answers.perturbed_image and answers.perturbed_image.sha256)
+        item = ProbeItem(
+            **dict(fields),
+            sample=row.sample_id,
+            prompt=excerpts[row.sample_id].prompt,
+            images=tuple(image.sha256 for image in excerpts[row.sample_id].images),
+            looks=tuple(look.model_dump(mode="json") for look in _looks(home, unit, row)),
+            description="" if unit.probe is None else answers.description,
+            gold=gold,
+            perturbed=None if unit.probe is None else perturbed,
+            failure=row.failure,
+            reason=row.reason,
+        )
+        yield as_json(item)
+
+
+def _looks(home: Home, unit: ProbeUnit, row: ResultRow) -> list[Look]:
+    """Return what a judge looked at with its tools for a judgement, in order."""
+    ids = row.value_ids[unit.judgements :]
+    looks = find_values(home, Look, ids)
+    return [looks[id] for id in ids]
+
+
+async def cells(home: Home, run: Run, rows: Sequence[ResultRow]) -> list[dict[str, Any]]:
+    """Return what an export says of each judgement beside what it says of every row."""
+    plan = ProbePlan.model_validate(run.options["plan"])
+    units = all_units(plan, stored_probes(home, plan))
+    every = results(home, run.id)
+    shown = [row for row in every if row.item in units]
+    exported: list[dict[str, Any]] = []
+    for row, fields in zip(shown, judgement_fields(home, units, every), strict=True):
+        looks = len(row.value_ids[units[row.item].judgements :]) if row.failure is None else 0
+        exported.append({**as_json(fields), "looks": looks})
+    return exported
+
+
+def judgement_fields(
+    home: Home, units: Mapping[str, ProbeUnit], rows: Sequence[ResultRow]
+) -> Iterator[JudgementFields]:
+    """Yield what is to be said of each row that is a judgement; other rows, such as of readings, have none."""
+    by_item = {row.item: row for row in rows}
+    judgements = judgements_of(home, units, by_item)
+    notices = notices_of(home, by_item)
+    names = {_key(unit): name for name, unit in units.items() if unit.compared}
+    by_name: dict[str, Detection] = {}
+    for detection in detections(home, units, rows):
+        key = (detection.judge, detection.evaluator, detection.new_reference, detection.item)
+        by_name[names[key]] = detection
+    for row in rows:
+        if row.item not in units:
+            continue
+        unit = units[row.item]
+        probe, detection = unit.probe, by_name.get(row.item)
+        case: Case | str = unit.case if unit.compared else "gold"
+        own = judgements.get(row.item, ())
+        gold = judgements.get(unit.first, ()) if unit.compared else ()
+        words = None
+        if unit.reading in notices:
+            words = tuple(notice.words for notice in notices[unit.reading] if notice.named)
+        yield JudgementFields(
+            judge=unit.arm.name,
+            task=unit.gold.item.task,
+            evaluator=unit.evaluator,
+            new_reference=unit.new_reference,
+            dimension=None if probe is None else probe.item.dimension,
+            group=(detection.group or None) if detection else None,
+            case=case,
+            item=None if probe is None else probe.id,
+            checked=None if probe is None else probe.checked,
+            undetected=detection and detection.undetected,
+            strict=detection and detection.strict,
+            overall=detection and detection.overall,
+            equal=detection and detection.equal,
+            worse=detection and detection.worse,
+            named=detection and detection.named,
+            scores=_scores(own),
+            gold_scores=_scores(gold),
+            justification=_justifications(own),
+            words=words,
+        )
+
+
+def _key(unit: ProbeUnit) -> tuple[str, Evaluator, bool, str]:
+    return unit.arm.name, unit.evaluator, unit.new_reference, unit.item
+
+
+def _justifications(judgements: Sequence[Value]) -> tuple[str, ...] | None:
+    texts: list[str] = []
+    for judgement in judgements:
+        if isinstance(judgement, AxisScores | AxisChoices) and judgement.justification:
+            texts.append(judgement.justification)
+    return tuple(texts) or None
+
+
+def _scores(judgements: Sequence[Value]) -> tuple[str, ...] | None:
+    """Return what a judge said of an answer, a text for each axis, criterion or rubric; None where it said nothing."""
+    texts: list[str] = []
+    for judgement in judgements:
+        match judgement:
+            case AxisScores():
+                texts += [f"{axis}: {points:g}" for axis, points in judgement.scores.items()]
+            case AxisChoices():
+                texts += [f"{axis}: {choice}" for axis, choice in judgement.choices.items()]
+            case CheckpointScores():
+                texts += [f"{number}: {score}" for number, score in enumerate(judgement.scores, 1)]
+                texts.append(f"overall: {judgement.score:.4g}")
+            case RubricJudgement():
+                holds = (*judgement.group_a, *judgement.group_b)
+                texts += [f"{number}: {int(hold)}" for number, hold in enumerate(holds, 1)]
+                texts.append(f"overall: {judgement.score:.4g}")
+            case FinalAnswer():
+                texts.append(f"verdict: {judgement.verdict}")
+            case _:
+                pass
+    return tuple(texts) or None

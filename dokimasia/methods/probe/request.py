@@ -1,9 +1,9 @@
-"""What a probe of judges is asked, and what decides its results."""
+"""The request and the plan of a probe, and the arms: the ways in which each judge is asked."""
 
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, ClassVar, Literal, NamedTuple
 
 from pydantic import Field
 
@@ -12,8 +12,7 @@ from dokimasia.domain.call import ModelSpec
 from dokimasia.domain.options import LOOKS, GraphOptions
 from dokimasia.errors import ConfigError
 from dokimasia.graphs.versions import CHECKPOINT_SCORING, COGNITIVE_REPLAY, VERSIONS
-from dokimasia.methods.probe.arms import Arm, arms_from
-from dokimasia.runs.plans import DataPlan
+from dokimasia.runs.plans import WAY, DataPlan
 from dokimasia.runs.requests import MOST_SAMPLES, Models, Option, RunRequest, run_or_file
 from dokimasia.tools.registry import VERSION as TOOLS_VERSION
 
@@ -25,6 +24,13 @@ GRAPHS: dict[str, tuple[str, ...]] = {
     "right-or-wrong": ("deciding",),
 }
 """By evaluator in use, the graphs that it asks by; all others ask by the one that probes."""
+
+BLIND_TO_IMAGES: tuple[Evaluator, ...] = ("gated", "right-or-wrong")
+"""Evaluators that show no image, as they are used: with tools there would be nothing to look closer at."""
+
+TOOLS, TOOLS_MARK = "tools", "+tools"
+HIGHEST_EFFORT = "high"
+"""The reasoning effort that judges are asked under unless something else says otherwise."""
 
 _EFFORT = re.compile(r"[a-z]{2,16}")
 
@@ -96,6 +102,41 @@ class ProbeRequest(RunRequest):
         return self.data.exists()
 
 
+class Arm(NamedTuple):
+    """One way in which a judge is asked: under a reasoning effort, with tools or without.
+
+    `judge` is its name as the user gave it, `spec` how the published evaluators ask it, `in_use` how those in use do; None
+    where there are none.
+    """
+
+    judge: str
+    budget: str
+    tools: bool
+    spec: ModelSpec
+    in_use: ModelSpec | None
+
+    @property
+    def model(self) -> str:
+        """The judge's name with its budget, under which it is reached."""
+        return self.spec.ref.name
+
+    @property
+    def name(self) -> str:
+        """The shown name: `J`, `J@low`, `J+tools`, `J@low+tools`."""
+        return f"{self.model}{TOOLS_MARK}" if self.tools else self.model
+
+    @property
+    def row_fields(self) -> dict[str, str]:
+        """Who is asked, as fields of a result row."""
+        return {"model": self.model, "arm": TOOLS if self.tools else ""}
+
+    def spec_for(self, evaluator: Evaluator) -> ModelSpec:
+        """Return how the judge is sampled under an evaluator."""
+        if evaluator in IN_USE and self.in_use is not None:
+            return self.in_use
+        return self.spec
+
+
 class ProbePlan(DataPlan):
     """A probe by its content.
 
@@ -119,70 +160,146 @@ class ProbePlan(DataPlan):
     @property
     def models(self) -> dict[str, ModelSpec]:
         """Every model by its shown name; a judge that is sampled in two ways is reached in one."""
-        several = (self.reader, self.writer, *self.in_use, *self.judges)
-        return {spec.ref.name: spec for spec in several if spec is not None}
+        specs = (self.reader, self.writer, *self.in_use, *self.judges)
+        return {spec.ref.name: spec for spec in specs if spec is not None}
 
     @property
     def judge_name(self) -> str:
-        """The judge's shown name, where there is one alone."""
+        """The judge's shown name; empty where there are several."""
         return self.judges[0].ref.name if len(self.judges) == 1 else ""
 
     @property
     def arms(self) -> tuple[Arm, ...]:
-        """Every way in which a judge is asked: under each budget, and with tools beside without."""
-        return arms_from(self.judges, self.in_use, self.budgets, tools=bool(self.tools))
+        """Every way in which a judge is asked: under each budget, without tools and, where there are any, with them."""
+        budgets = self.budgets or ("",)
+        arms: list[Arm] = []
+        for number, spec in enumerate(self.judges):
+            budget = budgets[number % len(budgets)]
+            judge = spec.ref.name
+            if budget:
+                judge = judge.removesuffix(f"{WAY}{budget}")
+            in_use = self.in_use[number] if self.in_use else None
+            arms.append(Arm(judge, budget, False, spec, in_use))
+            if self.tools:
+                arms.append(Arm(judge, budget, True, spec, in_use))
+        return tuple(arms)
+
+    def evaluators_of(self, arm: Arm) -> list[tuple[Evaluator, bool]]:
+        """Return the evaluators that ask a judge in an arm, and whether by new references, in order."""
+        evaluators: list[tuple[Evaluator, bool]] = []
+        for evaluator in self.evaluators:
+            if not arm.tools or evaluator not in BLIND_TO_IMAGES:
+                evaluators.append((evaluator, False))
+        if self.writer is not None:
+            evaluators.append(("reference", True))
+        return evaluators
 
     def options_of(self, arm: Arm, evaluator: Evaluator) -> GraphOptions:
         """The plan as the graphs need it where a judge is asked under an evaluator."""
-        spec = arm.in_use if evaluator in IN_USE and arm.in_use is not None else arm.spec
         tools = self.tools if arm.tools else ()
-        return GraphOptions(judge=spec.ref.name, models={spec.ref.name: spec}, tools=tools, looks=self.looks)
+        return options_of_model(arm.spec_for(evaluator)).model_copy(update={"tools": tools, "looks": self.looks})
 
 
-def chosen_evaluators(named: Sequence[str], tasks: Sequence[Task]) -> tuple[Evaluator, ...]:
+def options_of_model(spec: ModelSpec) -> GraphOptions:
+    """Return the options of a graph that asks one model alone."""
+    return GraphOptions(judge=spec.ref.name, models={spec.ref.name: spec})
+
+
+def choose_evaluators(names: Sequence[str], tasks: Sequence[Task]) -> tuple[Evaluator, ...]:
     """Return the evaluators that are asked, in their fixed order; by default those that are published.
 
     Raises:
         ConfigError: one is not known, or is of text alone and there are images to judge.
     """
-    if not named:
+    if not names:
         return PUBLISHED
-    texts = all(task == "image-to-text" for task in tasks)
-    known = {ALL, *EVALUATORS, *map(paradigm_of, EVALUATORS)}
-    for one in named:
-        if one not in known:
+    valid_names = {ALL, *EVALUATORS, *map(paradigm_of, EVALUATORS)}
+    for name in names:
+        if name not in valid_names:
             raise ConfigError(
-                f"--evaluators: there is no evaluator {one!r}; there are {', '.join(EVALUATORS)}, the paradigms single and "
+                f"--evaluators: there is no evaluator {name!r}; there are {', '.join(EVALUATORS)}, the paradigms single and "
                 f"pairwise, and {ALL}"
             )
-    chosen: tuple[Evaluator, ...] = tuple(
-        one
-        for one in EVALUATORS
-        if {one, paradigm_of(one)} & set(named) or (ALL in named and (texts or one in PUBLISHED))
-    )
-    if tasks and not texts and (wrong := [one for one in chosen if one in IN_USE]):
+    texts_alone = all(task == "image-to-text" for task in tasks)
+    chosen: list[Evaluator] = []
+    for evaluator in EVALUATORS:
+        by_all = ALL in names and (texts_alone or evaluator in PUBLISHED)
+        if by_all or evaluator in names or paradigm_of(evaluator) in names:
+            chosen.append(evaluator)
+    of_texts = [evaluator for evaluator in chosen if evaluator in IN_USE]
+    if of_texts and not texts_alone:
         raise ConfigError(
-            f"--evaluators: {', '.join(wrong)} {'is' if len(wrong) == 1 else 'are'} how evaluate and audit judge texts, and "
-            "here images are judged, for which there are no such criteria: leave them out (text-to-image has the nine)"
+            f"--evaluators: {', '.join(of_texts)} {'is' if len(of_texts) == 1 else 'are'} how evaluate and audit judge "
+            "texts, and here images are judged, for which there are no such criteria: leave them out (text-to-image has "
+            "the nine)"
         )
-    return chosen
+    return tuple(chosen)
 
 
-def chosen_budgets(named: Sequence[str]) -> tuple[str, ...]:
-    """Return the reasoning efforts that judges are asked under, in the order given.
+def check_budgets(budgets: Sequence[str]) -> None:
+    """Check the reasoning efforts that judges are to be asked under.
 
     Raises:
         ConfigError: one is no word, or named twice.
     """
-    for one in named:
-        if not _EFFORT.fullmatch(one):
-            raise ConfigError(f"--budgets: {one!r} is no reasoning effort; write words such as low,medium,high")
-        if named.count(one) > 1:
-            raise ConfigError(f"--budgets names {one} twice")
-    return tuple(named)
+    for budget in budgets:
+        if not _EFFORT.fullmatch(budget):
+            raise ConfigError(f"--budgets: {budget!r} is no reasoning effort; write words such as low,medium,high")
+        if budgets.count(budget) > 1:
+            raise ConfigError(f"--budgets names {budget} twice")
+
+
+def with_budget(spec: ModelSpec, budget: str, *, published: bool, temperature: float | None) -> ModelSpec:
+    """Return a judge as it is asked under a reasoning effort (empty: none was named).
+
+    What the configuration says of its sampling stands, since a probe is to speak of the judge as it is used; where it says
+    nothing, `published` asks at temperature 0 and the highest effort. An endpoint behind LiteLLM is not sent what its model
+    does not take.
+
+    Args:
+        spec: the judge as it is configured.
+        budget: the effort that was named.
+        published: whether to sample as published.
+        temperature: a temperature that was named.
+    """
+    configured = spec.sampling
+    if temperature is None:
+        temperature = configured.temperature
+    if temperature is None and published:
+        temperature = 0.0
+    effort = budget or configured.reasoning_effort or (HIGHEST_EFFORT if published else None)
+    sampling = configured.model_copy(update={"temperature": temperature, "reasoning_effort": effort})
+    name = f"{spec.ref.name}{WAY}{budget}" if budget else spec.ref.name
+    return spec.model_copy(update={"sampling": sampling, "ref": spec.ref.model_copy(update={"name": name})})
+
+
+def with_budgets(
+    judges: Sequence[ModelSpec], budgets: Sequence[str], *, published: bool, temperature: float | None
+) -> tuple[ModelSpec, ...]:
+    """Return every judge under each reasoning effort, one after the other.
+
+    Raises:
+        ConfigError: two of them bear one name.
+    """
+    specs: list[ModelSpec] = []
+    for judge in judges:
+        for budget in budgets or ("",):
+            specs.append(with_budget(judge, budget, published=published, temperature=temperature))
+    names = [spec.ref.name for spec in specs]
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise ConfigError(
+            f"--budgets: {twice[0]!r} is both a judge and a judge under a budget; name one of them otherwise in dokimasia.toml"
+        )
+    return tuple(specs)
 
 
 def graphs_of(plan: ProbePlan) -> dict[str, int]:
     """Return the graphs of a probe with their versions, and that of its tools where it offers any."""
-    names = {"probing", *(name for one in plan.evaluators for name in GRAPHS.get(one, ()))}
-    return {name: VERSIONS[name] for name in sorted(names)} | ({"tools": TOOLS_VERSION} if plan.tools else {})
+    names = {"probing"}
+    for evaluator in plan.evaluators:
+        names.update(GRAPHS.get(evaluator, ()))
+    versions = {name: VERSIONS[name] for name in sorted(names)}
+    if plan.tools:
+        versions["tools"] = TOOLS_VERSION
+    return versions

@@ -1,15 +1,14 @@
-"""What a probe consists of: each judgement, and each thing that judgements rest on, by the name of its item."""
+"""What a probe consists of: the probes that are put to the judges, and each judgement of them by the name of its item."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Literal, NamedTuple
+from typing import ClassVar, Literal, NamedTuple
 
-from dokimasia.domain.blindspots import Case, Evaluator, Probe, paradigm_of
-from dokimasia.methods.probe.arms import Arm
-from dokimasia.methods.probe.items import Gold, by_sample, golds_of
-from dokimasia.methods.probe.request import ProbePlan
-
-BLIND_TO_IMAGES: tuple[Evaluator, ...] = ("gated", "right-or-wrong")
-"""Evaluators that show no image, as they are used: with tools there would be nothing to look closer at."""
+from dokimasia.domain.blindspots import NEUTRAL, Case, ErrorDimension, Evaluator, Perturbed, Probe, paradigm_of
+from dokimasia.domain.identity import Value, digest, value_id
+from dokimasia.methods.probe.request import Arm, ProbePlan
+from dokimasia.prompts.dimensions import error_dimensions
+from dokimasia.storage.home import Home
+from dokimasia.storage.lookup import find_values
 
 Basis = Literal["criteria", "rubrics", "reference"]
 """Atomic criteria of a sample; must-right rubrics of a gold answer; a reference that is made anew for a sample."""
@@ -18,10 +17,72 @@ READ: tuple[str, ...] = ("single", "pairwise", "reference")
 """Paradigms whose judges justify themselves, so that a reader can read it."""
 
 
+class StoredProbe(NamedTuple):
+    """A probe without its texts: `perturbed` is the id of the perturbation, the rest is as in `Probe`."""
+
+    id: str
+    perturbed: str
+    neutral: bool
+    checked: bool
+    cluster: str
+
+
+class StoredProbes(Value):
+    """All probes of a run, in order."""
+
+    stored_as: ClassVar[str] = "KeptProbes"
+
+    probes: tuple[StoredProbe, ...]
+
+
+def to_store(probes: Iterable[Probe]) -> StoredProbes:
+    """Return probes as they are stored beside the perturbations that they name."""
+    rows = [StoredProbe(probe.id, value_id(probe.item), *probe[2:]) for probe in probes]
+    return StoredProbes(probes=tuple(rows))
+
+
+def stored_probes(home: Home, plan: ProbePlan) -> list[Probe]:
+    """Return the probes of a run, in order."""
+    rows = find_values(home, StoredProbes, [plan.probes])[plan.probes].probes
+    items = find_values(home, Perturbed, {row.perturbed for row in rows})
+    return [Probe(row.id, items[row.perturbed], *row[2:]) for row in rows]
+
+
+def probes_by_sample(probes: Iterable[Probe]) -> dict[str, list[Probe]]:
+    """Return probes by the name of their sample, in order."""
+    by_sample: dict[str, list[Probe]] = {}
+    for probe in probes:
+        by_sample.setdefault(probe.item.sample_id, []).append(probe)
+    return by_sample
+
+
+def dimension_of(probe: Probe) -> ErrorDimension:
+    """Return the dimension that a probe counts as: what people found to be harmless is a harmless change."""
+    return error_dimensions(probe.item.task)[NEUTRAL if probe.neutral else probe.item.dimension]
+
+
+class Gold(NamedTuple):
+    """A gold answer and the probes that it is the unchanged answer of; `key` tells it from others to the same sample."""
+
+    key: str
+    item: Perturbed
+    probes: tuple[Probe, ...]
+
+
+def golds_of(probes: Iterable[Probe]) -> list[Gold]:
+    """Return the gold answers among the probes of one sample, each once, with what was made of it."""
+    by_gold: dict[str, list[Probe]] = {}
+    for probe in probes:
+        item = probe.item
+        answer = item.gold or (item.gold_image.sha256 if item.gold_image else "")
+        by_gold.setdefault(digest("gold", answer)[:12], []).append(probe)
+    return [Gold(key, group[0].item, tuple(group)) for key, group in by_gold.items()]
+
+
 class ProbeUnit(NamedTuple):
     """One judgement, or of a pair both orders: `probe` is None for the unchanged answer, judged for the (`draw` + 1)th time.
 
-    `new` says that it goes by a reference that was made anew.
+    `new_reference` says that it goes by a reference that was made anew.
     """
 
     name: str
@@ -31,7 +92,12 @@ class ProbeUnit(NamedTuple):
     gold: Gold
     probe: Probe | None = None
     draw: int = 0
-    new: bool = False
+    new_reference: bool = False
+
+    @property
+    def perturbed(self) -> Perturbed:
+        """The perturbation whose gold or changed answer is judged."""
+        return self.gold.item if self.probe is None else self.probe.item
 
     @property
     def compared(self) -> bool:
@@ -60,10 +126,15 @@ class ProbeUnit(NamedTuple):
         """The name of the item in which its justification is read."""
         return f"reading/{self.name}"
 
+    @property
+    def judgements(self) -> int:
+        """Of how many judgements it consists: of both orders, where two different answers are compared."""
+        return 2 if self.evaluator.startswith("pairwise") and self.probe is not None else 1
 
-def _name(unit: ProbeUnit, what: str) -> str:
-    asked = f"{unit.evaluator}{'+new' if unit.new else ''}"
-    return f"{asked}/{unit.arm.name}/{unit.sample}/{unit.gold.key}/{what}"
+
+def _name(unit: ProbeUnit, ending: str) -> str:
+    evaluator = f"{unit.evaluator}+new" if unit.new_reference else unit.evaluator
+    return f"{evaluator}/{unit.arm.name}/{unit.sample}/{unit.gold.key}/{ending}"
 
 
 def is_read(plan: ProbePlan, unit: ProbeUnit) -> bool:
@@ -71,33 +142,30 @@ def is_read(plan: ProbePlan, unit: ProbeUnit) -> bool:
     return plan.reader is not None and unit.compared and paradigm_of(unit.evaluator) in READ
 
 
-def ways(plan: ProbePlan, arm: Arm) -> list[tuple[Evaluator, bool]]:
-    """Return the evaluators that ask a judge in an arm, and whether by new references, in order."""
-    asked: list[tuple[Evaluator, bool]] = [
-        (one, False) for one in plan.evaluators if not (arm.tools and one in BLIND_TO_IMAGES)
-    ]
-    return asked if plan.writer is None else [*asked, ("reference", True)]
-
-
 def units_of(
-    plan: ProbePlan, arm: Arm, evaluator: Evaluator, new: bool, sample: str, gold: Gold
+    plan: ProbePlan, arm: Arm, evaluator: Evaluator, sample: str, gold: Gold, *, new_reference: bool = False
 ) -> Iterator[ProbeUnit]:
     """Yield the judgements of a gold answer and of what was made of it, those first that others are held against."""
-    unit = ProbeUnit("", evaluator, arm, sample, gold, new=new)
-    draws = range(1 if paradigm_of(evaluator) == "pairwise" else 0, plan.retests + 1)
-    for draw in draws:
-        yield unit._replace(name=_name(unit, f"retest-{draw}" if draw else "gold"), draw=draw)
+    unit = ProbeUnit("", evaluator, arm, sample, gold, new_reference=new_reference)
+    if paradigm_of(evaluator) != "pairwise":
+        yield unit._replace(name=_name(unit, "gold"))
+    for draw in range(1, plan.retests + 1):
+        yield unit._replace(name=_name(unit, f"retest-{draw}"), draw=draw)
     for probe in gold.probes:
         yield unit._replace(name=_name(unit, probe.id), probe=probe)
 
 
-def units_of_sample(plan: ProbePlan, sample: str, probes: Sequence[Probe]) -> Iterator[ProbeUnit]:
-    """Yield all judgements of what belongs to one sample."""
-    golds = list(golds_of(probes))
-    for arm in plan.arms:
-        for evaluator, new in ways(plan, arm):
-            for gold in golds:
-                yield from units_of(plan, arm, evaluator, new, sample, gold)
+def all_units(plan: ProbePlan, probes: Iterable[Probe]) -> dict[str, ProbeUnit]:
+    """Return every judgement of a run by its item's name."""
+    units: dict[str, ProbeUnit] = {}
+    for sample, group in probes_by_sample(probes).items():
+        golds = golds_of(group)
+        for arm in plan.arms:
+            for evaluator, new in plan.evaluators_of(arm):
+                for gold in golds:
+                    for unit in units_of(plan, arm, evaluator, sample, gold, new_reference=new):
+                        units[unit.name] = unit
+    return units
 
 
 def count_items(plan: ProbePlan, probes: Mapping[str, Sequence[Probe]]) -> int:
@@ -107,42 +175,26 @@ def count_items(plan: ProbePlan, probes: Mapping[str, Sequence[Probe]]) -> int:
         plan: the probe.
         probes: those of each sample, by its name.
     """
-    golds = {sample: list(golds_of(own)) for sample, own in probes.items()}
-    count = sum(map(len, golds.values()))
-    compared = count * plan.retests + sum(len(gold.probes) for several in golds.values() for gold in several)
-    found = len(probes) * (plan.writer is not None)
+    golds = 0
+    compared = 0
+    for group in probes.values():
+        own_golds = len(golds_of(group))
+        golds += own_golds
+        compared += own_golds * plan.retests + len(group)
+    count = len(probes) if plan.writer is not None else 0
     for arm in plan.arms:
-        for evaluator, _ in ways(plan, arm):
+        for evaluator, _ in plan.evaluators_of(arm):
             paradigm = paradigm_of(evaluator)
-            found += compared + (0 if paradigm == "pairwise" else count)
-            found += compared if plan.reader is not None and paradigm in READ else 0
+            count += compared
+            if paradigm != "pairwise":
+                count += golds
+            if plan.reader is not None and paradigm in READ:
+                count += compared
         if not arm.tools:
-            found += len(probes) * ("checkpoints" in plan.evaluators) + count * ("gated" in plan.evaluators)
-    return found
-
-
-def all_units(plan: ProbePlan, probes: Iterable[Probe]) -> dict[str, ProbeUnit]:
-    """Return every judgement of a run by its item's name."""
-    several = by_sample(probes)
-    return {unit.name: unit for sample, own in several.items() for unit in units_of_sample(plan, sample, own)}
-
-
-def bases_of_sample(plan: ProbePlan, sample: str, probes: Sequence[Probe]) -> list[str]:
-    """Return the names of the items that judgements of one sample rest on."""
-    found = [basis_item("reference", "", sample)] if plan.writer is not None else []
-    for arm in plan.arms:
-        if "checkpoints" in plan.evaluators and not arm.tools:
-            found.append(basis_item("criteria", arm.name, sample))
-        if "gated" in plan.evaluators and not arm.tools:
-            found += [basis_item("rubrics", arm.name, sample, gold.key) for gold in golds_of(probes)]
-    return found
+            count += len(probes) * ("checkpoints" in plan.evaluators) + golds * ("gated" in plan.evaluators)
+    return count
 
 
 def basis_item(basis: Basis, arm: str, sample: str, gold: str = "") -> str:
     """Return the name of the item that makes what judgements of a sample, or of a gold answer to it, rest on."""
     return "/".join(filter(None, (basis, arm, sample, gold)))
-
-
-def count_of(unit: ProbeUnit) -> int:
-    """Return of how many judgements an item consists: of both orders, where two different answers are compared."""
-    return 2 if unit.evaluator.startswith("pairwise") and unit.probe is not None else 1

@@ -1,26 +1,67 @@
 """The work of a probe: sample by sample every judge under every evaluator, each judgement committed as it is made."""
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence
+from dataclasses import replace
 from itertools import groupby
-from typing import Any
+from typing import Any, NamedTuple, cast
 
+from dokimasia.agents import failure
+from dokimasia.agents.candidate import stated_answer
+from dokimasia.agents.editing import ANOTHER, edit_image
 from dokimasia.domain.blindspots import Evaluator, paradigm_of
+from dokimasia.domain.call import CallKeys
+from dokimasia.domain.density import domain_of
+from dokimasia.domain.identity import digest, value_id
+from dokimasia.domain.judgement import OPEN_KINDS, Failed, Response
 from dokimasia.domain.options import GraphOptions
-from dokimasia.domain.sample import Sample
+from dokimasia.domain.rubric import RubricOptions, RubricSet, RubricSource
+from dokimasia.domain.sample import ImageRef, Sample
+from dokimasia.graphs.answering import AnswerState
+from dokimasia.graphs.blindspots import deciding, gold_rubrics, probing
+from dokimasia.graphs.context import Context
+from dokimasia.graphs.drive import GraphFile
+from dokimasia.graphs.evaluation import checkpoint_scoring, cognitive_replay
+from dokimasia.graphs.evaluation.checkpoint_scoring import by_nobody
 from dokimasia.graphs.reasking import gathered
-from dokimasia.methods.probe.arms import Arm
-from dokimasia.methods.probe.bases import Bases
-from dokimasia.methods.probe.detections import JUDGEMENTS, detected
-from dokimasia.methods.probe.items import Gold, by_sample, golds_of, probes_kept
-from dokimasia.methods.probe.request import ProbePlan
-from dokimasia.methods.probe.units import ProbeUnit, count_items, is_read, units_of, ways
-from dokimasia.methods.probe.walking import JudgementOutcome, JudgementRequest, at, judged, read
-from dokimasia.runs.work import Job, Stage
+from dokimasia.graphs.rubrics import rubric_audit
+from dokimasia.methods.probe.detections import JUDGEMENTS, detect
+from dokimasia.methods.probe.request import Arm, ProbePlan, options_of_model
+from dokimasia.methods.probe.units import (
+    Gold,
+    ProbeUnit,
+    basis_item,
+    count_items,
+    golds_of,
+    is_read,
+    probes_by_sample,
+    stored_probes,
+    units_of,
+)
+from dokimasia.runs.work import Job, Stage, ending
 from dokimasia.storage.results import ResultRow
 
+PROBING, DECIDING = cast("GraphFile", probing), cast("GraphFile", deciding)
+REPLAY, SCORING = cast("GraphFile", cognitive_replay), cast("GraphFile", checkpoint_scoring)
+RUBRICS, AUDIT = cast("GraphFile", gold_rubrics), cast("GraphFile", rubric_audit)
+
 READING = "reading"
-"""What the rows of readings say that was done."""
+"""The kind of the rows of readings."""
+
+
+class JudgementOutcome(NamedTuple):
+    """The ids of the values that a judgement made (of a pair in each order) and of its looks; or why it failed."""
+
+    values: tuple[str, ...]
+    looks: tuple[str, ...]
+    calls: tuple[str, ...]
+    failed: str = ""
+    reason: str = ""
+
+    @property
+    def failure_fields(self) -> dict[str, Any]:
+        """How it failed, as fields of a result row."""
+        return {"outcome": "failed", "failure": self.failed, "reason": self.reason[:500]}
 
 
 async def stages(job: Job[ProbePlan]) -> AsyncIterator[Stage[Sample]]:
@@ -33,132 +74,351 @@ class ProbeWork:
     """Does the judgements of one probe that have no result yet."""
 
     def __init__(self, job: Job[ProbePlan]) -> None:
-        """Take up what is put to the judges."""
+        """Read what is put to the judges."""
         self._job, self._plan = job, job.plan
-        self._probes = by_sample(probes_kept(job.home, job.plan))
-        self._bases = Bases(job)
+        self._probes = probes_by_sample(stored_probes(job.home, job.plan))
         self.items = count_items(job.plan, self._probes)
 
     async def sample(self, sample: Sample) -> None:
         """Do all judgements of what belongs to one sample, the judges and their evaluators at once."""
-        golds = list(golds_of(self._probes[sample.id]))
-        reference = await self._bases.reference(sample, golds) if self._plan.writer is not None else None
+        golds = golds_of(self._probes[sample.id])
+        reference = None
+        if self._plan.writer is not None:
+            reference = await new_reference(self._job, sample, golds[0])
         await gathered(
-            self._way(sample, arm, evaluator, golds, reference if new else None)
+            self._evaluator(sample, arm, evaluator, golds, reference if new else None)
             for arm in self._plan.arms
-            for evaluator, new in ways(self._plan, arm)
+            for evaluator, new in self._plan.evaluators_of(arm)
         )
         self._job.progress.samples_done += 1
 
-    async def _way(
+    async def _evaluator(
         self, sample: Sample, arm: Arm, evaluator: Evaluator, golds: Sequence[Gold], reference: ResultRow | None
     ) -> None:
         """Do the judgements of a sample by one judge under one evaluator."""
-        if evaluator == "checkpoints":
-            basis = await self._bases.criteria(sample, arm)
-            units = [unit for gold in golds for unit in units_of(self._plan, arm, evaluator, False, sample.id, gold)]
-            await self._phases(sample, arm, evaluator, units, basis)
-        elif evaluator in ("gated", "right-or-wrong"):
-            for gold in golds:
-                basis = await self._bases.rubrics(sample, arm, gold) if evaluator == "gated" else None
-                units = list(units_of(self._plan, arm, evaluator, False, sample.id, gold))
-                await self._phases(sample, arm, evaluator, units, basis)
-        else:
-            new = reference is not None
-            units = [unit for gold in golds for unit in units_of(self._plan, arm, evaluator, new, sample.id, gold)]
-            await self._phases(sample, arm, evaluator, units, reference)
+        new = reference is not None
 
-    async def _phases(
-        self, sample: Sample, arm: Arm, evaluator: Evaluator, units: Sequence[ProbeUnit], basis: ResultRow | None
-    ) -> None:
+        def units(some: Sequence[Gold]) -> list[ProbeUnit]:
+            every: list[ProbeUnit] = []
+            for gold in some:
+                every += units_of(self._plan, arm, evaluator, sample.id, gold, new_reference=new)
+            return every
+
+        if evaluator == "gated":
+            for gold in golds:
+                basis = await rubrics_of_gold(self._job, sample, arm, gold)
+                await self._judge_and_read(sample, units([gold]), basis)
+        elif evaluator == "right-or-wrong":
+            for gold in golds:
+                await self._judge_and_read(sample, units([gold]), None)
+        else:
+            basis = reference
+            if evaluator == "checkpoints":
+                basis = await criteria_of_sample(self._job, sample, arm)
+            await self._judge_and_read(sample, units(golds), basis)
+
+    async def _judge_and_read(self, sample: Sample, units: Sequence[ProbeUnit], basis: ResultRow | None) -> None:
         """First judge the gold answers, then what is held against them, then have justifications read."""
         rows: dict[str, ResultRow] = {}
-        for compared in (False, True):
-            some = [unit for unit in units if unit.compared is compared]
-            await self._judge(sample, arm, evaluator, some, basis, rows)
+        await self._judge(sample, [unit for unit in units if not unit.compared], basis, rows)
+        await self._judge(sample, [unit for unit in units if unit.compared], basis, rows)
         await self._read(sample, [unit for unit in units if is_read(self._plan, unit)], rows)
 
     async def _judge(
-        self,
-        sample: Sample,
-        arm: Arm,
-        evaluator: Evaluator,
-        units: Sequence[ProbeUnit],
-        basis: ResultRow | None,
-        rows: dict[str, ResultRow],
+        self, sample: Sample, units: Sequence[ProbeUnit], basis: ResultRow | None, rows: dict[str, ResultRow]
     ) -> None:
         """Judge what has no result yet, and put all results into `rows`."""
-        left: list[ProbeUnit] = []
+        job = self._job
+        open_units: list[ProbeUnit] = []
         for unit in units:
-            row = self._job.finished(unit.name)
-            rests = basis if basis is not None and basis.failure else rows.get(unit.first)
+            row = job.finished(unit.name)
+            foundation = basis if basis is not None and basis.failure else rows.get(unit.first)
             if row is not None:
                 rows[unit.name] = row
-            elif rests is not None and rests.failure:
-                rows[unit.name] = self._unjudged(sample, unit, rests)
-                await self._job.finish(rows[unit.name])
+            elif foundation is not None and foundation.failure:
+                rows[unit.name] = self._row_without_basis(sample, unit, foundation)
+                await job.finish(rows[unit.name])
             else:
-                left.append(unit)
-        left.sort(key=lambda unit: self._job.attempt(unit.name))
-        by = "" if basis is None else basis.criteria_id or basis.value_ids[0]
-        options = self._plan.options_of(arm, evaluator)
-        for attempt, several in groupby(left, key=lambda unit: self._job.attempt(unit.name)):
-            some = list(several)
-            context = at(self._job.context, options, attempt)
-            ended = await judged(JudgementRequest(self._job, sample, some, context, by))
-            made = [await self._row(sample, unit, one, rows) for unit, one in zip(some, ended, strict=True)]
-            rows |= {row.item: row for row in made}
-            await self._job.finish(*made)
+                open_units.append(unit)
+        basis_id = "" if basis is None else basis.criteria_id or basis.value_ids[0]
+        open_units.sort(key=lambda unit: job.attempt(unit.name))
+        for attempt, group in groupby(open_units, key=lambda unit: job.attempt(unit.name)):
+            batch = list(group)
+            outcomes = await judge(job, sample, batch, basis_id, attempt)
+            done: list[ResultRow] = []
+            for unit, outcome in zip(batch, outcomes, strict=True):
+                row = await self._row(sample, unit, outcome, rows)
+                rows[unit.name] = row
+                done.append(row)
+            await job.finish(*done)
 
     async def _row(
-        self, sample: Sample, unit: ProbeUnit, ended: JudgementOutcome, rows: dict[str, ResultRow]
+        self, sample: Sample, unit: ProbeUnit, outcome: JudgementOutcome, rows: dict[str, ResultRow]
     ) -> ResultRow:
         """Return the row of a judgement; its score says how far the judge did right by the item."""
-        fields: dict[str, Any] = {"calls": ended.calls, **unit.arm.place, "repeat": unit.draw}
-        if ended.failed:
-            fields |= {"outcome": "failed", "failure": ended.failed, "reason": ended.reason[:500]}
-            return self._job.row(sample, unit.name, **fields)
-        fields |= {"value_ids": (*ended.judged, *ended.looks), "outcome": "made"}
+        fields: dict[str, Any] = {"calls": outcome.calls, **unit.arm.row_fields, "repeat": unit.draw}
+        if outcome.failed:
+            return self._job.row(sample, unit.name, **fields, **outcome.failure_fields)
+        fields |= {"value_ids": (*outcome.values, *outcome.looks), "outcome": "made"}
         if unit.compared:
             store, type_ = self._job.context.store, JUDGEMENTS[paradigm_of(unit.evaluator)]
-            first = rows[unit.first].value_ids[0] if unit.first else None
-            gold = None if first is None else await store.get(type_, first)
-            own = [await store.get(type_, id) for id in ended.judged]
-            fields |= {"outcome": "scored", "score": detected(unit, gold, own).right}
+            gold = await store.get(type_, rows[unit.first].value_ids[0]) if unit.first else None
+            judgements = [await store.get(type_, id) for id in outcome.values]
+            fields |= {"outcome": "scored", "score": detect(unit, gold, judgements).right}
         return self._job.row(sample, unit.name, **fields)
 
-    def _unjudged(self, sample: Sample, unit: ProbeUnit, rests: ResultRow) -> ResultRow:
+    def _row_without_basis(self, sample: Sample, unit: ProbeUnit, basis: ResultRow) -> ResultRow:
         """Return the row of a judgement that could not be made for want of what it rests on."""
-        reason = f"nothing to judge by: {rests.reason}"[:500]
-        failed: dict[str, Any] = {"outcome": "failed", "failure": rests.failure, "reason": reason}
-        return self._job.row(sample, unit.name, **unit.arm.place, repeat=unit.draw, **failed)
+        return self._job.row(
+            sample,
+            unit.name,
+            **unit.arm.row_fields,
+            repeat=unit.draw,
+            outcome="failed",
+            failure=basis.failure,
+            reason=f"nothing to judge by: {basis.reason}"[:500],
+        )
 
     async def _read(self, sample: Sample, units: Sequence[ProbeUnit], rows: dict[str, ResultRow]) -> None:
         """Have the justifications read that are not read yet; of a failed judgement there is none."""
-        reader = self._plan.reader
-        fine = [unit for unit in units if rows[unit.name].failure is None]
-        self._job.progress.items -= len(units) - len(fine)
-        left = [unit for unit in fine if self._job.finished(unit.reading) is None]
-        if reader is None or not left:
+        job, reader = self._job, self._plan.reader
+        judged = [unit for unit in units if rows[unit.name].failure is None]
+        job.progress.items -= len(units) - len(judged)
+        open_units = [unit for unit in judged if job.finished(unit.reading) is None]
+        if reader is None:
             return
 
-        def nth(unit: ProbeUnit) -> int:
-            """What is read may be a justification that was refused to be read, word by word, when its judgement failed."""
-            return max(self._job.attempt(unit.reading), self._job.attempt(unit.name))
+        def attempt_of(unit: ProbeUnit) -> int:
+            """A justification may be, word by word, one that was refused to be read when its judgement failed."""
+            return max(job.attempt(unit.reading), job.attempt(unit.name))
 
-        left.sort(key=nth)
-        options = GraphOptions(judge=reader.ref.name, models={reader.ref.name: reader})
-        for attempt, several in groupby(left, key=nth):
-            some = list(several)
-            ids = [rows[unit.name].value_ids for unit in some]
-            context = at(self._job.context, options, attempt)
-            ended = await read(self._job, sample, some, ids, context)
-            await self._job.finish(
-                *(self._reading(sample, unit, one, reader.ref.name) for unit, one in zip(some, ended, strict=True))
-            )
+        open_units.sort(key=attempt_of)
+        for attempt, group in groupby(open_units, key=attempt_of):
+            batch = list(group)
+            ids = [rows[unit.name].value_ids for unit in batch]
+            context = context_of(job, options_of_model(reader), attempt)
+            outcomes = await read(job, sample, batch, ids, context)
+            done: list[ResultRow] = []
+            for unit, outcome in zip(batch, outcomes, strict=True):
+                ended = outcome.failure_fields if outcome.failed else {"outcome": "made", "value_ids": outcome.values}
+                fields = {"kind": READING, "model": reader.ref.name, "calls": outcome.calls, **ended}
+                done.append(job.row(sample, unit.reading, **fields))
+            await job.finish(*done)
 
-    def _reading(self, sample: Sample, unit: ProbeUnit, ended: JudgementOutcome, reader: str) -> ResultRow:
-        how: dict[str, Any] = {"outcome": "made", "value_ids": ended.judged}
-        if ended.failed:
-            how = {"outcome": "failed", "failure": ended.failed, "reason": ended.reason[:500]}
-        return self._job.row(sample, unit.reading, kind=READING, model=reader, calls=ended.calls, **how)
+
+def context_of(job: Job[ProbePlan], options: GraphOptions, attempt: int) -> Context:
+    """Return the job's context with the options of one judge, in which an item is taken up for the nth time."""
+    return replace(job.context, options=options).at_attempt(attempt)
+
+
+async def judge(
+    job: Job[ProbePlan], sample: Sample, units: Sequence[ProbeUnit], basis: str, attempt: int
+) -> list[JudgementOutcome]:
+    """Return the outcomes of judgements of one judge on one sample under one evaluator, in order.
+
+    The published evaluators ask through the graph that probes, those in use through their own. `basis` is the id of what
+    they go by: criteria, rubrics, or a reference that was made anew; empty where there is none.
+    """
+    evaluator = units[0].evaluator
+    context = context_of(job, job.plan.options_of(units[0].arm, evaluator), attempt)
+    name = f"walk/{digest('walk', [*(unit.name for unit in units), attempt])[:16]}"
+    inputs: dict[str, Any] = {"sample": value_id(sample)}
+    if evaluator == "checkpoints":
+        inputs |= {"criteria": basis, "items": await _answers(sample, units, context, with_final=True)}
+        graph = SCORING
+    elif evaluator == "gated":
+        inputs |= {"rubrics": basis, "items": await _answers(sample, units, context)}
+        graph = AUDIT
+    elif evaluator == "right-or-wrong":
+        gold, _ = stated_answer(units[0].gold.item.gold)
+        with_gold = sample.model_copy(update={"reference_answer": gold, "reference_answers": ()})
+        inputs = {"sample": await context.store.put(with_gold), "items": await _answers(sample, units, context)}
+        graph = DECIDING
+    else:
+        calls = [call for unit in units for call in _calls(unit, basis)]
+        inputs |= {"judge": context.options.judge, "calls": calls}
+        state = await job.walk(PROBING, inputs, name, context=context)
+        return [_outcome(own, "judgement") for own in _calls_by_unit(units, state["calls"])]
+    state = await job.walk(graph, inputs, name, context=context)
+    return [_outcome([item], "judgement") for item in state["items"]]
+
+
+async def read(
+    job: Job[ProbePlan], sample: Sample, units: Sequence[ProbeUnit], ids: Sequence[Sequence[str]], context: Context
+) -> list[JudgementOutcome]:
+    """Return what a reader finds in the justifications of judgements.
+
+    Of an answer with an error in it the reader says whether that error is named, of any other whether some error is.
+    """
+    reader = context.options.judge
+    calls: list[dict[str, Any]] = []
+    for unit, judgements in zip(units, ids, strict=True):
+        for call, id in zip(_calls(unit, ""), judgements, strict=True):
+            calls.append({**call, "judgement": id, "reader": reader, "any_error": unit.case != "error"})
+    name = f"read/{digest('read', [*(unit.name for unit in units), context.attempt])[:16]}"
+    state = await job.walk(PROBING, {"sample": value_id(sample), "calls": calls}, name, context=context)
+    return [_outcome(own, "noticed", "unread") for own in _calls_by_unit(units, state["calls"])]
+
+
+def _calls(unit: ProbeUnit, reference: str) -> list[dict[str, Any]]:
+    """Return what the graph asks of one item: one call, or of a pair one in each order, the gold answer first in the first."""
+    answer = "gold" if unit.probe is None else "perturbed"
+    call = {"item": value_id(unit.perturbed), "evaluator": unit.evaluator, "repeat": unit.draw}
+    if unit.evaluator.startswith("pairwise"):
+        orders = [("gold", answer), (answer, "gold")][: unit.judgements]
+        return [{**call, "first": first, "second": second} for first, second in orders]
+    call["first"] = answer
+    if reference:
+        call["reference"] = reference
+    return [call]
+
+
+def _calls_by_unit(units: Sequence[ProbeUnit], calls: Sequence[Any]) -> Iterator[Sequence[Any]]:
+    """Yield the calls of each unit, which follow one after the other."""
+    start = 0
+    for unit in units:
+        yield calls[start : start + unit.judgements]
+        start += unit.judgements
+
+
+def _outcome(calls: Sequence[Any], value: str, failure: str = "") -> JudgementOutcome:
+    """Return the outcome of the calls of one item; one that failed fails the item.
+
+    Args:
+        calls: as the graph ended with them.
+        value: the key of a call's value.
+        failure: the key of what says that it failed; empty: the call itself does.
+    """
+    values: list[str] = []
+    looks: list[str] = []
+    keys: list[str] = []
+    failures: list[Any] = []
+    for call in calls:
+        end = call.get(failure, {}) if failure else call
+        if end.get("failed"):
+            failures.append(end)
+        if call.get(value):
+            values.append(call[value])
+        looks += call.get("looks", ())
+        keys += call.get("calls", ())
+    worst = min(failures, key=lambda end: (*OPEN_KINDS, end["failed"]).index(end["failed"]), default={})
+    return JudgementOutcome(tuple(values), tuple(looks), tuple(keys), worst.get("failed", ""), worst.get("reason", ""))
+
+
+async def _answers(
+    sample: Sample, units: Sequence[ProbeUnit], context: Context, *, with_final: bool = False
+) -> list[AnswerState]:
+    """Return answers as the graphs take those that exist; `with_final`: with a final answer that nobody decides on."""
+    items: list[AnswerState] = []
+    for unit in units:
+        model, text = "gold", unit.perturbed.gold
+        if unit.probe is not None:
+            model, text = "perturbed", unit.perturbed.perturbed
+        response = Response(sample=sample.digest, model=model, repeat=unit.draw, text=text)
+        id = await context.store.put(response)
+        item: AnswerState = {"model": model, "arm": "", "repeat": unit.draw, "response": id}
+        if with_final:
+            item["final"] = await context.store.put(by_nobody(response, id))
+        items.append(item)
+    return items
+
+
+async def criteria_of_sample(job: Job[ProbePlan], sample: Sample, arm: Arm) -> ResultRow:
+    """Return the row of a sample's criteria, made by cognitive replay as in an evaluation.
+
+    A judge with tools goes by the criteria that it made without, so that the two differ in nothing else.
+    """
+    name = basis_item("criteria", arm.model, sample.id)
+    row = job.finished(name)
+    if row is not None:
+        return row
+    inputs: dict[str, Any] = {"sample": value_id(sample)}
+    if job.attempt(name):
+        inputs["attempt"] = job.attempt(name)
+    options = job.plan.options_of(arm._replace(tools=False), "checkpoints")
+    state = await job.walk(REPLAY, inputs, name, context=replace(job.context, options=options))
+    store = job.context.store
+    ended: dict[str, Any] = {"outcome": "made", "criteria_id": state.get("criteria")}
+    if state.get("failed"):
+        failed = await store.get(Failed, state["why"])
+        ended = {"outcome": "failed", "failure": failed.kind, "reason": failed.reason}
+    calls = [*state.get("calls", ())]
+    if state.get("drawing"):
+        calls += (await store.get(CallKeys, state["drawing"])).calls
+    return await _finish_basis(job, sample, name, arm.model, calls, chain_id=state.get("chain") or None, **ended)
+
+
+async def rubrics_of_gold(job: Job[ProbePlan], sample: Sample, arm: Arm, gold: Gold) -> ResultRow:
+    """Return the row of the must-right rubrics of a gold answer."""
+    name = basis_item("rubrics", arm.model, sample.id, gold.key)
+    row = job.finished(name)
+    if row is not None:
+        return row
+    store = job.context.store
+    source = RubricSource(
+        sample_id=sample.id,
+        sample=sample.digest,
+        images=tuple(image.sha256 for image in sample.images),
+        caption=gold.item.gold,
+        domain=domain_of(sample),
+    )
+    judge_options = job.plan.options_of(arm, "gated")
+    options = RubricOptions(
+        judge=judge_options.judge, models=judge_options.models, sources={sample.id: await store.put(source)}
+    )
+    inputs = {"sample": value_id(sample), "answered": [], "responses": []}
+    state = await job.walk(RUBRICS, inputs, name, context=context_of(job, options, job.attempt(name)))
+    ended: dict[str, Any] = ending(state)
+    if not state.get("failed"):
+        ended["value_ids"] = (state["made"],)
+        if not (await store.get(RubricSet, state["made"])).rubrics:
+            reason = "no must-right rubric of the gold answer keeps the rules that rubrics have"
+            ended = {"outcome": "failed", "failure": "unparsable", "reason": reason}
+    return await _finish_basis(job, sample, name, arm.model, state.get("calls", ()), **ended)
+
+
+async def new_reference(job: Job[ProbePlan], sample: Sample, gold: Gold) -> ResultRow | None:
+    """Return the row of a reference that is made anew for a sample; None where nobody makes any.
+
+    A text is written by a model that is put the sample's request, an image made by an image model from the gold one.
+    """
+    name, writer = basis_item("reference", "", sample.id), job.plan.writer
+    row = job.finished(name)
+    if row is not None or writer is None:
+        return row
+    context = context_of(job, options_of_model(writer), job.attempt(name))
+    if gold.item.task == "text-to-image":
+        ended = await _another_image(sample, gold, context)
+    else:
+        inputs = {"sample": value_id(sample), "writer": writer.ref.name, "calls": []}
+        state = await job.walk(PROBING, inputs, name, context=context)
+        ended = {**ending(state.get("unwritten", {})), "calls": state.get("written", ())}
+        if state.get("reference"):
+            ended["value_ids"] = (state["reference"],)
+    return await _finish_basis(job, sample, name, writer.ref.name, **ended)
+
+
+async def _another_image(sample: Sample, gold: Gold, context: Context) -> dict[str, Any]:
+    """Have another image made from the gold one. Every attempt is an image of its own, and the first of use is taken."""
+    image = cast("ImageRef", gold.item.gold_image)
+    instruction = ANOTHER.format(prompt=sample.prompt)
+    calls: list[str] = []
+    failed = failure("api_error", "no attempt was made")
+    for attempt in range(context.attempt + 1):
+        edited = await edit_image(image, instruction, gateway=context.gateway, model=context.judge, attempt=attempt)
+        calls += edited.calls
+        if edited.image is not None and edited.image.sha256 != image.sha256:
+            return {"outcome": "made", "value_ids": (await context.store.put(edited.image),), "calls": calls}
+        unchanged = failure("unparsable", f"{context.options.judge}: the image came back as it was")
+        failed = edited.failed or unchanged
+        if failed.open:
+            break
+    return {"outcome": "failed", "failure": failed.kind, "reason": failed.reason, "calls": calls}
+
+
+async def _finish_basis(
+    job: Job[ProbePlan], sample: Sample, name: str, model: str, calls: Sequence[str] = (), **fields: Any
+) -> ResultRow:
+    row = job.row(sample, name, kind="basis", model=model, calls=tuple(calls), **fields)
+    await job.finish(row)
+    return row

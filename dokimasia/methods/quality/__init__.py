@@ -3,9 +3,8 @@
 from functools import partial
 
 from dokimasia.graphs.versions import versions_of
-from dokimasia.methods.quality.accepting import accept
-from dokimasia.methods.quality.request import QualityPlan, QualityRequest
-from dokimasia.methods.quality.results import COLUMNS, cells, items, judged, quality_figures
+from dokimasia.methods.quality.figures import COLUMNS, QualityFigures, cells, items, judged, quality_figures
+from dokimasia.methods.quality.request import QualityPlan, QualityRequest, accept
 from dokimasia.runs.lifecycle import run as run_method
 from dokimasia.runs.method import Method, later, lazily
 
@@ -16,9 +15,9 @@ METHOD: Method[QualityRequest, QualityPlan] = Method(
     plan=QualityPlan,
     accept=accept,
     stages=lazily("dokimasia.methods.quality.work", "stages"),
-    drawing=later("dokimasia.methods.quality.blocks", "DRAWING"),
+    drawing=later("dokimasia.methods.quality.report", "DRAWING"),
     figures=quality_figures,
-    shape=later("dokimasia.methods.quality.shape", "QualityFigures"),
+    shape=lambda: QualityFigures,
     graphs=versions_of("criterion_quality"),
     items=items,
     row_name="ratings",

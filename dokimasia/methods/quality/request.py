@@ -1,14 +1,33 @@
-"""What a rating of criteria is asked, and what decides its results."""
+"""What a rating of criteria is asked to do: its request and plan, its acceptance, and the criteria that are drawn."""
 
+from collections import Counter
 from typing import Annotated, ClassVar
 
 from pydantic import Field
 
 from dokimasia.domain.call import ModelSpec
+from dokimasia.domain.identity import value_id
 from dokimasia.domain.options import GraphOptions
-from dokimasia.methods.people import By
-from dokimasia.runs.plans import RunPlan
+from dokimasia.domain.quality import DrawnCriteria, DrawnCriterion
+from dokimasia.methods.evaluation import EvaluationPlan
+from dokimasia.methods.people import By, criteria_of, draw_subjects, groups_of
+from dokimasia.methods.tree import evaluation_of
+from dokimasia.report.figures import several
+from dokimasia.runs.estimate import INSTRUCTION_TOKENS, Asking, added_up, size_of
+from dokimasia.runs.method import Accepted
+from dokimasia.runs.plans import RunPlan, prompts_used
 from dokimasia.runs.requests import MOST_SAMPLES, Option, RunRequest
+from dokimasia.runs.session import Session
+from dokimasia.storage.home import Home
+from dokimasia.storage.lookup import find_values
+from dokimasia.storage.runs import Run, run_samples
+from dokimasia.storage.trees.lookup import criteria_of_samples
+
+RATING_TOKENS = 150
+
+OWN_CRITERIA = (
+    "{judge} rates criteria that it drew itself, and a model is no judge of its own work: name another --rater"
+)
 
 
 class QualityRequest(RunRequest):
@@ -45,3 +64,68 @@ class QualityPlan(RunPlan):
     def options(self) -> GraphOptions:
         """The plan as the graph needs it."""
         return GraphOptions(judge=self.judge_name, models=self.models)
+
+
+def drawn_of(home: Home, plan: QualityPlan) -> DrawnCriteria:
+    """Return the criteria that a run rates."""
+    return find_values(home, DrawnCriteria, [plan.drawn])[plan.drawn]
+
+
+def drawn_by(source: Run) -> str | None:
+    """Return the model that drew the criteria of an evaluation; None where they came from a file."""
+    plan = EvaluationPlan.model_validate(source.options["plan"])
+    return None if plan.criteria is not None else plan.judge_of("criteria").ref.model
+
+
+def item_of(criterion: DrawnCriterion) -> str:
+    """Return the name of a criterion's item."""
+    return f"quality/{criterion.sample}/{criterion.number}"
+
+
+async def accept(request: QualityRequest, session: Session) -> Accepted[QualityPlan]:
+    """Draw criteria of the evaluation, the same ones as for people, and find the rater.
+
+    Raises:
+        InputError: the run is no finished evaluation with criteria, no tree holds them, or the rater is not known.
+    """
+    home = session.opened
+    run, _ = evaluation_of(home, request.run, done=True)
+    subjects = criteria_of(home, run, groups_of(home, run, request.by, request.tree))
+    chosen = draw_subjects(subjects, "criterion", per=request.per, seed=request.seed)
+    sets = {row.sample_id: row.criteria_id for row in criteria_of_samples(home, run.id)}
+    judge = session.judge(request.judge)
+    criteria: list[DrawnCriterion] = []
+    calls: list[Asking] = []
+    for subject in chosen:
+        sample, category = subject.unit.id, subject.place.category
+        criteria.append(
+            DrawnCriterion(sample=sample, criteria=sets[sample], number=subject.unit.criterion, group=category)
+        )
+        size = size_of(subject.sample)
+        calls.append(Asking(judge, 1, INSTRUCTION_TOKENS + size.text + size.images_for(judge), RATING_TOKENS))
+    counts = Counter(subject.place.category for subject in subjects)
+    drawn = DrawnCriteria(criteria=tuple(criteria), of=dict(sorted(counts.items())))
+    plan = QualityPlan(
+        seed=request.seed,
+        prompts=prompts_used(session.library, ("criterion_quality", "repair")),
+        source=run.id,
+        drawn=value_id(drawn),
+        judge=judge,
+    )
+    names = {criterion.sample for criterion in criteria}
+    notes = [
+        f"{several(len(chosen), 'criterion', 'criteria')} of {several(len(names), 'sample')} are rated, a call each"
+    ]
+    if judge.ref.model == drawn_by(run):
+        notes.append(OWN_CRITERIA.format(judge=judge.ref.name))
+    samples = [sample for sample in run_samples(home, run.id) if sample.sample_id in names]
+    return Accepted(
+        plan=plan,
+        estimate=added_up(calls, len(samples), items=len(chosen)).model_copy(update={"notes": tuple(notes)}),
+        data_name=run.data_name,
+        data_hash=run.data_hash,
+        places=[sample._replace(position=position) for position, sample in enumerate(samples)],
+        values=(drawn,),
+        needs=(run.id,),
+        request=request.model_copy(update={"run": run.id}),
+    )

@@ -3,11 +3,10 @@
 from functools import partial
 
 from dokimasia.graphs.versions import versions_of
-from dokimasia.methods.refinement.accepting import NAME, accept, resumable
-from dokimasia.methods.refinement.plan import RefinementPlan
-from dokimasia.methods.refinement.request import RefinementRequest
-from dokimasia.methods.refinement.results import refined_sample, refinement_rows, refinement_summary
-from dokimasia.methods.refinement.rows import COLUMNS, cells
+from dokimasia.methods.refinement.acceptance import NAME, accept, resumable
+from dokimasia.methods.refinement.figures import RefinementFigures, figures_of_run
+from dokimasia.methods.refinement.request import RefinementPlan, RefinementRequest
+from dokimasia.methods.refinement.rows import COLUMNS, cells, refined_sample, refinement_rows
 from dokimasia.runs.lifecycle import run as run_method
 from dokimasia.runs.method import Method, later, lazily
 from dokimasia.runs.reading.sides import ATOMS
@@ -19,10 +18,10 @@ METHOD: Method[RefinementRequest, RefinementPlan] = Method(
     plan=RefinementPlan,
     accept=accept,
     stages=lazily("dokimasia.methods.refinement.work", "stages"),
-    drawing=later("dokimasia.methods.refinement.blocks", "DRAWING"),
+    drawing=later("dokimasia.methods.refinement.report", "DRAWING"),
     report=lazily("dokimasia.methods.refinement.report", "with_refined"),
-    figures=refinement_summary,
-    shape=later("dokimasia.methods.refinement.shape", "RefinementFigures"),
+    figures=figures_of_run,
+    shape=lambda: RefinementFigures,
     graphs=versions_of("refinement"),
     resumable=resumable,
     sample=refined_sample,

@@ -1,19 +1,54 @@
-"""From a refinement's rows to honest gains: each arm on the same failures, against retry and again, part by part."""
+"""The figures of a refinement: gains of every arm on the same failures, part by part, ATOM's Table 4, and a run's figures."""
 
-from collections import Counter
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Literal, NamedTuple, TypeVar
 
-from dokimasia.algorithms.statistics import false_discovery_rate
+from pydantic import Field
+
+from dokimasia.algorithms.statistics import adjusted
 from dokimasia.domain.capability import CATEGORIES, ROOT, CapabilityPath
-from dokimasia.domain.refinement import Arm, RefinementRow
-from dokimasia.methods.refinement.arms import MEASURES, Measure, Part, arm_figures, every_atom, gain_figures
-from dokimasia.methods.refinement.table import table_of
+from dokimasia.domain.identity import Value
+from dokimasia.domain.judgement import Answered, AnswerRule
+from dokimasia.domain.options import Protocol
+from dokimasia.domain.refinement import Arm, RefinementRow, Unused
+from dokimasia.methods.refinement.measures import (
+    MEASURES,
+    Adjusted,
+    ArmFigures,
+    ArmOfPart,
+    Gain,
+    HintFigures,
+    LeakFigures,
+    Measure,
+    Part,
+    PValue,
+    SetFields,
+    Steadiness,
+    arm_figures,
+    arm_of_part,
+    count_by_kind,
+    every_atom,
+    gain_figures,
+    hint_figures,
+    leak_figures,
+    steadiness,
+)
+from dokimasia.methods.refinement.request import RefinementPlan
+from dokimasia.methods.refinement.rows import refinement_rows
+from dokimasia.report.fields import Count, Fraction, Interval, NoInterval
+from dokimasia.runs.figure_models import Heading, Judge, Seed
+from dokimasia.runs.figures import simulated
 from dokimasia.runs.reading.rates import DIGITS
+from dokimasia.storage.home import Home
+from dokimasia.storage.runs import Run, get_run
 from dokimasia.storage.trees.lookup import criterion_key
-from dokimasia.storage.usage import LedgerUsage
+from dokimasia.storage.trees.versions import list_trees
+from dokimasia.storage.usage import LedgerUsage, usage_of
 
-GAINS: tuple[tuple[Arm, Arm], ...] = (
+Comparison = tuple[Arm, Arm]
+"""An arm and its control."""
+
+COMPARISONS: tuple[Comparison, ...] = (
     ("retry", "again"),
     ("self", "retry"),
     ("self", "again"),
@@ -21,20 +56,187 @@ GAINS: tuple[tuple[Arm, Arm], ...] = (
     ("peer", "again"),
     ("peer", "self"),
 )
-"""The comparisons: each arm (first) with its controls, and hints with the questions alone."""
+"""Each arm with its controls, and hints with the questions alone."""
 
-PART_GAINS: tuple[tuple[Arm, Arm], ...] = GAINS[:5]
-"""Gains by category, and apart for questions with few possible answers: every correction over both of its controls."""
+COMPARISONS_OF_PARTS: tuple[Comparison, ...] = COMPARISONS[:5]
+"""By category, and apart for questions with few possible answers: every correction over both of its controls."""
 
-LEAF_GAINS: tuple[tuple[Arm, Arm], ...] = (("self", "retry"), ("peer", "retry"))
-"""Gains at a capability: fewer, since there are many of these and all are adjusted together."""
+COMPARISONS_OF_LEAVES: tuple[Comparison, ...] = (("self", "retry"), ("peer", "retry"))
+"""At a capability: fewer, since there are many of these and all are adjusted together."""
 
-PART_MEASURES: tuple[Measure, ...] = ("accuracy", "spoken", "atoms")
-PART_FIGURES = ("n", "n_known", "coverage", "accuracy", "bounds", "spoken", "atoms", "shown", "withheld")
+MEASURES_OF_PARTS: tuple[Measure, ...] = ("accuracy", "spoken", "atoms")
 MIN_ANSWERS = 5
 """Fewer answers in a category or at a capability are counted, and not compared."""
 
-Figures = dict[str, Any]
+Control = Literal["retry", "again", "original"]
+CONTROLS: tuple[Control, ...] = ("retry", "again")
+"""Gains of the table are over these arms: the first as in the paper, the second against what answering anew brings."""
+
+
+class GainsOfPart(Value):
+    """An arm's gains over a control by three measures."""
+
+    accuracy: Gain = Field(description="in shares of right answers")
+    spoken: Gain = Field(
+        description="in points of 1 to 5, over the atoms that the answer spoke of before and in both arms"
+    )
+    atoms: Gain = Field(description="in points of 1 to 5, over all atoms")
+
+
+class Gains(GainsOfPart):
+    """An arm's gains over a control by all measures."""
+
+    shown: Gain = Field(description="in points, over the failed atoms that a feedback may name")
+    withheld: Gain = Field(description="in points, over the failed atoms that are kept from it by chance")
+
+
+class PartFigures(Value):
+    """The answers of one category, or with a failed atom at one capability."""
+
+    n: Count = Field(description="answers")
+    arms: dict[Arm, ArmOfPart]
+    gains: dict[str, GainsOfPart] = Field(description="by `ARM over CONTROL`; empty with fewer than five answers")
+
+
+class FewOptions(PartFigures):
+    """Questions with two to five possible answers, or all others."""
+
+    guessing: Fraction | None = Field(
+        default=None,
+        description="how often one would be right who knows that an answer is wrong and picks one of the others; absent "
+        "where there are more than five",
+    )
+
+
+class LeftOut(Value):
+    """What of the answers that failed cannot be fed back."""
+
+    answers: Count = Field(description="answers without a failed atom that can be; they are in no arm")
+    atoms: dict[Unused, Count] = Field(description="failed atoms by why they cannot be, of all answers that failed")
+
+
+class TakenUp(Value):
+    """Answers that were taken up, and what every arm made of them."""
+
+    failed: Count = Field(
+        description="answers that were taken up, without those that were right before unless it says so"
+    )
+    arms: dict[Arm, ArmFigures]
+    gains: dict[str, Gains] = Field(description="by `ARM over CONTROL`")
+
+
+class PlacedCriteria(Value):
+    """How many failed atoms have a place in the tree; the others are at no node."""
+
+    failed_atoms: Count
+    on_the_tree: Count
+
+
+class RefinedModel(TakenUp, SetFields):
+    """One model's answers, and those that were taken up."""
+
+    answers: Count = Field(description="answers that were looked at")
+    answered: dict[Answered, Count] = Field(description="answers by whether they were right before")
+    rules: dict[AnswerRule, Count] = Field(description="answers by what settled whether they were right")
+    left_out: LeftOut
+    withheld_from: Count = Field(
+        description="answers with two failed atoms or more that can be fed back, of which some are withheld"
+    )
+    by_options: dict[Literal["two to five", "more"], FewOptions] = Field(description="by how many answers are possible")
+    by_category: dict[str, PartFigures]
+    by_capability: dict[str, PartFigures] = Field(default_factory=dict, description="by node; only with a tree")
+    placed: PlacedCriteria | None = Field(default=None, description="only with a tree")
+    apart: dict[Answered, TakenUp] = Field(
+        default_factory=dict,
+        description="by whether the answer was right before; what was right is here alone; only with a threshold",
+    )
+
+
+class RefinementCell(Value):
+    """A figure of the table."""
+
+    n: Count = Field(description="answers")
+    n_known: Count = Field(description="answers with a figure")
+    value: float | None
+    low: float | None = Field(description="lower end of the 95 % interval")
+    high: float | None = Field(description="upper end of the 95 % interval")
+    no_interval: NoInterval = None
+
+
+class TableGain(Interval):
+    """The gain of an arm over another; over `original` there is no test, since answers were chosen by their scores there."""
+
+    p_value: PValue
+    adjusted: Adjusted
+
+
+class TableGains(Value):
+    """The gains of an arm over another, by column and on average."""
+
+    cells: dict[str, TableGain | None] = Field(description="by column; null with fewer than five answers there")
+    average: TableGain | None
+
+
+class RefinementTableRow(Value):
+    """One line of the table: a strategy of a model by one measure."""
+
+    model: str
+    strategy: Arm
+    measure: Literal["accuracy", "atom score"] = Field(
+        description="accuracy 0 to 1, atom score 1 to 5; that of the original answer is by the judgement it was chosen by"
+    )
+    cells: dict[str, RefinementCell | None] = Field(description="by column; null where nothing failed there")
+    average: RefinementCell | None
+    gain: TableGain | None = Field(
+        description="over `retry`, as in the paper; null for arms that are no correction, and without a pair"
+    )
+    gains: dict[Control, TableGains] = Field(
+        description="by control; over `original` of atom scores alone, since there every accuracy is one over 0"
+    )
+
+
+class RefinementTable(Value):
+    """The table of the refinement in the form of ATOM's Table 4."""
+
+    by: Literal["capability", "category"] = Field(description="what the columns are")
+    columns: tuple[str, ...]
+    rows: tuple[RefinementTableRow, ...]
+
+
+class RefinementFigures(Heading):
+    """The figures of a refinement."""
+
+    source: str = Field(description="the id of the run whose failures were taken up")
+    arms: tuple[Arm, ...] = Field(description="in order")
+    rounds: int = Field(ge=1, description="rounds at most")
+    selected_by: Literal["wrong answer", "score"] = Field(description="why answers were taken up")
+    protocol: Protocol = Field(description="whose form the feedback has")
+    hide_answer: bool = Field(description="whether models were kept from seeing their earlier answers")
+    threshold: float | None = Field(description="the score below which answers were taken up; null: wrong answers were")
+    withhold: Fraction = Field(description="the share of failed atoms that no feedback names")
+    judge: Judge
+    seed: Seed
+    failed: Count = Field(
+        description="answers that were taken up, of all models, those that were right before included"
+    )
+    models: dict[str, RefinedModel]
+    table: RefinementTable
+    tree: str | None = Field(description="the tree that capabilities are of, NAME@POSITION; null without one")
+    hints: dict[Arm, HintFigures] = Field(description="of the arms that name points")
+    leaks: LeakFigures
+    judge_steadiness: Steadiness
+    calls: Count = Field(description="calls that all rounds rest on, each counted once")
+
+
+P = TypeVar("P", PartFigures, FewOptions, TakenUp, RefinedModel)
+G = TypeVar("G", GainsOfPart, Gains)
+
+
+class RefinedModels(NamedTuple):
+    """The figures of each model, and the table of all."""
+
+    models: dict[str, RefinedModel]
+    table: RefinementTable
 
 
 def refinement_figures(
@@ -45,9 +247,9 @@ def refinement_figures(
     seed: int,
     threshold: float | None = None,
     usage: Mapping[tuple[str, str], LedgerUsage] | None = None,
-    place_of: Mapping[str, str] | None = None,
-) -> Figures:
-    """Return a refinement's figures, ready for JSON; equal rows in any order give equal figures.
+    node_of: Mapping[str, str] | None = None,
+) -> RefinedModels:
+    """Return a refinement's figures; equal rows in any order give equal figures.
 
     What was right before, and taken up for its score, is in `apart` alone and in no other figure.
 
@@ -58,165 +260,364 @@ def refinement_figures(
         seed: of bootstrap and permutations.
         threshold: where answers were taken up for a score below it, and not for a wrong final answer.
         usage: what each arm of each model used, by (model, arm).
-        place_of: criterion (`criterion_key`) to the node of the tree that holds it, a leaf or
+        node_of: criterion (`criterion_key`) to the node of the tree that holds it, a leaf or
             the parent that kept it when its leaf was dropped; None without a tree.
-
-    Returns:
-        `models` and `table` of `shape.RefinementFigures`.
     """
     last = sorted((row for row in rows if row.last and row.selected), key=lambda row: (row.sample_id, row.repeat))
-    measured: dict[str, Figures] = {}
+    measured: dict[str, RefinedModel] = {}
+    by_branch: dict[str, dict[str, PartFigures]] = {}
     for name in models:
-        taken = [row for row in last if row.model == name]
-        mine = [row for row in taken if row.answered_before != "right"]
+        taken_up = [row for row in last if row.model == name]
+        wrong = [row for row in taken_up if row.answered_before != "right"]
+        originals = [row for row in rows if row.model == name and row.arm == "original"]
         used = {arm: one for (model, arm), one in (usage or {}).items() if model == name}
-        measured[name] = _whole(mine, arms, seed, used) | {
-            "left_out": _left_out([row for row in rows if row.model == name and row.arm == "original"]),
-            "withheld_from": len({_answer(row) for row in mine if row.withheld}),
-            "by_options": _by_options(mine, arms, seed),
-            "by_category": {
-                name: _part([row for row in mine if row.category == name], arms, seed)
-                for name in sorted({row.category for row in mine if row.category})
-            },
-            **_with_tree(mine, arms, seed, place_of),
-            **({} if threshold is None else {"apart": _apart(taken, arms, seed)}),
-        }
-    every = list(measured.values())
-    _adjust([one["gains"] for one in every])
-    for kind in ("by_options", "by_category", "by_capability", "by_branch", "apart"):
-        _adjust([part["gains"] for one in every for part in one.get(kind, {}).values()])
-    table = table_of(measured, arms, CATEGORIES if place_of is not None else None)
-    for one in every:
-        one.pop("by_branch", None)
-    return {"models": measured, "table": table}
+        parts = _Parts(wrong, arms, seed)
+        model = RefinedModel(
+            **dict(_taken_up(wrong, arms, seed, used)),
+            answers=len(originals),
+            answered=count_by_kind(row.answered for row in originals),
+            rules=count_by_kind(row.rule for row in originals),
+            left_out=_left_out(originals),
+            withheld_from=len({(row.sample_id, row.repeat) for row in wrong if row.withheld}),
+            by_options=_by_options(parts),
+            by_category=_by_category(parts),
+        )
+        more: dict[str, object] = {}
+        if node_of is not None:
+            nodes = {key: node for key, node in node_of.items() if node != ROOT}
+            branches = {key: CapabilityPath.parse(node).names[0] for key, node in nodes.items()}
+            more["placed"] = _placed(wrong, nodes)
+            more["by_capability"] = parts.by_node(nodes, COMPARISONS_OF_LEAVES)
+            by_branch[name] = parts.by_node(branches, COMPARISONS_OF_PARTS)
+        if threshold is not None:
+            more["apart"] = _apart(taken_up, arms, seed)
+        measured[name] = model.model_copy(update=more)
+    (measured,) = _adjust([measured])
+    for kind in ("by_options", "by_category", "by_capability", "apart"):
+        parts_by_model = _adjust([getattr(model, kind) for model in measured.values()])
+        for (name, model), adjusted_parts in zip(measured.items(), parts_by_model, strict=True):
+            if adjusted_parts:
+                measured[name] = model.model_copy(update={kind: adjusted_parts})
+    if node_of is None:
+        table = refinement_table(measured, {name: model.by_category for name, model in measured.items()}, arms)
+    else:
+        by_branch = dict(zip(by_branch, _adjust(list(by_branch.values())), strict=True))
+        table = refinement_table(measured, by_branch, arms, branches=CATEGORIES)
+    return RefinedModels(measured, table)
 
 
-def _whole(rows: Sequence[RefinementRow], arms: Sequence[Arm], seed: int, used: Mapping[str, LedgerUsage]) -> Figures:
+class _Parts:
+    """Makes the figures of parts of a model's answers."""
+
+    def __init__(self, rows: Sequence[RefinementRow], arms: Sequence[Arm], seed: int) -> None:
+        self.rows, self._arms, self._seed = rows, arms, seed
+
+    def figures(
+        self,
+        rows: Sequence[RefinementRow],
+        part: Part = every_atom,
+        comparisons: Sequence[Comparison] = COMPARISONS_OF_PARTS,
+    ) -> PartFigures:
+        """Return the figures of some answers, over the atoms of a part; too few are not compared."""
+        by_arm = _by_arm(rows, self._arms)
+        n = len(by_arm["original"])
+        gains: dict[str, GainsOfPart] = {}
+        if n >= MIN_ANSWERS:
+            for arm, control in _compared(by_arm, comparisons):
+                measured = _gains(by_arm[control], by_arm[arm], MEASURES_OF_PARTS, self._seed, part)
+                gains[f"{arm} over {control}"] = GainsOfPart(**measured)
+        arms: dict[Arm, ArmOfPart] = {}
+        for arm in self._arms:
+            arms[arm] = arm_of_part(by_arm[arm], seed=self._seed, part=part)
+        return PartFigures(n=n, arms=arms, gains=gains)
+
+    def by_node(self, node_of: Mapping[str, str], comparisons: Sequence[Comparison]) -> dict[str, PartFigures]:
+        """Return the figures by node of the tree: of an answer's atoms those held there, if one of them had failed."""
+        atoms: dict[str, dict[str, list[int]]] = {}
+        for criteria, row in {row.criteria_id: row for row in self.rows}.items():
+            for atom in every_atom(row):
+                node = node_of.get(criterion_key(criteria, atom))
+                if node is not None:
+                    atoms.setdefault(node, {}).setdefault(criteria, []).append(atom)
+        by_node: dict[str, PartFigures] = {}
+        for node, own in sorted(atoms.items()):
+            part = _atoms_in(own)
+            rows = [row for row in self.rows if set(part(row)) & set(row.failed_atoms)]
+            if rows:
+                by_node[node] = self.figures(rows, part, comparisons)
+        return by_node
+
+
+def _atoms_in(atoms: Mapping[str, list[int]]) -> Callable[[RefinementRow], Sequence[int]]:
+    def part(row: RefinementRow) -> Sequence[int]:
+        return atoms.get(row.criteria_id, ())
+
+    return part
+
+
+def _taken_up(
+    rows: Sequence[RefinementRow], arms: Sequence[Arm], seed: int, used: Mapping[str, LedgerUsage]
+) -> TakenUp:
     by_arm = _by_arm(rows, arms)
-    return {
-        "failed": len(by_arm["original"]),
-        "arms": {arm: arm_figures(by_arm[arm], seed=seed, used=used.get(arm)) for arm in arms},
-        "gains": _gains(by_arm, GAINS, MEASURES, seed, every_atom),
-    }
-
-
-def _left_out(originals: Sequence[RefinementRow]) -> Figures:
-    """How many answers that failed had no point to feed back, and why failed atoms of all that failed were none."""
-    failed = [row for row in originals if row.failed]
-    why = Counter(unused.why for row in failed for unused in row.unused)
-    return {"answers": sum(not row.selected for row in failed), "atoms": dict(sorted(why.items()))}
-
-
-def _by_options(rows: Sequence[RefinementRow], arms: Sequence[Arm], seed: int) -> Figures:
-    """Figures apart for questions with two to five possible answers and for all others.
-
-    `guessing` is how often one would be right who knows that an answer is wrong and picks one of the others.
-    """
-    few = [row for row in rows if row.options is not None]
-    parts = {"two to five": few, "more": [row for row in rows if row.options is None]}
-    found = {name: _part(some, arms, seed) for name, some in parts.items() if some}
-    if few:
-        rates = [1 / (row.options - 1) for row in few if row.arm == "original" and row.options is not None]
-        found["two to five"]["guessing"] = round(sum(rates) / len(rates), DIGITS)
-    return found
-
-
-def _part(
-    rows: Sequence[RefinementRow],
-    arms: Sequence[Arm],
-    seed: int,
-    part: Part = every_atom,
-    gains: Sequence[tuple[Arm, Arm]] = PART_GAINS,
-) -> Figures:
-    by_arm = _by_arm(rows, arms)
-    whole = {arm: arm_figures(by_arm[arm], seed=seed, part=part) for arm in arms}
-    enough = len(by_arm["original"]) >= MIN_ANSWERS
-    return {
-        "n": len(by_arm["original"]),
-        "arms": {arm: {name: one[name] for name in PART_FIGURES} for arm, one in whole.items()},
-        "gains": _gains(by_arm, gains, PART_MEASURES, seed, part) if enough else {},
-    }
-
-
-def _apart(rows: Sequence[RefinementRow], arms: Sequence[Arm], seed: int) -> Figures:
-    kinds = sorted({row.answered_before for row in rows})
-    return {kind: _whole([row for row in rows if row.answered_before == kind], arms, seed, used={}) for kind in kinds}
-
-
-def _with_tree(
-    rows: Sequence[RefinementRow], arms: Sequence[Arm], seed: int, place_of: Mapping[str, str] | None
-) -> Figures:
-    """Figures by node and by the category above: of an answer's atoms those held there, if one of them had failed."""
-    if place_of is None:
-        return {}
-    places = {key: place for key, place in place_of.items() if place != ROOT}
-    branch_of = {key: CapabilityPath.parse(place).names[0] for key, place in places.items()}
-    originals = [row for row in rows if row.arm == "original"]
-    failed = [criterion_key(row.criteria_id, atom) for row in originals for atom in row.failed_atoms]
-    return {
-        "placed": {"failed_atoms": len(failed), "on_the_tree": sum(key in places for key in failed)},
-        "by_capability": _by_place(rows, arms, seed, places, LEAF_GAINS),
-        "by_branch": _by_place(rows, arms, seed, branch_of, PART_GAINS),
-    }
-
-
-def _by_place(
-    rows: Sequence[RefinementRow],
-    arms: Sequence[Arm],
-    seed: int,
-    place_of: Mapping[str, str],
-    gains: Sequence[tuple[Arm, Arm]],
-) -> Figures:
-    placed: dict[str, dict[str, list[int]]] = {}
-    for criteria, row in {row.criteria_id: row for row in rows}.items():
-        for number in every_atom(row):
-            place = place_of.get(criterion_key(criteria, number))
-            if place is not None:
-                placed.setdefault(place, {}).setdefault(criteria, []).append(number)
-    found: Figures = {}
-    for place, held in sorted(placed.items()):
-
-        def part(row: RefinementRow, held: Mapping[str, list[int]] = held) -> Sequence[int]:
-            return held.get(row.criteria_id, ())
-
-        here = [row for row in rows if set(part(row)) & set(row.failed_atoms)]
-        if here:
-            found[place] = _part(here, arms, seed, part, gains)
-    return found
-
-
-def _answer(row: RefinementRow) -> tuple[str, int]:
-    return row.sample_id, row.repeat
+    gains: dict[str, Gains] = {}
+    for arm, control in _compared(by_arm, COMPARISONS):
+        measured = _gains(by_arm[control], by_arm[arm], MEASURES, seed, every_atom)
+        gains[f"{arm} over {control}"] = Gains(**measured)
+    by_name: dict[Arm, ArmFigures] = {}
+    for arm in arms:
+        by_name[arm] = arm_figures(by_arm[arm], seed=seed, used=used.get(arm))
+    return TakenUp(failed=len(by_arm["original"]), arms=by_name, gains=gains)
 
 
 def _by_arm(rows: Sequence[RefinementRow], arms: Sequence[Arm]) -> dict[Arm, list[RefinementRow]]:
     return {arm: [row for row in rows if row.arm == arm] for arm in arms}
 
 
+def _compared(arms: Mapping[Arm, object], comparisons: Sequence[Comparison]) -> list[Comparison]:
+    return [(arm, control) for arm, control in comparisons if arm in arms and control in arms]
+
+
 def _gains(
-    by_arm: Mapping[Arm, Sequence[RefinementRow]],
-    pairs: Sequence[tuple[Arm, Arm]],
+    control: Sequence[RefinementRow],
+    treated: Sequence[RefinementRow],
     measures: Sequence[Measure],
     seed: int,
     part: Part,
-) -> Figures:
-    return {
-        f"{arm} over {control}": {
-            measure: gain_figures(by_arm[control], by_arm[arm], measure, seed=seed, part=part) for measure in measures
-        }
-        for arm, control in pairs
-        if arm in by_arm and control in by_arm
-    }
+) -> dict[str, Gain]:
+    return {measure: gain_figures(control, treated, measure, seed=seed, part=part) for measure in measures}
 
 
-def _adjust(families: Sequence[Figures]) -> None:
-    """Add to every gain its adjusted p-value, over all gains of the families of one measure."""
-    gains = [gain for family in families for gain in family.values()]
-    for measure in sorted({measure for gain in gains for measure in gain}):
-        asked = [gain[measure] for gain in gains if measure in gain]
-        tested = [one for one in asked if one["p_value"] is not None]
-        adjusted = false_discovery_rate([one["p_value"] for one in tested])
-        for one in asked:
-            one["adjusted"] = None
-        for one, value in zip(tested, adjusted, strict=True):
-            one["adjusted"] = round(value, DIGITS)
+def _left_out(originals: Sequence[RefinementRow]) -> LeftOut:
+    """Return how many answers that failed had no point to feed back, and why failed atoms of all that failed were none."""
+    failed = [row for row in originals if row.failed]
+    why: dict[Unused, int] = count_by_kind(unused.why for row in failed for unused in row.unused)
+    return LeftOut(answers=sum(not row.selected for row in failed), atoms=why)
+
+
+def _by_options(parts: _Parts) -> dict[Literal["two to five", "more"], FewOptions]:
+    """Return figures apart for questions with two to five possible answers and for all others.
+
+    `guessing` is how often one would be right who knows that an answer is wrong and picks one of the others.
+    """
+    few = [row for row in parts.rows if row.options is not None]
+    more = [row for row in parts.rows if row.options is None]
+    by_options: dict[Literal["two to five", "more"], FewOptions] = {}
+    if few:
+        rates = [1 / (row.options - 1) for row in few if row.arm == "original" and row.options is not None]
+        guessing = round(sum(rates) / len(rates), DIGITS)
+        by_options["two to five"] = FewOptions(**dict(parts.figures(few)), guessing=guessing)
+    if more:
+        by_options["more"] = FewOptions(**dict(parts.figures(more)))
+    return by_options
+
+
+def _by_category(parts: _Parts) -> dict[str, PartFigures]:
+    categories = sorted({row.category for row in parts.rows if row.category})
+    return {name: parts.figures([row for row in parts.rows if row.category == name]) for name in categories}
+
+
+def _placed(rows: Sequence[RefinementRow], node_of: Mapping[str, str]) -> PlacedCriteria:
+    originals = [row for row in rows if row.arm == "original"]
+    failed = [criterion_key(row.criteria_id, atom) for row in originals for atom in row.failed_atoms]
+    return PlacedCriteria(failed_atoms=len(failed), on_the_tree=sum(key in node_of for key in failed))
+
+
+def _apart(rows: Sequence[RefinementRow], arms: Sequence[Arm], seed: int) -> dict[Answered, TakenUp]:
+    apart: dict[Answered, TakenUp] = {}
+    verdicts: set[Answered] = {row.answered_before for row in rows}
+    for answered in sorted(verdicts):
+        own = [row for row in rows if row.answered_before == answered]
+        apart[answered] = _taken_up(own, arms, seed, used={})
+    return apart
+
+
+def _adjust(models: Sequence[Mapping[str, P]]) -> list[dict[str, P]]:
+    """Return the parts of several models with the p-values of all their gains of one measure adjusted together."""
+    gains = _adjusted([part.gains for parts in models for part in parts.values()])
+    return [{name: part.model_copy(update={"gains": next(gains)}) for name, part in parts.items()} for parts in models]
+
+
+def _adjusted(families: Sequence[Mapping[str, GainsOfPart]]) -> Iterator[dict[str, GainsOfPart]]:
+    p_values: dict[str, list[float | None]] = {}
+    for family in families:
+        for gains in family.values():
+            for measure, gain in gains:
+                p_values.setdefault(measure, []).append(gain.p_value)
+    values = {measure: iter(adjusted(own)) for measure, own in p_values.items()}
+    for family in families:
+        changed: dict[str, GainsOfPart] = {}
+        for name, gains in family.items():
+            update: dict[str, Gain] = {}
+            for measure, gain in gains:
+                value = next(values[measure])
+                update[measure] = gain.model_copy(update={"adjusted": None if value is None else round(value, DIGITS)})
+            changed[name] = gains.model_copy(update=update)
+        yield changed
+
+
+def refinement_table(
+    models: Mapping[str, RefinedModel],
+    parts: Mapping[str, Mapping[str, PartFigures]],
+    arms: Sequence[Arm],
+    branches: Sequence[str] | None = None,
+) -> RefinementTable:
+    """Return the table of ATOM's Table 4: strategies by category, accuracy above, atom score below.
+
+    Args:
+        models: each model's figures.
+        parts: by model the columns' figures.
+        arms: in order.
+        branches: the tree's categories in order, where the criteria are mapped to a tree; None takes the data's own.
+    """
+    columns = list(branches or ())
+    columns += sorted({name for own in parts.values() for name in own} - set(columns))
+    rows: list[RefinementTableRow] = []
+    for name, model in models.items():
+        by_column = {column: parts[name].get(column) for column in columns}
+        for arm in arms:
+            rows.append(_accuracy_row(name, model, by_column, arm))
+            rows.append(_atom_row(name, model, by_column, arm))
+    return RefinementTable(
+        by="category" if branches is None else "capability", columns=tuple(columns), rows=tuple(rows)
+    )
+
+
+Parts = Mapping[str, PartFigures | None]
+"""A model's figures by column; None where nothing failed."""
+
+
+def _accuracy_row(name: str, model: RefinedModel, parts: Parts, arm: Arm) -> RefinementTableRow:
+    gains = _gains_over_controls(model, parts, arm, lambda gains: gains.accuracy)
+    return RefinementTableRow(
+        model=name,
+        strategy=arm,
+        measure="accuracy",
+        cells={column: part and _accuracy_cell(part.arms[arm]) for column, part in parts.items()},
+        average=_accuracy_cell(model.arms[arm]),
+        gain=gains["retry"].average if "retry" in gains else None,
+        gains=gains,
+    )
+
+
+def _atom_row(name: str, model: RefinedModel, parts: Parts, arm: Arm) -> RefinementTableRow:
+    gains = _gains_over_controls(model, parts, arm, lambda gains: gains.atoms)
+    first = gains["retry"].average if "retry" in gains else None
+    if arm != "original":
+        cells = {column: part and _over_original(part.arms[arm]) for column, part in parts.items()}
+        gains["original"] = TableGains(cells=cells, average=_over_original(model.arms[arm]))
+    return RefinementTableRow(
+        model=name,
+        strategy=arm,
+        measure="atom score",
+        cells={column: part and _atom_cell(part.arms[arm], arm) for column, part in parts.items()},
+        average=_atom_cell(model.arms[arm], arm),
+        gain=first,
+        gains=gains,
+    )
+
+
+def _gains_over_controls(
+    model: RefinedModel, parts: Parts, arm: Arm, measure: Callable[[GainsOfPart], Gain]
+) -> dict[Control, TableGains]:
+    """Return what an arm gains over each control by one measure, by column and on average."""
+    over: dict[Control, TableGains] = {}
+    for control in CONTROLS:
+        name = f"{arm} over {control}"
+        if name not in model.gains:
+            continue
+        cells: dict[str, TableGain | None] = {}
+        for column, part in parts.items():
+            gains = None if part is None else part.gains.get(name)
+            cells[column] = None if gains is None else _table_gain(measure(gains))
+        over[control] = TableGains(cells=cells, average=_table_gain(measure(model.gains[name])))
+    return over
+
+
+def _table_gain(gain: Gain) -> TableGain | None:
+    if gain.difference is None:
+        return None
+    return TableGain(**dict(gain.difference), p_value=gain.p_value, adjusted=gain.adjusted)
+
+
+def _over_original(arm: ArmOfPart) -> TableGain | None:
+    """ATOM, G.2: the atom score after an arm less that by which the answers were chosen."""
+    gained = arm.atoms.gained
+    return None if gained is None else TableGain(**dict(gained), p_value=None, adjusted=None)
+
+
+def _accuracy_cell(arm: ArmOfPart) -> RefinementCell | None:
+    if not arm.n:
+        return None
+    accuracy = arm.accuracy
+    if accuracy is None:
+        return RefinementCell(n=arm.n, n_known=arm.n_known, value=None, low=None, high=None)
+    return RefinementCell(n=arm.n, n_known=arm.n_known, value=accuracy.share, low=accuracy.low, high=accuracy.high)
+
+
+def _atom_cell(figures: ArmOfPart, arm: Arm) -> RefinementCell | None:
+    if not figures.n:
+        return None
+    atoms = figures.atoms
+    score, known = (atoms.before, atoms.n) if arm == "original" else (atoms.after, atoms.n_scored)
+    if score is None:
+        return RefinementCell(n=figures.n, n_known=known, value=None, low=None, high=None)
+    return RefinementCell(
+        n=figures.n,
+        n_known=known,
+        value=score.mean,
+        low=score.low,
+        high=score.high,
+        no_interval=score.no_interval,
+    )
+
+
+def figures_of_run(home: Home, run: Run) -> RefinementFigures:
+    """Return the figures of a refinement; the same stored rows give the same bytes."""
+    plan = RefinementPlan.model_validate(run.options["plan"])
+    rows = refinement_rows(home, run)
+    tree, node_of = _tree_of(home, plan.source)
+    refined = refinement_figures(
+        rows,
+        models=[spec.ref.name for spec in plan.candidates],
+        arms=plan.arms,
+        seed=run.seed,
+        threshold=plan.threshold,
+        usage={(model, arm): used for (_, model, arm), used in usage_of(home, run.id).items()},
+        node_of=node_of,
+    )
+    return RefinementFigures(
+        run=run.id,
+        status=run.status,
+        simulated=tuple(simulated(plan.models.values())),
+        source=plan.source,
+        arms=plan.arms,
+        rounds=plan.rounds,
+        selected_by="wrong answer" if plan.threshold is None else "score",
+        protocol=plan.protocol,
+        hide_answer=plan.hide_answer or plan.protocol == "published",
+        threshold=plan.threshold,
+        withhold=plan.withhold,
+        judge=plan.judge.ref.name,
+        seed=run.seed,
+        failed=sum(row.selected for row in rows if row.arm == "original"),
+        models=refined.models,
+        table=refined.table,
+        tree=tree,
+        hints=hint_figures(rows),
+        leaks=leak_figures(rows, judged=plan.leak_judge),
+        judge_steadiness=steadiness(rows),
+        calls=len({key for row in rows for key in row.calls}),
+    )
+
+
+def _tree_of(home: Home, source: str) -> tuple[str | None, dict[str, str] | None]:
+    """Return the tree that the source run's criteria are mapped to, `NAME@POSITION`, and criterion to node; None without."""
+    if not list_trees(home):
+        return None, None
+    from dokimasia.methods.tree import find_tree_of_run, load_stored, mapping_of
+
+    stored = find_tree_of_run(home, get_run(home, source))
+    if stored is None:
+        return None, None
+    loaded = load_stored(home, stored)
+    return loaded.name, mapping_of(loaded.tree)

@@ -1,19 +1,805 @@
-"""What the page of a refinement shows beside its figures: failed answers, before and after."""
+"""A refinement as it is drawn: what was mended in each arm, gains over retry and again, ATOM's Table 4, leaks, samples."""
 
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
+from typing import Any
 
-from dokimasia.methods.refinement.results import refined_samples, refinement_rows
-from dokimasia.report.data import ReportData
+from pydantic import BaseModel, ConfigDict
+
+from dokimasia.domain.criterion import CriteriaSet
+from dokimasia.domain.judgement import Answered
+from dokimasia.domain.refinement import SOLVED, Arm, FeedbackPoint, UnusedAtom
+from dokimasia.domain.sample import Sample
+from dokimasia.methods.refinement.figures import (
+    GainsOfPart,
+    PartFigures,
+    RefinementCell,
+    RefinementFigures,
+    RefinementTableRow,
+    TableGain,
+)
+from dokimasia.methods.refinement.measures import FEEDBACK, ArmFigures, Gain, unlooked
+from dokimasia.methods.refinement.rows import refined_samples, refinement_rows
+from dokimasia.report import figures
+from dokimasia.report.blocks import (
+    Block,
+    Bullets,
+    Cell,
+    Chart,
+    Column,
+    Fold,
+    Image,
+    Only,
+    Paragraph,
+    Section,
+    Span,
+    Table,
+    Texts,
+    Tone,
+)
+from dokimasia.report.charts import Point, interval_chart, intervals_said
+from dokimasia.report.data import Cut, Drawing, Picture, ReportData, Views
+from dokimasia.report.fields import CountedRate, Interval, Limited, Rate, Share, TableRow, pointer
+from dokimasia.report.sections import provenance
+from dokimasia.report.tables import TableColumn, column, computed, labelled_table
 from dokimasia.runs.reading.reporting import chosen, pictures_of
 from dokimasia.storage.excerpts import samples_of
 from dokimasia.storage.home import Home
 from dokimasia.storage.runs import Run
 
+TABLE_NOTE = (
+    "Accuracy is the share of these answers that came out right; before it is 0 where answers were taken up because they "
+    "were wrong. Atoms spoken to are those on which the answer says anything before and after, so that what a model only "
+    "says more is no gain; their score, 1 to 5, is compared on the same atoms. Gains are paired: every arm took up the same "
+    "answers, in the same words but for the feedback. 95 % intervals, clustered by samples that share an image; a gain "
+    "in bold: adjusted p at most 0.05 (Benjamini and Hochberg, over all models and comparisons of a measure)."
+)
+ARMS_NOTE = (
+    "Known: answers with a verdict. Solved: of the atoms that had failed, those that are now scored 4 or above, apart for "
+    "those that a feedback may name and those that were withheld from it by chance. Spoilt: of the atoms that were solved, "
+    "those that now fail. In the row of the original answer nothing but the judge's second look made the difference. Calls "
+    "and dollars a repair: all that the arm used, judging included, by the answers that came out right."
+)
+OPTIONS_NOTE = (
+    "Where two to five answers are possible, being told that one is wrong leaves one to four: guessing says how often a "
+    "pick among these is right. A gain over again that guessing explains is no gain of the feedback's points."
+)
+OVER_ORIGINAL_NOTE = (
+    "Gains over retry and again are paired, and none is shown for fewer than five answers. Over the original answer (ATOM, "
+    "G.2) the atom score is compared with the one by which the answers were chosen, so that it rises by luck alone, too: "
+    "read it beside the gain over again."
+)
+
+LONGEST_TEXT = 1_500
+"""Characters of one text of a sample; what is longer is cut, and says so."""
+
+SCORES_BEFORE_AND_AFTER = (
+    (("spoken", "before"), "score of what is spoken to, before", "1 to 5, of the atoms that both answers speak to"),
+    (("spoken", "after"), "score of what is spoken to, after", "1 to 5, of the same atoms"),
+    (("atoms", "before"), "score of all atoms, before", "1 to 5"),
+    (("atoms", "after"), "score of all atoms, after", "1 to 5"),
+)
+"""Fields of an arm's figures, with the titles of their columns and what these mean."""
+
+ArmRow = tuple[Sequence[Cell], TableRow[ArmFigures]]
+
+
+def section(data: ReportData) -> Section:
+    """Return the figures of a refinement."""
+    refinement = data.figures_as(RefinementFigures)
+    blocks: list[Block] = [Paragraph(_lead(refinement), "lead")]
+    if refinement.failed:
+        blocks += [*_taken_up(refinement), mended(refinement), Paragraph(TABLE_NOTE, "note")]
+        blocks += [*_gains(refinement), *_by_options(refinement)]
+        blocks += [_arms(refinement), Paragraph(ARMS_NOTE, "note"), *_apart(refinement)]
+        by_category = Fold("By category, in the form of ATOM's Table 4", tuple(_by_category(refinement)))
+        blocks.append(Only("page", (by_category, *_by_capability(refinement))))
+        if data.planted is not None:
+            blocks.append(planted(refinement, data.planted))
+        blocks.append(Bullets(_hints_and_leaks(refinement)))
+    return Section("refinement", "What was mended", blocks, menu="Refinement")
+
+
+def _lead(refinement: RefinementFigures) -> Cell:
+    if not refinement.failed:
+        return _nothing_taken_up(refinement)
+    why = "because their final answer is wrong"
+    if refinement.threshold is not None:
+        why = f"because they score below {refinement.threshold:g}, right or wrong"
+    rounds = "one round" if refinement.rounds == 1 else f"at most {refinement.rounds} rounds"
+    seen = "without seeing them" if refinement.hide_answer else "each model seeing its own"
+    form = " Feedback has the published form." if refinement.protocol == "published" else ""
+    return (
+        figures.count(refinement.failed, "/failed", tone="strong"),
+        f" answers of run {refinement.source} were taken up {why}, in every arm the same ones, {seen}, in {rounds}; of two "
+        f"failed atoms or more that can be fed back {refinement.withhold:.0%} were withheld from all feedback.{form}",
+    )
+
+
+def _nothing_taken_up(refinement: RefinementFigures) -> str:
+    """Return why no answer was taken up, and what would have taken some up."""
+    answers = left = 0
+    verdicts: Counter[str] = Counter()
+    reasons: Counter[str] = Counter()
+    for model in refinement.models.values():
+        answers += model.answers
+        left += model.left_out.answers
+        verdicts.update(model.answered)
+        reasons.update(model.left_out.atoms)
+    final = (
+        f"of {figures.several(answers, 'answer')} {figures.counts(dict(sorted(verdicts.items())))} by the final answer"
+    )
+    if not left:
+        way_out = "" if refinement.threshold is not None else ". --threshold 4 takes up answers by their score"
+        return f"No answer failed: there was nothing to refine ({final}){way_out}."
+    why = " (no atom failed)"
+    if reasons:
+        why = f" (failed atoms by why not: {figures.counts(dict(sorted(reasons.items())))})"
+    return (
+        f"{figures.several(left, 'answer')} failed, and none had a point that may be fed back{why}: there was nothing to "
+        f"refine ({final}). --strategy retry, which names no point, takes such answers up."
+    )
+
+
+def _taken_up(refinement: RefinementFigures) -> Iterator[Block]:
+    """Yield for each model what was taken up, and what had nothing that could be fed back."""
+    for name, model in refinement.models.items():
+        left = model.left_out
+        final = figures.counts(model.answered)
+        text = f": {model.failed:,} of {model.answers:,} answers taken up (final answers: {final})"
+        if left.answers:
+            text += f"; {left.answers:,} failed and had no point to feed back, and are in no arm"
+        if left.atoms:
+            text += f"; failed atoms not fed back: {figures.counts(left.atoms)}"
+        yield Paragraph((Span(name, "strong"), f"{text}; some withheld from {model.withheld_from:,}."))
+
+
+def mended(refinement: RefinementFigures) -> Table:
+    """Return what came of each arm: accuracy before and after and its gains over retry and again, then the atoms."""
+    rows: list[ArmRow] = []
+    for name, model in refinement.models.items():
+        before = model.arms["original"].accuracy
+        for arm in refinement.arms[1:]:
+            own = model.arms[arm]
+            cells: list[Cell] = [
+                Span(name, "strong"),
+                arm,
+                _known(own.n_known, own.n),
+                figures.NOTHING if before is None or before.share is None else f"{100 * before.share:.0f} %",
+                _accuracy_with_limits(own.accuracy, f"{pointer('models', name, 'arms', arm)}/accuracy"),
+                *_accuracy_gains(model.gains, arm),
+            ]
+            rows.append((cells, TableRow("", own, pointer("models", name, "arms", arm))))
+    heads = [
+        *_text_columns("model", "strategy"),
+        Column("answers", meaning="that were taken up; where some have no verdict, those that have one of all"),
+        Column("right before"),
+        Column("right after", meaning="accuracy with its 95 % interval"),
+        Column("gain over retry", meaning="in percentage points, on the same answers, with its 95 % interval"),
+        Column("gain over again", meaning="in percentage points, on the same answers, with its 95 % interval"),
+    ]
+    columns: list[TableColumn[ArmFigures]] = [
+        column(*path, "mean", title=title, meaning=meaning, write=figures.score)
+        for path, title, meaning in SCORES_BEFORE_AND_AFTER
+    ]
+    return labelled_table(ArmFigures, heads, rows, columns, "What was mended in each arm")
+
+
+def _accuracy_with_limits(accuracy: Rate | None, place: str) -> Cell:
+    share = _share(accuracy, place)
+    return (share, *_bracketed(_limits(accuracy, "", percent=True)))
+
+
+def _accuracy_gains(gains: Mapping[str, GainsOfPart], arm: str) -> Iterator[Cell]:
+    """Yield what an arm gains in accuracy over retry and over again, with its interval."""
+    for control in ("retry", "again"):
+        own = gains.get(f"{arm} over {control}")
+        yield figures.NOTHING if own is None else _gain(own.accuracy, "", percent=True)
+
+
+def _by_options(refinement: RefinementFigures) -> Iterator[Block]:
+    """Yield accuracies and gains apart for questions with two to five possible answers."""
+    rows: list[list[Cell]] = []
+    for name, model in refinement.models.items():
+        for kind, part in model.by_options.items():
+            for arm in refinement.arms[1:]:
+                own = part.arms[arm]
+                place = pointer("models", name, "by_options", kind, "arms", arm)
+                rows.append(
+                    [
+                        Span(name, "strong"),
+                        kind,
+                        arm,
+                        _known(own.n_known, own.n),
+                        _share(own.accuracy, f"{place}/accuracy"),
+                        *_accuracy_gains(part.gains, arm),
+                        figures.NOTHING if part.guessing is None else f"{100 * part.guessing:.0f} %",
+                    ]
+                )
+    if any("two to five" in model.by_options for model in refinement.models.values()):
+        columns = [
+            *_text_columns("model", "possible answers", "strategy"),
+            Column("answers"),
+            Column("right after"),
+            Column("gain over retry"),
+            Column("gain over again"),
+            Column("guessing", meaning="how often a pick among the answers that are left is right"),
+        ]
+        yield Paragraph(OPTIONS_NOTE, "note")
+        yield Table(columns, rows, "Accuracy by how many answers are possible")
+
+
+def planted(refinement: RefinementFigures, expected: Mapping[str, Mapping[str, float]]) -> Table:
+    """Return accuracies and gains beside what planted parameters make expected, and whether the interval has it."""
+    rows: list[list[Cell]] = []
+    for name, rates in expected.items():
+        model = refinement.models.get(name)
+        if model is None or not model.failed:
+            continue
+        for arm, rate in rates.items():
+            for own, figures_of_arm in model.arms.items():
+                if own == arm:
+                    accuracy = figures_of_arm.accuracy
+                    value = None if accuracy is None else accuracy.share
+                    rows.append([Span(name, "strong"), arm, *_beside_planted(accuracy, value, rate, signed=False)])
+        for title, gains in model.gains.items():
+            arm, _, control = title.partition(" over ")
+            gain = gains.accuracy.difference
+            truth = rates[arm] - rates[control]
+            value = None if gain is None else gain.mean
+            rows.append([Span(name, "strong"), title, *_beside_planted(gain, value, truth, signed=True)])
+    columns = (
+        *_text_columns("model", "figure"),
+        Column("accuracy, measured"),
+        Column("planted"),
+        Column("within"),
+    )
+    return Table(columns, rows, "Accuracy on failed answers, measured and planted")
+
+
+def _beside_planted(measured: Limited | None, value: float | None, truth: float, *, signed: bool) -> Iterator[Cell]:
+    write = partial(_percent, signed=signed)
+    if measured is None or value is None:
+        yield figures.NOTHING
+        yield from figures.within(truth, None, None, write(truth))
+    else:
+        yield (Span(write(value), "strong"), Span(f" {figures.bracketed(measured, write)}", "muted"))
+        yield from figures.within(truth, measured.low, measured.high, write(truth))
+
+
+def _percent(value: float, *, signed: bool) -> str:
+    return f"{figures.signed_text(100 * value, 1)} %" if signed else f"{100 * value:.1f} %"
+
+
+def _gains(refinement: RefinementFigures) -> Iterator[Block]:
+    """Yield a chart and a table of the gains of every arm over its controls."""
+    rows: list[list[Cell]] = []
+    points: list[Point] = []
+    for name, model in refinement.models.items():
+        for title, gains in model.gains.items():
+            accuracy, withheld = gains.accuracy, gains.withheld
+            if accuracy.difference is not None:
+                points.append(_point(f"{name}: {title}", accuracy, accuracy.difference))
+            place = pointer("models", name, "gains", title)
+            rows.append(
+                [
+                    Span(name, "strong"),
+                    title,
+                    _known(accuracy.n_paired, accuracy.n),
+                    _gain(accuracy, "", percent=True),
+                    _adjusted_p(accuracy),
+                    _gain(gains.spoken, f"{place}/spoken/difference", percent=False),
+                    _gain(gains.shown, f"{place}/shown/difference", percent=False),
+                    _gain(withheld, f"{place}/withheld/difference", percent=False),
+                    _known(withheld.n_paired, withheld.n),
+                ]
+            )
+    if not rows:
+        return
+    if points:
+        chart = interval_chart(points, title="gain in accuracy, percentage points", scale=None, zero=True)
+        signs = f"dotted: what failures leave open; filled: adjusted p at most {figures.SURE}"
+        yield Chart(chart, f"Gains in accuracy {intervals_said(points)}; {signs}")
+    columns = [
+        *_text_columns("model", "gain"),
+        Column("pairs"),
+        Column("accuracy"),
+        Column("adjusted p", meaning="of accuracy"),
+        Column("atoms spoken to"),
+        Column("shown atoms"),
+        Column("withheld atoms"),
+        Column("pairs with withheld", meaning="of how many answers atoms are withheld"),
+    ]
+    yield Table(columns, rows, "Gains of every arm over its controls, with 95 % intervals")
+
+
+def _point(label: str, gain: Gain, difference: Interval) -> Point:
+    open_ends = None
+    if gain.n_paired < gain.n and gain.bounds is not None:
+        open_ends = (100 * gain.bounds.low, 100 * gain.bounds.high)
+    low = None if difference.low is None else 100 * difference.low
+    high = None if difference.high is None else 100 * difference.high
+    return Point(label, 100 * difference.mean, low, high, open_ends, hollow=not _is_sure(gain.adjusted))
+
+
+def _arms(refinement: RefinementFigures) -> Table:
+    rows: list[ArmRow] = []
+    for name, model in refinement.models.items():
+        for arm, own in model.arms.items():
+            rows.append(((Span(name, "strong"), arm), TableRow("", own, pointer("models", name, "arms", arm))))
+    columns: list[TableColumn[ArmFigures]] = [
+        computed("known", _known_of),
+        column(
+            "bounds",
+            title="accuracy bounds",
+            meaning="if every answer without a verdict were wrong, or right",
+            only="page",
+            write=partial(_limits, percent=True),
+        ),
+        column("shown", "solved", title="solved, shown", write=_share_of),
+        column("withheld", "solved", title="solved, withheld", write=_share_of),
+        column("spoilt", write=_share_of),
+        computed("calls", _calls, only="page"),
+        column("per_repaired", "calls", "mean", title="calls a repair", write=_calls_a_repair, linked=False),
+        column("per_repaired", "cost", "mean", title="cost a repair", write=_cost_a_repair, linked=False),
+        column("failures", title="failed", numeric=False),
+    ]
+    heads = _text_columns("model", "strategy")
+    return labelled_table(ArmFigures, heads, rows, columns, "What each arm mended, spoilt and used")
+
+
+def _known_of(row: TableRow[ArmFigures]) -> Cell:
+    own, place = row.figures, row.pointer
+    return (figures.count(own.n_known, f"{place}/n_known"), "/", figures.count(own.n, f"{place}/n"))
+
+
+def _calls(row: TableRow[ArmFigures]) -> Cell:
+    own = row.figures
+    return figures.count(own.calls, f"{row.pointer}/calls") if "calls" in own.model_fields_set else figures.NOTHING
+
+
+def _calls_a_repair(calls: float | None, place: str) -> Cell:
+    return figures.NOTHING if calls is None else f"{calls:.1f}"
+
+
+def _cost_a_repair(cost: float | None, place: str) -> Cell:
+    return figures.NOTHING if cost is None else figures.cost(cost)
+
+
+def _apart(refinement: RefinementFigures) -> list[Block]:
+    rows: list[list[Cell]] = []
+    for name, model in refinement.models.items():
+        for before, part in model.apart.items():
+            for arm, own in part.arms.items():
+                place = pointer("models", name, "apart", before, "arms", arm, "accuracy")
+                rows.append(
+                    [
+                        Span(name, "strong"),
+                        before,
+                        arm,
+                        f"{own.n_known}/{own.n}",
+                        _share(own.accuracy, place),
+                        _limits(own.accuracy, "", percent=True),
+                    ]
+                )
+    if not rows:
+        return []
+    columns = [
+        *_text_columns("model", "before", "strategy"),
+        *map(Column, ("known", "right after", "95 % interval")),
+    ]
+    return [
+        Paragraph(
+            "Answers that were taken up for their score, apart by what their final answer was before; what was right is "
+            "counted here alone:"
+        ),
+        Table(columns, rows, "Accuracy by what the final answer was before"),
+    ]
+
+
+def _by_capability(refinement: RefinementFigures) -> Iterator[Block]:
+    """Yield the leaves of the tree that anything failed at, folded away since they are many."""
+    rows: list[list[Cell]] = []
+    on_the_tree = failed_atoms = 0
+    for name, model in refinement.models.items():
+        if model.placed is not None:
+            on_the_tree += model.placed.on_the_tree
+            failed_atoms += model.placed.failed_atoms
+        for leaf, part in model.by_capability.items():
+            names = leaf.strip("<>").split("><")
+            place = pointer("models", name, "by_capability", leaf)
+            row: list[Cell] = [Span(name, "strong"), f"{names[-1]} ({names[0]})"]
+            row.append(figures.count(part.n, f"{place}/n"))
+            for arm in refinement.arms[1:]:
+                row.append(_share_of(part.arms[arm].atoms.solved, f"{place}/arms/{arm}/atoms/solved"))
+            for arm in FEEDBACK:
+                row += _atom_gain(part, arm, place)
+            rows.append(row)
+    if not rows:
+        return
+    columns = [*_text_columns("model", "capability"), Column("answers")]
+    columns += [Column(f"solved, {arm}") for arm in refinement.arms[1:]]
+    for arm in FEEDBACK:
+        columns += [Column(f"{arm} over retry", meaning="with its 95 % interval"), Column("adjusted p")]
+    title = f"By capability, on the tree {refinement.tree} ({figures.several(len(rows), 'row')})"
+    note = (
+        f"The tree has a place for {on_the_tree} of the {failed_atoms} atoms that had failed; its categories, in the table "
+        "above, speak of these. Solved: of those at the node. Gains are of the mean atom score there, in points."
+    )
+    yield Fold(title, (Paragraph(note, "note"), Table(columns, rows, "Atoms mended by capability")))
+
+
+def _atom_gain(part: PartFigures, arm: Arm, place: str) -> tuple[Cell, Cell]:
+    gains = part.gains.get(f"{arm} over retry")
+    if gains is None:
+        return figures.NOTHING, figures.NOTHING
+    cell = _gain(gains.atoms, f"{place}/gains/{arm} over retry/atoms/difference", percent=False)
+    return cell, _adjusted_p(gains.atoms)
+
+
+def _by_category(refinement: RefinementFigures) -> Iterator[Block]:
+    """Yield the paper's table for each model: strategies and measures down, categories across."""
+    table = refinement.table
+    of_columns = [Column(name) for name in table.columns]
+    measure = Column("measure", numeric=False, meaning="accuracy, or the mean atom score from 1 to 5")
+    average = Column("average", meaning="with its 95 % interval")
+    columns = [
+        *_text_columns("strategy"),
+        measure,
+        *of_columns,
+        average,
+        Column("n", meaning="answers; where some have no verdict or score, those that have one of all"),
+        Column("gain over retry", meaning="on the same answers, with its 95 % interval"),
+    ]
+    for name, model in refinement.models.items():
+        if not model.failed:
+            continue
+        rows: list[list[Cell]] = []
+        gains: list[list[Cell]] = []
+        for number, row in enumerate(table.rows):
+            if row.model == name:
+                rows.append(_strategy(row, f"/table/rows/{number}"))
+                gains += _strategy_gains(row, f"/table/rows/{number}/gains")
+        yield Table(columns, rows, f"Correction of {name}'s initially failed answers by strategy and category")
+        if gains:
+            heads = [*_text_columns("gain"), measure, *of_columns, average]
+            yield Table(heads, gains, f"What {name}'s strategies gain by category, with 95 % intervals")
+            yield Paragraph(OVER_ORIGINAL_NOTE, "note")
+
+
+def _strategy(row: RefinementTableRow, place: str) -> list[Cell]:
+    percent = row.measure == "accuracy"
+    cells: list[Cell] = []
+    for name, cell in row.cells.items():
+        cells.append(_value(cell, f"{place}/cells{pointer(name)}", percent=percent))
+    average = row.average
+    value = _value(average, f"{place}/average", percent=percent)
+    limits = _bracketed(_limits(average, f"{place}/average", percent=percent))
+    return [
+        row.strategy if percent else Span(row.strategy, "muted"),
+        "accuracy" if percent else Span("atoms", "muted"),
+        *cells,
+        (value, *limits),
+        figures.NOTHING if average is None else _known(average.n_known, average.n),
+        _table_gain(row.gain, f"{place}/gain", percent=percent),
+    ]
+
+
+def _strategy_gains(row: RefinementTableRow, place: str) -> Iterator[list[Cell]]:
+    """Yield a line for each control."""
+    percent = row.measure == "accuracy"
+    for control, gains in row.gains.items():
+        cells: list[Cell] = [f"{row.strategy} over {control}", row.measure]
+        for name, gain in gains.cells.items():
+            cells.append(_table_gain(gain, f"{place}/{control}/cells{pointer(name)}", percent=percent))
+        cells.append(_table_gain(gains.average, f"{place}/{control}/average", percent=percent))
+        yield cells
+
+
+def _hints_and_leaks(refinement: RefinementFigures) -> list[Cell]:
+    lines: list[Cell] = []
+    for arm, hints in refinement.hints.items():
+        text = f": {figures.several(hints.points, 'point')}"
+        if arm == "peer":
+            text += f", {hints.hinted} with a hint"
+            text += "".join(f", {count} without a hint ({kind})" for kind, count in hints.fallbacks.items())
+        lines.append((Span(arm, "strong"), text))
+    leaks = refinement.leaks
+    by_kind: dict[str, CountedRate] = {
+        "questions": leaks.questions,
+        "hints": leaks.hints,
+        "rewritings": leaks.rewritings,
+    }
+    for kind, rate in by_kind.items():
+        if rate.n:
+            place = pointer("leaks", kind)
+            lines.append(
+                (
+                    f"{kind.capitalize()} found to leak before they were sent: ",
+                    figures.count(rate.k, f"{place}/k"),
+                    " of ",
+                    figures.count(rate.n, f"{place}/n"),
+                    ", ",
+                    figures.share(rate.share, f"{place}/share"),
+                    "; at most ",
+                    figures.share(rate.high, f"{place}/high"),
+                    " (95 %, Clopper and Pearson).",
+                )
+            )
+    lines += unlooked(leaks)
+    steady = refinement.judge_steadiness
+    if steady.share is not None:
+        low, high = steady.share.low or 0, steady.share.high or 0
+        lines.append(
+            (
+                "Asked again about the same answer, the judge turned ",
+                figures.count(steady.turned, "/judge_steadiness/turned"),
+                " of ",
+                figures.count(steady.n, "/judge_steadiness/n"),
+                " atoms between solved and failed, ",
+                figures.share(steady.share.share, "/judge_steadiness/share/share"),
+                f" ({low:.1%} to {high:.1%}): so much of what moves is the judge's own doing.",
+            )
+        )
+    return lines
+
+
+def _text_columns(*titles: str) -> list[Column]:
+    return [Column(title, numeric=False) for title in titles]
+
+
+def _known(known: int, n: int) -> str:
+    return str(n) if known == n else f"{known}/{n}"
+
+
+def _is_sure(adjusted: float | None) -> bool:
+    return adjusted is not None and adjusted <= figures.SURE
+
+
+def _share(rate: Rate | None, place: str) -> Span:
+    return figures.NOTHING if rate is None else figures.share(rate.share, f"{place}/share")
+
+
+def _share_of(share: Share, place: str) -> Cell:
+    if share.share is None:
+        return figures.NOTHING
+    return (_share(share, place), Span(f" of {share.n}", "muted"))
+
+
+def _value(cell: RefinementCell | None, place: str, *, percent: bool) -> Span:
+    if cell is None or cell.value is None:
+        return figures.NOTHING
+    if percent:
+        return Span(f"{100 * cell.value:.1f} %", "", f"{place}/value", cell.value)
+    return figures.score(cell.value, f"{place}/value", tone="", tinted=True)
+
+
+def _limits(measured: Limited | None, place: str, *, percent: bool) -> Cell:
+    if measured is None:
+        return figures.NOTHING
+    if measured.low is None or measured.high is None:
+        return figures.no_interval(measured)
+    if percent:
+        return f"{100 * measured.low:.0f} – {100 * measured.high:.0f} %"
+    return figures.interval(measured, place)
+
+
+def _gain(gain: Gain, place: str, *, percent: bool) -> Cell:
+    """A gain with its interval; strong where it is no chance."""
+    if gain.difference is None:
+        return figures.NOTHING
+    return _difference(gain.difference, gain.adjusted, place, percent=percent)
+
+
+def _table_gain(gain: TableGain | None, place: str, *, percent: bool) -> Cell:
+    return figures.NOTHING if gain is None else _difference(gain, gain.adjusted, place, percent=percent)
+
+
+def _difference(difference: Interval, adjusted: float | None, place: str, *, percent: bool) -> Cell:
+    def span(value: float, name: str, tone: Tone = "") -> Span:
+        text = figures.signed_text(100 * value, 1) if percent else figures.signed_text(value, 2)
+        return Span(text, tone, "" if percent else f"{place}/{name}", value)
+
+    mean = span(difference.mean, "mean", "strong" if _is_sure(adjusted) else "")
+    if difference.low is None or difference.high is None:
+        return (mean, *_bracketed(figures.no_interval(difference)))
+    return (mean, *_bracketed((span(difference.low, "low"), ", ", span(difference.high, "high"))))
+
+
+def _adjusted_p(gain: Gain) -> Span:
+    return figures.NOTHING if gain.difference is None else figures.p_value(gain.adjusted)
+
+
+def _bracketed(limits: Cell) -> tuple[str | Span, ...]:
+    """An interval in brackets after the figure that it belongs to; nothing where there is none."""
+    if limits is figures.NOTHING:
+        return ()
+    spans: list[Span] = []
+    for piece in limits if isinstance(limits, tuple) else (limits,):
+        spans.append(replace(piece, tone="muted") if isinstance(piece, Span) else Span(piece, "muted"))
+    return (Span("  [", "muted"), *spans, Span("]", "muted"))
+
+
+class RefinedRound(BaseModel):
+    """What is shown of one round of an arm."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    arm: Arm
+    round: int
+    model: str
+    repeat: int
+    last: bool
+    answered: Answered
+    rule: str
+    failure: str | None
+    reason: str
+    before: tuple[float, ...]
+    after: tuple[float, ...]
+    shown: tuple[int, ...]
+    withheld: tuple[int, ...]
+    unused: tuple[UnusedAtom, ...]
+    points: tuple[FeedbackPoint, ...]
+    text: str | None
+
+    @property
+    def answer_name(self) -> str:
+        """The model, and which of its answers to the sample it is."""
+        return f"{self.model} · repeat {self.repeat + 1}" if self.repeat else self.model
+
+    @property
+    def title(self) -> str:
+        """The arm, as columns and answers are named."""
+        return "before" if self.arm == "original" else self.arm
+
+
+def samples_section(data: ReportData) -> Section | None:
+    """Return the failed answers that the report shows, before and after; None where it shows none."""
+    if not data.samples:
+        return None
+    selection = data.selection
+    note = f"{selection.failed_shown} of the {selection.failed} samples with a failed answer"
+    if selection.failed_shown < selection.failed:
+        note += f", drawn by seed {selection.seed}; the figures above count all of them"
+    blocks: list[Block] = [
+        Paragraph(
+            f"{note}. An atom marked ✗ is failed (3 or below), the others are solved. Shown: a feedback may name it; withheld: "
+            "none does; not fed back: it cannot be. Each arm is shown as it ended.",
+            "note",
+        )
+    ]
+    blocks += [Fold(_sample_title(view), tuple(_sample(view, data.pictures))) for view in data.samples]
+    return Section("before-and-after", "Before and after", blocks, only="page")
+
+
+def _rounds(view: Mapping[str, Any]) -> dict[str, list[RefinedRound]]:
+    """Return the rounds of a sample by answer."""
+    by_answer: dict[str, list[RefinedRound]] = {}
+    for fields in view["rounds"]:
+        one = RefinedRound.model_validate(fields)
+        by_answer.setdefault(one.answer_name, []).append(one)
+    return by_answer
+
+
+def _sample_title(view: Mapping[str, Any]) -> str:
+    """Return the sample's id and, by model, in which arms it came out right."""
+    parts: list[str] = []
+    for name, rounds in _rounds(view).items():
+        right: list[str] = []
+        for one in rounds:
+            if one.last and one.answered == "right" and one.arm != "original":
+                right.append(one.arm)
+        parts.append(f"{name}: right in {', '.join(right)}" if right else f"{name}: not mended")
+    return f"{view['sample']['id']} · {' · '.join(parts)}"
+
+
+def sample(views: Views, cut: Cut) -> Iterator[Block]:
+    """Yield one sample whole."""
+    yield from _sample(views[0], {})
+
+
+def _sample(view: Mapping[str, Any], pictures: Mapping[str, Picture]) -> Iterator[Block]:
+    """Yield one sample whole: its atoms before and after, what was said in each arm, and the answers."""
+    question = Sample.model_validate(view["sample"])
+    criteria = CriteriaSet.model_validate(view["criteria"])
+    for image in question.images:
+        picture = pictures.get(image.sha256)
+        about = f"image, {image.width} × {image.height}"
+        if picture and picture.problem:
+            about += f": {picture.problem}"
+        yield Image(picture.uri if picture else "", about, sha256=image.sha256)
+    yield Paragraph(Span(_cut(question.prompt), "strong"))
+    if question.choices:
+        letters = map(chr, range(ord("A"), ord("A") + len(question.choices)))
+        yield Bullets([f"{letter}. {_cut(choice)}" for letter, choice in zip(letters, question.choices, strict=True)])
+    if question.reference_answer is not None:
+        yield Paragraph((Span("Reference: ", "muted"), _cut(question.reference_answer)))
+    for name, rounds in _rounds(view).items():
+        ends = [one for one in rounds if one.last]
+        yield Paragraph(Span(name, "strong"))
+        yield _atoms(criteria, ends)
+        feedback = list(_feedback(rounds))
+        if feedback:
+            yield Bullets(feedback)
+        yield Texts([(_verdict(end), _cut(end.text) if end.text else end.reason or "no answer") for end in ends])
+
+
+def _atoms(criteria: CriteriaSet, ends: Sequence[RefinedRound]) -> Table:
+    first = ends[0]
+    marks = dict.fromkeys(first.shown, "shown")
+    marks |= dict.fromkeys(first.withheld, "withheld")
+    marks |= {unused.atom: f"not fed back: {unused.why}" for unused in first.unused}
+    columns = [
+        Column("atom", numeric=False),
+        Column("ground truth", numeric=False, meaning="never shown to the model"),
+        Column("feedback", numeric=False),
+        *(Column(end.title) for end in ends),
+    ]
+    rows: list[list[Cell]] = []
+    for atom, criterion in enumerate(criteria.criteria, start=1):
+        mark = Span(marks[atom]) if atom in marks else Span("solved", "muted")
+        row: list[Cell] = [f"{atom}. {_cut(criterion.question)}", _cut(criterion.ground_truth), mark]
+        for end in ends:
+            scores = end.before if end.arm == "original" else end.after
+            row.append(_score(scores[atom - 1]) if scores else figures.NOTHING)
+        rows.append(row)
+    return Table(columns, rows, "Scores by atom, before and after")
+
+
+def _score(value: float) -> Span:
+    heat = (value - 1) / 4
+    if value >= SOLVED:
+        return Span(f"{value:g}", "good", "", value, heat)
+    return Span(f"✗ {value:g}", "bad", "", value, heat)
+
+
+def _feedback(rounds: Iterable[RefinedRound]) -> Iterator[Cell]:
+    """Yield what was said in every round of every arm: the points, the hints, and what was kept back."""
+    for one in rounds:
+        for point in one.points:
+            lead = f"{one.arm}, round {one.round}, atom {point.atom}: "
+            if point.hint:
+                rewritten = ", in its second wording" if len(point.wordings) > 1 else ""
+                hint = f"its question, and a hint of {point.peer}{rewritten}: "
+                yield (Span(lead, "strong"), hint, Span(_cut(point.hint), "muted"))
+            else:
+                why = f", without a hint ({point.fallback})" if point.fallback else ""
+                yield (Span(lead, "strong"), f"its question{why}")
+            for wording in point.wordings:
+                for leak in wording.leaks:
+                    title = f"{lead}found to leak before it was sent ({leak.form}): "
+                    yield (Span(title, "bad"), _cut(leak.excerpt))
+
+
+def _verdict(end: RefinedRound) -> Cell:
+    title = Span(end.title, "strong")
+    if end.failure:
+        return (title, " · ", Span(end.failure, "bad"))
+    tones: dict[Answered, Tone] = {"right": "good", "wrong": "bad"}
+    return (title, " · ", Span(f"{end.answered} ({end.rule})", tones.get(end.answered, "muted")))
+
+
+def _cut(text: str) -> str:
+    if len(text) <= LONGEST_TEXT:
+        return text
+    return f"{text[:LONGEST_TEXT]} … {len(text) - LONGEST_TEXT:,} more characters"
+
 
 async def with_refined(home: Home, run: Run, data: ReportData, samples: int) -> ReportData:
-    """Return the data of a refinement with some of its failed answers."""
+    """Return the data of a refinement with some of its failed answers, which the page shows beside its figures."""
     failed = list(dict.fromkeys(row.sample_id for row in refinement_rows(home, run) if row.selected))
     shown, selection = chosen(run, failed, failed, samples)
     images = {image.sha256: image for one in samples_of(home, run.id, shown).values() for image in one.images}
     views = refined_samples(home, run, shown, only_failed=True)
     return replace(data, selection=selection, samples=views, pictures=pictures_of(home, images))
+
+
+DRAWING = Drawing(
+    "refinement",
+    (section, samples_section, provenance.section),
+    sample=sample,
+    asks=True,
+    figures=RefinementFigures,
+)

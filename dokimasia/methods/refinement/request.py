@@ -1,15 +1,36 @@
-"""What a refinement is asked."""
+"""The request and the plan of a refinement: the run whose failures it takes up, the arms and their limits."""
 
 from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from dokimasia.domain.options import Protocol
+from dokimasia.domain.call import ModelSpec
+from dokimasia.domain.options import LOOKS, TOLERANCE, GraphOptions, Protocol
+from dokimasia.domain.refinement import ARMS, Arm
+from dokimasia.runs.plans import AnyOrder, RunPlan
 from dokimasia.runs.requests import Models, Option, RunRequest
 
 MAX_ROUNDS, MAX_JUDGEMENTS = 5, 5
 
 Strategy = Literal["again", "retry", "self", "peer", "all"]
+
+STRATEGIES: dict[Strategy, tuple[Arm, ...]] = {
+    "again": ("original", "again"),
+    "retry": ("original", "retry"),
+    "self": ("original", "again", "retry", "self"),
+    "peer": ("original", "again", "retry", "peer"),
+    "all": ARMS,
+}
+"""The arms of each strategy: feedback is always compared with the same prompt anew and with a bare retry."""
+
+WITHHELD: dict[Protocol, float] = {"ours": 0.5, "published": 0.0}
+"""The share of failed atoms that is withheld where nothing else is asked for."""
+
+LIMITS = {"rounds", "judgements", "leak_judge", "hide_answer", "protocol"}
+"""How far an arm goes and what it is told: called alike in request, plan and graph."""
+
+SEEN_BY_JUDGE = {"show_image", "tools", "looks", "tolerance"}
+"""How the judge and the rules look: called alike in the evaluation's plan, the refinement's, and the graph's options."""
 
 
 class RefinementRequest(RunRequest):
@@ -56,3 +77,53 @@ class RefinementRequest(RunRequest):
         default="ours",
         description="published: as in the paper, without this project's departures (see docs/departures.md)",
     )
+
+
+class RefinementPlan(RunPlan):
+    """A refinement by its content: the source run and what was taken from it, models, peers, judge, arms, options.
+
+    `taken` hashes the answers and judgements of the source run, so that a refinement of a run that has changed since is
+    another one. `protocol` is whose form the feedback has, `scored_as` whose way of scoring the source run went.
+    """
+
+    source: str
+    taken: str
+    judge: ModelSpec
+    candidates: Annotated[tuple[ModelSpec, ...], AnyOrder]
+    peers: Annotated[tuple[ModelSpec, ...], AnyOrder] = ()
+    arms: tuple[Arm, ...]
+    rounds: int = 1
+    threshold: float | None = None
+    withhold: float = 0.5
+    judgements: int = 1
+    leak_judge: bool = True
+    hide_answer: bool = False
+    protocol: Protocol = "ours"
+    show_image: bool = False
+    tools: tuple[str, ...] = ()
+    looks: int = LOOKS
+    tolerance: float = TOLERANCE
+    scored_as: Protocol = "ours"
+
+    @property
+    def models(self) -> dict[str, ModelSpec]:
+        """All models by name, the judge last: a judge that also answers is asked with its capabilities settled."""
+        return {spec.ref.name: spec for spec in (*self.peers, *self.candidates, self.judge)}
+
+    @property
+    def judge_name(self) -> str:
+        """The judge's shown name."""
+        return self.judge.ref.name
+
+    @property
+    def names_points(self) -> bool:
+        """Whether an arm names points, so that an answer without any leaves all arms alike."""
+        return not {"self", "peer"}.isdisjoint(self.arms)
+
+    @property
+    def options(self) -> GraphOptions:
+        """The plan as the graph needs it."""
+        published = self.scored_as == "published"
+        return GraphOptions(
+            judge=self.judge_name, models=self.models, published=published, **self.model_dump(include=SEEN_BY_JUDGE)
+        )

@@ -1,16 +1,21 @@
-"""What an export says of an arm of an answer beside what it says of every row: what it was told, and what came of it."""
+"""A refinement's stored rows, typed: a row for every round of every arm; samples whole; and an export's columns."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
-from dokimasia.domain.judgement import FinalAnswer, Response
-from dokimasia.methods.refinement.plan import RefinementPlan
-from dokimasia.methods.refinement.results import refinement_rows
+from dokimasia.algorithms.points import possible_answers
+from dokimasia.domain.criterion import CriteriaSet
+from dokimasia.domain.judgement import Answered, CheckpointScores, FinalAnswer, Response
+from dokimasia.domain.refinement import Feedback, PointSelection, RefinementRow, RefinementStep
+from dokimasia.domain.sample import Sample
+from dokimasia.errors import NotFound
+from dokimasia.methods.refinement.request import RefinementPlan
 from dokimasia.runs.reading.exporting import ColumnType
 from dokimasia.storage.home import Home
+from dokimasia.storage.ledger import SqliteLedger
 from dokimasia.storage.lookup import find_values
-from dokimasia.storage.results import ResultRow
-from dokimasia.storage.runs import Run
+from dokimasia.storage.results import ResultRow, results
+from dokimasia.storage.runs import Run, run_samples
 
 COLUMNS: dict[str, ColumnType] = {
     "failed": "truth",
@@ -29,29 +34,208 @@ COLUMNS: dict[str, ColumnType] = {
     "flags": "texts",
     "judge": "text",
 }
+"""What an export says of an arm of an answer: what it was told, and what came of it."""
+
+
+def refinement_rows(home: Home, run: Run) -> list[RefinementRow]:
+    """Return a row for every round of every arm of every answer, ordered by sample, model, repeat, arm and round.
+
+    An answer that did not fail, or that has no point to feed back, has a row of the arm `original` only, with `selected`
+    false.
+
+    Raises:
+        StorageError: a value that a row names is missing.
+    """
+    stored = results(home, run.id)
+    values = _StepValues(home, run, stored)
+    arms: dict[str, int] = {arm: number for number, arm in enumerate(values.plan.arms)}
+    stored.sort(key=lambda row: (values.places[row.sample_id].position, row.model, row.repeat, arms.get(row.arm, 0)))
+    originals = {_answer(row): row.value_ids[0] for row in stored if row.arm == "original" and row.value_ids}
+    rows: list[RefinementRow] = []
+    for row in stored:
+        if _answer(row) in originals:
+            original = values.steps[originals[_answer(row)]]
+            for id in row.value_ids:
+                rows.append(values.row(row, values.steps[id], original, last=id == row.value_ids[-1]))
+    return rows
+
+
+class _StepValues:
+    """All values that a refinement's rows and their steps name, read at once."""
+
+    def __init__(self, home: Home, run: Run, rows: list[ResultRow]) -> None:
+        self.plan = RefinementPlan.model_validate(run.options["plan"])
+        self.places = {place.sample_id: place for place in run_samples(home, run.id)}
+        self.steps = find_values(home, RefinementStep, (id for row in rows for id in row.value_ids))
+        steps = list(self.steps.values())
+        self.finals = find_values(home, FinalAnswer, (step.final for step in steps if step.final))
+        self.selections = find_values(home, PointSelection, (step.selection for step in steps if step.selection))
+        self.feedbacks = find_values(home, Feedback, (step.feedback for step in steps if step.feedback))
+        self.judgements = find_values(home, CheckpointScores, (id for step in steps for id in step.judgements))
+        self.responses = find_values(home, Response, (step.response for step in steps if step.response))
+        self.criteria = find_values(home, CriteriaSet, (row.criteria_id for row in rows if row.criteria_id))
+        self.samples = find_values(home, Sample, (place.sample for place in self.places.values()))
+        self.calls = SqliteLedger(home).calls_for(key for step in steps for key in step.calls)
+
+    def row(self, row: ResultRow, step: RefinementStep, original: RefinementStep, *, last: bool) -> RefinementRow:
+        """Return one round of one arm; `original` is the round in which the answer itself was checked."""
+        plan, place = self.plan, self.places[row.sample_id]
+        source = self.judgements[original.judgements[0]]
+        sample = self.samples[place.sample]
+        selection = self.selections.get(original.selection or "", PointSelection())
+        final = self.finals.get(step.final or "")
+        before = self.finals.get(original.final or "")
+        failed = _verdict(before) == "wrong"
+        if plan.threshold is not None:
+            failed = source.score < plan.threshold
+        judgements = [self.judgements[id] for id in step.judgements]
+        # A failed round has no scores; of the original answer the first judgement alone is the one it was chosen by.
+        counted = judgements if step.failure is None else []
+        if step.round == 0:
+            counted = counted[:1]
+        feedback = self.feedbacks.get(step.feedback or "")
+        points = feedback.points if feedback else ()
+        response = self.responses.get(step.response or "")
+        return RefinementRow(
+            run=row.run_id,
+            source=plan.source,
+            sample_id=row.sample_id,
+            cluster=place.cluster,
+            category=sample.category,
+            model=row.model,
+            repeat=row.repeat,
+            **step.model_dump(include={"arm", "round", "draw", "stopped", "failure", "reason", "calls"}),
+            last=last,
+            failed=failed,
+            selected=failed and (bool(selection.shown) or not plan.names_points),
+            options=possible_answers(sample.prompt, sample.choices, sample.accepted_texts),
+            answered=_verdict(final) if step.failure is None else "unknown",
+            rule=final.rule if final is not None else "unreadable",
+            answered_before=_verdict(before),
+            weights=self.criteria[row.criteria_id or ""].weights,
+            before=tuple(map(float, source.scores)),
+            after=tuple(_mean(scores) for scores in zip(*(one.scores for one in counted), strict=True)),
+            stated_before=_stated([source]),
+            stated=_stated(counted),
+            draws=tuple(judgement.scores for judgement in judgements),
+            score_before=source.score,
+            score=_mean([judgement.score for judgement in counted]) if counted else None,
+            **selection.model_dump(include={"shown", "withheld", "unused"}),
+            told=tuple(point.atom for point in points),
+            points=points,
+            flags=response.flags if response else (),
+            criteria_id=row.criteria_id or "",
+            response_id=step.response,
+            judgement_ids=step.judgements,
+            feedback_id=step.feedback,
+            final_id=step.final,
+            cost=self._cost(step.calls),
+        )
+
+    def _cost(self, keys: Iterable[str]) -> float | None:
+        """Return what calls cost together; None where any price is unknown."""
+        total: float = 0
+        for key in dict.fromkeys(keys):
+            if key in self.calls:
+                cost = self.calls[key].cost
+                if cost is None:
+                    return None
+                total += cost
+        return total
+
+
+def _answer(row: ResultRow) -> tuple[str, str, int]:
+    return row.sample_id, row.model, row.repeat
+
+
+def _mean(values: Sequence[float]) -> float:
+    return sum(values) / len(values)
+
+
+def _stated(judgements: Sequence[CheckpointScores]) -> tuple[bool, ...]:
+    """Return of each atom whether an answer speaks of it by all judgements of it."""
+    return tuple(all(column) for column in zip(*(one.spoken_to for one in judgements), strict=True))
+
+
+def _verdict(final: FinalAnswer | None) -> Answered:
+    return "unknown" if final is None else final.verdict
+
+
+async def refined_sample(home: Home, run: Run, sample_id: str) -> dict[str, Any]:
+    """Return one sample of a refinement whole: question, criteria, and every round of every arm with its texts.
+
+    Raises:
+        NotFound: the run has no such sample, or no result of it yet.
+    """
+    views = refined_samples(home, run, [sample_id])
+    if not views:
+        raise NotFound(f"run {run.id} has no finished item of a sample {sample_id!r}")
+    return {"run": run.id, **views[0]}
+
+
+def refined_samples(
+    home: Home, run: Run, sample_ids: Sequence[str], *, only_failed: bool = False
+) -> list[dict[str, Any]]:
+    """Return samples of a refinement whole, in the order of their ids; those without a finished item are left out.
+
+    With `only_failed` an answer that was not taken up is left out, too.
+    """
+    by_sample: dict[str, list[RefinementRow]] = {id: [] for id in sample_ids}
+    for row in refinement_rows(home, run):
+        if row.sample_id in by_sample and (row.selected or not only_failed):
+            by_sample[row.sample_id].append(row)
+    rows = [row for own in by_sample.values() for row in own]
+    places = {place.sample_id: place.sample for place in run_samples(home, run.id) if place.sample_id in by_sample}
+    samples = find_values(home, Sample, places.values())
+    criteria = find_values(home, CriteriaSet, (row.criteria_id for row in rows))
+    texts, finals = _answers_of(home, rows)
+    views: list[dict[str, Any]] = []
+    for id, own in by_sample.items():
+        if not own:
+            continue
+        rounds: list[dict[str, Any]] = []
+        for row in own:
+            fields = row.model_dump(mode="json", exclude={"run", "source", "sample_id", "cluster", "category"})
+            text, final = texts.get(row.response_id or ""), finals.get(row.final_id or "")
+            rounds.append({**fields, "text": text and text.text, "final_answer": final and final.answer})
+        views.append(
+            {
+                "sample": samples[places[id]].model_dump(mode="json"),
+                "criteria": criteria[own[0].criteria_id].model_dump(mode="json"),
+                "rounds": rounds,
+            }
+        )
+    return views
 
 
 async def cells(home: Home, run: Run, rows: Sequence[ResultRow]) -> list[dict[str, Any]]:
-    """Return the values of these columns for each arm of each answer, those of its last round.
+    """Return the values of an export's columns for each arm of each answer, those of its last round.
 
     Raises:
         StorageError: a value is missing or damaged.
     """
     judge = RefinementPlan.model_validate(run.options["plan"]).judge_name
-    last = {(one.sample_id, one.model, one.repeat, one.arm): one for one in refinement_rows(home, run) if one.last}
-    texts = find_values(home, Response, (one.response_id for one in last.values() if one.response_id))
-    finals = find_values(home, FinalAnswer, (one.final_id for one in last.values() if one.final_id))
-    found: list[dict[str, Any]] = []
-    for row in rows:
-        one = last[row.sample_id, row.model, row.repeat, row.arm]
-        final, response = finals.get(one.final_id or ""), texts.get(one.response_id or "")
-        found.append(
+    last = {(row.sample_id, row.model, row.repeat, row.arm): row for row in refinement_rows(home, run) if row.last}
+    texts, finals = _answers_of(home, last.values())
+    exported: list[dict[str, Any]] = []
+    for stored in rows:
+        row = last[stored.sample_id, stored.model, stored.repeat, stored.arm]
+        text, final = texts.get(row.response_id or ""), finals.get(row.final_id or "")
+        exported.append(
             {
-                **one.model_dump(mode="json", include=set(COLUMNS)),
-                "rounds": one.round,
-                "final_answer": None if final is None else final.answer,
-                "response": None if response is None else response.text,
+                **row.model_dump(mode="json", include=set(COLUMNS)),
+                "rounds": row.round,
+                "final_answer": final and final.answer,
+                "response": text and text.text,
                 "judge": judge,
             }
         )
-    return found
+    return exported
+
+
+def _answers_of(home: Home, rows: Iterable[RefinementRow]) -> tuple[dict[str, Response], dict[str, FinalAnswer]]:
+    """Return the responses and the final answers that rows name, by id."""
+    listed = list(rows)
+    responses = find_values(home, Response, (row.response_id for row in listed if row.response_id))
+    finals = find_values(home, FinalAnswer, (row.final_id for row in listed if row.final_id))
+    return responses, finals

@@ -10,7 +10,7 @@ from dokimasia.domain.refinement import SOLVED
 from dokimasia.errors import InputError
 from dokimasia.methods.evaluation import METHOD as EVALUATION
 from dokimasia.methods.evaluation import EvaluationPlan
-from dokimasia.methods.refinement.plan import LIMITS, RefinementPlan
+from dokimasia.methods.refinement.request import LIMITS, RefinementPlan
 from dokimasia.storage.home import Home
 from dokimasia.storage.results import results
 from dokimasia.storage.runs import Run, judgement_scores
@@ -103,29 +103,32 @@ def peers_for(shown: Mapping[SourceAnswer, Sequence[int]], source: SourceRun, pl
     A peer solved an atom whose mean score over its repeats is 4 or above; it is shown its answer that is best on the atoms
     of that failed answer. Peers are counted in the order of the run, so that the choice does not depend on what came when.
     """
-    by_sample: dict[str, dict[str, list[SourceAnswer]]] = {}
     names = {spec.ref.name for spec in plan.peers}
+    by_sample: dict[str, dict[str, list[SourceAnswer]]] = {}
     for answer in source.answers:
         if answer.model in names:
             by_sample.setdefault(answer.sample_id, {}).setdefault(answer.model, []).append(answer)
     solved: dict[Need, dict[str, float]] = {}
     best: dict[tuple[str, str], str] = {}
     for answer, atoms in shown.items():
-        for peer, theirs in by_sample.get(answer.sample_id, {}).items():
+        for peer, answers in by_sample.get(answer.sample_id, {}).items():
             if peer == answer.model:
                 continue
-            means = {atom: sum(one.scores[atom - 1] for one in theirs) / len(theirs) for atom in atoms}
-            able = [atom for atom, mean in means.items() if mean >= SOLVED]
-            for atom in able:
-                solved.setdefault(Need(answer.key, atom), {})[peer] = means[atom]
-            chosen = max(theirs, key=lambda one: (sum(one.scores[atom - 1] for atom in able), -one.repeat))
+            able: list[int] = []
+            for atom in atoms:
+                mean = sum(one.scores[atom - 1] for one in answers) / len(answers)
+                if mean >= SOLVED:
+                    able.append(atom)
+                    solved.setdefault(Need(answer.key, atom), {})[peer] = mean
+            chosen = max(answers, key=lambda one: (sum(one.scores[atom - 1] for atom in able), -one.repeat))
             best[answer.key, peer] = chosen.response
     needs = [Need(answer.key, atom) for answer, atoms in shown.items() for atom in atoms]
     order = assign_peers(needs, solved, seed=plan.seed, apart=plan.protocol == "published")
-    chosen_for: Peers = {}
-    for need, peers in order.items():
-        chosen_for.setdefault(need.key, {})[str(need.atom)] = [[peer, best[need.key, peer]] for peer in peers]
-    return chosen_for
+    peers: Peers = {}
+    for need, names_in_order in order.items():
+        with_answers = [[peer, best[need.key, peer]] for peer in names_in_order]
+        peers.setdefault(need.key, {})[str(need.atom)] = with_answers
+    return peers
 
 
 def most_shown(answer: SourceAnswer, plan: RefinementPlan) -> tuple[int, ...]:
@@ -134,8 +137,8 @@ def most_shown(answer: SourceAnswer, plan: RefinementPlan) -> tuple[int, ...]:
 
 
 def graph_inputs(answer: SourceAnswer, plan: RefinementPlan, sample: str) -> dict[str, Any]:
-    """Return what every arm of the graph is given of an answer; `sample` is the sample's id in the store."""
-    given: dict[str, Any] = {
+    """Return the inputs of every arm of the graph for an answer; `sample` is the sample's id in the store."""
+    inputs: dict[str, Any] = {
         "sample": sample,
         "chain": answer.chain,
         "criteria": answer.criteria,
@@ -146,5 +149,5 @@ def graph_inputs(answer: SourceAnswer, plan: RefinementPlan, sample: str) -> dic
         **plan.model_dump(include=LIMITS),
     }
     if plan.threshold is not None:
-        given["below"] = answer.score < plan.threshold
-    return given
+        inputs["below"] = answer.score < plan.threshold
+    return inputs

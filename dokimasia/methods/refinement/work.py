@@ -3,16 +3,16 @@
 import asyncio
 from collections.abc import AsyncIterator, Sequence
 from itertools import product
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 from dokimasia.domain.identity import value_id
-from dokimasia.domain.judgement import CheckpointScores, FinalAnswer
+from dokimasia.domain.judgement import Answered, CheckpointScores, FinalAnswer
 from dokimasia.domain.refinement import Arm, PointSelection, RefinementStep
 from dokimasia.domain.sample import Sample
 from dokimasia.graphs.drive import GraphFile
 from dokimasia.graphs.reasking import gathered
 from dokimasia.graphs.refinement import refinement
-from dokimasia.methods.refinement.plan import RefinementPlan
+from dokimasia.methods.refinement.request import RefinementPlan
 from dokimasia.methods.refinement.source import Peers, SourceAnswer, graph_inputs, peers_for, read_source
 from dokimasia.runs.work import Job, Stage
 from dokimasia.storage.results import ResultRow, get_result
@@ -20,8 +20,8 @@ from dokimasia.storage.runs import get_run
 
 REFINEMENT = cast("GraphFile", refinement)
 
-Given = dict[SourceAnswer, dict[str, Any]]
-"""What the graph is given of each answer beside what `graph_inputs` says."""
+AnswerInputs = dict[SourceAnswer, dict[str, Any]]
+"""The graph's inputs of each answer beside those of `graph_inputs`."""
 
 
 async def stages(job: Job[RefinementPlan]) -> AsyncIterator[Stage[Sample]]:
@@ -34,48 +34,60 @@ async def stages(job: Job[RefinementPlan]) -> AsyncIterator[Stage[Sample]]:
     source = await asyncio.to_thread(read_source, job.home, get_run(job.home, plan.source))
     names = {spec.ref.name for spec in plan.candidates}
     answers = [answer for answer in source.answers if answer.model in names]
-    of_first = {"withhold": plan.withhold, "needs_points": plan.names_points}
-    yield _stage(job, {answer: of_first | {"final": answer.final} for answer in answers}, ["original"], {})
+    originals: AnswerInputs = {}
+    for answer in answers:
+        originals[answer] = {"withhold": plan.withhold, "needs_points": plan.names_points, "final": answer.final}
+    yield _stage(job, originals, ["original"], {})
     if job.left_open:
         return
     shown: dict[SourceAnswer, Sequence[int]] = {}
-    taken: Given = {}
+    failed: AnswerInputs = {}
     for answer in answers:
-        found = await _taken_up(job, answer)
-        if found is not None:
-            shown[answer] = found[0].shown
-            taken[answer] = found[1]
-    peers = await asyncio.to_thread(peers_for, shown, source, plan) if "peer" in plan.arms else {}
-    yield _stage(job, taken, [arm for arm in plan.arms if arm != "original"], peers)
+        step = await _step_of_failed(job, answer)
+        if step is not None:
+            shown[answer] = step.selection.shown
+            failed[answer] = {"answered": step.answered, "selection": step.selection_id}
+    peers: Peers = {}
+    if "peer" in plan.arms:
+        peers = await asyncio.to_thread(peers_for, shown, source, plan)
+    yield _stage(job, failed, [arm for arm in plan.arms if arm != "original"], peers)
 
 
-def _stage(job: Job[RefinementPlan], answers: Given, arms: Sequence[Arm], peers: Peers) -> Stage[Sample]:
+class FailedAnswer(NamedTuple):
+    """What may be fed back on an answer that failed, and whether its final answer was right."""
+
+    selection_id: str
+    selection: PointSelection
+    answered: Answered
+
+
+def _stage(job: Job[RefinementPlan], answers: AnswerInputs, arms: Sequence[Arm], peers: Peers) -> Stage[Sample]:
     """Return the stage in which answers go through arms, sample by sample."""
     by_sample: dict[str, list[SourceAnswer]] = {}
     for answer in answers:
         by_sample.setdefault(answer.sample_id, []).append(answer)
 
     async def do(sample: Sample) -> None:
-        mine = by_sample.get(sample.id, [])
+        own = by_sample.get(sample.id, [])
         if job.plan.threshold is None and not sample.accepted:
-            job.progress.items -= len(mine) * len(arms)
-            mine = []
+            job.progress.items -= len(own) * len(arms)
+            own = []
         stored = value_id(sample)
 
-        async def some(part: list[tuple[SourceAnswer, Arm]]) -> None:
+        async def walk(part: list[tuple[SourceAnswer, Arm]]) -> None:
             await gathered(
                 _item(job, sample, answer, arm, graph_inputs(answer, job.plan, stored) | answers[answer], peers)
                 for answer, arm in part
             )
 
-        await job.in_parts(product(mine, arms), some)
+        await job.in_parts(product(own, arms), walk)
         job.progress.samples_done += 1
 
     return Stage(job.samples(), do, items=len(answers) * len(arms))
 
 
-async def _taken_up(job: Job[RefinementPlan], answer: SourceAnswer) -> tuple[PointSelection, dict[str, Any]] | None:
-    """Return what may be fed back on an answer that failed, and what its arms are given of it; None where it stays as it is.
+async def _step_of_failed(job: Job[RefinementPlan], answer: SourceAnswer) -> FailedAnswer | None:
+    """Return what is known of an answer that failed; None where it stays as it is.
 
     One without a verdict or without a point to feed back is not taken up, and is counted apart.
     """
@@ -87,19 +99,23 @@ async def _taken_up(job: Job[RefinementPlan], answer: SourceAnswer) -> tuple[Poi
     if step.selection is None or step.final is None:
         return None
     selection = await store.get(PointSelection, step.selection)
-    verdict = (await store.get(FinalAnswer, step.final)).verdict
     if job.plan.names_points and not selection.shown:
         return None
-    return selection, {"answered": verdict, "selection": step.selection}
+    return FailedAnswer(step.selection, selection, (await store.get(FinalAnswer, step.final)).verdict)
 
 
 async def _item(
-    job: Job[RefinementPlan], sample: Sample, answer: SourceAnswer, arm: Arm, given: dict[str, Any], peers: Peers
+    job: Job[RefinementPlan],
+    sample: Sample,
+    answer: SourceAnswer,
+    arm: Arm,
+    answer_inputs: dict[str, Any],
+    peers: Peers,
 ) -> None:
     item = item_name(answer, arm)
     if job.finished(item) is not None:
         return
-    inputs = {**given, "arm": arm}
+    inputs = {**answer_inputs, "arm": arm}
     if arm == "peer":
         inputs["peers"] = peers.get(answer.key, {})
     state = await job.walk(REFINEMENT, inputs, item)

@@ -1,21 +1,19 @@
-"""What a peer review came to: accepted, discarded, incomplete; self-preference; places; golden captions and their origins."""
+"""The figures of a peer review: how reviews ended, self-preference, positions, golden captions and their origins."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from statistics import mean, median
-from typing import Any, get_args
+from typing import Annotated, Any, Literal
 
-from dokimasia.algorithms.self_preference import (
-    OwnVotes,
-    Round,
-    SelfPreference,
-    own_votes,
-    place_rates,
-    self_preference,
-)
-from dokimasia.algorithms.statistics import Interval
+from pydantic import Field
+
+from dokimasia.algorithms import self_preference as preferences
+from dokimasia.algorithms.self_preference import OwnVotes, Round, SelfPreference
+from dokimasia.algorithms.statistics import Interval as Limits
 from dokimasia.algorithms.text.similarity import substance
+from dokimasia.domain.identity import Value
 from dokimasia.domain.judgement import OPEN_KINDS
+from dokimasia.domain.options import Protocol
 from dokimasia.domain.review import (
     MIN_VOTES,
     Candidate,
@@ -25,196 +23,412 @@ from dokimasia.domain.review import (
     PeerReview,
     PeerVote,
     ReviewRecord,
+    Rule,
+    Verdict,
 )
 from dokimasia.methods.review.request import ReviewPlan
-from dokimasia.runs.figures import counted, heading, paid
-from dokimasia.runs.reading.rates import limits, rounded, share
+from dokimasia.report.fields import Count, Counts, Coverage, Display, Failures, Fraction, NoInterval, Share, Used
+from dokimasia.report.figures import share
+from dokimasia.runs.figure_models import DataFigures
+from dokimasia.runs.figures import counted, heading, paid, rows_shown
+from dokimasia.runs.measures import failures_by_kind, share_of_hits
+from dokimasia.runs.reading.rates import limits, rounded
 from dokimasia.storage.decisions import standings
 from dokimasia.storage.home import Home
+from dokimasia.storage.lookup import find_value
 from dokimasia.storage.results import results
 from dokimasia.storage.reviews import ReviewedValue, golden_captions, made_values
 from dokimasia.storage.runs import Run, load_samples, run_samples
 
+CheckState = Literal["unverified", "accepted", "edited", "rejected"]
+"""How a golden caption stands by what a person decided."""
 
-def review_figures(home: Home, run: Run) -> dict[str, Any]:
-    """Return the figures of a review, ready for JSON; the same stored rows give the same bytes."""
+
+class Preference(Value):
+    """How often a text is chosen by its author, less how often the others choose it; null where no round counts."""
+
+    own: Annotated[
+        Fraction | None,
+        Display("own text", "share of its votes that went to the text it wrote itself", write=share),
+    ] = Field(description="the rate of choosing one's own text")
+    others: Annotated[
+        Fraction | None,
+        Display("others give it", "share of the other members' votes that went to that text", write=share),
+    ] = Field(description="the other members' rate of choosing that text")
+    difference: float | None = Field(description="own less others, -1 to 1; above 0: a member prefers itself")
+    low: float | None = Field(description="lower end of the difference's 95 % interval, clustered by image")
+    high: float | None = Field(description="upper end of the difference's 95 % interval, clustered by image")
+    no_interval: NoInterval = None
+    n: Count = Field(description="rounds that count, each once for every member")
+
+
+class OwnVoteFigures(Value):
+    """Which part of a member's votes goes to its own text whatever it says, the others' vanity allowed for."""
+
+    share: float | None = Field(
+        description="-1 to 1; below 0 it shuns its own text; null where votes do not determine it"
+    )
+    low: float | None = Field(description="lower end of the 95 % interval")
+    high: float | None = Field(description="upper end of the 95 % interval")
+    no_interval: NoInterval = None
+    n: Count = Field(description="rounds")
+
+
+class MemberPreference(Preference):
+    """The self-preference of one member."""
+
+    own_votes: OwnVoteFigures
+
+
+class Preferences(Value):
+    """Self-preference of the panel and of each of its members."""
+
+    rounds: Count = Field(description="rounds, one a sample and cycle, in which two or more members chose")
+    panel: Preference
+    members: dict[str, MemberPreference]
+
+
+class SelfPreferences(Value):
+    """Self-preference by what members vote for, and by what they rank first."""
+
+    votes: Preferences
+    first_ranks: Preferences
+
+
+class PositionFigures(Value):
+    """How often voters choose what they are shown at one place."""
+
+    place: int = Field(ge=1, description="the place, from 1")
+    chosen: Fraction = Field(description="the share of votes for what stood there")
+    expected: Fraction = Field(description="the share that chance gives")
+    low: Fraction = Field(description="lower end of the 95 % interval of `chosen`")
+    high: Fraction = Field(description="upper end of the 95 % interval of `chosen`")
+    n: Count = Field(description="votes in which there was such a place")
+
+
+class PositionEffect(Value):
+    """Whether the place at which a text is shown decides votes."""
+
+    panel: tuple[PositionFigures, ...]
+    members: dict[str, tuple[PositionFigures, ...]]
+
+
+class Words(Value):
+    """The lengths of golden captions, in words."""
+
+    mean: float
+    median: float
+    max: Count
+
+
+class Golden(Value):
+    """The golden captions, and where their sentences came from."""
+
+    n: Count = Field(description="golden captions")
+    without_vote: Count = Field(
+        description="of them, those accepted because the candidates of all members were one text"
+    )
+    lost_votes: Count = Field(description="of them, those that were voted for while a member's vote could not be used")
+    words: Words | None = Field(description="their lengths; null without a caption")
+    last_author: Counts = Field(description="captions by the member that wrote them last")
+    sentences: Count = Field(description="sentences of all captions")
+    in_draft_of: Counts = Field(
+        description="sentences by member in whose draft they stand, a sentence for each such member"
+    )
+    only_in_draft_of: Counts = Field(description="sentences that stand in the draft of this member alone")
+    added_in_rewrites: Count = Field(description="sentences that stand in no draft")
+    checked: dict[CheckState, Count] = Field(description="captions by what a person decided on them")
+
+
+class TurnFigures(Value):
+    """The turns that a member had to do one thing."""
+
+    n: Count = Field(description="turns")
+    lost: Count = Field(description="of them, those of which nothing came that could be used")
+
+
+class MemberTurns(Value):
+    """The turns of one member: drafts, comparisons and votes that it was asked for."""
+
+    describe: TurnFigures
+    compare: TurnFigures
+    vote: TurnFigures
+    failures: Counts = Field(description="lost turns by kind of failure")
+
+
+class ReviewFigures(Used, DataFigures):
+    """The figures of a peer review."""
+
+    panel: tuple[str, ...] = Field(description="names of the members")
+    cycles: int = Field(ge=0, description="cycles of comparing, ranking and rewriting, at most")
+    accept: Rule = Field(description="what accepts a caption: all votes, or after the last cycle most of them")
+    request: str = Field(description="what a description was asked for")
+    protocol: Protocol = Field(description="ours, or as in the paper")
+    n: Count = Field(description="samples")
+    images: Count = Field(description="their different images")
+    n_complete: Count = Field(description="samples whose review was accepted or discarded")
+    coverage: Coverage
+    verdicts: dict[Verdict, Count] = Field(description="samples by how their review ended")
+    accepted: Share = Field(description="of the complete reviews; clustered by image")
+    discarded: Share = Field(description="of the complete reviews; clustered by image")
+    agreement: dict[Rule, Count] = Field(description="golden captions by how they were agreed on")
+    accepted_by_cycle: Counts = Field(description="golden captions by the cycle after which they were agreed on")
+    failures: Failures
+    failed_members: Counts = Field(description="incomplete reviews by the member that failed")
+    kept: Share = Field(
+        description="comparisons that kept a candidate as it is, or wrote it down once more; clustered by image"
+    )
+    turns: dict[str, MemberTurns] = Field(description="turns by member")
+    self_preference: SelfPreferences
+    places: PositionEffect
+    golden: Golden
+
+
+class StoredValue(Value):
+    """A value that a review made, as it is stored: its id, its type, and its fields."""
+
+    id: str
+    type: str
+    value: dict[str, Any]  # by the type
+
+
+class CheckedCaption(GoldenCaption):
+    """A golden caption with its id, and how it stands by what a person decided."""
+
+    id: str
+    state: str
+
+
+class ReviewItem(Value):
+    """A reviewed sample with its record and golden caption; where one sample is read, with all that was written of it."""
+
+    sample: str
+    record: ReviewRecord | None
+    golden: CheckedCaption | None
+    values: tuple[StoredValue, ...] = ()
+    calls: tuple[str, ...] = ()
+
+
+def figures_of_run(home: Home, run: Run) -> ReviewFigures:
+    """Return the figures of a review; the same stored rows give the same bytes."""
     plan = ReviewPlan.model_validate(run.options["plan"])
-    run_id, panel = run.id, plan.names
-    places = run_samples(home, run_id)
-    clusters = {place.sample_id: place.cluster for place in places}
-    records = made_values(home, run_id, ReviewRecord)
-    verdicts = Counter(record.verdict for _, record in records)
-    complete = [(made, record) for made, record in records if record.verdict != "incomplete"]
-    shared = [clusters[made.sample_id] for made, _ in complete]
-    unknown = len(places) - len(complete)
-    failed = [record for _, record in records if record.verdict == "incomplete"]
-    golden = [row.caption for row in golden_captions(home, run_id)]
-    votes = made_values(home, run_id, PeerVote)
-    reviews = made_values(home, run_id, PeerReview)
-    return {
+    samples = run_samples(home, run.id)
+    clusters = {sample.sample_id: sample.cluster for sample in samples}
+    verdicts: dict[Verdict, int] = {"accepted": 0, "discarded": 0, "incomplete": 0}
+    incomplete: list[ReviewRecord] = []
+    complete: list[ReviewRecord] = []
+    complete_clusters: list[str] = []
+    records = made_values(home, run.id, ReviewRecord)
+    for source, record in records:
+        verdicts[record.verdict] += 1
+        if record.verdict == "incomplete":
+            incomplete.append(record)
+        else:
+            complete.append(record)
+            complete_clusters.append(clusters[source.sample_id])
+    unknown = len(samples) - len(complete)
+    golden = [row.caption for row in golden_captions(home, run.id)]
+    votes = made_values(home, run.id, PeerVote)
+    reviews = made_values(home, run.id, PeerReview)
+    agreement: Counter[Rule] = Counter(caption.agreement for caption in golden)
+    return ReviewFigures(
         **heading(run, plan),
-        "panel": list(panel),
-        "cycles": plan.cycles,
-        "accept": plan.accept,
-        "request": plan.request,
-        "protocol": plan.protocol,
-        "n": len(places),
-        "images": len({image.sha256 for sample in load_samples(home, run_id) for image in sample.images}),
-        "n_complete": len(complete),
-        "open_items": len(places) - len(records),
-        "coverage": rounded(len(complete) / len(places)) if places else None,
-        "verdicts": {name: verdicts[name] for name in ("accepted", "discarded", "incomplete")},
-        "accepted": share([record.verdict == "accepted" for _, record in complete], shared, unknown=unknown),
-        "discarded": share([record.verdict == "discarded" for _, record in complete], shared, unknown=unknown),
-        "agreement": counted(one.agreement for one in golden),
-        "accepted_by_cycle": counted(one.cycle for one in golden),
-        "failures": counted(one.failure for one in failed if one.failure),
-        "failed_members": counted(one.failed_member for one in failed if one.failed_member),
-        "kept": share([review.kept for _, review in reviews], [made.cluster for made, _ in reviews]),
-        "turns": _turns(home, run_id, panel),
-        "self_preference": {
-            "votes": _preferences(vote_rounds(home, run_id), panel, seed=run.seed),
-            "first_ranks": _preferences(rank_rounds(home, run_id), panel, seed=run.seed),
-        },
-        "places": {
-            "panel": _places(votes),
-            "members": {name: _places([one for one in votes if one[1].voter == name]) for name in panel},
-        },
-        "golden": _golden(golden, panel) | {"checked": counted(caption_states(home, run_id).values())},
-        **paid(home, results(home, run_id)),
-    }
+        **paid(home, results(home, run.id)),
+        panel=plan.names,
+        cycles=plan.cycles,
+        accept=plan.accept,
+        request=plan.request,
+        protocol=plan.protocol,
+        n=len(samples),
+        images=len({image.sha256 for sample in load_samples(home, run.id) for image in sample.images}),
+        n_complete=len(complete),
+        open_items=len(samples) - len(records),
+        coverage=rounded(len(complete) / len(samples)) if samples else None,
+        verdicts=verdicts,
+        accepted=share_of_hits(
+            [record.verdict == "accepted" for record in complete], complete_clusters, unknown=unknown
+        ),
+        discarded=share_of_hits(
+            [record.verdict == "discarded" for record in complete], complete_clusters, unknown=unknown
+        ),
+        agreement=dict(sorted(agreement.items())),
+        accepted_by_cycle=counted(caption.cycle for caption in golden),
+        failures=failures_by_kind(record.failure for record in incomplete if record.failure),
+        failed_members=counted(record.failed_member for record in incomplete if record.failed_member),
+        kept=share_of_hits([review.kept for _, review in reviews], [source.cluster for source, _ in reviews]),
+        turns=_turns(home, run.id, plan.names),
+        self_preference=SelfPreferences(
+            votes=_preferences(vote_rounds(home, run.id), plan.names, seed=run.seed),
+            first_ranks=_preferences(rank_rounds(home, run.id), plan.names, seed=run.seed),
+        ),
+        places=PositionEffect(
+            panel=_positions(votes),
+            members={name: _positions([vote for vote in votes if vote[1].voter == name]) for name in plan.names},
+        ),
+        golden=_golden(golden, plan.names, caption_states(home, run.id)),
+    )
 
 
 def vote_rounds(home: Home, run_id: str) -> list[Round]:
     """Return the votes of a run, a round for each sample and cycle in which two or more voted, texts by content."""
-    made = made_values(home, run_id, PeerVote)
-    return _rounds(home, run_id, [(one, vote.voter, vote, vote.choice) for one, vote in made])
+    votes = made_values(home, run_id, PeerVote)
+    return _rounds(home, run_id, [(source, vote.voter, vote, vote.choice) for source, vote in votes])
 
 
 def rank_rounds(home: Home, run_id: str) -> list[Round]:
     """Return the rankings of a run as choices of what stands first, a round for each sample and cycle."""
-    made = made_values(home, run_id, PeerReview)
-    return _rounds(home, run_id, [(one, review.reviewer, review, review.ranking[0]) for one, review in made])
+    reviews = made_values(home, run_id, PeerReview)
+    return _rounds(home, run_id, [(source, review.reviewer, review, review.ranking[0]) for source, review in reviews])
 
 
 def _rounds(
-    home: Home, run_id: str, chosen: Sequence[tuple[ReviewedValue, str, PeerVote | PeerReview, str]]
+    home: Home, run_id: str, choices: Sequence[tuple[ReviewedValue, str, PeerVote | PeerReview, str]]
 ) -> list[Round]:
     """Return what members chose as rounds, from each choice with who made it, and what it is a part of."""
-    texts = {made.id: candidate for made, candidate in made_values(home, run_id, Candidate)}
+    candidates = {source.id: candidate for source, candidate in made_values(home, run_id, Candidate)}
     writers: dict[tuple[str, str], set[str]] = {}
-    for one in texts.values():
-        writers.setdefault((one.sample, substance(one.text)), set()).add(one.author)
-    found: dict[tuple[str, str, int], dict[str, str]] = {}
+    for candidate in candidates.values():
+        writers.setdefault((candidate.sample, substance(candidate.text)), set()).add(candidate.author)
+    chosen: dict[tuple[str, str, int], dict[str, str]] = {}
     shown: dict[tuple[str, str, int], tuple[str, ...]] = {}
-    for made, member, value, choice in chosen:
-        place = (made.sample_id, made.cluster, value.cycle)
-        found.setdefault(place, {})[member] = texts[choice].text
-        shown.setdefault(place, value.shown)
-    return [
-        Round(
-            dict(sorted(choices.items())),
-            {
-                text.text: sorted(writers[text.sample, substance(text.text)])
-                for text in map(texts.__getitem__, shown[place])
-            },
-            place[1],
-        )
-        for place, choices in found.items()
-        if len(choices) >= MIN_VOTES
-    ]
+    for source, member, value, choice in choices:
+        key = (source.sample_id, source.cluster, value.cycle)
+        chosen.setdefault(key, {})[member] = candidates[choice].text
+        shown.setdefault(key, value.shown)
+    rounds: list[Round] = []
+    for key, by_member in chosen.items():
+        if len(by_member) < MIN_VOTES:
+            continue
+        authors: dict[str, list[str]] = {}
+        for id in shown[key]:
+            candidate = candidates[id]
+            authors[candidate.text] = sorted(writers[candidate.sample, substance(candidate.text)])
+        rounds.append(Round(dict(sorted(by_member.items())), authors, key[1]))
+    return rounds
 
 
-def caption_states(home: Home, run_id: str) -> dict[str, str]:
+def caption_states(home: Home, run_id: str) -> dict[str, CheckState]:
     """Return how each golden caption of a run stands, by its id: unverified, or what a person decided."""
-    checked = {one.item.subject: one.state for one in standings(home, run_id, kind="caption")}
-    states = {row.id: checked.get(row.id, "waiting") for row in golden_captions(home, run_id)}
-    return {id: "unverified" if state == "waiting" else state for id, state in states.items()}
+    decided = {standing.item.subject: standing.state for standing in standings(home, run_id, kind="caption")}
+    states: dict[str, CheckState] = {}
+    for row in golden_captions(home, run_id):
+        state = decided.get(row.id)
+        states[row.id] = state if state == "accepted" or state == "edited" or state == "rejected" else "unverified"
+    return states
 
 
-def _turns(home: Home, run_id: str, panel: Sequence[str]) -> dict[str, Any]:
+def _turns(home: Home, run_id: str, panel: Sequence[str]) -> dict[str, MemberTurns]:
     """Return, by member and by what it was to do, how many turns it had and how many of them came to nothing.
 
     A turn that is still to come is none.
     """
-    lost = [one for _, one in made_values(home, run_id, LostTurn) if one.failure not in OPEN_KINDS]
-    missing = Counter((one.member, one.part) for one in lost)
-    had = missing + Counter(
-        [
-            *((one.author, "describe") for _, one in made_values(home, run_id, Candidate) if one.cycle == 0),
-            *((one.reviewer, "compare") for _, one in made_values(home, run_id, PeerReview)),
-            *((one.voter, "vote") for _, one in made_values(home, run_id, PeerVote)),
-        ]
+    lost = [turn for _, turn in made_values(home, run_id, LostTurn) if turn.failure not in OPEN_KINDS]
+    lost_turns: Counter[tuple[str, Part]] = Counter((turn.member, turn.part) for turn in lost)
+    turns = lost_turns.copy()
+    for _, candidate in made_values(home, run_id, Candidate):
+        if candidate.cycle == 0:
+            turns[candidate.author, "describe"] += 1
+    for _, review in made_values(home, run_id, PeerReview):
+        turns[review.reviewer, "compare"] += 1
+    for _, vote in made_values(home, run_id, PeerVote):
+        turns[vote.voter, "vote"] += 1
+
+    def of_part(name: str, part: Part) -> TurnFigures:
+        return TurnFigures(n=turns[name, part], lost=lost_turns[name, part])
+
+    members: dict[str, MemberTurns] = {}
+    for name in panel:
+        members[name] = MemberTurns(
+            describe=of_part(name, "describe"),
+            compare=of_part(name, "compare"),
+            vote=of_part(name, "vote"),
+            failures=counted(turn.failure for turn in lost if turn.member == name),
+        )
+    return members
+
+
+def _preferences(rounds: Sequence[Round], panel: Sequence[str], *, seed: int) -> Preferences:
+    votes = preferences.own_votes(rounds, panel)
+    members: dict[str, MemberPreference] = {}
+    for name in panel:
+        preference = _preference(preferences.self_preference(rounds, name, seed=seed))
+        members[name] = MemberPreference(**dict(preference), own_votes=_own_votes(votes[name]))
+    panel_preference = _preference(preferences.self_preference(rounds, seed=seed))
+    return Preferences(rounds=len(rounds), panel=panel_preference, members=members)
+
+
+def _own_votes(votes: OwnVotes) -> OwnVoteFigures:
+    return OwnVoteFigures(share=_rounded(votes.share), **_limits(votes.interval), n=votes.n)
+
+
+def _preference(preference: SelfPreference) -> Preference:
+    return Preference(
+        own=_rounded(preference.own),
+        others=_rounded(preference.others),
+        difference=_rounded(preference.difference),
+        **_limits(preference.interval),
+        n=preference.n,
     )
-    return {
-        name: {part: {"n": had[name, part], "lost": missing[name, part]} for part in get_args(Part)}
-        | {"failures": counted(one.failure for one in lost if one.member == name)}
-        for name in panel
-    }
 
 
-def _preferences(rounds: Sequence[Round], panel: Sequence[str], *, seed: int) -> dict[str, Any]:
-    vain = own_votes(rounds, panel)
-    return {
-        "rounds": len(rounds),
-        "panel": _preference(self_preference(rounds, seed=seed)),
-        "members": {
-            name: _preference(self_preference(rounds, name, seed=seed)) | {"own_votes": _own_votes(vain[name])}
-            for name in panel
-        },
-    }
-
-
-def _own_votes(found: OwnVotes) -> dict[str, Any]:
-    return {"share": _rounded(found.share), **_limits(found.interval), "n": found.n}
-
-
-def _preference(found: SelfPreference) -> dict[str, Any]:
-    rates = {name: _rounded(getattr(found, name)) for name in ("own", "others", "difference")}
-    return {**rates, **_limits(found.interval), "n": found.n}
-
-
-def _limits(interval: Interval | None) -> dict[str, Any]:
+def _limits(interval: Limits | None) -> dict[str, Any]:  # ends, and a reason where there are none
     return {"low": None, "high": None} if interval is None else limits(interval)
 
 
-def _places(votes: Sequence[tuple[ReviewedValue, PeerVote]]) -> list[dict[str, Any]]:
-    rates = place_rates(
+def _positions(votes: Sequence[tuple[ReviewedValue, PeerVote]]) -> tuple[PositionFigures, ...]:
+    rates = preferences.place_rates(
         [vote.place for _, vote in votes],
         [len(vote.shown) for _, vote in votes],
-        clusters=[made.cluster for made, _ in votes],
+        clusters=[source.cluster for source, _ in votes],
     )
-    return [
-        {
-            "place": one.place,
-            "chosen": _rounded(one.chosen),
-            "expected": _rounded(one.expected),
-            **_limits(one.interval),
-            "n": one.n,
-        }
-        for one in rates
-    ]
+    return tuple(
+        PositionFigures(
+            place=rate.place,
+            chosen=rounded(rate.chosen),
+            expected=rounded(rate.expected),
+            **_limits(rate.interval),
+            n=rate.n,
+        )
+        for rate in rates
+    )
 
 
-def _golden(captions: Sequence[GoldenCaption], panel: Sequence[str]) -> dict[str, Any]:
-    words = [len(caption.text.split()) for caption in captions]
+def _golden(captions: Sequence[GoldenCaption], panel: Sequence[str], states: dict[str, CheckState]) -> Golden:
+    lengths = [len(caption.text.split()) for caption in captions]
     origins = [origin for caption in captions for origin in caption.origins]
-    drafted = [{origin.author, *origin.also} for origin in origins if origin.cycle == 0]
-    written = Counter(caption.author for caption in captions)
-    return {
-        "n": len(captions),
-        "without_vote": sum(not caption.votes for caption in captions),
-        "lost_votes": sum(caption.lost > 0 for caption in captions),
-        "words": {"mean": _rounded(mean(words)), "median": _rounded(median(words)), "max": max(words)}
-        if words
-        else None,
-        "last_author": {name: written[name] for name in panel},
-        "sentences": len(origins),
-        "in_draft_of": {name: sum(name in authors for authors in drafted) for name in panel},
-        "only_in_draft_of": {name: sum(authors == {name} for authors in drafted) for name in panel},
-        "added_in_rewrites": len(origins) - len(drafted),
-    }
+    drafters = [{origin.author, *origin.also} for origin in origins if origin.cycle == 0]
+    last_authors = Counter(caption.author for caption in captions)
+    checked: Counter[CheckState] = Counter(states.values())
+    words = None
+    if lengths:
+        words = Words(mean=rounded(mean(lengths)), median=rounded(median(lengths)), max=max(lengths))
+    return Golden(
+        n=len(captions),
+        without_vote=sum(not caption.votes for caption in captions),
+        lost_votes=sum(caption.lost > 0 for caption in captions),
+        words=words,
+        last_author={name: last_authors[name] for name in panel},
+        sentences=len(origins),
+        in_draft_of={name: sum(name in authors for authors in drafters) for name in panel},
+        only_in_draft_of={name: sum(authors == {name} for authors in drafters) for name in panel},
+        added_in_rewrites=len(origins) - len(drafters),
+        checked=dict(sorted(checked.items())),
+    )
 
 
 def _rounded(value: float | None) -> float | None:
-    return None if value is None else rounded(value) + 0.0
+    return None if value is None else rounded(value)
+
+
+def review_items(home: Home, run: Run, sample: str | None = None) -> Iterator[dict[str, Any]]:
+    """Yield each reviewed sample as JSON, see `ReviewItem`; with `sample`, that one with every candidate, comparison and vote."""
+    states = caption_states(home, run.id)
+    for row in rows_shown(home, run, sample):
+        values = [{"id": id, **find_value(home, id)} for id in row.value_ids]
+        item: dict[str, Any] = {"sample": row.sample_id, "record": None, "golden": None}
+        for value in reversed(values):
+            if value["type"] == "ReviewRecord":
+                item["record"] = value["value"]
+            elif value["type"] == "GoldenCaption":
+                item["golden"] = {"id": value["id"], "state": states[value["id"]], **value["value"]}
+        yield item if sample is None else {**item, "values": values, "calls": list(row.calls)}

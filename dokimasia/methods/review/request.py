@@ -1,15 +1,38 @@
-"""What a peer review is asked, and what decides its results."""
+"""The request for a peer review, its plan, how it is accepted, and the calls that it will make."""
 
+import asyncio
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
+from dokimasia.agents.candidate import describe_image
+from dokimasia.agents.review import review_candidates, vote_for_best
 from dokimasia.domain.call import ModelSpec
 from dokimasia.domain.options import GraphOptions, Protocol
 from dokimasia.domain.review import DESCRIBE_REQUEST, MAX_CYCLES, ReviewOptions
-from dokimasia.methods.passports import BLIND_BELOW, HELP, Passports
-from dokimasia.runs.plans import DataPlan
+from dokimasia.domain.sample import Sample
+from dokimasia.errors import ConfigError
+from dokimasia.methods.passports import (
+    BLIND_BELOW,
+    HELP,
+    PAIRWISE,
+    DroppedJudge,
+    JudgeUse,
+    Passports,
+    held,
+    without_blind,
+)
+from dokimasia.prompts import PromptLibrary, Rendered, render
+from dokimasia.runs.estimate import INSTRUCTION_TOKENS, Asking, Estimate, SampleSize, added_up
+from dokimasia.runs.method import Accepted
+from dokimasia.runs.plans import DataPlan, prompts_used
 from dokimasia.runs.requests import DataRequest, Models, Option
+from dokimasia.runs.session import Session
+
+DESCRIPTION_TOKENS, CRITIQUE_TOKENS = 800, 300
+"""By rule of thumb: captions of the paper have 569 words in the median."""
 
 MOST_CYCLES = 100
 """The most cycles of review that can be asked for."""
@@ -71,3 +94,65 @@ class ReviewPlan(DataPlan):
             request=self.request,
             published=self.protocol == "published",
         )
+
+
+async def accept(request: ReviewRequest, session: Session) -> Accepted[ReviewPlan]:
+    """Read the images and find the panel.
+
+    Raises:
+        ConfigError: the panel has fewer than two members, names one twice, or a passport cannot be used with it.
+    """
+    if len(request.panel) < 2:
+        raise ConfigError(
+            f"--panel names {len(request.panel)} model: a review needs two or more, since nobody can agree with itself"
+        )
+    panel = session.models(request.panel, "--panel")
+    if len({spec.ref.name for spec in panel}) < len(panel):
+        raise ConfigError("--panel names one model twice: give it two names in dokimasia.toml to have it sit twice")
+    suffix = "_published" if request.protocol == "published" else ""
+    judge_use = JudgeUse("comparison of descriptions", PAIRWISE, f"peer_vote{suffix}")
+    dropped: Sequence[DroppedJudge] = ()
+    if request.drop_blind:
+        panel, files, dropped = without_blind(panel, request.passports, judge_use, below=request.blind_below)
+        names = tuple(spec.ref.name for spec in panel)
+        request = request.model_copy(update={"panel": names, "passports": files, "drop_blind": False})
+    entries = await asyncio.to_thread(session.entries, request, images=True)
+    plan = ReviewPlan(
+        data=entries.hash,
+        limit=request.limit,
+        seed=request.seed,
+        panel=panel,
+        cycles=request.cycles,
+        accept=request.accept,
+        request=request.prompt if request.prompt and request.prompt.strip() else DESCRIBE_REQUEST,
+        protocol=request.protocol,
+        prompts=prompts_used(session.library, ("describe", f"peer_review{suffix}", f"peer_vote{suffix}", "repair")),
+    )
+    accepted = entries.accepted(plan, expected_calls(plan, entries.sizes_of_images, samples=len(entries.known)))
+    accepted = replace(accepted, request=request)
+    return await held(accepted, request, session, judges=panel, ways=(judge_use,), dropped=dropped)
+
+
+def expected_calls(plan: ReviewPlan, sizes: Sequence[SampleSize], *, samples: int) -> Estimate:
+    """Return what a review will ask at most; samples that share their images are asked about once."""
+    pool = len(plan.panel) * DESCRIPTION_TOKENS
+    calls: list[Asking] = []
+    for spec in plan.panel:
+        for size in sizes:
+            shown = INSTRUCTION_TOKENS + size.images_for(spec)
+            calls.append(Asking(spec, 1, shown, DESCRIPTION_TOKENS))
+            calls.append(Asking(spec, plan.cycles, shown + pool, CRITIQUE_TOKENS + DESCRIPTION_TOKENS))
+            calls.append(Asking(spec, plan.cycles, shown + pool, CRITIQUE_TOKENS))
+    return added_up(calls, samples, items=samples)
+
+
+def previews(plan: ReviewPlan, sample: Sample, library: PromptLibrary) -> Sequence[Rendered]:
+    """Return the prompts as they would be put to every member, models and people alike; what these write is a placeholder."""
+    texts = tuple(f"(description {number})" for number in range(1, len(plan.panel) + 1))
+    published = plan.protocol == "published"
+    asks = (
+        describe_image(sample, request=plan.request),
+        review_candidates(sample, texts, request=plan.request, published=published),
+        vote_for_best(sample, texts, request=plan.request, published=published),
+    )
+    return [render(ask.prompt, ask.inputs, images=ask.images, count=ask.count, library=library) for ask in asks]

@@ -1,66 +1,406 @@
-"""What a collection of rubric sets is made of: how many, of which kinds, resting on what (PerceptionRubrics, table 1, A.2)."""
+"""The figures of rubric sets: how many, of which kinds, resting on what, and what they catch (PerceptionRubrics, table 1, A.2).
 
-from collections.abc import Sequence
+What sets catch is measured on planted errors and responses that had no part in choosing their rubrics.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from statistics import median
-from typing import Any
+from typing import Annotated, Any, NamedTuple
 
-from dokimasia.domain.rubric import WEAK_POOL, Rubric, RubricSet
-from dokimasia.runs.figures import counted
+from pydantic import Field, WithJsonSchema
+
+from dokimasia.domain.identity import Value
+from dokimasia.domain.judgement import FailureKind
+from dokimasia.domain.options import Protocol
+from dokimasia.domain.rubric import WEAK_POOL, Rubric, RubricSet, Stream, Tried
+from dokimasia.methods.rubrics.files import sets_of_run
+from dokimasia.methods.rubrics.request import RubricPlan
+from dokimasia.prompts.dimensions import dimensions
+from dokimasia.report.fields import Count, Counts, Failures, Fraction, Share, Used, as_json
+from dokimasia.runs.figure_models import DataFigures, Judge
+from dokimasia.runs.figures import counted, heading, paid, rows_shown
+from dokimasia.runs.measures import failures_by_kind, share_of_hits
+from dokimasia.runs.reading.exporting import ColumnType
 from dokimasia.runs.reading.rates import mean
+from dokimasia.storage.home import Home
+from dokimasia.storage.lookup import find_value
+from dokimasia.storage.results import ResultRow, results
+from dokimasia.storage.runs import Run, run_samples
 
 STEP = 100
 """Words from one step of the captions' histogram to the next."""
 
+Number = Annotated[int | float, WithJsonSchema({"type": "number"})]
+"""A number that stays whole where it is."""
 
-def set_figures(sets: Sequence[RubricSet]) -> dict[str, Any]:
-    """Return the figures of rubric sets, ready for JSON.
+COLUMNS: dict[str, ColumnType] = {
+    "domain": "text",
+    "caption": "text",
+    "verified": "truth",
+    "checked": "truth",
+    "must_right": "texts",
+    "easy_wrong": "texts",
+    "planted": "integer",
+    "caught": "integer",
+    "caught_low": "number",
+    "caught_high": "number",
+    "rubrics_tried": "integer",
+    "rubrics_failed": "integer",
+}
+"""What an export says of a sample's set: of `planted` errors so many were `caught`, with the interval of that share, and
+of its rubrics, so many of those that were tried were failed by a text that had no part in choosing them."""
 
-    Returns:
-        What `shape.RubricsFigures` describes, from `sets` on.
-    """
-    rubrics = [rubric for one in sets for rubric in one.rubrics]
+
+class PerSample(Value):
+    """Mean numbers of rubrics a sample; null without a set."""
+
+    rubrics: float | None
+    must_right: float | None
+    easy_wrong: float | None
+
+
+class Distribution(Value):
+    """How many samples have how many rubrics, by that number."""
+
+    rubrics: Counts
+    must_right: Counts
+    easy_wrong: Counts
+
+
+class CaptionWords(Value):
+    """The lengths of captions in words; null without a caption."""
+
+    mean: float | None
+    median: Number | None
+    longest: Count | None
+    by_length: Counts = Field(description="captions by the words at which their step of a hundred begins")
+
+
+class DroppedRubrics(Value):
+    """Rubrics that were dropped, by whom."""
+
+    rules: Count = Field(description="by rules")
+    trial: Count = Field(description="by the trial, since they tested nothing; most are replaced")
+    panel: Count = Field(description="by the panel's votes")
+
+
+class PowerFigures(Value):
+    """What the sets catch, measured on texts that had no part in choosing them; intervals clustered by image."""
+
+    caught: Share = Field(description="of the errors planted in golden captions, those that a rubric of the set fails")
+    caught_by_gate: Share = Field(description="of the same errors, those that a must-right rubric fails")
+    dimensions: dict[str, Share] = Field(description="caught, by the dimension of the error")
+    must_right: Share = Field(
+        description="of the must-right rubrics, those that a response or a planted error of these texts fails"
+    )
+    easy_wrong: Share = Field(
+        description="of the easy-wrong rubrics, those that a planted error fails; they are mined from all responses"
+    )
+    golden: Share = Field(description="of all rubrics, those that the golden caption passes")
+    responses: Count = Field(description="responses that rubrics were measured on")
+    failures: Failures
+
+
+class RubricsFigures(Used, DataFigures):
+    """The figures of a run that makes gated rubrics."""
+
+    samples: Count = Field(description="captions to make rubrics from")
+    protocol: Protocol = Field(description="ours: rubrics are tried before they are accepted; published: they are not")
+    judge: Judge
+    pool: tuple[str, ...] = Field(description="models whose responses easy-wrong rubrics are mined from")
+    panel: tuple[str, ...] = Field(description="models that vote on rubrics")
+    request: str = Field(description="what the pool's descriptions were asked for")
+    failures: Failures
+    sets: Count = Field(description="sets made, one a sample")
+    images: Count = Field(description="different images of the samples that have a set")
+    rubrics: Count
+    must_right: Count = Field(description="must-right rubrics")
+    easy_wrong: Count = Field(description="easy-wrong rubrics")
+    per_sample: PerSample
+    distribution: Distribution
+    caption_words: CaptionWords
+    domains: Counts = Field(description="sets by domain")
+    kinds: Counts = Field(description="rubrics by kind")
+    negative: Count = Field(description="rubrics that forbid")
+    power: PowerFigures
+    weak: Count = Field(
+        description="sets whose easy-wrong rubrics were mined from fewer than 4 responses, and are weak"
+    )
+    replaced: Count = Field(description="rubrics that stand in the place of one that tested nothing")
+    repaired: Count = Field(description="rubrics that were sent back and written anew")
+    evidence: Fraction | None = Field(
+        description="of the rubrics that quote evidence those whose quotation stands in the caption word for word, 0 to 1; "
+        "null without any"
+    )
+    support: float | None = Field(
+        ge=0, description="mean number of pool members that make an easy-wrong error; null without any"
+    )
+    dropped: DroppedRubrics
+    unheard: Count = Field(description="times that a member of pool or panel had nothing to say")
+    verified: Count = Field(description="sets whose caption a person stands behind")
+    checked: Count = Field(description="sets whose rubrics a person decided on")
+
+
+class SetPower(Value):
+    """What one set catches: of the errors planted for it, and of its rubrics, those that some text fails."""
+
+    caught: Share
+    rubrics: Share
+
+
+class RubricItem(Value):
+    """A sample's set with what was dropped, or its failure."""
+
+    sample: str
+    failure: FailureKind | None
+    reason: str | None
+    set: RubricSet | None
+    power: SetPower | None
+
+
+def figures_of_run(home: Home, run: Run) -> RubricsFigures:
+    """Return the figures of a run that makes rubrics; the same stored rows give the same bytes."""
+    plan = RubricPlan.model_validate(run.options["plan"])
+    rows = results(home, run.id)
+    samples = run_samples(home, run.id)
+    sets = sets_of_run(home, run) if has_sets(rows) else []
+    return RubricsFigures(
+        **heading(run, plan),
+        **paid(home, rows),
+        samples=len(samples),
+        open_items=len(samples) - len(rows),
+        protocol=plan.protocol,
+        pool=tuple(spec.ref.name for spec in plan.pool),
+        panel=tuple(spec.ref.name for spec in plan.panel),
+        request=plan.request,
+        failures=failures_by_kind(row.failure for row in rows if row.failure is not None),
+        power=power_figures(sets, {sample.sample_id: sample.cluster for sample in samples}),
+        **set_figures(sets),
+    )
+
+
+def has_sets(rows: Sequence[ResultRow]) -> bool:
+    """Return whether a run made any set."""
+    return any(row.outcome == "made" for row in rows)
+
+
+def set_figures(sets: Sequence[RubricSet]) -> dict[str, Any]:  # fields of RubricsFigures
+    """Return what of `RubricsFigures` rubric sets say, but for their power."""
+    rubrics: list[Rubric] = []
+    captioned: list[tuple[Rubric, str]] = []
+    dropped: Counter[str] = Counter()
+    for rubric_set in sets:
+        rubrics += rubric_set.rubrics
+        captioned += [(rubric, rubric_set.caption) for rubric in rubric_set.rubrics if rubric.evidence]
+        dropped.update(rubric.by for rubric in rubric_set.dropped)
     streams = {
-        "rubrics": [len(one.rubrics) for one in sets],
-        "must_right": [len(one.must_right) for one in sets],
-        "easy_wrong": [len(one.easy_wrong) for one in sets],
+        "rubrics": [len(rubric_set.rubrics) for rubric_set in sets],
+        "must_right": [len(rubric_set.must_right) for rubric_set in sets],
+        "easy_wrong": [len(rubric_set.easy_wrong) for rubric_set in sets],
     }
-    lengths = [len(one.caption.split()) for one in sets if one.caption]
-    quoted = [(rubric, one) for one in sets for rubric in one.rubrics if rubric.evidence and one.caption]
-    supported = [len(rubric.support) for rubric in rubrics if rubric.support]
     return {
         "sets": len(sets),
-        "images": len({image for one in sets for image in one.images}),
+        "images": len({image for rubric_set in sets for image in rubric_set.images}),
         **{name: sum(counts) for name, counts in streams.items()},
-        "per_sample": {name: mean(counts) for name, counts in streams.items()},
-        "distribution": {name: counted(counts) for name, counts in streams.items()},
-        "caption_words": {
-            "mean": mean(lengths),
-            "median": median(lengths) if lengths else None,
-            "longest": max(lengths, default=None),
-            "by_length": {str(at): sum(at <= one < at + STEP for one in lengths) for at in _steps(lengths)},
-        },
-        "domains": counted(one.domain or "unknown" for one in sets),
+        "per_sample": PerSample(**{name: mean(counts) for name, counts in streams.items()}),
+        "distribution": Distribution(**{name: counted(counts) for name, counts in streams.items()}),
+        "caption_words": _caption_words([rubric_set.caption for rubric_set in sets]),
+        "domains": counted(rubric_set.domain or "unknown" for rubric_set in sets),
         "kinds": counted(rubric.kind or "unknown" for rubric in rubrics),
         "negative": sum(rubric.polarity == "negative" for rubric in rubrics),
         "repaired": sum(rubric.repaired for rubric in rubrics),
-        "evidence": mean([float(stands_in(rubric, one.caption)) for rubric, one in quoted]),
-        "support": mean(supported),
-        "dropped": {
-            by: sum(gone.by == by for one in sets for gone in one.dropped) for by in ("rules", "trial", "panel")
-        },
+        "evidence": mean([float(stands_in(rubric, caption)) for rubric, caption in captioned if caption]),
+        "support": mean([len(rubric.support) for rubric in rubrics if rubric.support]),
+        "dropped": DroppedRubrics(rules=dropped["rules"], trial=dropped["trial"], panel=dropped["panel"]),
         "replaced": sum(rubric.replaced for rubric in rubrics),
-        "weak": sum(len(one.pool) < WEAK_POOL for one in sets),
-        "unheard": sum(len(one.unheard) for one in sets),
-        "verified": sum(one.verified for one in sets),
-        "checked": sum(one.checked for one in sets),
+        "weak": sum(len(rubric_set.pool) < WEAK_POOL for rubric_set in sets),
+        "unheard": sum(len(rubric_set.unheard) for rubric_set in sets),
+        "verified": sum(rubric_set.verified for rubric_set in sets),
+        "checked": sum(rubric_set.checked for rubric_set in sets),
     }
 
 
-def _steps(lengths: Sequence[int]) -> range:
-    """Return where the steps of a histogram begin, from the shortest length's to the longest one's."""
-    return range(min(lengths) // STEP * STEP, max(lengths) + 1, STEP) if lengths else range(0)
+def _caption_words(captions: Sequence[str]) -> CaptionWords:
+    lengths = [len(caption.split()) for caption in captions if caption]
+    if not lengths:
+        return CaptionWords(mean=None, median=None, longest=None, by_length={})
+    by_length: dict[str, int] = {}
+    for start in range(min(lengths) // STEP * STEP, max(lengths) + 1, STEP):
+        by_length[str(start)] = sum(start <= length < start + STEP for length in lengths)
+    return CaptionWords(mean=mean(lengths), median=median(lengths), longest=max(lengths), by_length=by_length)
 
 
 def stands_in(rubric: Rubric, caption: str) -> bool:
     """Return whether a rubric's evidence stands in the caption word for word, but for spaces and case."""
     return " ".join(rubric.evidence.split()).casefold() in " ".join(caption.split()).casefold()
+
+
+class PlantedError(NamedTuple):
+    """An error that was planted in a caption: its dimension, and whether a rubric, or one of the gate, caught it.
+
+    None where that was not judged.
+    """
+
+    dimension: str
+    caught: bool | None
+    caught_by_gate: bool | None
+
+
+class MeasuredSet(NamedTuple):
+    """What one set was measured to do.
+
+    `failed` says of each rubric that was tried, by stream, whether a text failed it; `golden` of each rubric whether the
+    golden caption passes it.
+    """
+
+    errors: list[PlantedError]
+    failed: dict[Stream, list[bool]]
+    golden: list[bool]
+
+
+def measured_set(rubric_set: RubricSet) -> MeasuredSet:
+    """Return what a set does. An error is caught by a rubric that fails the caption with it and passes the one without."""
+    golden = next((tried.passes for tried in rubric_set.tried if tried.what == "golden" and tried.passes), ())
+    gate = len(rubric_set.must_right)
+    errors: list[PlantedError] = []
+    failed_by_text: list[list[bool | None]] = []
+    for tried in rubric_set.tried:
+        if tried.what == "planted" and tried.changes:
+            caught = _caught_by(golden, tried)
+            errors.append(PlantedError(tried.name, _any(caught), _any(caught[:gate]) if caught else None))
+            failed_by_text.append(caught)
+        elif tried.what == "response":
+            failed_by_text.append([None if passed is None else not passed for passed in tried.passes])
+    failed: dict[Stream, list[bool]] = {"must_right": [], "easy_wrong": []}
+    for position, rubric in enumerate(rubric_set.rubrics):
+        verdicts = [of_text[position] for of_text in failed_by_text if of_text]
+        verdict = _any([verdict for verdict in verdicts if verdict is not None])
+        if verdict is not None:
+            failed[rubric.stream].append(verdict)
+    return MeasuredSet(errors, failed, [passed for passed in golden if passed is not None])
+
+
+def _caught_by(golden: Sequence[bool | None], tried: Tried) -> list[bool | None]:
+    """Return of each rubric whether it catches the error, None for one that was not tried; nothing where nothing was judged."""
+    if not (golden and tried.passes):
+        return []
+    caught: list[bool | None] = []
+    for before, after in zip(golden, tried.passes, strict=True):
+        caught.append(None if before is None or after is None else before and not after)
+    return caught
+
+
+def _any(hits: Sequence[bool | None]) -> bool | None:
+    """Return whether one hits; None where none does and of one that is not known, or of nothing."""
+    if any(hits):
+        return True
+    return False if hits and None not in hits else None
+
+
+def power_figures(sets: Sequence[RubricSet], clusters: Mapping[str, str]) -> PowerFigures:
+    """Return the power of sets together; intervals are clustered by image."""
+    caught = _Hits()
+    caught_by_gate = _Hits()
+    by_dimension: dict[str, _Hits] = {}
+    failed: dict[Stream, _Hits] = {"must_right": _Hits(), "easy_wrong": _Hits()}
+    golden = _Hits()
+    failures: list[FailureKind] = []
+    responses = 0
+    for rubric_set in sets:
+        cluster = clusters[rubric_set.sample_id]
+        measured = measured_set(rubric_set)
+        for error in measured.errors:
+            caught.add(cluster, error.caught)
+            caught_by_gate.add(cluster, error.caught_by_gate)
+            by_dimension.setdefault(error.dimension, _Hits()).add(cluster, error.caught)
+        for stream, hits in measured.failed.items():
+            failed[stream].add(cluster, *hits)
+        golden.add(cluster, *measured.golden)
+        for tried in rubric_set.tried:
+            responses += tried.what == "response" and bool(tried.passes)
+            if tried.failure is not None:
+                failures.append(tried.failure)
+    return PowerFigures(
+        caught=caught.share,
+        caught_by_gate=caught_by_gate.share,
+        dimensions={name: by_dimension[name].share for name in dimensions() if name in by_dimension},
+        must_right=failed["must_right"].share,
+        easy_wrong=failed["easy_wrong"].share,
+        golden=golden.share,
+        responses=responses,
+        failures=failures_by_kind(failures),
+    )
+
+
+def set_power(rubric_set: RubricSet) -> SetPower:
+    """Return the power of one set, each error and each rubric a cluster of its own."""
+    measured = measured_set(rubric_set)
+    caught, failed = _Hits(), _Hits()
+    for number, error in enumerate(measured.errors):
+        caught.add(str(number), error.caught)
+    for number, hit in enumerate((*measured.failed["must_right"], *measured.failed["easy_wrong"])):
+        failed.add(str(number), hit)
+    return SetPower(caught=caught.share, rubrics=failed.share)
+
+
+class _Hits:
+    """Trials with their clusters, of which each hits, does not, or is not known."""
+
+    def __init__(self) -> None:
+        self._hits: list[bool] = []
+        self._clusters: list[str] = []
+        self._unknown = 0
+
+    def add(self, cluster: str, *hits: bool | None) -> None:
+        """Add trials of a cluster."""
+        for hit in hits:
+            if hit is None:
+                self._unknown += 1
+            else:
+                self._hits.append(hit)
+                self._clusters.append(cluster)
+
+    @property
+    def share(self) -> Share:
+        """The share of trials that hit."""
+        return share_of_hits(self._hits, self._clusters, unknown=self._unknown)
+
+
+def rubric_items(home: Home, run: Run, sample: str | None = None) -> Iterator[dict[str, Any]]:
+    """Yield each sample's set with what was dropped, or its failure, as JSON; with `sample`, that one alone."""
+    for row in rows_shown(home, run, sample):
+        stored = power = None
+        if row.value_ids:
+            stored = find_value(home, row.value_ids[0])["value"]
+            power = as_json(set_power(RubricSet.model_validate(stored)))
+        yield {"sample": row.sample_id, "failure": row.failure, "reason": row.reason, "set": stored, "power": power}
+
+
+async def cells(home: Home, run: Run, rows: Sequence[ResultRow]) -> list[dict[str, Any]]:
+    """Return what an export says of each sample's set, as it stands after people's decisions."""
+    sets: dict[str, RubricSet] = {}
+    if has_sets(rows):
+        sets = {rubric_set.sample_id: rubric_set for rubric_set in sets_of_run(home, run)}
+    exports: list[dict[str, Any]] = []
+    for row in rows:
+        export: dict[str, Any] = dict.fromkeys(COLUMNS)
+        rubric_set = sets.get(row.sample_id)
+        if rubric_set is not None:
+            power = set_power(rubric_set)
+            export |= {
+                "domain": rubric_set.domain,
+                "caption": rubric_set.caption,
+                "verified": rubric_set.verified,
+                "checked": rubric_set.checked,
+                "must_right": [rubric.statement for rubric in rubric_set.must_right],
+                "easy_wrong": [rubric.statement for rubric in rubric_set.easy_wrong],
+                "planted": power.caught.n,
+                "caught": power.caught.k,
+                "caught_low": power.caught.low,
+                "caught_high": power.caught.high,
+                "rubrics_tried": power.rubrics.n,
+                "rubrics_failed": power.rubrics.k,
+            }
+        exports.append(export)
+    return exports

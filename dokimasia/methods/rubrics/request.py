@@ -1,17 +1,34 @@
-"""What the making of rubrics is asked, and what decides its results."""
+"""The request for a making of rubrics, its plan, the captions that it begins with, and the calls that it will make."""
 
+import asyncio
+from contextlib import suppress
 from pathlib import Path
-from typing import Annotated, ClassVar
+from typing import Annotated, ClassVar, NamedTuple
 
 from pydantic import Field
 
 from dokimasia.domain.call import ModelSpec
-from dokimasia.domain.density import DOMAINS
+from dokimasia.domain.density import DOMAINS, domain_of
+from dokimasia.domain.identity import value_id
 from dokimasia.domain.options import GraphOptions, Protocol
 from dokimasia.domain.review import DESCRIBE_REQUEST
-from dokimasia.domain.rubric import RubricOptions
-from dokimasia.runs.plans import JudgedPlan
+from dokimasia.domain.rubric import FEWEST_TRIED, MEASURED_ERRORS, TRIAL_CAPTIONS, RubricOptions, RubricSource
+from dokimasia.domain.sample import Sample
+from dokimasia.errors import ConfigError, DataError, InputError, NotFound
+from dokimasia.methods.checks import checked_texts
+from dokimasia.methods.review import METHOD as REVIEW
+from dokimasia.prompts.dimensions import dimensions_id
+from dokimasia.runs.estimate import Asking, Estimate, added_up, size_of
+from dokimasia.runs.method import Accepted
+from dokimasia.runs.plans import JudgedPlan, prompts_used
 from dokimasia.runs.requests import DataRequest, Judge, Models, Option, run_or_file
+from dokimasia.runs.session import Session, hash_of
+from dokimasia.storage.lookup import find_values
+from dokimasia.storage.naming import of_method, resolve_run
+from dokimasia.storage.reviews import golden_captions
+from dokimasia.storage.runs import get_run, load_samples
+
+INSTRUCTIONS, CAPTION_TOKENS, RUBRIC_TOKENS, CHECK_TOKENS, PLANTED_TOKENS = 1_000, 900, 500, 200, 400
 
 PROMPTS = (
     *(f"must_right_{domain}" for domain in DOMAINS),
@@ -83,3 +100,163 @@ class RubricPlan(JudgedPlan):
             sources=dict(self.sources),
             published=self.protocol == "published",
         )
+
+
+class Captions(NamedTuple):
+    """Samples as the pool is asked about them, each with its caption, and what goes with these.
+
+    `request` is what the pool is asked, `panel` who agreed on the captions, `source` the file or the review's id.
+    """
+
+    samples: list[Sample]
+    sources: list[RubricSource]
+    request: str
+    panel: tuple[ModelSpec, ...]
+    source: Path
+    skipped: list[str]
+
+
+async def accept(request: RubricRequest, session: Session) -> Accepted[RubricPlan]:
+    """Read the captions, and find judge, pool and panel.
+
+    Captions that a person rejected are left out, those that one edited are taken as edited; a caption on which nobody has
+    decided yet is taken and marked.
+
+    Raises:
+        ConfigError: the pool is empty, or names one twice.
+    """
+    if not request.pool:
+        raise ConfigError("--pool names no model: easy-wrong rubrics are mined from the responses of at least one")
+    captions = await asyncio.to_thread(read_captions, request, session)
+    panel = captions.panel if request.panel is None else session.models(request.panel, "--panel")
+    plan = RubricPlan(
+        data=hash_of([(sample.id, value_id(sample)) for sample in captions.samples]),
+        limit=request.limit,
+        seed=request.seed,
+        judge=session.model(request.judge),
+        pool=session.models(request.pool, "--pool"),
+        panel=panel,
+        sources={source.sample_id: value_id(source) for source in captions.sources},
+        request=captions.request,
+        protocol=request.protocol,
+        dimensions=dimensions_id(),
+        prompts=prompts_used(session.library, PROMPTS),
+    )
+    names = tuple(spec.ref.name for spec in panel)
+    data_name = ""  # captions of a file are called as the file is
+    if not captions.source.exists():
+        with suppress(NotFound):
+            data_name = get_run(session.opened, captions.source.name).data_name
+    return Accepted(
+        plan=plan,
+        estimate=expected_calls(plan, captions),
+        samples=captions.samples,
+        values=captions.sources,
+        skipped=captions.skipped,
+        request=request.model_copy(update={"data": captions.source, "panel": names}),
+        data_name=data_name,
+    )
+
+
+def expected_calls(plan: RubricPlan, captions: Captions) -> Estimate:
+    """Return what the making of rubrics will ask at most; a domain is asked for where the data name none."""
+    calls: list[Asking] = []
+    shown = INSTRUCTIONS + CAPTION_TOKENS
+    pool = len(plan.pool)
+    tried_on = 0
+    if plan.protocol != "published":
+        half = (pool + 1) // 2
+        tried_on = TRIAL_CAPTIONS + (half if half >= FEWEST_TRIED else 0)
+    measured_on = 1 + MEASURED_ERRORS + pool // 2
+    for sample, source in zip(captions.samples, captions.sources, strict=True):
+        size = size_of(sample)
+        for spec in plan.pool:
+            calls.append(Asking(spec, 1, size.text + size.images_for(spec), CAPTION_TOKENS))
+        calls += [
+            Asking(plan.judge, 1 + (source.domain is None), shown + size.images_for(plan.judge), RUBRIC_TOKENS),
+            Asking(plan.judge, 2, shown + pool * CAPTION_TOKENS, RUBRIC_TOKENS),
+            Asking(plan.judge, 1 + bool(tried_on), shown + RUBRIC_TOKENS, PLANTED_TOKENS),
+            Asking(plan.judge, tried_on + measured_on, shown + RUBRIC_TOKENS, CHECK_TOKENS),
+        ]
+        for spec in plan.panel:
+            calls.append(Asking(spec, 1, shown + RUBRIC_TOKENS, CHECK_TOKENS))
+    return added_up(calls, len(captions.samples), items=len(captions.samples))
+
+
+def read_captions(request: RubricRequest, session: Session) -> Captions:
+    """Return the captions that a request names; a fork has those of the run that is forked.
+
+    Raises:
+        InputError: the review is not finished, or there is no caption.
+        NotFound: the run is no review.
+    """
+    if session.forked is not None:
+        return _captions_of_fork(request, session, RubricPlan.model_validate(session.forked.options["plan"]))
+    return _captions_of_file(request, session) if request.data.exists() else _captions_of_review(request, session)
+
+
+def _captions_of_fork(request: RubricRequest, session: Session, plan: RubricPlan) -> Captions:
+    samples, skipped = session.samples(request)
+    values = find_values(session.opened, RubricSource, plan.sources.values())
+    sources = [values[plan.sources[sample.id]] for sample in samples]
+    return Captions(samples, sources, plan.request, plan.panel, request.data, skipped)
+
+
+def _captions_of_review(request: RubricRequest, session: Session) -> Captions:
+    home = session.opened
+    run = resolve_run(home, str(request.data), of_method(REVIEW.name, done=True))
+    plan, _ = REVIEW.read(run)
+    if run.status != "done":
+        raise InputError(f"review {run.id} is {run.status}: finish it first (dokimasia resume {run.id})")
+    pool_request = request.prompt or plan.request
+    captions = Captions([], [], pool_request, plan.panel, Path(run.id), [])
+    samples = {sample.id: sample for sample in load_samples(home, run.id)}
+    standings = checked_texts(home, run.id)
+    for row in golden_captions(home, run.id):
+        text, state = row.caption.text, "waiting"
+        if row.id in standings:
+            text, state = standings[row.id].text, standings[row.id].state
+        if state == "rejected":
+            captions.skipped.append(f"{row.sample_id}: its caption was rejected by a person")
+            continue
+        sample = samples[row.sample_id]
+        captions.samples.append(sample.asked(pool_request))
+        captions.sources.append(_source(sample, text, caption_id=row.id, verified=state != "waiting"))
+    if not captions.samples:
+        raise InputError(f"review {run.id} has no golden caption to make rubrics from")
+    return captions._replace(samples=captions.samples[: request.limit], sources=captions.sources[: request.limit])
+
+
+def _captions_of_file(request: RubricRequest, session: Session) -> Captions:
+    samples, skipped = session.samples(request.model_copy(update={"prompt": None}), need_prompt=False)
+    pool_request = request.prompt or DESCRIBE_REQUEST
+    captions = Captions([], [], pool_request, (), request.data, skipped)
+    for sample in samples:
+        caption = sample.meta.get("caption") or sample.reference_answer
+        words = caption.split() if isinstance(caption, str) else []
+        if isinstance(caption, str) and len(words) > 1:
+            captions.samples.append(sample.asked(pool_request))
+            captions.sources.append(_source(sample, caption, caption_id="", verified=False))
+            continue
+        lack = "has no caption, in neither `caption` nor `reference_answer`"
+        if words:
+            lack = f"has a caption of one word, {words[0][:40]!r}, which says too little to make rubrics from"
+        message = f"{request.data}: sample {sample.id!r} {lack}"
+        if request.on_bad_sample == "fail":
+            raise DataError(f"{message}\n(--on-bad-sample skip leaves such samples out)")
+        skipped.append(message)
+    if not captions.samples:
+        raise DataError(f"{request.data}: no sample with a caption in it")
+    return captions
+
+
+def _source(sample: Sample, text: str, *, caption_id: str, verified: bool) -> RubricSource:
+    return RubricSource(
+        sample_id=sample.id,
+        sample=sample.digest,
+        images=tuple(image.sha256 for image in sample.images),
+        caption=text,
+        caption_id=caption_id,
+        verified=verified,
+        domain=domain_of(sample),
+    )

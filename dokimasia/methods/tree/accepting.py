@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from dokimasia.algorithms.taxonomy import leaves
-from dokimasia.algorithms.trees.node_link import from_version
+from dokimasia.algorithms.trees.formats import from_version
 from dokimasia.algorithms.trees.places import leaf_mapping
 from dokimasia.domain.capability import CATEGORIES
 from dokimasia.domain.growth import MIN_SUPPORT, GrowthOptions, Placement

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 from dokimasia.algorithms.taxonomy import leaves
-from dokimasia.algorithms.trees.node_link import from_version
+from dokimasia.algorithms.trees.formats import from_version
 from dokimasia.algorithms.trees.places import leaf_mapping
 from dokimasia.domain.capability import LAYERS
 from dokimasia.domain.growth import TreeCriterion

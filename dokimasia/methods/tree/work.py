@@ -5,7 +5,7 @@ from dataclasses import fields
 from typing import Any, cast
 
 from dokimasia.algorithms.taxonomy import new_tree
-from dokimasia.algorithms.trees.node_link import to_version
+from dokimasia.algorithms.trees.formats import to_version
 from dokimasia.domain.capability import TreeVersion
 from dokimasia.domain.growth import PhaseReport, Placement
 from dokimasia.graphs.context import Context

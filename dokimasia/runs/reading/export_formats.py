@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 import orjson
 
-from dokimasia.datasets.cells import guarded
+from dokimasia.datasets.tables import guarded
 from dokimasia.errors import ConfigError, InputError
 from dokimasia.runs.reading.exporting import Export
 

@@ -31,7 +31,7 @@ async def sample_of_run(
     """
     method = method_of(run)
     if sample_id not in samples_of(home, run.id, [sample_id]):
-        known = [place.sample_id for place in run_samples(home, run.id)]
+        known = [sample.sample_id for sample in run_samples(home, run.id)]
         if not known:
             raise NotFound(f"{method.title} has no samples to show: dokimasia show {run.id} shows it whole")
         near = difflib.get_close_matches(sample_id, known, n=3) or known[:3]
@@ -42,7 +42,7 @@ async def sample_of_run(
         items = list((method.items or _items)(home, run, sample_id))
         if not items:
             raise NotFound(f"run {run.id} has no finished item of a sample {sample_id!r}")
-        view = {**(method.figures(home, run) if figures else {}), "items": items}
+        view = {**(method.json_figures(home, run) if figures else {}), "items": items}
     reduced = _reduced(home, run, sample_id)
     if reduced:
         view = {**view, "reduced_images": reduced}

@@ -24,7 +24,7 @@ def length_and_score(triples: Sequence[tuple[float, float, str]], *, seed: int) 
         `reason`, `adjusted` (see `adjust`), and `p_published`, which takes answers for independent. None where lengths or
         scores do not vary.
     """
-    words, scores = [one[0] for one in triples], [one[1] for one in triples]
+    words, scores = [triple[0] for triple in triples], [triple[1] for triple in triples]
     mean = sum(words) / len(words)
     result: dict[str, Any] = {
         "n": len(triples),
@@ -42,10 +42,10 @@ def length_and_score(triples: Sequence[tuple[float, float, str]], *, seed: int) 
         result |= {"r": rounded(r), "p_published": rounded(correlation_p_value(r, len(triples)))}
     except ValueError:
         return result
-    test = correlation_exchange_test(words, scores, clusters=[one[2] for one in triples], seed=seed)
+    test = correlation_exchange_test(words, scores, clusters=[triple[2] for triple in triples], seed=seed)
     result |= {"p": None if test.p_value is None else rounded(test.p_value), "reason": test.reason}
     with suppress(ValueError):  # fewer than five clusters, or a side that does not vary without one of them
-        result |= limits(correlation_interval(words, scores, clusters=[one[2] for one in triples]))
+        result |= limits(correlation_interval(words, scores, clusters=[triple[2] for triple in triples]))
     return result
 
 
@@ -57,20 +57,25 @@ def adjust(models: Mapping[str, dict[str, Any]], names: Collection[str]) -> list
     return [name for name, one in known.items() if one["adjusted"] <= ALPHA]
 
 
-def directions(models: Mapping[str, Mapping[str, Any]], names: Collection[str], score: str) -> str:
-    """Say for the named models, at least one, which way a score goes with longer answers."""
-    ways = {
-        way: [f"{name} (r {signed_text(models[name]['r'])})" for name in names if (models[name]["r"] > 0) is rises]
-        for way, rises in (("rises", True), ("falls", False))
-    }
-    said = " and ".join(f"{way} for {', '.join(listed)}" for way, listed in ways.items() if listed)
-    return f"With longer answers {score} {said}."
+def directions(correlations: Mapping[str, float], score: str) -> str:
+    """Say for each model, at least one, which way a score goes with longer answers, by its correlation of the two."""
+    rises = [f"{name} (r {signed_text(r)})" for name, r in correlations.items() if r > 0]
+    falls = [f"{name} (r {signed_text(r)})" for name, r in correlations.items() if r <= 0]
+    ways: list[str] = []
+    if rises:
+        ways.append(f"rises for {', '.join(rises)}")
+    if falls:
+        ways.append(f"falls for {', '.join(falls)}")
+    return f"With longer answers {score} {' and '.join(ways)}."
 
 
-def untested(models: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
-    """Yield why models have a correlation and no test of it, each reason once, with the models that it holds for."""
-    reasons: dict[str, list[str]] = {}
-    for name, one in models.items():
-        if one["r"] is not None and one["reason"]:
-            reasons.setdefault(one["reason"], []).append(name)
-    yield from (f"{', '.join(names)}: {reason}." for reason, names in reasons.items())
+def untested(reasons: Mapping[str, str]) -> Iterator[str]:
+    """Yield why models have a correlation and no test of it, each reason once, with the models that it holds for.
+
+    `reasons` are those of the models with a correlation, by name, empty where it was tested.
+    """
+    models: dict[str, list[str]] = {}
+    for name, reason in reasons.items():
+        if reason:
+            models.setdefault(reason, []).append(name)
+    yield from (f"{', '.join(names)}: {reason}." for reason, names in models.items())

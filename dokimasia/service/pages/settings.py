@@ -14,7 +14,7 @@ from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import FileResponse, JSONResponse, RedirectResponse, Response
 from prometheus_client import CONTENT_TYPE_LATEST
 
-from dokimasia import __version__, report
+from dokimasia import report
 from dokimasia.endpoints.models import chosen_models, list_models
 from dokimasia.errors import ConfigError, StorageError
 from dokimasia.prompts import default_library
@@ -22,6 +22,7 @@ from dokimasia.service.drawing import page
 from dokimasia.service.guard import COOKIE
 from dokimasia.service.metrics import Metrics
 from dokimasia.service.state import WHO_COOKIE, Reader, TheService
+from dokimasia.version import __version__
 
 router = APIRouter()
 

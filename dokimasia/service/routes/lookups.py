@@ -7,7 +7,6 @@ from fastapi import APIRouter, Header, Path, Query, Request, Response
 from fastapi.concurrency import run_in_threadpool
 from pydantic import BaseModel, Field
 
-from dokimasia import __version__
 from dokimasia.datasets.images import image_format
 from dokimasia.errors import InputError
 from dokimasia.operations.operation import ListPage, RequestRefused
@@ -18,6 +17,7 @@ from dokimasia.service.run_events import MEDIA_TYPE, EventStream
 from dokimasia.service.state import Reader, TheService
 from dokimasia.storage.reading.browsing import ANY, Order, find_samples, sample_around
 from dokimasia.storage.results import counts_by_sample
+from dokimasia.version import __version__
 
 events_router = APIRouter(tags=["runs"])
 health_router = APIRouter(tags=["service"])

@@ -1,14 +1,18 @@
-"""How a simulated judge picks rows from a diagnosis's tables, writes reports with planted faults, and matches reports."""
+"""How a simulated judge writes diagnosis reports with planted faults, and matches reports without names to two models."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import NamedTuple
 
+import orjson
+
 from dokimasia.simulation.draws import Draws
-from dokimasia.simulation.judging.matching import match_reply
+from dokimasia.simulation.judging.scoring import RIGHT, true_score
+from dokimasia.simulation.lexicon import all_capabilities, sense_of_criterion
 from dokimasia.simulation.profiles import JudgeProfile
 
-PROMPTS = ("diagnosis_salient", "diagnosis_report", "diagnosis_across", "fingerprint_match")
+DIAGNOSIS_PROMPTS = ("diagnosis_salient", "diagnosis_report", "diagnosis_across", "fingerprint_match")
 
 RAMBLING = 10_000
 """Words of the report of one that rambles."""
@@ -21,7 +25,7 @@ _UNIT = re.compile(r" \((?:points|samples|criteria)[^()]*\)$")
 _OTHER = ("reasons", "ranks", "stability", "failures")
 
 
-class Row(NamedTuple):
+class AssetRow(NamedTuple):
     """A row of a shown table: the table's id, the row's number, and its cells by column."""
 
     table: str
@@ -42,7 +46,7 @@ class Row(NamedTuple):
         return self.cells.get("verdict", "")
 
 
-class Planned(NamedTuple):
+class PlannedSentence(NamedTuple):
     """A sentence as it is written, and what was planted in it (empty: nothing)."""
 
     text: str
@@ -54,34 +58,38 @@ def diagnosis_reply(profile: JudgeProfile, prompt: str, inputs: dict[str, str], 
     if prompt == "fingerprint_match":
         return match_reply(inputs, draws)
     if prompt == "diagnosis_salient":
-        return "\n".join(f"[{row.table}:{row.number}]" for row in _picked(read_tables(inputs["tables"])))
+        return "\n".join(f"[{row.table}:{row.number}]" for row in _pick_rows(read_tables(inputs["tables"])))
     if draws.chance(profile.rambles, "rambles"):
-        return _rambling()
-    return "\n".join(one.text for one in planned(profile, inputs.get("subject", ""), inputs["tables"], draws))
+        return _rambling_report()
+    return "\n".join(
+        sentence.text for sentence in plan_report(profile, inputs.get("subject", ""), inputs["tables"], draws)
+    )
 
 
-def planned(profile: JudgeProfile, subject: str, tables: str, draws: Draws) -> list[Planned]:
+def plan_report(profile: JudgeProfile, subject: str, tables: str, draws: Draws) -> list[PlannedSentence]:
     """Return a report's sentences with what was planted in each; `subject` is empty in a report across models."""
-    found: list[Planned] = []
+    report: list[PlannedSentence] = []
     rows = read_tables(tables)
     for row in rows:
-        for text in _sentences(subject, row, rows):
-            key = (row.table, row.number, len(found))
+        for text in _row_sentences(subject, row, rows):
+            key = (row.table, row.number, len(report))
             unit = draws.unit("fault", *key)
             if unit < profile.misreports:
-                found.append(Planned(_numbered(text, rows, draws, *key), "literal digit"))
+                report.append(PlannedSentence(_with_own_number(text, rows, draws, *key), "literal digit"))
             elif unit < profile.misreports + profile.untested:
-                found.append(Planned(_untested(text, rows), "no test"))
+                report.append(PlannedSentence(_with_untested_comparison(text, rows), "no test"))
             elif unit < profile.misreports + profile.untested + profile.invents:
-                found.append(Planned(_FIGURE.sub(r"{atlantis:\g<row>.\g<column>}", text, count=1), "no such place"))
+                report.append(
+                    PlannedSentence(_FIGURE.sub(r"{atlantis:\g<row>.\g<column>}", text, count=1), "no such place")
+                )
             else:
-                found.append(Planned(text))
-    return found or [Planned("The tables that were picked hold nothing to report.")]
+                report.append(PlannedSentence(text))
+    return report or [PlannedSentence("The tables that were picked hold nothing to report.")]
 
 
-def read_tables(text: str) -> list[Row]:
+def read_tables(text: str) -> list[AssetRow]:
     """Return the rows of tables as a judge is shown them."""
-    rows: list[Row] = []
+    rows: list[AssetRow] = []
     for block in text.split("\n\n"):
         lines = block.splitlines()
         if len(lines) < 4 or not lines[0].startswith("asset "):
@@ -91,11 +99,11 @@ def read_tables(text: str) -> list[Row]:
         for line in lines[3:]:
             number, *cells = line.split(" | ")
             if number.isdigit() and len(cells) == len(columns) + 1:
-                rows.append(Row(table, number, dict(zip(columns, cells, strict=False))))
+                rows.append(AssetRow(table, number, dict(zip(columns, cells, strict=False))))
     return rows
 
 
-def _picked(rows: Sequence[Row]) -> list[Row]:
+def _pick_rows(rows: Sequence[AssetRow]) -> list[AssetRow]:
     """Return what a rule marks first, own tables before others, then the overall results."""
     marked = [row for row in rows if row.verdict in _VERDICTS]
     order = ("leaves", "pairs", "contrasts", "nodes")
@@ -105,7 +113,7 @@ def _picked(rows: Sequence[Row]) -> list[Row]:
     return [*marked[: MOST_PICKS - 4], *overall[:3], *other][:MOST_PICKS] or list(rows[:1])
 
 
-def _sentences(subject: str, row: Row, rows: Sequence[Row]) -> list[str]:
+def _row_sentences(subject: str, row: AssetRow, rows: Sequence[AssetRow]) -> list[str]:
     """Return what is said of a row; in each sentence at least one place prints a figure."""
     family = row.table.partition("/")[0]
     name = next(iter(row.cells.values()), "")
@@ -120,11 +128,11 @@ def _sentences(subject: str, row: Row, rows: Sequence[Row]) -> list[str]:
         return [f"At {leaf}, {model} is {row.place('verdict')} than the other models, with a difference of {gap}."]
     if family == "modes" and row.value("share of failed atoms"):
         whose = f"of {subject}" if subject else "of all models"
-        said = f"{row.place('share of failed atoms')} fall under {{quote {row.table}:{row.number}.mode}}"
-        return [f"Of the failed atoms {whose}, {said}."] if bool(subject) == (row.table != family) else []
+        form = f"{row.place('share of failed atoms')} fall under {{quote {row.table}:{row.number}.mode}}"
+        return [f"Of the failed atoms {whose}, {form}."] if bool(subject) == (row.table != family) else []
     if family == "pairs" and row.value("difference"):
         return _pair_sentence(row, rows)
-    column, said = {
+    column, form = {
         "models": ("criteria score", "{model} has a mean of {place} over all its criteria."),
         "ranks": ("mean rank", "The mean rank of {model} is {place}."),
         "failures": ("share of answers", "Of the answers of {model}, {place} have no score."),
@@ -134,10 +142,10 @@ def _sentences(subject: str, row: Row, rows: Sequence[Row]) -> list[str]:
             "Of the right answers of {model} that state reasons, {place} get one wrong.",
         ),
     }.get(family, ("", ""))
-    return [said.format(model=model, place=row.place(column))] if row.value(column) else []
+    return [form.format(model=model, place=row.place(column))] if row.value(column) else []
 
 
-def _pair_sentence(pair: Row, rows: Sequence[Row]) -> list[str]:
+def _pair_sentence(pair: AssetRow, rows: Sequence[AssetRow]) -> list[str]:
     """Return how two models compare, where both have a row among the overall results."""
     first, second = pair.cells.get("first", ""), pair.cells.get("second", "")
     overall = {row.cells.get("model", ""): row for row in rows if row.table == "models"}
@@ -149,7 +157,7 @@ def _pair_sentence(pair: Row, rows: Sequence[Row]) -> list[str]:
     ]
 
 
-def _numbered(text: str, rows: Sequence[Row], draws: Draws, *key: str | int) -> str:
+def _with_own_number(text: str, rows: Sequence[AssetRow], draws: Draws, *key: str | int) -> str:
     """Return the sentence with a number of the writer's own in the place of a figure: the table's, or one near it."""
     match = draws.pick(list(_FIGURE.finditer(text)), "which", *key)
     row = next(row for row in rows if (row.table, row.number) == (match["table"], match["row"]))
@@ -159,7 +167,7 @@ def _numbered(text: str, rows: Sequence[Row], draws: Draws, *key: str | int) -> 
     return f"{text[: match.start()]}{number + off:.1f}{text[match.end() :]}"
 
 
-def _untested(text: str, rows: Sequence[Row]) -> str:
+def _with_untested_comparison(text: str, rows: Sequence[AssetRow]) -> str:
     """Return the sentence with a comparison of its figure with that of another row, which no test compares."""
     match = next(_FIGURE.finditer(text))
     same = (row for row in rows if row.table == match["table"] and row.value(match["column"]))
@@ -168,6 +176,93 @@ def _untested(text: str, rows: Sequence[Row]) -> str:
     return f"{text[:-1]}, {{compare {match['ref']} {other}}} elsewhere."
 
 
-def _rambling() -> str:
+def _rambling_report() -> str:
     line = "It may be said, and has been said before, that there is much to say about this and little to add."
     return "\n".join([line] * (RAMBLING // len(line.split()) + 1))
+
+
+_ESTIMATE = r"(?P<{0}>[\d.]+) points of 100(?: \[95 % interval (?P<{0}low>[\d.]+) to (?P<{0}high>[\d.]+)\])?"
+_REPORTED = re.compile(
+    rf"\bat (?P<name>[^.;,\n]+?), where it scores {_ESTIMATE.format('value')}"
+    rf"|\bmean of {_ESTIMATE.format('mean')}(?= .*over all its criteria)"
+)
+_NODE = re.compile(r"<[^<>]+>")
+_NARROW = 1.96
+"""Standard errors on either side of an estimate that its 95 % interval spans."""
+
+
+class ReportedScore(NamedTuple):
+    """What a report says of a part of all points: the share that is right, and the standard error of that."""
+
+    share: float
+    error: float
+
+
+def match_reply(inputs: Mapping[str, str], draws: Draws) -> str:
+    """Return whose report the first is: by how well what each report says fits what each model's answers get right."""
+    observed = {letter: _observed_shares(inputs["answers"], letter) for letter in "AB"}
+    first_report, second_report = (_reported_scores(inputs[name]) for name in ("report_one", "report_two"))
+    straight = _fit(first_report, observed["A"]) + _fit(second_report, observed["B"])
+    crossed = _fit(first_report, observed["B"]) + _fit(second_report, observed["A"])
+    first = "A" if straight > crossed or (straight == crossed and draws.chance(0.5, "tie")) else "B"
+    return f"What the answers get wrong was held against both reports.\n\nReport 1: [[{first}]]"
+
+
+def _reported_scores(report: str) -> dict[str, ReportedScore]:
+    """Return what a report says of leaves and the nodes above them, by path, and under the empty path of all points."""
+    scores: dict[str, ReportedScore] = {}
+    for match in _REPORTED.finditer(report):
+        kind = "mean" if match["mean"] else "value"
+        path = "" if match["mean"] else _paths_by_name().get(match["name"].casefold().strip())
+        if path is not None:
+            low, high = match[f"{kind}low"], match[f"{kind}high"]
+            error = (float(high) - float(low)) / 200 / _NARROW if low and high else 0.0
+            scores[path] = ReportedScore(float(match[kind]) / 100, error)
+    return scores
+
+
+def _observed_shares(answers: str, letter: str) -> dict[str, tuple[float, int]]:
+    """Return, by path and under the empty path for all, what share of a model's points is right, and of how many."""
+    sums: dict[str, list[float]] = {}
+    for line in answers.splitlines():
+        try:
+            sample = orjson.loads(line)
+        except orjson.JSONDecodeError:
+            continue
+        for point in sample["points"]:
+            right = float(true_score(point["question"], point["ground_truth"], sample[letter]) >= RIGHT)
+            for path in (
+                "",
+                *_path_and_ancestors(sense_of_criterion(point["question"], point["ground_truth"]).planted or ""),
+            ):
+                sums.setdefault(path, []).append(right)
+    return {path: (sum(each) / len(each), len(each)) for path, each in sums.items()}
+
+
+def _fit(reported: Mapping[str, ReportedScore], observed: Mapping[str, tuple[float, int]]) -> float:
+    """Return how well what is said fits what is seen: less the squared gaps, in units of what chance explains of both."""
+    total = 0.0
+    for path, score in reported.items():
+        if path in observed:
+            right, n = observed[path]
+            expected = min(0.95, max(0.05, score.share))
+            total -= (right - expected) ** 2 / (expected * (1 - expected) / n + score.error**2)
+    return total
+
+
+@cache
+def _paths_by_name() -> dict[str, str]:
+    """Return the paths of all capabilities and of the nodes above them, by every name that they go by."""
+    paths: dict[str, str] = {}
+    for path, capability in all_capabilities().items():
+        for above in _path_and_ancestors(path):
+            paths.setdefault(above.rpartition("<")[2].rstrip(">").casefold(), above)
+        for name in capability.names:
+            paths[name.casefold()] = path
+    return paths
+
+
+def _path_and_ancestors(path: str) -> list[str]:
+    """Return a path and those above it."""
+    nodes = _NODE.findall(path)
+    return ["".join(nodes[: at + 1]) for at in range(len(nodes))]

@@ -1,47 +1,242 @@
-"""How a simulated judge replies: model solutions, criteria, scores and equivalence, with the faults planted in it."""
+"""How a simulated judge replies: solutions, criteria and their ratings, scores, equivalence and leaks, with planted faults."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import orjson
 
 from dokimasia.domain.call import ChatReply, ToolSpec
-from dokimasia.domain.criterion import Box
+from dokimasia.domain.criterion import MAX_CRITERIA, WEIGHT_TOTAL, Box
 from dokimasia.prompts import Recognised
-from dokimasia.simulation import foreign
 from dokimasia.simulation.candidates import REFUSAL
-from dokimasia.simulation.depicted import Depicted
 from dokimasia.simulation.draws import Draws
-from dokimasia.simulation.judging.criteria import drawn, examined, in_mind
-from dokimasia.simulation.judging.described import DESCRIBING, criteria_of, says_the_same, solution_of
-from dokimasia.simulation.judging.diagnosing import PROMPTS as DIAGNOSIS_PROMPTS
+from dokimasia.simulation.judging.diagnosing import DIAGNOSIS_PROMPTS as DIAGNOSIS_PROMPTS
 from dokimasia.simulation.judging.diagnosing import diagnosis_reply
-from dokimasia.simulation.judging.duels import PROMPTS as DUEL_PROMPTS
-from dokimasia.simulation.judging.duels import duel_reply
-from dokimasia.simulation.judging.leaks import telling_passage
-from dokimasia.simulation.judging.methods import PROMPTS as METHOD_PROMPTS
-from dokimasia.simulation.judging.methods import methods_reply
-from dokimasia.simulation.judging.modes import PROMPTS as MODES_PROMPTS
+from dokimasia.simulation.judging.modes import MODE_PROMPTS as MODES_PROMPTS
 from dokimasia.simulation.judging.modes import modes_reply
-from dokimasia.simulation.judging.quality import PROMPT as QUALITY_PROMPT
-from dokimasia.simulation.judging.quality import quality_reply
+from dokimasia.simulation.judging.probes import (
+    DESCRIBING,
+    criteria_of_description,
+    says_the_same,
+    solution_of_description,
+)
 from dokimasia.simulation.judging.scoring import (
     MISSING,
     RIGHT,
     planted_score,
     read_criteria,
     same_answer,
-    silent_on,
     true_score,
+    unaddressed_criteria,
+    words_of,
 )
+from dokimasia.simulation.judging.tree import TREE_PROMPTS as TREE_PROMPTS
+from dokimasia.simulation.judging.tree import tree_reply
+from dokimasia.simulation.judging.whole_answers import DUEL_PROMPTS as DUEL_PROMPTS
+from dokimasia.simulation.judging.whole_answers import METHOD_PROMPTS as METHOD_PROMPTS
+from dokimasia.simulation.judging.whole_answers import duel_reply, methods_reply
+from dokimasia.simulation.picture_content import PictureContent
 from dokimasia.simulation.profiles import JudgeProfile
-from dokimasia.simulation.reading import Understood, read_choices
-from dokimasia.simulation.scene import Question, Scene, Step
-from dokimasia.simulation.sight import WHOLE, Part, looks_closer, sees
-from dokimasia.simulation.structured import in_object
-from dokimasia.simulation.tree.judge import PROMPTS as TREE_PROMPTS
-from dokimasia.simulation.tree.judge import tree_reply
+from dokimasia.simulation.requests import UnderstoodPrompt, read_choices
+from dokimasia.simulation.scene import Fact, Scene, SceneQuestion, SceneStep
+from dokimasia.simulation.structured import judge_reply_as_object
+from dokimasia.simulation.truths.judges import WORST, planted_quality
+from dokimasia.simulation.unknown_inputs import criteria_of_chain, is_unknown_question, solve_unknown_question
+from dokimasia.simulation.visibility import WHOLE, ImagePart, ask_to_enlarge, box_in_part, makes_out
+
+_SPELLED = re.compile(r"\b(?:\w[-. ])+\w\b")
+_SUM = re.compile(r"\b(\d+) (?:plus|and|\+) (\d+)\b")
+_SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+")
+_ASKS = re.compile(
+    r"(?:(?:at|in|on|from|to|by|for|of) )?(?:what|which|who|whose|where|when|how|why)\b.*\?$", re.IGNORECASE
+)
+_EMPHASIS = re.compile(r"\*([^*\n]+)\*")
+_DENIES = re.compile(r"\b(?:none|not|neither|nor|cannot|rule out)\b")
+_BACKWARDS = re.compile(r"\b(?:backwards?|revers\w+|from its end)\b")
+
+
+def telling_passage(secrets: str, text: str, question: str, choices: Sequence[str]) -> str:
+    """Return the first sentence of a text that gives a secret away, its last one where it takes several; else nothing."""
+    sentences = [sentence.strip() for sentence in _SENTENCE.split(text) if sentence.strip()]
+    alone = next((sentence for sentence in sentences if gives_away(secrets, sentence, question, choices)), "")
+    return alone or (sentences[-1] if sentences and gives_away(secrets, text, question, choices) else "")
+
+
+def gives_away(secrets: str, text: str, question: str, choices: Sequence[str]) -> bool:
+    """Return whether a reader who has the question and the text knows one of the secrets (a line each).
+
+    Words that question and choices have give nothing away by being used again, nor does a sentence that only asks.
+    """
+    text = " ".join(sentence for sentence in _SENTENCE.split(text) if not _ASKS.match(sentence))
+    words_of_question = words_of(" ".join((question, *choices)))
+    words_of_text, low = words_of(text), text.casefold()
+    run = f" {' '.join(word for word in words_of_text if word not in words_of_question)} "
+    pieces = [re.sub(r"\W", "", piece) for piece in _SPELLED.findall(low)]
+    loud = [words for phrase in _EMPHASIS.findall(text) if (words := words_of(phrase))]
+    sums = {str(int(first) + int(second)) for first, second in _SUM.findall(low)}
+    for line in secrets.splitlines():
+        words = words_of(line)
+        if not words:
+            continue
+        fresh = [word for word in words if word not in words_of_question]
+        numbers = {word for word in words if word[0].isdigit()}
+        is_stated = f" {' '.join(fresh)} " in run and {words[-1], *numbers} <= set(words_of_text)
+        if fresh and (
+            is_stated or set(words) <= set(words_of_text) or any(set(phrase) <= set(words) for phrase in loud)
+        ):
+            return True
+        if (numbers - set(words_of(question))) & {*words_of_text, *sums}:
+            return True
+        for word in {word for word in words if len(word) > 1}:
+            turned = word[::-1] in words_of_text and word[::-1] != word and _BACKWARDS.search(low)
+            if turned or any(word in piece for piece in pieces):
+                return True
+        if _rules_out_others(line, low, choices):
+            return True
+    return False
+
+
+def _rules_out_others(secret: str, text: str, choices: Sequence[str]) -> bool:
+    """Whether a text denies all choices but the one that is the secret."""
+    unnamed = [choice for choice in choices if choice.casefold() not in text]
+    right = len(unnamed) == 1 and words_of(unnamed[0]) == words_of(secret)
+    return right and len(choices) > 1 and _DENIES.search(text) is not None
+
+
+_LEAST_HEAVY = 3
+_NUMBERED_STEP = re.compile(r"^\d+\. (.+)$", re.MULTILINE)
+_COUNT_AT_END = re.compile(r"(\d+)\s*$")
+
+
+def draw_criteria(
+    profile: JudgeProfile,
+    scene: Scene,
+    question: SceneQuestion,
+    inputs: dict[str, str],
+    draws: Draws,
+    *,
+    image: int,
+    part: ImagePart,
+    mending: bool,
+) -> list[dict[str, Any]]:
+    """Return the steps of a planted question as criteria, and with the rate that is planted one that nobody needs.
+
+    Args:
+        profile: of the judge.
+        scene: what the image shows.
+        question: the planted question.
+        inputs: the prompt's; `count` is how many are wanted, where it is said.
+        draws: the request's draws.
+        image: the image that shows the scene.
+        part: the part of the scene that it shows.
+        mending: whether a set was sent back: then nothing is invented.
+    """
+    with_final = "count" in inputs
+    most = _COUNT_AT_END.search(inputs.get("count", ""))
+    steps = question.steps[-(int(most[1]) if most else MAX_CRITERIA) :]
+    criteria = [
+        _criterion_of_step(step, question, inputs["chain"], image, part, with_final=with_final) for step in steps
+    ]
+    criteria[-1]["weight"] += WEIGHT_TOTAL - sum(criterion["weight"] for criterion in criteria)
+    heaviest = max(criteria, key=lambda criterion: criterion["weight"])
+    spare = [fact for fact in scene.facts if not any(_speaks_of(step, fact) for step in question.steps)]
+    room = len(criteria) < MAX_CRITERIA and heaviest["weight"] >= _LEAST_HEAVY
+    if room and spare and not mending and draws.chance(profile.incidental, "incidental"):
+        heaviest["weight"] -= 2
+        criteria.insert(0, _criterion_of_fact(draws.pick(spare, "incidental-fact"), image, part, with_final=with_final))
+    return criteria
+
+
+def examine_criteria(text: str, chain: str) -> str:
+    """Return a second look at criteria: those are needed whose ground truth a numbered step of the solution says.
+
+    Of criteria outside of the planted world nothing is known, and nothing is found to be wrong.
+    """
+    criteria = read_criteria(text)
+    if criteria is None:
+        return "The points are not a list that I can read."
+    steps = [step.casefold() for step in _NUMBERED_STEP.findall(chain)]
+    lines: list[str] = []
+    for criterion in criteria:
+        truth = criterion["ground_truth"].casefold()
+        needed = is_unknown_question(criterion["question"]) or any(truth in step for step in steps)
+        word, reason = ("YES", "-") if needed else ("NO", "no step of the solution says it")
+        lines.append(f"{criterion['n']} | needed: {word} | single: YES | open: YES | {reason}")
+    return "\n".join([*lines, "missing: nothing"])
+
+
+def chain_in_mind(profile: JudgeProfile, question: SceneQuestion, draws: Draws) -> str:
+    """Return the steps as a judge has them in mind that wrote no chain: each but the last is wrong at its own rate."""
+    last = len(question.steps) - 1
+    return "\n".join(
+        draws.pick(step.wrong, "in-mind", at)
+        if at < last and draws.chance(profile.chainless, "chainless", at)
+        else step.statement
+        for at, step in enumerate(question.steps)
+    )
+
+
+def _criterion_of_step(
+    step: SceneStep, question: SceneQuestion, chain: str, image: int, part: ImagePart, *, with_final: bool
+) -> dict[str, Any]:
+    """A step as a criterion, its ground truth as the chain puts it, also where that is wrong."""
+    wording_in_chain = next((wording for wording in (step.statement, *step.wrong) if wording in chain), step.statement)
+    box = None if step.box is None else box_in_part(step.box, part)
+    final = step is question.steps[-1] and step.truth == question.answer
+    return _criterion_row(
+        step.question, wording_in_chain, step.weight, image, box, {"final": final} if with_final else {}
+    )
+
+
+def _criterion_of_fact(fact: Fact, image: int, part: ImagePart, *, with_final: bool) -> dict[str, Any]:
+    """A fact that the question does not turn on as a criterion."""
+    criterion = f"What is the {fact.attribute} of the {fact.subject}?"
+    truth = f"The {fact.attribute} of the {fact.subject} is {fact.value}."
+    return _criterion_row(
+        criterion, truth, 2, image, box_in_part(fact.box, part), {"final": False} if with_final else {}
+    )
+
+
+def _criterion_row(
+    question: str, truth: str, weight: int, image: int, box: list[float] | None, more: dict[str, bool]
+) -> dict[str, Any]:
+    anchor: object = "whole image" if box is None else {"image": image, "box": box}
+    return {"question": question, "ground_truth": truth, "weight": weight, "anchor": anchor, **more}
+
+
+def _speaks_of(step: SceneStep, fact: Fact) -> bool:
+    """Whether a step speaks of a fact's value."""
+    return fact.value.casefold() in f"{step.statement} {step.question}".casefold()
+
+
+QUALITY_PROMPT = "criterion_quality"
+
+
+def quality_reply(
+    profile: JudgeProfile, inputs: Mapping[str, str], scene: Scene | None, question: SceneQuestion | None, draws: Draws
+) -> str:
+    """Return the ratings of a criterion: the planted ones, with the judge's faults; of what is not planted the best.
+
+    A fault is seen with probability `detects_missing`, a criterion without one is faulted with probability `false_alarm`,
+    and a rating lies one off with probability `jitter`.
+    """
+    planted = {"accuracy": 3, "necessity": 3}
+    if scene is not None and question is not None:
+        accuracy, necessity = planted_quality(scene, question, inputs["criterion"], inputs["ground_truth"])
+        planted = {"accuracy": accuracy, "necessity": necessity}
+    parts: list[str] = []
+    for name, truth in planted.items():
+        rating = truth
+        if truth == WORST and not draws.chance(profile.detects_missing, "sees", name):
+            rating = 3
+        elif truth != WORST and draws.chance(profile.false_alarm, "false-alarm", name):
+            rating = WORST
+        if draws.chance(profile.jitter, "jitter", name):
+            rating += 1 if rating < 3 else -1
+        parts.append(f"<{name}>\n<reasoning>Compared with the picture.</reasoning>\n<score>{rating}</score>\n</{name}>")
+    return "<criterion_rating>\n" + "\n".join(parts) + "\n</criterion_rating>"
+
 
 _ORDER_SCORE = re.compile(
     r"\b(?:give|award|assign|rate|score|mark|grade)\b[^\n]*?\b(?:(full marks|top marks|the maximum)|([1-5]))\b",
@@ -54,28 +249,28 @@ _NOISE = (
 )
 
 
-class View(NamedTuple):
+class SceneView(NamedTuple):
     """What a model sees of the planted world: scene and question, and which image shows which part (x0, y0, x1, y1).
 
     `parts` are those that all images of the scene show, the ones that a tool made among them.
     """
 
     scene: Scene
-    question: Question
+    question: SceneQuestion
     image: int
-    part: Part
-    parts: tuple[Part, ...] = (WHOLE,)
+    part: ImagePart
+    parts: tuple[ImagePart, ...] = (WHOLE,)
 
 
-def reply(
+def judge_reply(
     profile: JudgeProfile,
-    understood: Understood,
-    view: View | None,
+    understood: UnderstoodPrompt,
+    view: SceneView | None,
     draws: Draws,
     *,
-    held: bool = False,
+    as_object: bool = False,
     tools: Sequence[ToolSpec] = (),
-    picture: Depicted | None = None,
+    picture: PictureContent | None = None,
 ) -> ChatReply:
     """Return the judge's reply to one of the prompts that it knows; `picture` is what it sees where it has no `view`.
 
@@ -85,40 +280,45 @@ def reply(
     request = understood.request
     if draws.chance(profile.refusal, "refusal"):
         return ChatReply(text=REFUSAL, refusal=REFUSAL, finish_reason="stop", native_finish_reason="stop")
-    hidden = [] if view is None else _hidden(profile, request, view)
+    hidden = [] if view is None else _hidden_steps(profile, request, view)
     if view is not None and hidden:
-        asked = looks_closer(tools, (step.box for step in hidden), view.image, view.part, draws.key)
-        if asked is not None:
-            return asked
+        look = ask_to_enlarge(tools, (step.box for step in hidden), view.image, view.part, draws.key)
+        if look is not None:
+            return look
     order = understood.outside if profile.gullible else ""
-    text = _work(profile, request, order, view, draws, picture)
-    if held:
-        text = in_object(request.name, text)
+    text = _reply_text(profile, request, order, view, draws, picture)
+    if as_object:
+        text = judge_reply_as_object(request.name, text)
     elif draws.chance(profile.format_noise, "noise"):
-        text = _spoilt(text, draws)
+        text = _spoil_reply(text, draws)
     return ChatReply(text=text, finish_reason="stop", native_finish_reason="stop")
 
 
-def _work(
-    profile: JudgeProfile, request: Recognised, order: str, view: View | None, draws: Draws, picture: Depicted | None
+def _reply_text(
+    profile: JudgeProfile,
+    request: Recognised,
+    order: str,
+    view: SceneView | None,
+    draws: Draws,
+    picture: PictureContent | None,
 ) -> str:
     inputs = request.inputs
     choices = read_choices(inputs.get("choices", ""))
     asked_for = DESCRIBING.search(inputs.get("question", "")) and not choices and "reference_answer" not in inputs
     if picture is not None and picture.planted and view is None and asked_for:
         if request.name == "solver":
-            return solution_of(picture)
+            return solution_of_description(picture)
         if request.name in ("criteria", "criteria_published", "criteria_no_chain"):
-            return orjson.dumps(criteria_of(picture, final="count" in inputs)).decode()
+            return orjson.dumps(criteria_of_description(picture, final="count" in inputs)).decode()
     if request.name == "solver":
-        return _solution(profile, inputs, choices, view, draws)
+        return _solution_reply(profile, inputs, choices, view, draws)
     if request.name in ("criteria", "criteria_published", "criteria_no_chain"):
-        return orjson.dumps(_criteria(profile, request, view, draws)).decode()
+        return orjson.dumps(_criteria_reply(profile, request, view, draws)).decode()
     if request.name == "criteria_check":
-        return examined(inputs["criteria"], inputs["chain"])
+        return examine_criteria(inputs["criteria"], inputs["chain"])
     if request.name in ("checkpoints", "checkpoints_published"):
         tells_silence = request.name == "checkpoints"
-        return _scores(profile, inputs, order, view, draws, tells_silence=tells_silence)
+        return _scores_reply(profile, inputs, order, view, draws, tells_silence=tells_silence)
     if request.name == "equivalence":
         same = says_the_same(profile, inputs["answer"], inputs["reference_answer"])
         same = same_answer(inputs["answer"], inputs["reference_answer"], choices) if same is None else same
@@ -139,57 +339,57 @@ def _work(
     if request.name == QUALITY_PROMPT:
         return quality_reply(profile, inputs, view.scene if view else None, view.question if view else None, draws)
     if request.name == "leak_check":
-        told = telling_passage(inputs["secrets"], inputs["text"], inputs["question"], choices)
-        line = f'Leak: "{told}" | by: said\nVerdict: [[leak]]' if told else "Verdict: [[clean]]"
+        passage = telling_passage(inputs["secrets"], inputs["text"], inputs["question"], choices)
+        line = f'Leak: "{passage}" | by: said\nVerdict: [[leak]]' if passage else "Verdict: [[clean]]"
         return f"The text was searched for what is to be found out.\n\n{line}"
     return f"I am a simulated judge and have not learnt what the prompt {request.name!r} asks for."
 
 
-def _solution(
-    profile: JudgeProfile, inputs: dict[str, str], choices: list[str], view: View | None, draws: Draws
+def _solution_reply(
+    profile: JudgeProfile, inputs: dict[str, str], choices: list[str], view: SceneView | None, draws: Draws
 ) -> str:
     if view:
-        shown = [f"The picture, {view.scene.title.rstrip('.')!r}, shows: {_evidence(view, profile.sight)}."]
-        seen = [sees(profile.sight, step.box, view.parts) for step in view.question.steps]
+        evidence = [f"The picture, {view.scene.title.rstrip('.')!r}, shows: {_evidence(view, profile.sight)}."]
+        visible = [makes_out(profile.sight, step.box, view.parts) for step in view.question.steps]
         steps = [
-            step.statement if seen[number] else draws.pick(step.wrong, "unseen", number)
+            step.statement if visible[number] else draws.pick(step.wrong, "unseen", number)
             for number, step in enumerate(view.question.steps)
         ]
-        known = seen[-1] or "reference_answer" in inputs
-        final = view.question.answer if known else draws.pick(view.question.wrong_answers, "unseen-answer")
+        is_certain = visible[-1] or "reference_answer" in inputs
+        final = view.question.answer if is_certain else draws.pick(view.question.wrong_answers, "unseen-answer")
     else:
-        shown = []
-        steps, final = foreign.solution(inputs["question"], choices, inputs.get("reference_answer"), draws)
+        evidence = []
+        steps, final = solve_unknown_question(inputs["question"], choices, inputs.get("reference_answer"), draws)
     if draws.chance(profile.contradiction, "contradiction"):
-        final = _other(final, view, choices, draws)
+        final = _wrong_answer(final, view, choices, draws)
     numbered = [f"{number}. {step}" for number, step in enumerate(steps, 1)]
-    reasoning = "\n".join([*shown, *numbered])
+    reasoning = "\n".join([*evidence, *numbered])
     return f"<reasoning>\n{reasoning}\n</reasoning>\n<answer>\n{final}\n</answer>"
 
 
-def _other(final: str, view: View | None, choices: Sequence[str], draws: Draws) -> str:
+def _wrong_answer(final: str, view: SceneView | None, choices: Sequence[str], draws: Draws) -> str:
     wrong = [choice for choice in choices if choice != final] or (list(view.question.wrong_answers) if view else [])
     return draws.pick(wrong, "other") if wrong else "It cannot be told from the picture."
 
 
-def _hidden(profile: JudgeProfile, request: Recognised, view: View) -> list[Step]:
+def _hidden_steps(profile: JudgeProfile, request: Recognised, view: SceneView) -> list[SceneStep]:
     """The steps that the request needs and whose regions are not made out in any image."""
-    steps: Sequence[Step] = ()
+    steps: Sequence[SceneStep] = ()
     if request.name == "solver":
         steps = view.question.steps
     elif request.name in ("checkpoints", "checkpoints_published"):
-        asked = {one["question"] for one in read_criteria(request.inputs["criteria"]) or []}
-        steps = [step for step in view.question.steps if step.question in asked]
-    return [step for step in steps if not sees(profile.sight, step.box, view.parts)]
+        questions = {criterion["question"] for criterion in read_criteria(request.inputs["criteria"]) or []}
+        steps = [step for step in view.question.steps if step.question in questions]
+    return [step for step in steps if not makes_out(profile.sight, step.box, view.parts)]
 
 
-def _evidence(view: View, sight: float) -> str:
+def _evidence(view: SceneView, sight: float) -> str:
     """The facts that are made out where the steps look, at most eight; the first few of the scene where none is."""
     boxes = [step.box for step in view.question.steps if step.box]
     facts = [fact for fact in view.scene.facts if any(_centre_in(fact.box, box) for box in boxes)] or view.scene.facts[
         :4
     ]
-    facts = [fact for fact in facts if sees(sight, fact.box, view.parts)]
+    facts = [fact for fact in facts if makes_out(sight, fact.box, view.parts)]
     if not facts:
         return "things that are too small to make out"
     return "; ".join(f"{fact.subject}, {fact.attribute}: {fact.value}" for fact in facts[:8])
@@ -200,23 +400,27 @@ def _centre_in(inner: Box, outer: Box) -> bool:
     return outer.x0 <= x <= outer.x1 and outer.y0 <= y <= outer.y1
 
 
-def _criteria(profile: JudgeProfile, request: Recognised, view: View | None, draws: Draws) -> list[dict[str, Any]]:
+def _criteria_reply(
+    profile: JudgeProfile, request: Recognised, view: SceneView | None, draws: Draws
+) -> list[dict[str, Any]]:
     inputs = request.inputs
     if view is None:
         chain = inputs.get("chain") or inputs.get("reference_answer") or inputs["question"]
-        criteria = foreign.criteria(chain)
-        return criteria if "count" not in inputs else [{**one, "final": False} for one in criteria]
+        criteria = criteria_of_chain(chain)
+        return criteria if "count" not in inputs else [{**criterion, "final": False} for criterion in criteria]
     mending = request.problem is not None
     if "chain" not in inputs:
-        inputs = {**inputs, "chain": in_mind(profile, view.question, draws)}
-    return drawn(profile, view.scene, view.question, inputs, draws, image=view.image, part=view.part, mending=mending)
+        inputs = {**inputs, "chain": chain_in_mind(profile, view.question, draws)}
+    return draw_criteria(
+        profile, view.scene, view.question, inputs, draws, image=view.image, part=view.part, mending=mending
+    )
 
 
-def _scores(
+def _scores_reply(
     profile: JudgeProfile,
     inputs: dict[str, str],
     order: str,
-    view: View | None,
+    view: SceneView | None,
     draws: Draws,
     *,
     tells_silence: bool,
@@ -226,22 +430,22 @@ def _scores(
         return "The criteria are not a list that I can read."
     ordered = _ORDER_SCORE.search(order)
     boxes = {step.question: step.box for step in view.question.steps} if view else {}
-    silent = silent_on(criteria, inputs["response"]) if tells_silence else set[int]()
+    silent = unaddressed_criteria(criteria, inputs["response"]) if tells_silence else set[int]()
     lines: list[str] = []
-    for one in criteria:
-        number = one["n"]
-        true = true_score(one["question"], one["ground_truth"], inputs["response"])
-        if view and not sees(profile.sight, boxes.get(one["question"]), view.parts):
+    for criterion in criteria:
+        number = criterion["n"]
+        true = true_score(criterion["question"], criterion["ground_truth"], inputs["response"])
+        if view and not makes_out(profile.sight, boxes.get(criterion["question"]), view.parts):
             true = RIGHT
         score = planted_score(profile, true, number, draws)
         if ordered:
             score = int(ordered[2] or 5)
-        said = "not stated" if score == MISSING and number in silent else score
-        lines.append(f"{number} | score: [{said}]")
+        stated_score = "not stated" if score == MISSING and number in silent else score
+        lines.append(f"{number} | score: [{stated_score}]")
     return "\n".join(lines)
 
 
-def _spoilt(text: str, draws: Draws) -> str:
+def _spoil_reply(text: str, draws: Draws) -> str:
     """A reply of no use: chatter in its place, a part of it, or all of its digits and brackets gone."""
     kind = draws.pick(("chatter", "cut", "bare"), "noise-kind")
     if kind == "chatter":

@@ -1,21 +1,151 @@
-"""How a simulated judge notes failures, sorts notes, merges modes and codes atoms, with the faults planted in it."""
+"""The planted ways of failing, and how a simulated judge notes failures, sorts notes, merges modes and codes atoms."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from functools import cache
+from typing import Any, Literal, NamedTuple
 
 from dokimasia.simulation.draws import Draws
-from dokimasia.simulation.judging.mode_lexicon import MODES, key_of_name, key_of_note, planted_mode
-from dokimasia.simulation.judging.scoring import HEDGED, RIGHT, stated, true_score
+from dokimasia.simulation.judging.scoring import HEDGED, RIGHT, statement_score, true_score
 from dokimasia.simulation.profiles import JudgeProfile
-from dokimasia.simulation.reading import read_json
-from dokimasia.simulation.scene import Question, Step
+from dokimasia.simulation.requests import read_json
+from dokimasia.simulation.scene import SceneQuestion, SceneStep
 
-PROMPTS = ("modes_note", "modes_sort", "modes_merge", "modes_assign")
+ModeKind = Literal["commission", "omission"]
+
+
+class PlantedMode(NamedTuple):
+    """A planted mode: its kind, the names that it goes by, a definition, and what a note on it says, in several wordings."""
+
+    kind: ModeKind
+    names: tuple[str, ...]
+    definition: str
+    notes: tuple[str, ...]
+
+
+MODES: dict[str, PlantedMode] = {
+    "counting": PlantedMode(
+        "commission",
+        ("states another number of things", "counts more or fewer things than are shown"),
+        "The answer gives a number of things of a sort, and the image shows more or fewer of them; a number that is read or "
+        "computed is not meant.",
+        ("gives another number than there are things", "the things were counted to another total"),
+    ),
+    "appearance": PlantedMode(
+        "commission",
+        ("names another look of a thing", "takes a thing for another sort or colour"),
+        "The answer calls a thing, its colour, shape or state something that the image does not show there; where it stands or "
+        "how often is not meant.",
+        ("calls the thing something else than it looks like", "takes its sort, colour or state for another"),
+    ),
+    "reading": PlantedMode(
+        "commission",
+        ("reads other signs than stand there", "copies a printed word or number differently"),
+        "The answer quotes a word or number that is printed in the image, and other letters or digits stand there; a value off "
+        "a scale is not meant.",
+        ("the printed signs are copied differently", "reads other letters or digits than are printed"),
+    ),
+    "scale": PlantedMode(
+        "commission",
+        ("reads a scale at another mark",),
+        "The answer takes a value off a scale, axis or level, and the mark stands at another value; printed numbers are not "
+        "meant.",
+        ("takes the value at another mark of the scale",),
+    ),
+    "linking": PlantedMode(
+        "commission",
+        ("links a thing to another place", "ties a value or name to its neighbour"),
+        "The answer says where a thing stands, or what a label, row or mark belongs to, and names another place or owner than "
+        "the image shows.",
+        ("puts it in another place than it has", "ties it to what stands beside it"),
+    ),
+    "deriving": PlantedMode(
+        "commission",
+        ("draws another result from values", "computes or compares to another outcome"),
+        "The answer computes, compares or concludes from what the image shows, and comes to another result than follows; what "
+        "was read off is not meant.",
+        ("comes to another result than follows", "the step of reasoning ends elsewhere"),
+    ),
+    "meaning": PlantedMode(
+        "commission",
+        ("applies another rule or meaning",),
+        "The answer states a rule, law, custom or meaning that holds elsewhere and not for what the image shows.",
+        ("takes another rule or meaning than holds here",),
+    ),
+    "inventing": PlantedMode(
+        "commission",
+        ("states something the picture lacks",),
+        "The answer says that something is in the image which is not there at all; a thing that is there and taken for another "
+        "is not meant.",
+        ("says that something is there which is not",),
+    ),
+    "hedging": PlantedMode(
+        "commission",
+        ("holds a statement open by a hedge",),
+        "The answer says what holds, and puts before it that it is not sure; a statement that does not hold is not meant.",
+        ("says it only with a hedge before it",),
+    ),
+    "unseen": PlantedMode(
+        "omission",
+        ("passes over what the picture shows", "leaves a visible thing unmentioned"),
+        "The answer says nothing of a thing, place or text that the image shows and the point asks for; a wrong statement on "
+        "it is not meant.",
+        ("nothing is said of what is to be seen there", "the visible thing is not mentioned"),
+    ),
+    "unreasoned": PlantedMode(
+        "omission",
+        ("leaves out a step of reasoning",),
+        "The answer goes on without the rule, comparison or calculation that the point asks for; a step that is taken and ends "
+        "elsewhere is not meant.",
+        ("the step between is not taken", "no word on how one follows from the other"),
+    ),
+}
+"""By key: every planted mode."""
+
+_OF_PARENT = {
+    "Enumeration": "counting",
+    "Object Perception": "appearance",
+    "Attribute Perception": "appearance",
+    "Character Perception": "reading",
+    "Measurement Perception": "scale",
+}
+_OF_CATEGORY = {
+    "Understanding": "linking",
+    "Reasoning": "deriving",
+    "Knowledge": "meaning",
+    "Trustworthiness": "inventing",
+}
+_SEEN = frozenset({"Perception", "Understanding", "Trustworthiness"})
+
+
+def planted_mode(capability: str, outcome: Literal["wrong", "hedged", "omitted"]) -> str:
+    """Return the key of the mode by which a step of a capability fails when it comes out so."""
+    category, parent, _ = capability.strip("<>").split("><")
+    if outcome == "hedged":
+        return "hedging"
+    if outcome == "omitted":
+        return "unseen" if category in _SEEN else "unreasoned"
+    return _OF_PARENT.get(parent) or _OF_CATEGORY.get(category, "deriving")
+
+
+@cache
+def mode_by_name(name: str) -> str | None:
+    """Return the key of the planted mode that goes by a name; None for a stranger's."""
+    wanted = " ".join(name.split()).casefold()
+    return next((key for key, mode in MODES.items() if wanted in mode.names), None)
+
+
+@cache
+def mode_by_note(note: str) -> str | None:
+    """Return the key of the planted mode that a note tells of; None where it tells of none."""
+    return next((key for key, mode in MODES.items() if any(words in note for words in mode.notes)), None)
+
+
+MODE_PROMPTS = ("modes_note", "modes_sort", "modes_merge", "modes_assign")
 
 INVENTED = "a phrase that the answer does not hold"
 
 
-class Failing(NamedTuple):
+class AnswerFailure(NamedTuple):
     """How an answer fails at a point: the planted mode's key, and the answer's words for it (empty: it says nothing)."""
 
     key: str
@@ -23,67 +153,67 @@ class Failing(NamedTuple):
 
 
 def modes_reply(
-    profile: JudgeProfile, prompt: str, inputs: Mapping[str, str], question: Question | None, draws: Draws
+    profile: JudgeProfile, prompt: str, inputs: Mapping[str, str], question: SceneQuestion | None, draws: Draws
 ) -> str:
     """Return the judge's reply to one of the prompts of an error analysis."""
     if prompt == "modes_sort":
-        return _sorted(profile, _rows(inputs["modes"]), _rows(inputs["notes"]), draws)
+        return _sorted_notes(profile, _object_rows(inputs["modes"]), _object_rows(inputs["notes"]), draws)
     if prompt == "modes_merge":
-        return _merged(_rows(inputs["modes"]))
+        return _merged_modes(_object_rows(inputs["modes"]))
     answer = inputs["answer"]
-    seen = {int(row["n"]): failing(row, answer, question) for row in _rows(inputs["points"])}
+    failures = {int(row["n"]): find_failure(row, answer, question) for row in _object_rows(inputs["points"])}
     if prompt == "modes_note":
-        return "\n".join(_noted(profile, number, one, draws) for number, one in seen.items())
-    modes = _rows(inputs["modes"])
-    return "\n".join(_coded(profile, number, one, modes, answer, draws) for number, one in seen.items())
+        return "\n".join(_note_line(profile, number, failure, draws) for number, failure in failures.items())
+    modes = _object_rows(inputs["modes"])
+    return "\n".join(_code_line(profile, number, failure, modes, answer, draws) for number, failure in failures.items())
 
 
-def failing(point: Mapping[str, Any], answer: str, question: Question | None) -> Failing | None:
+def find_failure(point: Mapping[str, Any], answer: str, question: SceneQuestion | None) -> AnswerFailure | None:
     """Return how an answer fails at a point, None where it does not.
 
     A point of the planted world is known by its question; of any other world only whether it is met can be said.
     """
-    steps: Sequence[Step] = question.steps if question else ()
-    step = next((one for one in steps if one.question == point["point"]), None)
+    steps: Sequence[SceneStep] = question.steps if question else ()
+    step = next((step for step in steps if step.question == point["point"]), None)
     if step is None:
         if true_score(str(point["point"]), str(point["truth"]), answer) >= RIGHT - 1:
             return None
-        return Failing("unseen", "")
-    score = stated(step.statement, answer)
+        return AnswerFailure("unseen", "")
+    score = statement_score(step.statement, answer)
     if score == RIGHT:
         return None
     if score == HEDGED:
-        return Failing(planted_mode(step.capability, "hedged"), step.statement)
-    said = next((one for one in step.wrong if stated(one, answer) > 1), None)
-    if said is None:
-        return Failing(planted_mode(step.capability, "omitted"), "")
-    return Failing(planted_mode(step.capability, "wrong"), said)
+        return AnswerFailure(planted_mode(step.capability, "hedged"), step.statement)
+    wrong_wording = next((wording for wording in step.wrong if statement_score(wording, answer) > 1), None)
+    if wrong_wording is None:
+        return AnswerFailure(planted_mode(step.capability, "omitted"), "")
+    return AnswerFailure(planted_mode(step.capability, "wrong"), wrong_wording)
 
 
-def _noted(profile: JudgeProfile, number: int, one: Failing | None, draws: Draws) -> str:
-    if one is None:
+def _note_line(profile: JudgeProfile, number: int, failure: AnswerFailure | None, draws: Draws) -> str:
+    if failure is None:
         return f"{number} | nothing"
-    mode = MODES[one.key]
+    mode = MODES[failure.key]
     note = draws.pick(mode.notes, "note", number)
     if mode.kind == "omission":
         return f"{number} | omission | {note}"
-    return f'{number} | commission | "{_quoted(profile, number, one.quote, draws)}" | {note}'
+    return f'{number} | commission | "{_quote(profile, number, failure.quote, draws)}" | {note}'
 
 
-def _sorted(
+def _sorted_notes(
     profile: JudgeProfile, modes: Sequence[Mapping[str, Any]], notes: Sequence[Mapping[str, Any]], draws: Draws
 ) -> str:
     """Put notes under modes that go by one of their names, and make a mode of two notes or more that tell of the same."""
-    known: dict[str, int] = {}
+    numbers_by_key: dict[str, int] = {}
     for row in modes:
-        key = key_of_name(str(row["name"]))
+        key = mode_by_name(str(row["name"]))
         if key is not None and not draws.chance(profile.misses_synonym, "mode", int(row["n"])):
-            known.setdefault(key, int(row["n"]))
-    taken = {str(row["name"]).casefold() for row in modes}
+            numbers_by_key.setdefault(key, int(row["n"]))
+    names_in_use = {str(row["name"]).casefold() for row in modes}
     groups: dict[str, list[int]] = {}
     loose: list[int] = []
     for row in notes:
-        key = key_of_note(str(row["note"]))
+        key = mode_by_note(str(row["note"]))
         if key is None:
             loose.append(int(row["n"]))
         else:
@@ -91,9 +221,9 @@ def _sorted(
     lines: list[str] = []
     for key, numbers in groups.items():
         mode, listed = MODES[key], ", ".join(map(str, numbers))
-        free = [name for name in mode.names if name not in taken]
-        if key in known:
-            lines.append(f"mode {known[key]} | {listed}")
+        free = [name for name in mode.names if name not in names_in_use]
+        if key in numbers_by_key:
+            lines.append(f"mode {numbers_by_key[key]} | {listed}")
         elif len(numbers) > 1 and free:
             lines.append(f"new {mode.kind} | {draws.pick(free, 'name', key)} | {mode.definition} | {listed}")
         else:
@@ -101,11 +231,11 @@ def _sorted(
     return "\n".join([*lines, *([f"loose | {', '.join(map(str, loose))}"] if loose else [])])
 
 
-def _merged(modes: Sequence[Mapping[str, Any]]) -> str:
+def _merged_modes(modes: Sequence[Mapping[str, Any]]) -> str:
     """Make one of the modes that are the same planted mode under several names."""
     groups: dict[str, list[int]] = {}
     for row in modes:
-        groups.setdefault(key_of_name(str(row["name"])) or str(row["name"]), []).append(int(row["n"]))
+        groups.setdefault(mode_by_name(str(row["name"])) or str(row["name"]), []).append(int(row["n"]))
     lines = [
         f"merge | {', '.join(map(str, numbers))} | {MODES[key].names[0]} | {MODES[key].definition}"
         for key, numbers in groups.items()
@@ -114,18 +244,18 @@ def _merged(modes: Sequence[Mapping[str, Any]]) -> str:
     return "\n".join(lines) or "none"
 
 
-def _coded(
+def _code_line(
     profile: JudgeProfile,
     number: int,
-    one: Failing | None,
+    failure: AnswerFailure | None,
     modes: Sequence[Mapping[str, Any]],
     answer: str,
     draws: Draws,
 ) -> str:
     """Name the mode that is seen; at the planted rate any of the list, or none, each as likely."""
-    named = {key_of_name(str(row["name"])): row for row in modes}
-    row = named.get(one.key) if one is not None else None
-    quote = one.quote if one is not None else ""
+    named = {mode_by_name(str(row["name"])): row for row in modes}
+    row = named.get(failure.key) if failure is not None else None
+    quote = failure.quote if failure is not None else ""
     if draws.chance(profile.miscodes, "miscodes", number):
         row = draws.pick([*modes, None], "miscoded-to", number)
         quote = next((line.strip() for line in answer.splitlines() if line.strip()), "")
@@ -133,13 +263,13 @@ def _coded(
         return f"{number} | none"
     if row["kind"] == "omission":
         return f"{number} | {row['n']}"
-    return f'{number} | {row["n"]} | "{_quoted(profile, number, quote, draws)}"'
+    return f'{number} | {row["n"]} | "{_quote(profile, number, quote, draws)}"'
 
 
-def _quoted(profile: JudgeProfile, number: int, quote: str, draws: Draws) -> str:
+def _quote(profile: JudgeProfile, number: int, quote: str, draws: Draws) -> str:
     return INVENTED if draws.chance(profile.misquotes, "misquotes", number) else quote
 
 
-def _rows(text: str) -> list[Mapping[str, Any]]:
-    found = read_json(text)
-    return [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
+def _object_rows(text: str) -> list[Mapping[str, Any]]:
+    rows = read_json(text)
+    return [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []

@@ -9,13 +9,13 @@ import orjson
 
 from dokimasia.domain.call import ChatReply
 from dokimasia.domain.identity import unit_interval
-from dokimasia.simulation import foreign
 from dokimasia.simulation.candidates import REFUSAL
-from dokimasia.simulation.depicted import Depicted, Stated, same_value, sort_of, statements
 from dokimasia.simulation.draws import Draws
-from dokimasia.simulation.panel import CHATTER, slip_of
+from dokimasia.simulation.panel import CHATTER, draw_slip
+from dokimasia.simulation.picture_content import PictureContent, Statement, read_statements, same_value, sort_of
 from dokimasia.simulation.profiles import JudgeProfile, Profile, Slip, as_judge
-from dokimasia.simulation.reading import read_json
+from dokimasia.simulation.requests import read_json
+from dokimasia.simulation.unknown_inputs import overlap_score
 
 FORBIDDEN_SHARE = 0.3
 """The share of errors that all err in alike for which the mistake is forbidden, and not the truth demanded."""
@@ -29,17 +29,17 @@ _FIRST_NUMBER = re.compile(r"\d{1,3}")
 _TEXT_FIELDS = ("statement", "text", "response", "rubric")
 
 
-def answers(prompt: str) -> bool:
+def answers_rubric_prompt(prompt: str) -> bool:
     """Return whether a prompt is answered here."""
     return prompt.startswith(("must_right_", "rubric_")) or prompt == "easy_wrong"
 
 
-def reply(
-    profile: Profile, prompt: str, inputs: Mapping[str, str], picture: Depicted | None, draws: Draws
+def rubric_reply(
+    profile: Profile, prompt: str, inputs: Mapping[str, str], picture: PictureContent | None, draws: Draws
 ) -> ChatReply:
     """Return the judge's reply to a prompt on rubrics."""
     judge = as_judge(profile)
-    slip = slip_of(judge, draws)
+    slip = draw_slip(judge, draws)
     if slip == "refuses" or draws.chance(judge.refusal, "refusal"):
         return ChatReply(text=REFUSAL, refusal=REFUSAL, finish_reason="stop", native_finish_reason="stop")
     if slip == "unparsable" or draws.chance(judge.format_noise, "noise"):
@@ -49,37 +49,37 @@ def reply(
     elif prompt == "rubric_cross_check":
         text = _cross_check(judge, inputs, draws, slip)
     else:
-        rows = _written(judge, prompt, inputs, picture)
+        rows = _written_rubrics(judge, prompt, inputs, picture)
         text = orjson.dumps(rows[:-1] if slip == "one_short" else rows).decode()
     return ChatReply(text=text, finish_reason="stop", native_finish_reason="stop")
 
 
-def holds(statement: str, response: str) -> bool:
+def meets_rubric(statement: str, response: str) -> bool:
     """Return whether a response meets a rubric: it says what is demanded, or does not say what is forbidden.
 
     A rubric in words that no simulated judge uses is compared by the words of content that the response shares with it.
     """
     demanded = demand_of(statement)
     if demanded is None:
-        said = foreign.overlap_score(_PREFIX.sub("", statement), response) >= _ENOUGH_WORDS
+        is_said = overlap_score(_PREFIX.sub("", statement), response) >= _ENOUGH_WORDS
     else:
-        stated = {one.key: one.value for one in statements(response)}
-        said = same_value(stated.get(demanded.key, ""), demanded.value)
-    return said != forbids(statement)
+        values = {statement.key: statement.value for statement in read_statements(response)}
+        is_said = same_value(values.get(demanded.key, ""), demanded.value)
+    return is_said != is_forbidding(statement)
 
 
-def forbids(statement: str) -> bool:
+def is_forbidding(statement: str) -> bool:
     """Return whether a rubric says what a response must not say."""
     return _FORBIDS.search(statement) is not None
 
 
-def demand_of(statement: str) -> Stated | None:
+def demand_of(statement: str) -> Statement | None:
     """Return the one statement about the picture that a rubric is about, or None where it is put in other words."""
-    found = statements(_PREFIX.sub("", statement, count=1))
-    return found[0] if len(found) == 1 else None
+    demands = read_statements(_PREFIX.sub("", statement, count=1))
+    return demands[0] if len(demands) == 1 else None
 
 
-def listed(text: str) -> list[str]:
+def read_list(text: str) -> list[str]:
     """Return the entries of a numbered list, as JSON objects or as lines; a line without a number goes on above."""
     rows = read_json(text)
     if isinstance(rows, list):
@@ -103,10 +103,10 @@ def _text_of(row: Any) -> str:
 def _assessment(judge: JudgeProfile, inputs: Mapping[str, str], draws: Draws, slip: Slip | None) -> str:
     groups: list[list[str]] = []
     for name in ("group_a", "group_b"):
-        rubrics = listed(inputs[name])
+        rubrics = read_list(inputs[name])
         groups.append(
             [
-                "true" if _passed(judge, rubric, inputs["response"], draws, f"{name}-{number}") else "false"
+                "true" if _passes(judge, rubric, inputs["response"], draws, f"{name}-{number}") else "false"
                 for number, rubric in enumerate(rubrics)
             ]
         )
@@ -125,8 +125,8 @@ def _assessment(judge: JudgeProfile, inputs: Mapping[str, str], draws: Draws, sl
     return "\n".join([*lines, "</Assessment>"])
 
 
-def _passed(judge: JudgeProfile, rubric: str, response: str, draws: Draws, name: str) -> bool:
-    if holds(rubric, response):
+def _passes(judge: JudgeProfile, rubric: str, response: str, draws: Draws, name: str) -> bool:
+    if meets_rubric(rubric, response):
         return not draws.chance(judge.false_alarm, "false-alarm", name)
     return not draws.chance(sensitivity_of(judge, rubric), "detects", name)
 
@@ -140,13 +140,13 @@ def sensitivity_of(judge: JudgeProfile, rubric: str) -> float:
 
 def _cross_check(judge: JudgeProfile, inputs: Mapping[str, str], draws: Draws, slip: Slip | None) -> str:
     lines: list[str] = []
-    for number, rubric in enumerate(listed(inputs["rubrics"]), 1):
-        true = holds(rubric, inputs["caption"])
+    for number, rubric in enumerate(read_list(inputs["rubrics"]), 1):
+        true = meets_rubric(rubric, inputs["caption"])
         if true:
             true = not draws.chance(judge.false_alarm, "false-alarm", number)
         else:
             true = not draws.chance(judge.detects_missing, "detects", number)
-        atomic = len(statements(_PREFIX.sub("", rubric, count=1))) < 2
+        atomic = len(read_statements(_PREFIX.sub("", rubric, count=1))) < 2
         lines.append(f"{number} | passes: {_word(true)} | atomic: {_word(atomic)} | decidable: yes")
     if slip == "one_short":
         lines = lines[:-1]
@@ -161,104 +161,115 @@ def _word(yes: bool) -> str:
     return "yes" if yes else "no"
 
 
-def _written(
-    judge: JudgeProfile, prompt: str, inputs: Mapping[str, str], picture: Depicted | None
+def _written_rubrics(
+    judge: JudgeProfile, prompt: str, inputs: Mapping[str, str], picture: PictureContent | None
 ) -> list[dict[str, Any]]:
     if prompt == "easy_wrong":
-        return _easy_wrong(inputs["caption"], listed(inputs["responses"]))
+        return _easy_wrong(inputs["caption"], read_list(inputs["responses"]))
     if prompt == "rubric_repair":
-        return _repaired(inputs)
+        return _repaired_rubrics(inputs)
     return [
-        _vague(row) if unit_interval("vague", row["statement"]) < judge.vague else row
+        _vague_rubric(row) if unit_interval("vague", row["statement"]) < judge.vague else row
         for row in _must_right(inputs["caption"], picture)
     ]
 
 
-def _rubric(stated: Stated, evidence: str, *, forbidden: bool = False) -> dict[str, Any]:
-    sentence = stated.sentence
+def _rubric_row(statement: Statement, evidence: str, *, forbidden: bool = False) -> dict[str, Any]:
+    sentence = statement.sentence
     return {
         "statement": f"The response must {'not ' if forbidden else ''}say that {sentence[0].lower()}{sentence[1:]}",
         "polarity": "negative" if forbidden else "positive",
-        "kind": sort_of(stated.key[0], stated.value),
+        "kind": sort_of(statement.key[0], statement.value),
         "evidence": evidence,
     }
 
 
-def _vague(row: Mapping[str, Any]) -> dict[str, Any]:
+def _vague_rubric(row: Mapping[str, Any]) -> dict[str, Any]:
     """The rubric as one who does not think of errors puts it: the thing is to be mentioned."""
     demanded = demand_of(row["statement"])
     return dict(row) if demanded is None else {**row, "statement": f"The response must mention the {demanded.key[1]}."}
 
 
-def _must_right(caption: str, picture: Depicted | None) -> list[dict[str, Any]]:
+def _must_right(caption: str, picture: PictureContent | None) -> list[dict[str, Any]]:
     """Three to five things that the caption says and the picture bears out, hard facts last."""
-    known = picture.by_key if picture else {}
+    facts = picture.by_key if picture else {}
     name = picture.id if picture else ""
     usable = [
-        stated
-        for stated in statements(caption)
+        statement
+        for statement in read_statements(caption)
         if picture is None
         or (
-            stated.key in known and not known[stated.key].readings and same_value(stated.value, known[stated.key].value)
+            statement.key in facts
+            and not facts[statement.key].readings
+            and same_value(statement.value, facts[statement.key].value)
         )
     ]
-    usable.sort(key=lambda one: (one.key in known and known[one.key].hard, unit_interval("must-right", name, *one.key)))
+    usable.sort(
+        key=lambda statement: (
+            statement.key in facts and facts[statement.key].hard,
+            unit_interval("must-right", name, *statement.key),
+        )
+    )
     count = 3 + int(3 * unit_interval("must-rights", name))
-    return [_rubric(stated, _sentence_in(caption, stated)) for stated in usable[:count]]
+    return [_rubric_row(statement, _sentence_in(caption, statement)) for statement in usable[:count]]
 
 
 def _easy_wrong(caption: str, responses: Sequence[str]) -> list[dict[str, Any]]:
     """The statements of the caption that most responses get wrong, each as a demand or as what is forbidden."""
-    right = {stated.key: stated for stated in statements(caption)}
+    right = {statement.key: statement for statement in read_statements(caption)}
     erring: defaultdict[tuple[str, str], dict[int, str]] = defaultdict(dict)
     for number, response in enumerate(responses, 1):
-        for stated in statements(response):
-            if stated.key in right and not same_value(stated.value, right[stated.key].value):
-                erring[stated.key][number] = stated.value
+        for statement in read_statements(response):
+            if statement.key in right and not same_value(statement.value, right[statement.key].value):
+                erring[statement.key][number] = statement.value
     frequent = {key: wrong for key, wrong in erring.items() if len(wrong) > 1} or dict(erring)
     chosen = sorted(frequent, key=lambda key: (-len(frequent[key]), key))[:MOST_EASY_WRONG]
     rubrics: list[dict[str, Any]] = []
     for key in chosen:
         wrong = frequent[key]
-        alike = Counter(value.casefold() for value in wrong.values())
-        forbidden = len(alike) == 1 and unit_interval("forbidden", *key, caption[:200]) < FORBIDDEN_SHARE
-        stated = Stated(key, next(iter(wrong.values()))) if forbidden else right[key]
-        row = _rubric(stated, _sentence_in(caption, right[key]), forbidden=forbidden)
+        values = Counter(value.casefold() for value in wrong.values())
+        forbidden = len(values) == 1 and unit_interval("forbidden", *key, caption[:200]) < FORBIDDEN_SHARE
+        statement = Statement(key, next(iter(wrong.values()))) if forbidden else right[key]
+        row = _rubric_row(statement, _sentence_in(caption, right[key]), forbidden=forbidden)
         rubrics.append({**row, "responses": sorted(wrong)})
     return rubrics
 
 
-def _repaired(inputs: Mapping[str, str]) -> list[dict[str, Any]]:
+def _repaired_rubrics(inputs: Mapping[str, str]) -> list[dict[str, Any]]:
     """Of what breaks a rule: the first demand of several, and nothing of the rest; what tests nothing is replaced."""
-    rubrics = listed(inputs["rubrics"])
-    fresh = _Fresh(inputs, rubrics)
+    rubrics = read_list(inputs["rubrics"])
+    fresh = _FreshRubrics(inputs, rubrics)
     rows: dict[int, dict[str, Any]] = {}
     for line in inputs["problems"].splitlines():
-        found = _FIRST_NUMBER.search(line)
-        number = int(found[0]) if found else 0
+        match = _FIRST_NUMBER.search(line)
+        number = int(match[0]) if match else 0
         if not 1 <= number <= len(rubrics):
             continue
         if "tests nothing" in line:
             rows[number] = {"n": number, **fresh.rubric(number)}
             continue
-        several = statements(_PREFIX.sub("", rubrics[number - 1], count=1))
-        said = [one for one in several if same_value(one.value, _value_in(inputs["caption"], one))]
-        if len(several) > 1 and said:
-            row = _rubric(said[0], _sentence_in(inputs["caption"], said[0]), forbidden=forbids(rubrics[number - 1]))
+        demands = read_statements(_PREFIX.sub("", rubrics[number - 1], count=1))
+        true_demands = [demand for demand in demands if same_value(demand.value, _value_in(inputs["caption"], demand))]
+        if len(demands) > 1 and true_demands:
+            row = _rubric_row(
+                true_demands[0],
+                _sentence_in(inputs["caption"], true_demands[0]),
+                forbidden=is_forbidding(rubrics[number - 1]),
+            )
             rows[number] = {"n": number, **row}
         else:
             rows[number] = {"n": number, "drop": True}
     return list(rows.values())
 
 
-class _Fresh:
+class _FreshRubrics:
     """Rubrics on what no rubric of a list is about: of the caption for the gate, else of the pool's errors."""
 
     def __init__(self, inputs: Mapping[str, str], rubrics: Sequence[str]) -> None:
         rows = read_json(inputs["rubrics"])
         self._streams = [row.get("stream") if isinstance(row, dict) else None for row in rows or ()]
         self._caption = inputs["caption"]
-        self._mined = _easy_wrong(self._caption, listed(inputs.get("responses", "[]")))
+        self._mined = _easy_wrong(self._caption, read_list(inputs.get("responses", "[]")))
         self._taken = {demanded.key for rubric in rubrics if (demanded := demand_of(rubric))}
 
     def rubric(self, number: int) -> dict[str, Any]:
@@ -266,8 +277,10 @@ class _Fresh:
         if self._streams[number - 1] == "easy-wrong":
             rows = self._mined
         else:
-            told = sorted(statements(self._caption), key=lambda one: unit_interval("instead", *one.key))
-            rows = [_rubric(stated, _sentence_in(self._caption, stated)) for stated in told]
+            by_chance = sorted(
+                read_statements(self._caption), key=lambda statement: unit_interval("instead", *statement.key)
+            )
+            rows = [_rubric_row(statement, _sentence_in(self._caption, statement)) for statement in by_chance]
         for row in rows:
             demanded = demand_of(row["statement"])
             if demanded is not None and demanded.key not in self._taken:
@@ -276,13 +289,13 @@ class _Fresh:
         return {"drop": True}
 
 
-def _value_in(caption: str, stated: Stated) -> str:
-    return next((one.value for one in statements(caption) if one.key == stated.key), "")
+def _value_in(caption: str, statement: Statement) -> str:
+    return next((candidate.value for candidate in read_statements(caption) if candidate.key == statement.key), "")
 
 
-def _sentence_in(caption: str, stated: Stated) -> str:
+def _sentence_in(caption: str, statement: Statement) -> str:
     """The caption's own words for a statement."""
-    attribute, subject = (re.escape(part) for part in stated.key)
-    value = re.escape(stated.value)
-    found = re.search(rf'\bThe {attribute} of the {subject} is "{value}"', caption, re.IGNORECASE)
-    return f"{found[0]}." if found and caption[found.end() :].startswith(".") else found[0] if found else ""
+    attribute, subject = (re.escape(part) for part in statement.key)
+    value = re.escape(statement.value)
+    match = re.search(rf'\bThe {attribute} of the {subject} is "{value}"', caption, re.IGNORECASE)
+    return f"{match[0]}." if match and caption[match.end() :].startswith(".") else match[0] if match else ""

@@ -4,10 +4,10 @@ import re
 from difflib import SequenceMatcher
 from typing import Any
 
-from dokimasia.simulation import foreign
 from dokimasia.simulation.draws import Draws
 from dokimasia.simulation.profiles import JudgeProfile
-from dokimasia.simulation.reading import read_json
+from dokimasia.simulation.requests import read_json
+from dokimasia.simulation.unknown_inputs import is_unknown_question, overlap_score, shares_words
 
 RIGHT, HEDGED, MISSING = 5, 3, 1
 
@@ -27,11 +27,13 @@ def read_criteria(text: str) -> list[dict[str, Any]] | None:
         isinstance(criteria, list)
         and criteria
         and all(
-            isinstance(one, dict) and isinstance(one.get("ground_truth"), str) and isinstance(one.get("question"), str)
-            for one in criteria
+            isinstance(criterion, dict)
+            and isinstance(criterion.get("ground_truth"), str)
+            and isinstance(criterion.get("question"), str)
+            for criterion in criteria
         )
     )
-    return [{"n": number, **one} for number, one in enumerate(criteria, 1)] if usable else None
+    return [{"n": number, **criterion} for number, criterion in enumerate(criteria, 1)] if usable else None
 
 
 def true_score(question: str, ground_truth: str, response: str) -> int:
@@ -41,49 +43,49 @@ def true_score(question: str, ground_truth: str, response: str) -> int:
     with a hedge, else 1. A criterion that a simulated judge wrote for a sample outside of the planted world, or a
     ground truth that is no sentence, is compared by the words that the response shares with it, 1 to 5.
     """
-    if foreign.is_foreign_question(question) or not ground_truth.rstrip().endswith((".", "!", "?")):
-        return foreign.overlap_score(ground_truth, response)
-    return stated(ground_truth, response)
+    if is_unknown_question(question) or not ground_truth.rstrip().endswith((".", "!", "?")):
+        return overlap_score(ground_truth, response)
+    return statement_score(ground_truth, response)
 
 
-def silent_on(criteria: list[dict[str, Any]], response: str) -> set[int]:
+def unaddressed_criteria(criteria: list[dict[str, Any]], response: str) -> set[int]:
     """Return the numbers of the criteria that a response does not speak of, neither rightly nor wrongly.
 
     Sentences that say no ground truth are matched with the ground truths that are not said, the most alike in words and
     order first: they speak of what they are matched with.
     """
-    lines = [line for line in map(_plain, response.splitlines()) if line and not line.startswith("final answer:")]
-    truths = {one["n"]: _plain(one["ground_truth"]) for one in criteria}
-    foreign_ones = {one["n"] for one in criteria if foreign.is_foreign_question(one["question"])}
+    lines = [line for line in map(_plain_text, response.splitlines()) if line and not line.startswith("final answer:")]
+    truths = {criterion["n"]: _plain_text(criterion["ground_truth"]) for criterion in criteria}
+    unknown_numbers = {criterion["n"] for criterion in criteria if is_unknown_question(criterion["question"])}
     unsaid = {
         number: words_of(truth)
         for number, truth in truths.items()
-        if number not in foreign_ones and not any(truth in line for line in lines)
+        if number not in unknown_numbers and not any(truth in line for line in lines)
     }
     wrong = [words_of(line) for line in lines if not any(truth in line for truth in truths.values())]
     likeness = {
-        (at, number): SequenceMatcher(None, said, truth).ratio()
-        for at, said in enumerate(wrong)
+        (at, number): SequenceMatcher(None, words, truth).ratio()
+        for at, words in enumerate(wrong)
         for number, truth in unsaid.items()
     }
-    taken: set[int] = set()
+    matched_lines: set[int] = set()
     spoken: set[int] = set()
     for (at, number), like in sorted(likeness.items(), key=lambda pair: (-pair[1], abs(pair[0][0] - pair[0][1]))):
-        if like >= _LIKE and at not in taken and number not in spoken:
-            taken.add(at)
+        if like >= _LIKE and at not in matched_lines and number not in spoken:
+            matched_lines.add(at)
             spoken.add(number)
     return (set(unsaid) - spoken) | {
-        one["n"]
-        for one in criteria
-        if one["n"] in foreign_ones and not foreign.shares_words(one["ground_truth"], response)
+        criterion["n"]
+        for criterion in criteria
+        if criterion["n"] in unknown_numbers and not shares_words(criterion["ground_truth"], response)
     }
 
 
-def _plain(text: str) -> str:
+def _plain_text(text: str) -> str:
     return _SPACE.sub(" ", text).strip().casefold()
 
 
-def stated(sentence: str, response: str) -> int:
+def statement_score(sentence: str, response: str) -> int:
     """Return 5, 3 or 1: whether the response states the sentence plainly, with a hedge before it, or not at all.
 
     The line that begins with `Final answer:` is the answer and not a step, and is not searched.
@@ -123,8 +125,10 @@ def same_answer(answer: str, reference: str, choices: list[str]) -> bool:
     if not answer.strip() or not reference.strip():
         return False
     if reference.startswith(_ANY):
-        return any(same_answer(answer, one, choices) for one in reference.removeprefix(_ANY).split("; "))
-    mine, theirs = _chosen(answer, choices), _chosen(reference, choices)
+        return any(
+            same_answer(answer, alternative, choices) for alternative in reference.removeprefix(_ANY).split("; ")
+        )
+    mine, theirs = _chosen_option(answer, choices), _chosen_option(reference, choices)
     if mine is not None and theirs is not None:
         return mine == theirs
     first, second = words_of(answer), words_of(reference)
@@ -135,7 +139,7 @@ def same_answer(answer: str, reference: str, choices: list[str]) -> bool:
     return bool(second) and all(word in rest for word in second) and denied & set(first) == denied & set(second)
 
 
-def _chosen(text: str, choices: list[str]) -> int | None:
+def _chosen_option(text: str, choices: list[str]) -> int | None:
     words = words_of(text)
     for number, choice in enumerate(choices):
         letter = chr(ord("a") + number)

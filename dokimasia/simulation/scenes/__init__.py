@@ -1,10 +1,14 @@
-"""The layouts of the seven domains: how each sort of scene is composed and painted."""
+"""The planted scenes: the layouts of the seven domains, and a scene by its domain and seed."""
 
-from dokimasia.simulation.scene import Domain
+from hashlib import sha256
+from random import Random
+
+from dokimasia.simulation.scene import Domain, Scene
 from dokimasia.simulation.scenes import creative, data, document, interface, logic, natural, stem
-from dokimasia.simulation.scenes.layout import Layout
+from dokimasia.simulation.scenes.draft import SceneDraft, SceneLayout
+from dokimasia.simulation.scenes.drawing import HEIGHT, WIDTH
 
-LAYOUTS: dict[Domain, tuple[Layout, ...]] = {
+LAYOUTS: dict[Domain, tuple[SceneLayout, ...]] = {
     "natural": natural.LAYOUTS,
     "document": document.LAYOUTS,
     "interface": interface.LAYOUTS,
@@ -14,3 +18,26 @@ LAYOUTS: dict[Domain, tuple[Layout, ...]] = {
     "creative": creative.LAYOUTS,
 }
 """Every domain's layouts, in a fixed order."""
+
+
+def make_scene(domain: Domain, seed: int) -> Scene:
+    """Return the domain's scene of that seed: equal on every machine, and nothing is drawn yet.
+
+    It has one question of each of the six kinds, in their order.
+    """
+    hashed = sha256(f"scene/1\0{domain}\0{seed}".encode()).digest()
+    rng = Random(int.from_bytes(hashed[:8], "big"))
+    layout = rng.choice(LAYOUTS[domain])
+    draft = SceneDraft(rng, f"{domain}-{seed}")
+    title, questions = layout.compose(draft)
+    return Scene(
+        id=draft.id,
+        domain=domain,
+        layout=layout.name,
+        look=rng.randrange(1 << 31),
+        title=title,
+        width=WIDTH,
+        height=HEIGHT,
+        facts=tuple(draft.facts.values()),
+        questions=tuple(questions),
+    )

@@ -4,20 +4,25 @@ from random import Random
 from typing import NamedTuple
 
 from dokimasia.simulation import capabilities as can
-from dokimasia.simulation.scene import Question
-from dokimasia.simulation.scenes.draft import Clue, Draft
-from dokimasia.simulation.scenes.drawing import COLOURS, FAINT, INK, SHADE, Canvas, Pixels, inset, on_circle, tint
-from dokimasia.simulation.scenes.layout import Composed, Layout, Sight, spread
-from dokimasia.simulation.scenes.phrasing import (
-    Item,
-    Wording,
+from dokimasia.simulation.scene import SceneQuestion
+from dokimasia.simulation.scenes.draft import (
+    WHITE,
+    Clue,
+    Composition,
+    MeasuredItem,
+    MeasureWording,
+    SceneDraft,
+    SceneLayout,
+    SceneReader,
+    ask_kind,
     compare_pair,
     count_above,
     infer_sum,
-    reading,
+    reading_clue,
     relate_next,
+    spread,
 )
-from dokimasia.simulation.scenes.stock import WHITE, describe
+from dokimasia.simulation.scenes.drawing import COLOURS, FAINT, INK, SHADE, Canvas, Pixels, inset, on_circle, tint
 
 _MONTHS: tuple[str, ...] = ("January", "February", "March", "April", "May", "June", "July")
 
@@ -42,8 +47,8 @@ _THEMES = (
 )
 
 
-def _wording(single: str, name: str, unit: str) -> Wording:
-    return Wording(
+def _wording(single: str, name: str, unit: str) -> MeasureWording:
+    return MeasureWording(
         single=single,
         name=name,
         ask="Which value does {} have?",
@@ -54,16 +59,16 @@ def _wording(single: str, name: str, unit: str) -> Wording:
 
 
 def _series(
-    d: Draft, w: Wording, items: list[Item], chart: str, clues: tuple[Clue, Clue], third: str
-) -> list[Question]:
-    one, other = d.rng.sample(items, 2)
-    first, second = w.called(one.label), w.called(other.label)
+    d: SceneDraft, w: MeasureWording, items: list[MeasuredItem], chart: str, clues: tuple[Clue, Clue], third: str
+) -> list[SceneQuestion]:
+    first_item, second_item = d.rng.sample(items, 2)
+    first, second = w.called(first_item.label), w.called(second_item.label)
     return [
-        describe(d, "figure", chart, f"what is its title, and {third}?", *clues),
+        ask_kind(d, "figure", chart, f"what is its title, and {third}?", *clues),
         count_above(d, w, items),
         relate_next(d, w, items),
-        d.read_out(f"What is the title, and which values do {first} and {second} have?", clues[0], reading(d, w, one),
-                   reading(d, w, other)),
+        d.read_out(f"What is the title, and which values do {first} and {second} have?", clues[0], reading_clue(d, w, first_item),
+                   reading_clue(d, w, second_item)),
         compare_pair(d, w, items),
         infer_sum(d, w, items),
     ]  # fmt: skip
@@ -72,23 +77,23 @@ def _series(
 _UNIT = "in which unit or form are its values"
 
 
-def _title(d: Draft, titles: list[str]) -> Clue:
+def _title(d: SceneDraft, titles: list[str]) -> Clue:
     return d.word("title", "What title does the figure bear?", "The figure is entitled {}.", titles, can.TOPIC)
 
 
-def _heading(d: Draft) -> tuple[Clue, Clue]:
+def _heading(d: SceneDraft) -> tuple[Clue, Clue]:
     title = _title(d, [theme.title for theme in _THEMES])
     units = [theme.unit for theme in _THEMES]
     unit = d.word("unit", "In which unit are the values given?", "The unit of the values is {}.", units, can.LEGEND)
     return title, unit
 
 
-def _titled(d: Draft, title: str, unit: str) -> None:
+def _titled(d: SceneDraft, title: str, unit: str) -> None:
     d.fact("title", "figure", "title", title, (60, 12, 580, 48))
     d.fact("unit", "figure", "unit", unit, (60, 48, 580, 70))
 
 
-def _paint_heading(c: Canvas, s: Sight) -> None:
+def _paint_heading(c: Canvas, s: SceneReader) -> None:
     c.rect((8, 8, 632, 472), WHITE, line=FAINT)
     c.text(s.at("title"), s.value("title"), size=28, align="centre")
     c.text(s.at("unit"), f"values in {s.value('unit')}", size=16, line=SHADE, align="centre")
@@ -103,7 +108,7 @@ def _height(value: int) -> float:
     return (_BASE - _TOP - 30) * value / 100
 
 
-def _bars(d: Draft) -> Composed:
+def _bars(d: SceneDraft) -> Composition:
     rng = d.rng
     theme, n = rng.choice(_THEMES), rng.choice((5, 6, 7))
     labels, values = rng.sample(theme.labels, n), spread(rng, n, 15, 98)
@@ -114,7 +119,7 @@ def _bars(d: Draft) -> Composed:
         bar = (left + 8, top - 26, left + wide - 8, _BASE)
         d.fact(f"bar{at}.label", f"bar {at + 1}", "label", label, (left, _BASE + 4, left + wide, _BASE + 32))
         d.fact(f"bar{at}.value", label, "value", str(value), bar)
-    items = [Item(labels[at], values[at], f"bar{at}.value") for at in range(n)]
+    items = [MeasuredItem(labels[at], values[at], f"bar{at}.value") for at in range(n)]
     clues = _heading(d)
     words = _wording("bar", "the bar for {}", theme.unit)
     return f"a bar chart: {theme.title}", _series(d, words, items, "bar chart", clues, _UNIT)
@@ -128,7 +133,7 @@ def _axes(c: Canvas) -> None:
     c.line([(72, _TOP), (72, _BASE), (610, _BASE)])
 
 
-def _paint_bars(c: Canvas, s: Sight) -> None:
+def _paint_bars(c: Canvas, s: SceneReader) -> None:
     _paint_heading(c, s)
     _axes(c)
     tone = s.rng.choice([COLOURS[name] for name in ("red", "orange", "green", "blue", "purple")])
@@ -147,7 +152,7 @@ def _paint_bars(c: Canvas, s: Sight) -> None:
 _PAIRS = (("Tea", "Coffee"), ("Trains", "Buses"), ("Rent", "Food"), ("Gas", "Water"), ("Novels", "Poems"))
 
 
-def _lines(d: Draft) -> Composed:
+def _lines(d: SceneDraft) -> Composition:
     rng = d.rng
     unit = rng.choice(("litres", "boxes", "units", "points"))
     n, pair = rng.choice((5, 6)), list(rng.choice(_PAIRS))
@@ -165,11 +170,11 @@ def _lines(d: Draft) -> Composed:
         left = 76 + at * wide
         d.fact(f"month{at}", f"column {at + 1}", "label", month, (left, _BASE + 4, left + wide, _BASE + 32))
     for at, (name, values) in enumerate(zip(pair, bands, strict=True)):
-        for place, (month, value) in enumerate(zip(months, values, strict=True)):
-            x, y = 76 + (place + 0.5) * wide, _BASE - _height(value)
-            d.fact(f"line{at}.{place}", f"{name} in {month}", "value", str(value), (x - 24, y - 28, x + 24, y + 7))
+        for column, (month, value) in enumerate(zip(months, values, strict=True)):
+            x, y = 76 + (column + 0.5) * wide, _BASE - _height(value)
+            d.fact(f"line{at}.{column}", f"{name} in {month}", "value", str(value), (x - 24, y - 28, x + 24, y + 7))
     pick = rng.randrange(2)
-    items = [Item(months[place], bands[pick][place], f"line{pick}.{place}") for place in range(n)]
+    items = [MeasuredItem(months[column], bands[pick][column], f"line{pick}.{column}") for column in range(n)]
     name = pair[pick].lower()
     words = _wording("month", f"{name} in {{}}", unit)._replace(plural=f"months of {name}")
     topics = [f"{a} and {b.lower()} by month" for a, b in _PAIRS if a not in pair]
@@ -180,7 +185,7 @@ def _lines(d: Draft) -> Composed:
     return f"a line chart: {title}", questions
 
 
-def _paint_lines(c: Canvas, s: Sight) -> None:
+def _paint_lines(c: Canvas, s: SceneReader) -> None:
     _paint_heading(c, s)
     _axes(c)
     for id in s.under("month"):
@@ -218,7 +223,7 @@ def _tag(start: float, share: int) -> Pixels:
     return (x - 24, y - 13, x + 24, y + 13)
 
 
-def _pie(d: Draft) -> Composed:
+def _pie(d: SceneDraft) -> Composition:
     rng = d.rng
     theme, n = rng.choice(_THEMES), rng.choice((4, 5))
     labels, shares = rng.sample(theme.labels, n), _shares(rng, n)
@@ -232,7 +237,7 @@ def _pie(d: Draft) -> Composed:
         d.fact(f"slice{at}.colour", label, "colour", colour, (414, top, 448, top + 36))
         d.fact(f"slice{at}.share", label, "share", f"{share}%", _tag(start, share))
         start += 3.6 * share
-    items = [Item(labels[at], shares[at], f"slice{at}.share") for at in range(n)]
+    items = [MeasuredItem(labels[at], shares[at], f"slice{at}.share") for at in range(n)]
     words = _wording("slice", "the slice of {}", "")._replace(
         show="{}%".format,
         degrees=("largest", "smallest", "larger"),
@@ -249,21 +254,25 @@ def _pie(d: Draft) -> Composed:
     return f"a pie chart: {title}", questions
 
 
-def _rest(d: Draft, w: Wording, items: list[Item]) -> Question:
-    one, other = d.rng.sample(items, 2)
-    both = one.value + other.value
+def _rest(d: SceneDraft, w: MeasureWording, items: list[MeasuredItem]) -> SceneQuestion:
+    first_item, second_item = d.rng.sample(items, 2)
+    both = first_item.value + second_item.value
     clues = [
-        reading(d, w, one),
-        reading(d, w, other),
+        reading_clue(d, w, first_item),
+        reading_clue(d, w, second_item),
         w.clue(d, "Which share do both slices have together?", "Both slices together have a share of {}.", both,
                can.ADDITION),
         w.clue(d, "Which share is left for all the other slices?", "All the other slices are left with {}.", 100 - both,
                can.DIFFERENCE),
     ]  # fmt: skip
-    return d.pose("infer", f"Which share do all slices other than {one.label} and {other.label} have together?", clues)
+    return d.pose(
+        "infer",
+        f"Which share do all slices other than {first_item.label} and {second_item.label} have together?",
+        clues,
+    )
 
 
-def _paint_pie(c: Canvas, s: Sight) -> None:
+def _paint_pie(c: Canvas, s: SceneReader) -> None:
     _paint_heading(c, s)
     x0, y0, x1, y1 = inset(_ROUND, 4)
     ids = [id for id in s.under("slice") if id.endswith("share")]
@@ -288,7 +297,7 @@ def _paint_pie(c: Canvas, s: Sight) -> None:
 _YEARS: tuple[str, ...] = ("2019", "2020", "2021", "2022", "2023", "2024")
 
 
-def _table(d: Draft) -> Composed:
+def _table(d: SceneDraft) -> Composition:
     rng = d.rng
     theme, n = rng.choice(_THEMES), rng.choice((4, 5))
     labels, years = rng.sample(theme.labels, n), sorted(rng.sample(_YEARS, 3))
@@ -305,7 +314,7 @@ def _table(d: Draft) -> Composed:
             cell = (left, top, left + 130, top + 54)
             d.fact(f"cell{row}{column}", f"{label} in {year}", "value", str(columns[column][row]), cell)
     pick = rng.randrange(3)
-    items = [Item(labels[row], columns[pick][row], f"cell{row}{pick}") for row in range(n)]
+    items = [MeasuredItem(labels[row], columns[pick][row], f"cell{row}{pick}") for row in range(n)]
     clues = _heading(d)
     words = _wording("row", f"the row of {{}} in {years[pick]}", theme.unit)._replace(
         plural=f"rows in the column of {years[pick]}",
@@ -316,7 +325,7 @@ def _table(d: Draft) -> Composed:
     return f"a table: {theme.title}", _series(d, words, items, "table", clues, _UNIT)
 
 
-def _paint_table(c: Canvas, s: Sight) -> None:
+def _paint_table(c: Canvas, s: SceneReader) -> None:
     _paint_heading(c, s)
     tone = s.rng.choice(((38, 98, 196), (34, 120, 96), (140, 70, 40), (90, 70, 150)))
     c.rect((32, 86, 608, 132), tone, line=None)
@@ -330,10 +339,10 @@ def _paint_table(c: Canvas, s: Sight) -> None:
         c.text(s.at(id), s.value(id), size=21, align="centre")
 
 
-LAYOUTS: tuple[Layout, ...] = (
-    Layout("bars", _bars, _paint_bars),
-    Layout("lines", _lines, _paint_lines),
-    Layout("pie", _pie, _paint_pie),
-    Layout("table", _table, _paint_table),
+LAYOUTS: tuple[SceneLayout, ...] = (
+    SceneLayout("bars", _bars, _paint_bars),
+    SceneLayout("lines", _lines, _paint_lines),
+    SceneLayout("pie", _pie, _paint_pie),
+    SceneLayout("table", _table, _paint_table),
 )
 """The layouts of structured data."""

@@ -1,21 +1,30 @@
 """Documents: an invoice, a letter of invitation and the programme of a conference."""
 
 from dokimasia.simulation import capabilities as can
-from dokimasia.simulation.scene import Question
-from dokimasia.simulation.scenes.draft import Draft, in_words, of_two
-from dokimasia.simulation.scenes.drawing import ACCENT, FAINT, INK, SHADE, Canvas, inset, tint
-from dokimasia.simulation.scenes.layout import Composed, Layout, Sight, spread
-from dokimasia.simulation.scenes.letter import LETTER
-from dokimasia.simulation.scenes.phrasing import (
-    Item,
-    Wording,
+from dokimasia.simulation.scene import SceneQuestion
+from dokimasia.simulation.scenes.draft import (
+    MONTHS,
+    ORDINALS,
+    PEOPLE_NAMES,
+    Clue,
+    Composition,
+    MeasuredItem,
+    MeasureWording,
+    SceneDraft,
+    SceneLayout,
+    SceneReader,
     article,
+    by_how_much,
     compare_pair,
     count_above,
+    genre_clue,
     infer_sum,
     relate_next,
+    say_all,
+    say_both,
+    spread,
 )
-from dokimasia.simulation.scenes.stock import MONTHS, PEOPLE, genre
+from dokimasia.simulation.scenes.drawing import ACCENT, FAINT, INK, SHADE, Canvas, box_of, inset, tint
 
 _FIRMS: tuple[str, ...] = (
     "Alder Works",
@@ -40,7 +49,7 @@ _GOODS: tuple[str, ...] = (
 # --- the invoice -----------------------------------------------------------------------------------------------------
 
 _COLUMNS = (("item", 40, 260), ("qty", 260, 350), ("price", 350, 470), ("amount", 470, 600))
-_AMOUNTS = Wording(
+_AMOUNTS = MeasureWording(
     single="item",
     ask="Which amount is charged for {}?",
     say="The amount charged for {name} is {value}.",
@@ -52,7 +61,7 @@ _AMOUNTS = Wording(
 )
 
 
-def _invoice(d: Draft) -> Composed:
+def _invoice(d: SceneDraft) -> Composition:
     rng = d.rng
     n = rng.choice((4, 5))
     goods = rng.sample(_GOODS, n)
@@ -61,7 +70,7 @@ def _invoice(d: Draft) -> Composed:
         qty, price = rng.randrange(2, 10), rng.randrange(8, 49)
         if all(abs(qty * price - q * p) >= 4 for q, p in lines):
             lines.append((qty, price))
-    seller, buyer = rng.choice(_FIRMS), rng.choice(PEOPLE)
+    seller, buyer = rng.choice(_FIRMS), rng.choice(PEOPLE_NAMES)
     number, month, day = rng.randrange(2100, 9900), rng.choice(MONTHS), rng.randrange(13, 17)
     due = day + rng.choice((7, 10, 12))
     total = sum(q * p for q, p in lines)
@@ -73,14 +82,14 @@ def _invoice(d: Draft) -> Composed:
     d.fact("buyer", "invoice", "billed to", buyer, (40, 92, 330, 122))
     for row, (name, (qty, price)) in enumerate(zip(goods, lines, strict=True)):
         top = 204 + row * 38
-        shown = {"item": name, "qty": str(qty), "price": f"${price}", "amount": f"${qty * price}"}
+        cells = {"item": name, "qty": str(qty), "price": f"${price}", "amount": f"${qty * price}"}
         for column, left, right in _COLUMNS:
-            d.fact(f"line{row}.{column}", name, column, shown[column], (left, top, right, top + 34))
-    items = [Item(goods[row], qty * price, f"line{row}.amount") for row, (qty, price) in enumerate(lines)]
+            d.fact(f"line{row}.{column}", name, column, cells[column], (left, top, right, top + 34))
+    items = [MeasuredItem(goods[row], qty * price, f"line{row}.amount") for row, (qty, price) in enumerate(lines)]
     d.fact("total", "invoice", "total", f"${total}", (350, 414, 600, 454))
-    kind = genre(d, "document", "invoice")._replace(at="kind")
+    kind = genre_clue(d, "document", "invoice")._replace(at="kind")
     sold = d.word("seller", "Which firm issued the document?", "The document was issued by {}.", _FIRMS, can.TEXT)
-    bought = d.word("buyer", "To whom is the document addressed?", "The document is addressed to {}.", PEOPLE,
+    bought = d.word("buyer", "To whom is the document addressed?", "The document is addressed to {}.", PEOPLE_NAMES,
                     can.FIELD)  # fmt: skip
     num = d.number("number", "What number does the document bear?", "The number that the document bears is {}.",
                    can.NUMBER)  # fmt: skip
@@ -88,18 +97,18 @@ def _invoice(d: Draft) -> Composed:
     since = d.number("date", "On which day was the document issued?", "The day of issue is {}.", can.FIELD)
     questions = [
         d.pose("recognise", "What kind of document is this, who issued it, and to whom?", (kind, sold, bought),
-               *in_words(lambda firm, what, whom: f"{article(what)} from {firm} to {whom}", sold, kind, bought)),
+               *say_all(lambda firm, what, whom: f"{article(what)} from {firm} to {whom}", sold, kind, bought)),
         count_above(d, _AMOUNTS, items),
         relate_next(d, _AMOUNTS, items),
         d.pose("read", "Which number does the document bear, and by which day must it be paid?", (num, since, till),
-               *of_two("number {}, by {}".format, num, till)),
+               *say_both("number {}, by {}".format, num, till)),
         compare_pair(d, _AMOUNTS, items),
         _strike(d, items, total) if rng.random() < 0.6 else infer_sum(d, _AMOUNTS, items),
     ]  # fmt: skip
     return f"an invoice of {n} items", questions
 
 
-def _strike(d: Draft, items: list[Item], total: int) -> Question:
+def _strike(d: SceneDraft, items: list[MeasuredItem], total: int) -> SceneQuestion:
     gone = d.rng.choice(items)
     clues = [
         d.counted("How many items does the list hold?", "The list holds this number of items: {}.", len(items)),
@@ -112,7 +121,7 @@ def _strike(d: Draft, items: list[Item], total: int) -> Question:
     return d.pose("infer", f"If the item {gone.label} were struck out, what would the total be?", clues)
 
 
-def _paint_invoice(c: Canvas, s: Sight) -> None:
+def _paint_invoice(c: Canvas, s: SceneReader) -> None:
     tone = s.rng.choice((ACCENT, (150, 52, 60), (34, 120, 96), (96, 70, 140)))
     c.rect((16, 12, 624, 468), (255, 255, 255), line=FAINT)
     c.text(s.at("seller"), s.value("seller"), size=28, line=tone)
@@ -153,7 +162,7 @@ _TALKS: tuple[str, ...] = (
 _ROOMS: tuple[str, ...] = ("Aula", "Bay Room", "Cedar Room", "Dome", "East Wing", "Forum")
 _MEETINGS: tuple[str, ...] = ("Science Day", "Open Academy", "City Lectures", "Autumn Forum", "Museum Night")
 _PROGRAMME = (("time", 40, 120), ("talk", 130, 270), ("room", 280, 410), ("speaker", 410, 530), ("seats", 530, 600))
-_SEATS = Wording(
+_SEATS = MeasureWording(
     single="talk",
     name="the talk on {}",
     ask="How many seats does {} have?",
@@ -166,23 +175,23 @@ _SEATS = Wording(
 )
 
 
-def _programme(d: Draft) -> Composed:
+def _programme(d: SceneDraft) -> Composition:
     rng = d.rng
     n = rng.choice((4, 5))
     talks, rooms = rng.sample(_TALKS, n), rng.sample(_ROOMS, n)
-    speakers, seats = rng.sample([p.split()[1] for p in PEOPLE], n), spread(rng, n, 20, 180, step=5)
+    speakers, seats = rng.sample([p.split()[1] for p in PEOPLE_NAMES], n), spread(rng, n, 20, 180, step=5)
     hours = sorted(rng.sample(range(9, 20), n))
     title, month, day = rng.choice(_MEETINGS), rng.choice(MONTHS), rng.randrange(13, 29)
     d.fact("title", "programme", "title", title, (40, 22, 600, 78))
     d.fact("date", "programme", "date", f"{day} {month}", (40, 80, 600, 112))
     for row in range(n):
         top = 176 + row * 54
-        shown = (f"{hours[row]}:00", talks[row], rooms[row], speakers[row], str(seats[row]))
-        for (column, left, right), value in zip(_PROGRAMME, shown, strict=True):
+        cells = (f"{hours[row]}:00", talks[row], rooms[row], speakers[row], str(seats[row]))
+        for (column, left, right), value in zip(_PROGRAMME, cells, strict=True):
             d.fact(f"row{row}.{column}", talks[row], column, value, (left, top, right, top + 44))
-    items = [Item(talks[row], seats[row], f"row{row}.seats") for row in range(n)]
+    items = [MeasuredItem(talks[row], seats[row], f"row{row}.seats") for row in range(n)]
     name = d.word("title", "What is the title of the programme?", "The programme is entitled {}.", _MEETINGS, can.TEXT)
-    kind = genre(d, "document", "event programme")
+    kind = genre_clue(d, "document", "event programme")
     when = d.number("date", "For which day is the document made?", "It is made for {}.", can.NUMBER)
     at = rng.randrange(n)
     talk = f"the talk on {talks[at]}"
@@ -198,14 +207,14 @@ def _programme(d: Draft) -> Composed:
         count_above(d, _SEATS, items),
         relate_next(d, _SEATS, items),
         d.pose("read", f"Who gives {talk}, in which room, and at what time?", (who, room, time),
-               *in_words("{}, {}, {}".format, who, room, time)),
+               *say_all("{}, {}, {}".format, who, room, time)),
         compare_pair(d, _SEATS, items),
         infer_sum(d, _SEATS, items),
     ]  # fmt: skip
     return f"the programme of {title} with {n} talks", questions
 
 
-def _paint_programme(c: Canvas, s: Sight) -> None:
+def _paint_programme(c: Canvas, s: SceneReader) -> None:
     tone = s.rng.choice(((30, 90, 110), (120, 60, 30), (84, 50, 120), (40, 100, 60)))
     c.rect((16, 12, 624, 468), (255, 255, 255), line=tone, width=4)
     c.text(s.at("title"), s.value("title"), size=42, line=tone, align="centre")
@@ -217,9 +226,145 @@ def _paint_programme(c: Canvas, s: Sight) -> None:
         c.text(s.at(id), s.value(id), size=20, line=tone if id.endswith("talk") else INK)
 
 
-LAYOUTS: tuple[Layout, ...] = (
-    Layout("invoice", _invoice, _paint_invoice),
+_EVENTS: tuple[str, ...] = (
+    "the harvest supper",
+    "the garden party",
+    "the chess evening",
+    "the book fair",
+    "the choir concert",
+)
+_HALLS: tuple[str, ...] = ("Mason Hall", "the Old Mill", "Ferry House", "the Town Library", "Saint Anne School")
+_ENCLOSED: tuple[str, ...] = ("map", "menu", "ticket", "photograph", "poster", "timetable", "badge", "leaflet")
+_BRING: tuple[str, ...] = ("a warm coat", "a folding chair", "a lantern", "a picnic basket", "a notebook")
+_LINES = {
+    "event": "We have the pleasure to invite you to {}.",
+    "day": "It takes place on {}.",
+    "start": "Doors open and we begin at {}.",
+    "hours": "The event lasts {}.",
+    "hall": "We shall meet in {}.",
+    "fee": "The fee for each guest is {}.",
+    "bring": "Please bring {} with you.",
+    "reply": "Please reply by {}.",
+}
+
+
+def _letter(d: SceneDraft) -> Composition:
+    rng = d.rng
+    sender, guest = rng.sample(PEOPLE_NAMES, 2)
+    month, reply = rng.choice(MONTHS), rng.randrange(13, 18)
+    start, hours = rng.randrange(14, 19), rng.choice((2, 3, 4))
+    day, fee = reply + rng.randrange(4, 12), rng.randrange(13, 48)
+    papers = rng.sample(_ENCLOSED, rng.choice((3, 4)))
+    values = {
+        "event": rng.choice(_EVENTS), "day": f"{day} {month}", "start": f"{start}:00", "hours": f"{hours} hours",
+        "hall": rng.choice(_HALLS), "fee": f"${fee}", "bring": rng.choice(_BRING), "reply": f"{reply} {month}",
+    }  # fmt: skip
+    d.fact("sender", "letter", "from", sender, (70, 396, 320, 428))
+    d.fact("guest", "letter", "to", guest, (70, 46, 400, 78))
+    for row, (id, value) in enumerate(values.items()):
+        d.fact(id, "letter", id, value, (70, 92 + row * 33, 590, 122 + row * 33))
+    for n, paper in enumerate(papers):
+        d.fact(f"paper{n}", "enclosure", ORDINALS[n], paper, (430, 362 + n * 24, 590, 384 + n * 24))
+    who = d.word("sender", "Who signed the letter?", "The letter is signed by {}.", PEOPLE_NAMES, can.TEXT)
+    what = d.word("event", "To what does the letter invite?", "The letter invites to {}.", _EVENTS, can.TOPIC)
+    kind = d.named("What sort of letter is this?", "By its sort, the letter is {}.", "an invitation",
+                   ("an invitation", "a complaint", "an application", "a reminder"), can.GENRE)  # fmt: skip
+    where = d.word("hall", "In which place do they meet?", "They meet in {}.", _HALLS, can.TEXT)
+    cost = d.number("fee", "What is the fee for each guest?", "Each guest pays a fee of {}.", can.NUMBER)
+    begin = d.number("start", "At what time do they begin?", "They begin at {}.", can.FIELD)
+    questions = [
+        d.pose("recognise", "What sort of letter is this, who signed it, and what is it about?", (kind, who, what),
+               answer=f"an invitation by {sender} to {values['event']}",
+               wrong=[f"an invitation by {who.wrong[0]} to {values['event']}",
+                      f"an invitation by {sender} to {what.wrong[0]}",
+                      f"{kind.wrong[0]} by {sender} about {values['event']}"]),
+        _papers_count(d, papers),
+        _papers_next(d, papers),
+        d.pose("read", "Where do they meet, at what time, and for which fee?", (where, begin, cost),
+               *say_all("in {} at {} for {}".format, where, begin, cost)),
+        _letter_days(d, day - reply),
+        _letter_infer(d, begin, cost, (start, hours, fee)),
+    ]  # fmt: skip
+    return f"a letter of invitation to {values['event']}", questions
+
+
+def _papers_count(d: SceneDraft, papers: list[str]) -> SceneQuestion:
+    absent = d.rng.choice([p for p in _ENCLOSED if p not in papers])
+    area = box_of((430, 336, 590, 384 + 24 * (len(papers) - 1)))
+    clues = [
+        d.named("Which enclosure is named first?", "The enclosure named first is the {}.", papers[0], papers, can.TEXT,
+                area),
+        Clue(f"What does the letter say of a {absent}?", f"As to a {absent}, the letter says {{}}.",
+             "nothing of the kind", ("that it is enclosed", "that it follows later"), can.ABSENCE),
+        d.counted("How many enclosures are named?", "The number of enclosures named is {}.", len(papers), at=area),
+    ]  # fmt: skip
+    return d.pose("count", "How many enclosures does the letter name?", clues)
+
+
+def _papers_next(d: SceneDraft, papers: list[str]) -> SceneQuestion:
+    position = d.rng.randrange(len(papers) - 1)
+    this, after = papers[position], papers[position + 1]
+    clues = [
+        d.word("paper0", "Which enclosure stands at the top of the list?", "At the top of the list stands the {}.",
+               papers, can.TEXT),
+        d.named(f"At which place in the list does the {this} stand?", f"In the list the {this} comes {{}}.",
+                ORDINALS[position], ORDINALS[:4], can.ORDINAL, f"paper{position}"),
+        Clue(f"Which enclosure comes directly below the {this}?", f"Directly below the {this} comes the {{}}.", after,
+             d.others(_ENCLOSED, after, this), can.POSITION, f"paper{position + 1}"),
+    ]  # fmt: skip
+    text = f"Which enclosure is listed directly below the {this}?"
+    return d.pose("relate", text, clues, f"the {after}", [f"the {w}" for w in clues[-1].wrong])
+
+
+def _letter_days(d: SceneDraft, gap: int) -> SceneQuestion:
+    gaps = [f"{n} days" for n in d.near(gap, low=2)]
+    clues = [
+        d.number("reply", "By which day is the reply wanted?", "The reply is wanted by {}.", can.FIELD),
+        d.number("day", "On which day does the event take place?", "The event takes place on {}.", can.FIELD),
+        Clue("Which of the compared days comes earlier?", "The earlier of the compared days is that of {}.",
+             "the reply", ("the event", "neither, since they coincide"), can.MAGNITUDE),
+        Clue("How many days lie between them?", "Between them lie {}.", f"{gap} days", tuple(gaps), can.DIFFERENCE),
+    ]  # fmt: skip
+    text = "Which comes earlier, the day of the event or the last day for the reply, and by how many days?"
+    answers = by_how_much("{}, by {}".format, "the reply", "the event", f"{gap} days", gaps)
+    return d.pose("compare", text, clues, *answers)
+
+
+def _letter_infer(d: SceneDraft, begin: Clue, cost: Clue, numbers: tuple[int, int, int]) -> SceneQuestion:
+    start, hours, fee = numbers
+    if d.rng.random() < 0.5:
+        lasts = d.number("hours", "How long does the event last?", "The event lasts {}.", can.FIELD)
+        end = d.measured("At what time does the event end?", "The event ends at {}.", start + hours, "{}:00",
+                         can.ADDITION)  # fmt: skip
+        return d.pose("infer", "If it keeps to the plan, at what time does the event end?", (begin, lasts, end))
+    party = d.rng.randrange(3, 7)
+    pays = d.measured("What does the whole party pay?", "The whole party pays {}.", fee * party, "${}", can.PRODUCT)
+    size = d.counted("How many people does the question put into the party?", "The party is a group of {}.", party,
+                     can.FIELD)  # fmt: skip
+    return d.pose("infer", f"What would a party of {party} guests pay altogether?", (cost, size, pays))
+
+
+def _paint_letter(c: Canvas, s: SceneReader) -> None:
+    c.rect((0, 0, 640, 480), s.rng.choice(((222, 214, 200), (206, 214, 222), (214, 220, 206))), line=None)
+    c.rect((36, 14, 606, 470), (255, 254, 248), line=FAINT)
+    c.text(s.at("guest"), f"Dear {s.value('guest')},", size=21)
+    for id, form in _LINES.items():
+        c.text(s.at(id), form.format(s.value(id)), size=18)
+    c.text((70, 362, 320, 394), "With kind regards,", size=18)
+    c.text(s.at("sender"), s.value("sender"), size=24, line=(36, 60, 140))
+    x0, y0, _, _ = s.at("paper0")
+    c.text((x0, y0 - 26, x0 + 160, y0 - 2), "Enclosures:", size=16, line=SHADE)
+    for id in s.under("paper"):
+        c.text(s.at(id), f"- {s.value(id)}", size=17)
+
+
+LETTER = SceneLayout("letter", _letter, _paint_letter)
+"""The layout."""
+
+
+LAYOUTS: tuple[SceneLayout, ...] = (
+    SceneLayout("invoice", _invoice, _paint_invoice),
     LETTER,
-    Layout("programme", _programme, _paint_programme),
+    SceneLayout("programme", _programme, _paint_programme),
 )
 """The layouts of documents."""

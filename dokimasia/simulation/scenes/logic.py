@@ -2,27 +2,196 @@
 
 from dokimasia.domain.criterion import Box
 from dokimasia.simulation import capabilities as can
-from dokimasia.simulation.scene import Question
-from dokimasia.simulation.scenes.balance import BALANCE
-from dokimasia.simulation.scenes.draft import Clue, Draft, by_how_much, in_words
-from dokimasia.simulation.scenes.drawing import COLOURS, FAINT, PAPER, SHADE, Canvas, Pixels
-from dokimasia.simulation.scenes.layout import Composed, Layout, Sight
-from dokimasia.simulation.scenes.phrasing import (
-    Item,
-    Wording,
+from dokimasia.simulation.scene import SceneQuestion
+from dokimasia.simulation.scenes.draft import (
+    LETTERS,
+    SHAPES,
+    TONES,
+    WHITE,
+    Clue,
+    Composition,
+    MeasuredItem,
+    MeasureWording,
+    SceneDraft,
+    SceneLayout,
+    SceneReader,
     article,
+    ask_kind,
+    by_how_much,
     coloured,
     compare_pair,
     count_above,
+    draw_shape,
     infer_sum,
-    reading,
+    reading_clue,
     relate_next,
+    say_all,
+    who_has_more,
 )
-from dokimasia.simulation.scenes.stock import LETTERS, SHAPES, TONES, WHITE, describe, shape
+from dokimasia.simulation.scenes.drawing import COLOURS, FAINT, PAPER, SHADE, Canvas, Pixels, Rgb
+
+_BODIES: tuple[str, ...] = ("cube", "ball", "cone", "drum")
+
+
+def _pan(at: int, side: str) -> Pixels:
+    left = 36 + at * 200 + (0 if side == "left" else 92)
+    return (left, 140, left + 78, 306)
+
+
+def _balance(d: SceneDraft) -> Composition:
+    rng = d.rng
+    heavy, middle, light = rng.sample(_BODIES, 3)
+    tones = dict(zip((heavy, middle, light), rng.sample(TONES, 3), strict=True))
+    a, b = rng.choice(((2, 2), (2, 3), (3, 2), (2, 4), (4, 2), (3, 3), (3, 4), (4, 3)))
+    against = rng.choice([n for n in range(2, 7) if n != a * b])
+    tilt = "left" if against < a * b else "right"
+    letters, caption = rng.sample(LETTERS, 3), rng.randrange(12, 99)
+    loads = [
+        ((heavy, 1), (middle, a), "level"),
+        ((middle, 1), (light, b), "level"),
+        ((heavy, 1), (light, against), tilt),
+    ]
+    order = [0, 1, 2]
+    rng.shuffle(order)
+    weighings = [loads[n] for n in order]
+    d.fact("caption", "puzzle", "caption", f"Weighing {caption}", (120, 20, 520, 66))
+    for at, (left, right, state) in enumerate(weighings):
+        for side, (body, many) in (("left", left), ("right", right)):
+            d.fact(f"pan{at}{side}.body", f"{side} pan of {letters[at]}", "bodies", body, _pan(at, side))
+            d.fact(f"pan{at}{side}.many", f"{side} pan of {letters[at]}", "number", str(many), _pan(at, side))
+        x0, x1 = _pan(at, "left")[0], _pan(at, "right")[2]
+        d.fact(f"state{at}", letters[at], "lower side", state, (x0, 140, x1, 380))
+        d.fact(f"letter{at}", f"balance {at + 1}", "letter", letters[at], (x0, 396, x1, 440))
+    for body, tone in tones.items():
+        d.fact(f"tone.{body}", body, "colour", tone, (30, 140, 610, 306))
+    tilted = order.index(2)
+    questions = _balance_questions(d, weighings, letters, tones, tilted)
+    questions.append(_weigh(d, (heavy, middle, light), (a, b), [letters[order.index(n)] for n in (0, 1)]))
+    return f"balances with {heavy}s, {middle}s and {light}s", questions
+
+
+_Load = tuple[tuple[str, int], tuple[str, int], str]
+
+
+def _balance_questions(d: SceneDraft, weighings: list[_Load], letters: list[str], tones: dict[str, str], tilted: int
+                       ) -> list[SceneQuestion]:  # fmt: skip
+    at = d.rng.randrange(3)
+    (left, _), (_, many), _ = weighings[at]
+    balance = f"balance {letters[at]}"
+    body = d.word(f"pan{at}left.body", f"What lies in the left pan of {balance}?",
+                  f"In the left pan of {balance} lies a {{}}.", _BODIES, can.OBJECT)  # fmt: skip
+    tone = d.named(f"Which colour has the body in the left pan of {balance}?", f"The left body of {balance} is {{}}.",
+                   tones[left], TONES, can.COLOUR, f"pan{at}left.body")  # fmt: skip
+    number = d.count(f"pan{at}right.many", f"How many bodies lie in the right pan of {balance}?",
+                     f"The right pan of {balance} holds {{}} of them.")  # fmt: skip
+    kind = d.word(f"pan{at}right.body", f"Of which kind are the bodies in the right pan of {balance}?",
+                  f"The right pan of {balance} holds the kind {{}}.", _BODIES, can.OBJECT)  # fmt: skip
+    both = d.counted(f"How many bodies lie on {balance} altogether?", f"Altogether {balance} bears {{}} bodies.", many + 1,
+                     can.ADDITION)  # fmt: skip
+    state = weighings[tilted][2]
+    skew = f"balance {letters[tilted]}"
+    level = d.named("Which balance does not stand level?", "The balance that does not stand level is {}.",
+                    letters[tilted], letters, can.STATE)  # fmt: skip
+    side = Clue(f"Which side of {skew} hangs lower?", f"On {skew}, the lower side is the {{}}.", state,
+                ("right" if state == "left" else "left", "neither"), can.POSITION)  # fmt: skip
+    gist = Clue(f"Where does the heavier load of {skew} lie?", f"The heavier load of {skew} lies in the {{}}.",
+                f"pan on the {state}", (f"pan on the {side.wrong[0]}", "middle"), can.SCIENCE)  # fmt: skip
+    head = d.number("caption", "What is written over the balances?", "Over the balances stands {}.", can.TEXT)
+    head = head._replace(at=None)
+    ends = [
+        d.named(f"Which letter stands under the balance at the {where}?",
+                f"The letter of the balance at the {where} is {{}}.", letters[n], [*letters, "Y"], can.TEXT)
+        for n, where in ((0, "far left"), (2, "far right"))
+    ]  # fmt: skip
+    first, second = d.rng.sample(range(3), 2)
+    return [
+        ask_kind(d, "puzzle", "set of balances", f"and which body of which colour lies in the left pan of {balance}?",
+                 body, tone),
+        d.pose("count", f"How many bodies lie on {balance} in both pans together?", (kind, number, both)),
+        d.pose("relate", "Which balance does not stand level, and which of its sides hangs lower?", (level, side, gist),
+               answer=f"{letters[tilted]}, the {state} side",
+               wrong=[f"{letters[tilted]}, the {side.wrong[0]} side", f"{level.wrong[0]}, the {state} side",
+                      f"{level.wrong[1]}, the {side.wrong[0]} side"]),
+        d.read_out("What is written over the balances, and which letters have the first and the last of them?", head,
+                   *ends),
+        _pans(d, letters, first, second),
+    ]  # fmt: skip
+
+
+def _pans(d: SceneDraft, letters: list[str], first: int, second: int) -> SceneQuestion:
+    names = [letters[first], letters[second]]
+    clues = [
+        d.count(f"pan{at}right.many", f"How many bodies does the right pan of balance {letters[at]} hold?",
+                f"In the right pan of balance {letters[at]} the bodies number {{}}.")
+        for at in (first, second)
+    ]  # fmt: skip
+    tally = [int(clue.truth) for clue in clues]
+    verdict, wrong = who_has_more(names, tally)
+    clues.append(d.counted("By how many bodies do the compared pans differ?", "The compared pans differ by {} bodies.",
+                           abs(tally[0] - tally[1]), can.DIFFERENCE))  # fmt: skip
+    clues.append(Clue("What follows for the compared pans?", "It follows that {}.", verdict, wrong, can.MAGNITUDE))
+    text = f"Which right pan holds more bodies, that of balance {names[0]} or that of balance {names[1]}?"
+    return d.pose("compare", text, clues)
+
+
+def _weigh(d: SceneDraft, bodies: tuple[str, str, str], times: tuple[int, int], letters: list[str]) -> SceneQuestion:
+    heavy, middle, light = bodies
+    a, b = times
+    clues = [
+        d.counted(f"How many {middle}s weigh as much as a {heavy}, by balance {letters[0]}?",
+                  f"A {heavy} weighs as much as this number of {middle}s: {{}}.", a),
+        d.counted(f"How many {light}s weigh as much as a {middle}, by balance {letters[1]}?",
+                  f"A {middle} weighs as much as this number of {light}s: {{}}.", b),
+        Clue("By which operation do both equations lead to the answer?", "Both numbers are joined by {}.",
+             "multiplication", ("addition", "subtraction", "division"), can.DEDUCTION),
+        d.counted(f"How many {light}s weigh as much as a {heavy}?",
+                  f"It follows that a {heavy} weighs as much as this number of {light}s: {{}}.", a * b, can.PRODUCT),
+    ]  # fmt: skip
+    return d.pose("infer", f"How many {light}s would it take to balance one {heavy} exactly?", clues)
+
+
+def _body(c: Canvas, name: str, at: Pixels, fill: Rgb) -> None:
+    x0, y0, x1, y1 = at
+    if name == "ball":
+        c.oval(at, fill)
+    elif name == "cone":
+        c.poly([((x0 + x1) / 2, y0), (x1, y1), (x0, y1)], fill)
+    elif name == "drum":
+        c.rect((x0, y0 + 5, x1, y1), fill, radius=4)
+        c.oval((x0, y0, x1, y0 + 11), WHITE)
+    else:
+        c.rect(at, fill)
+
+
+def _paint_balance(c: Canvas, s: SceneReader) -> None:
+    c.rect((8, 8, 632, 472), WHITE, line=FAINT)
+    c.text(s.at("caption"), s.value("caption"), size=30, align="centre")
+    for at, id in enumerate(s.under("letter")):
+        c.text(s.at(id), s.value(id), size=28, align="centre")
+        lean = {"level": 0, "left": 22, "right": -22}[s.value(f"state{at}")]
+        (x0, _, x1, _), (x2, _, x3, _) = _pan(at, "left"), _pan(at, "right")
+        middle, left, right = (x0 + x3) / 2, (x0 + x1) / 2, (x2 + x3) / 2
+        c.line([(left, 300 + lean), (right, 300 - lean)], width=5)
+        c.poly([(middle, 300), (middle + 30, 380), (middle - 30, 380)], (190, 194, 202))
+        for side, x, drop in (("left", left, lean), ("right", right, -lean)):
+            floor = 276 + drop
+            c.line([(x, 300 + drop), (x, floor)], width=4)
+            c.line([(x - 39, floor), (x + 39, floor)], width=5)
+            body, many = s.value(f"pan{at}{side}.body"), s.number(f"pan{at}{side}.many")
+            for n in range(many):
+                row, column = n // 2, n % 2
+                left_edge = x - 17 if many == 1 else x - 36 + column * 38
+                top = floor - 36 - row * 36
+                _body(c, body, (left_edge, top, left_edge + 34, top + 33), COLOURS[s.value(f"tone.{body}")])
+
+
+BALANCE = SceneLayout("balance", _balance, _paint_balance)
+"""The layout."""
+
 
 # --- the sequence ----------------------------------------------------------------------------------------------------
 
-_NUMBERS = Wording(
+_NUMBERS = MeasureWording(
     single="figure",
     name="the figure over {}",
     ask="Which number stands in {}?",
@@ -33,7 +202,7 @@ _NUMBERS = Wording(
 )
 
 
-def _sequence(d: Draft) -> Composed:
+def _sequence(d: SceneDraft) -> Composition:
     rng = d.rng
     n = 6
     letters, step, start = rng.sample(LETTERS, n), rng.choice((3, 4, 5, 6, 7, 8, 9)), rng.randrange(13, 40)
@@ -48,7 +217,7 @@ def _sequence(d: Draft) -> Composed:
         d.fact(f"figure{at}.tone", letters[at], "colour", rows[at][1], glass)
         d.fact(f"figure{at}.number", letters[at], "number", str(numbers[at]), (left, 180, left + 76, 256))
         d.fact(f"figure{at}.letter", f"figure {at + 1}", "letter", letters[at], (left, 276, left + 76, 312))
-    items = [Item(letters[at], numbers[at], f"figure{at}.number") for at in range(n)]
+    items = [MeasuredItem(letters[at], numbers[at], f"figure{at}.number") for at in range(n)]
     d.fact("gap", "last place", "shows", "a question mark", (540, 180, 616, 256))
     at = rng.randrange(n)
     where = _NUMBERS.called(letters[at])
@@ -56,36 +225,36 @@ def _sequence(d: Draft) -> Composed:
                   can.SHAPE)  # fmt: skip
     tone = d.word(f"figure{at}.tone", f"Which colour has {where}?", f"The colour of {where} is {{}}.", TONES,
                   can.COLOUR)  # fmt: skip
-    one, other, third = rng.sample(items, 3)
+    first, second, third = rng.sample(items, 3)
     by = f"{'+' if rising else '-'}{step}"
     questions = [
-        describe(d, "puzzle", "sequence of figures", f"and which shape and colour has {where}?", kind, tone),
+        ask_kind(d, "puzzle", "sequence of figures", f"and which shape and colour has {where}?", kind, tone),
         _shape_count(d, [row[0] for row in rows[:n]]) if rng.random() < 0.6 else count_above(d, _NUMBERS, items),
         relate_next(d, _NUMBERS, items),
-        d.read_out(f"Which numbers stand over {one.label}, over {other.label} and over {third.label}?",
-                   *(reading(d, _NUMBERS, item) for item in (one, other, third))),
+        d.read_out(f"Which numbers stand over {first.label}, over {second.label} and over {third.label}?",
+                   *(reading_clue(d, _NUMBERS, item) for item in (first, second, third))),
         compare_pair(d, _NUMBERS, items),
         _next(d, rows[n], numbers[n], by) if rng.random() < 0.75 else infer_sum(d, _NUMBERS, items),
     ]  # fmt: skip
     return "a sequence of figures to go on with", questions
 
 
-def _shape_count(d: Draft, shapes: list[str]) -> Question:
+def _shape_count(d: SceneDraft, shapes: list[str]) -> SceneQuestion:
     shape = d.rng.choice(shapes)
-    found = [f"figure{at}.shape" for at, one in enumerate(shapes) if one == shape]
+    ids = [f"figure{at}.shape" for at, name in enumerate(shapes) if name == shape]
     absent = d.rng.choice([s for s in SHAPES if s not in shapes])
     clues = [
         d.counted("How many figures are drawn, leaving out the question mark?", "Drawn are {} figures.", len(shapes)),
         Clue(f"Where in the row is {article(absent)} to be seen?", f"As to {article(absent)}, it is seen {{}}.",
              "nowhere", ("at the beginning", "in the middle"), can.ABSENCE),
         d.counted(f"How many figures have the shape of {article(shape)}?",
-                  f"The number of figures with the shape of {article(shape)} is {{}}.", len(found),
-                  can.COUNTING_SELECTED, d.box(*found)),
+                  f"The number of figures with the shape of {article(shape)} is {{}}.", len(ids),
+                  can.COUNTING_SELECTED, d.box(*ids)),
     ]  # fmt: skip
     return d.pose("count", f"How many of the figures have the shape of {article(shape)}?", clues)
 
 
-def _next(d: Draft, row: tuple[str, str], number: int, by: str) -> Question:
+def _next(d: SceneDraft, row: tuple[str, str], number: int, by: str) -> SceneQuestion:
     sign = by[0]
     steps = (*(f"{sign}{n}" for n in d.near(int(by[1:]), 2, low=1)), ("-" if sign == "+" else "+") + by[1:])
     clues = [
@@ -99,17 +268,17 @@ def _next(d: Draft, row: tuple[str, str], number: int, by: str) -> Question:
                 row[1], TONES, can.CONTINUATION),
     ]  # fmt: skip
     text = "Which figure belongs in the place of the question mark? Name its colour, its shape and its number."
-    said = in_words(lambda kind, tone, n: f"{coloured(tone, kind)} with {n}", clues[2], clues[3], clues[1])
-    return d.pose("infer", text, clues, *said)
+    answers = say_all(lambda kind, tone, n: f"{coloured(tone, kind)} with {n}", clues[2], clues[3], clues[1])
+    return d.pose("infer", text, clues, *answers)
 
 
-def _paint_sequence(c: Canvas, s: Sight) -> None:
+def _paint_sequence(c: Canvas, s: SceneReader) -> None:
     c.rect((8, 8, 632, 472), WHITE, line=FAINT)
     c.text((40, 70, 600, 116), "Which figure comes next?", size=30, line=SHADE, align="centre")
     for id in s.under("figure"):
         at = s.at(id)
         if id.endswith("shape"):
-            shape(c, s.value(id), at, COLOURS[s.value(id.replace("shape", "tone"))])
+            draw_shape(c, s.value(id), at, COLOURS[s.value(id.replace("shape", "tone"))])
         elif id.endswith("number"):
             x, y = (
                 (at[0] + at[2]) / 2,
@@ -133,7 +302,7 @@ def _cell(row: int, column: int) -> Pixels:
     return (150 + column * 136, 64 + row * 132, 280 + column * 136, 190 + row * 132)
 
 
-def _matrix(d: Draft) -> Composed:
+def _matrix(d: SceneDraft) -> Composition:
     rng = d.rng
     shapes, tones, letters = rng.sample(SHAPES, 3), rng.sample(TONES, 3), rng.sample(LETTERS, 3)
     shift, number = rng.choice((1, 2)), rng.randrange(12, 99)
@@ -149,9 +318,9 @@ def _matrix(d: Draft) -> Composed:
             d.fact(f"{id}.shape", name, "shape", form, at)
             d.fact(f"{id}.tone", name, "colour", tone, at)
             d.fact(f"{id}.many", name, "number of figures", str(many), at)
-    filled = [key for key in cells if key != gap]
-    place = rng.choice(filled)
-    name, id = _CELL[place[0]][place[1]], f"cell{place[0]}{place[1]}"
+    filled_cells = [key for key in cells if key != gap]
+    chosen_cell = rng.choice(filled_cells)
+    name, id = _CELL[chosen_cell[0]][chosen_cell[1]], f"cell{chosen_cell[0]}{chosen_cell[1]}"
     kind = d.word(f"{id}.shape", f"Which shape stands in the {name} cell?",
                   f"The shape in the {name} cell is the {{}}.", SHAPES, can.SHAPE)  # fmt: skip
     tone = d.word(f"{id}.tone", f"Which colour have the figures in the {name} cell?",
@@ -163,11 +332,11 @@ def _matrix(d: Draft) -> Composed:
         for n, where in ((0, "top"), (2, "bottom"))
     ]  # fmt: skip
     questions = [
-        describe(d, "puzzle", "matrix with a gap", f"and which shape and colour stand in the {name} cell?", kind, tone),
-        _figures(d, cells, filled, shapes, letters),
-        _below(d, cells, filled),
+        ask_kind(d, "puzzle", "matrix with a gap", f"and which shape and colour stand in the {name} cell?", kind, tone),
+        _figures(d, cells, filled_cells, shapes, letters),
+        _below(d, cells, filled_cells),
         d.read_out("What is written over the matrix, and which letters mark its top and its bottom row?", title, *rows),
-        _rows_compared(d, cells, filled, shapes),
+        _rows_compared(d, cells, filled_cells, shapes),
         _gap(d, cells[gap]),
     ]  # fmt: skip
     return "a matrix with a gap", questions
@@ -177,13 +346,13 @@ _Cells = dict[tuple[int, int], tuple[str, str, int]]
 _Keys = list[tuple[int, int]]
 
 
-def _area(d: Draft, keys: _Keys) -> Box:
+def _area(d: SceneDraft, keys: _Keys) -> Box:
     return d.box(*(f"cell{row}{column}.shape" for row, column in keys))
 
 
-def _figures(d: Draft, cells: _Cells, filled: _Keys, shapes: list[str], letters: list[str]) -> Question:
+def _figures(d: SceneDraft, cells: _Cells, filled_cells: _Keys, shapes: list[str], letters: list[str]) -> SceneQuestion:
     row = d.rng.randrange(3)
-    inside = [key for key in filled if key[0] == row]
+    inside = [key for key in filled_cells if key[0] == row]
     total = sum(cells[key][2] for key in inside)
     area = _area(d, inside)
     absent = d.rng.choice([s for s in SHAPES if s not in shapes])
@@ -199,8 +368,8 @@ def _figures(d: Draft, cells: _Cells, filled: _Keys, shapes: list[str], letters:
     return d.pose("count", f"How many single figures are there in row {letters[row]}?", clues)
 
 
-def _below(d: Draft, cells: _Cells, filled: _Keys) -> Question:
-    above = d.rng.choice([key for key in filled if (key[0] + 1, key[1]) in filled])
+def _below(d: SceneDraft, cells: _Cells, filled_cells: _Keys) -> SceneQuestion:
+    above = d.rng.choice([key for key in filled_cells if (key[0] + 1, key[1]) in filled_cells])
     row, column = above[0] + 1, above[1]
     many = cells[row, column][2]
     name, id = _CELL[above[0]][above[1]], f"cell{row}{column}"
@@ -214,34 +383,34 @@ def _below(d: Draft, cells: _Cells, filled: _Keys) -> Question:
     ]  # fmt: skip
     clues[2] = clues[2]._replace(wrong=_other_numbers(many))
     text = f"What lies directly below the {name} cell? Name colour, shape and number."
-    return d.pose("relate", text, clues, *in_words("{1} {0}, number {2}".format, *clues))
+    return d.pose("relate", text, clues, *say_all("{1} {0}, number {2}".format, *clues))
 
 
 def _other_numbers(many: int) -> tuple[str, ...]:
     return tuple(str(n) for n in (1, 2, 3, 4) if n != many)
 
 
-def _rows_compared(d: Draft, cells: _Cells, filled: _Keys, shapes: list[str]) -> Question:
-    tally = {s: sum(cells[key][2] for key in filled if cells[key][0] == s) for s in shapes}
+def _rows_compared(d: SceneDraft, cells: _Cells, filled_cells: _Keys, shapes: list[str]) -> SceneQuestion:
+    tally = {s: sum(cells[key][2] for key in filled_cells if cells[key][0] == s) for s in shapes}
     high, low = d.rng.choice([(a, b) for a in shapes for b in shapes if tally[a] > tally[b]])
-    asked = [high, low]
-    d.rng.shuffle(asked)
+    compared = [high, low]
+    d.rng.shuffle(compared)
     gap = tally[high] - tally[low]
     gaps = [str(n) for n in d.near(gap, low=1)]
     clues = [
         *(d.counted(f"How many {s}s does the matrix hold?", f"The matrix holds this number of {s}s: {{}}.", tally[s],
-                    can.COUNTING, _area(d, [key for key in filled if cells[key][0] == s])) for s in asked),
+                    can.COUNTING, _area(d, [key for key in filled_cells if cells[key][0] == s])) for s in compared),
         Clue("By how many do the compared shapes differ?", "The compared shapes differ by {}.", str(gap), tuple(gaps),
              can.DIFFERENCE),
         Clue("Which of the compared shapes is the more numerous?",
              "The more numerous of the compared shapes are the {}.", f"{high}s", (f"{low}s", "neither of them"),
              can.MAGNITUDE),
     ]  # fmt: skip
-    text = f"Does the matrix hold more {asked[0]}s or more {asked[1]}s, and how many more?"
+    text = f"Does the matrix hold more {compared[0]}s or more {compared[1]}s, and how many more?"
     return d.pose("compare", text, clues, *by_how_much("{}s, {} more".format, high, low, str(gap), gaps))
 
 
-def _gap(d: Draft, cell: tuple[str, str, int]) -> Question:
+def _gap(d: SceneDraft, cell: tuple[str, str, int]) -> SceneQuestion:
     shape, tone, many = cell
     clues = [
         Clue("What do all cells of the same row share?", "All cells of the same row share their {}.", "shape",
@@ -254,10 +423,10 @@ def _gap(d: Draft, cell: tuple[str, str, int]) -> Question:
              "The number of figures that belong in the gap is {}.", str(many), _other_numbers(many), can.DEDUCTION),
     ]  # fmt: skip
     text = "What belongs in the gap of the matrix? Name colour, shape and number of the figures."
-    return d.pose("infer", text, clues, *in_words("{1} {0}, number {2}".format, *clues[1:]))
+    return d.pose("infer", text, clues, *say_all("{1} {0}, number {2}".format, *clues[1:]))
 
 
-def _paint_matrix(c: Canvas, s: Sight) -> None:
+def _paint_matrix(c: Canvas, s: SceneReader) -> None:
     c.rect((8, 8, 632, 472), PAPER, line=FAINT)
     c.text(s.at("caption"), s.value("caption"), size=28, align="centre")
     for id in s.under("letter"):
@@ -272,7 +441,7 @@ def _paint_matrix(c: Canvas, s: Sight) -> None:
             many, middle = s.number(f"{id}.many"), (at[1] + at[3]) / 2
             for n in range(many):
                 x = at[0] + (at[2] - at[0]) * (n + 1) / (many + 1) + (n - (many - 1) / 2) * 8
-                shape(
+                draw_shape(
                     c,
                     s.value(f"{id}.shape"),
                     (x - 18, middle - 18, x + 18, middle + 18),
@@ -280,9 +449,9 @@ def _paint_matrix(c: Canvas, s: Sight) -> None:
                 )
 
 
-LAYOUTS: tuple[Layout, ...] = (
-    Layout("sequence", _sequence, _paint_sequence),
-    Layout("matrix", _matrix, _paint_matrix),
+LAYOUTS: tuple[SceneLayout, ...] = (
+    SceneLayout("sequence", _sequence, _paint_sequence),
+    SceneLayout("matrix", _matrix, _paint_matrix),
     BALANCE,
 )
 """The layouts of logic and puzzles."""

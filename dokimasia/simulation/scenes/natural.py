@@ -7,23 +7,34 @@ from typing import NamedTuple
 
 from dokimasia.domain.criterion import Box
 from dokimasia.simulation import capabilities as can
-from dokimasia.simulation.scene import Question
-from dokimasia.simulation.scenes.draft import Clue, Draft, by_how_much, of_two
+from dokimasia.simulation.scene import SceneQuestion
+from dokimasia.simulation.scenes.draft import (
+    ORDINALS,
+    Clue,
+    Composition,
+    SceneDraft,
+    SceneLayout,
+    SceneReader,
+    article,
+    by_how_much,
+    coloured,
+    say_both,
+)
 from dokimasia.simulation.scenes.drawing import (
     COLOUR_NAMES,
     COLOURS,
     INK,
     PAPER,
+    PLURALS,
     Canvas,
     Pixels,
     Rgb,
     box_of,
+    draw_sky,
+    draw_thing,
     inset,
     union,
 )
-from dokimasia.simulation.scenes.layout import Composed, Layout, Sight
-from dokimasia.simulation.scenes.phrasing import ORDINALS, article, coloured
-from dokimasia.simulation.scenes.sprites import PLURALS, sky, sprite
 
 _PLACES: dict[str, tuple[str, ...]] = {
     "park": ("ball", "balloon", "kite", "umbrella", "cat", "bench", "flower", "tent"),
@@ -43,7 +54,7 @@ _COUNTS = ((3, 2, 2, 1), (3, 3, 1, 1), (4, 2, 1, 1), (3, 2, 1, 1), (2, 2, 2, 1),
 _ROWS = ("back", "front")
 
 
-class _Thing(NamedTuple):
+class _SceneThing(NamedTuple):
     kind: str
     colour: str
     row: str
@@ -55,8 +66,8 @@ class _Thing(NamedTuple):
         return f"{self.colour} {self.kind}"
 
 
-def _things(rng: Random, place: str) -> list[_Thing]:
-    kinds = rng.sample(_PLACES[place], 4)
+def _things(rng: Random, setting: str) -> list[_SceneThing]:
+    kinds = rng.sample(_PLACES[setting], 4)
     named = [
         (kind, colour)
         for kind, n in zip(kinds, rng.choice(_COUNTS), strict=True)
@@ -66,9 +77,9 @@ def _things(rng: Random, place: str) -> list[_Thing]:
     front = rng.choice((3, 4)) if len(named) == 7 else 4
     slots: list[tuple[str, int, int]] = []
     for row, n in (("back", len(named) - front), ("front", front)):
-        slots += [(row, place, column) for place, column in enumerate(sorted(rng.sample(range(4), n)))]
+        slots += [(row, position, column) for position, column in enumerate(sorted(rng.sample(range(4), n)))]
     return [
-        _Thing(kind, colour, row, at, box_of(_slot(row, column)))
+        _SceneThing(kind, colour, row, at, box_of(_slot(row, column)))
         for (kind, colour), (row, at, column) in zip(named, slots, strict=True)
     ]
 
@@ -78,11 +89,11 @@ def _slot(row: str, column: int) -> Pixels:
     return (left, top, left + 112, top + 112)
 
 
-def _compose(place: str, d: Draft) -> Composed:
+def _compose(setting: str, d: SceneDraft) -> Composition:
     rng = d.rng
-    things = _things(rng, place)
+    things = _things(rng, setting)
     side = rng.choice(("left", "right"))
-    words, number, weather = rng.choice(_SIGNS[place]), str(rng.randrange(12, _TOP[place])), rng.choice(_SKIES)
+    words, number, weather = rng.choice(_SIGNS[setting]), str(rng.randrange(12, _TOP[setting])), rng.choice(_SKIES)
     board: Pixels = (40, 24, 240, 124) if side == "left" else (400, 24, 600, 124)
     above: Pixels = (480, 30, 570, 114) if side == "left" else (70, 30, 160, 114)
     for n, thing in enumerate(things, 1):
@@ -90,29 +101,29 @@ def _compose(place: str, d: Draft) -> Composed:
         d.fact(f"thing{n}.kind", f"{ORDINALS[thing.place]} in the {thing.row} row", "kind", thing.kind, at)
         d.fact(f"thing{n}.colour", thing.name, "colour", thing.colour, at)
     d.fact("sky", "sky", "shows", weather, above)
-    d.fact("sign.text", _BOARD[place], "text", words, (board[0], board[1], board[2], board[1] + 50))
-    d.fact("sign.number", _BOARD[place], "number", number, (board[0], board[1] + 50, board[2], board[3]))
+    d.fact("sign.text", _BOARD[setting], "text", words, (board[0], board[1], board[2], board[1] + 50))
+    d.fact("sign.number", _BOARD[setting], "number", number, (board[0], board[1] + 50, board[2], board[3]))
     sign = (words, number, side, box_of(board))
     questions = [
         _recognise(d, things),
-        _count(d, place, things),
+        _count(d, setting, things),
         _relate(d, things),
-        _read(d, place, sign),
+        _read(d, setting, sign),
         _compare(d, things),
         _infer(d, things, weather),
     ]
-    return f"{article(place)} with {len(things)} things", questions
+    return f"{article(setting)} with {len(things)} things", questions
 
 
 def _row_box(row: str) -> Box:
     return box_of((42, 190, 598, 302) if row == "back" else (42, 342, 598, 454))
 
 
-def _kinds(things: list[_Thing]) -> list[str]:
+def _kinds(things: list[_SceneThing]) -> list[str]:
     return [t.kind for t in things]
 
 
-def _recognise(d: Draft, things: list[_Thing]) -> Question:
+def _recognise(d: SceneDraft, things: list[_SceneThing]) -> SceneQuestion:
     it = d.rng.choice(things)
     where = f"the {ORDINALS[it.place]} thing from the left in the {it.row} row"
     row = sum(t.row == it.row for t in things)
@@ -120,7 +131,7 @@ def _recognise(d: Draft, things: list[_Thing]) -> Question:
                    can.OBJECT, it.box)  # fmt: skip
     colour = d.named(f"Which colour has {where}?", "The colour of the thing asked for is {}.", it.colour, COLOUR_NAMES,
                      can.COLOUR, it.box)  # fmt: skip
-    answer, wrong = of_two(coloured, colour, kind)
+    answer, wrong = say_both(coloured, colour, kind)
     clues = [
         d.counted(f"How many things stand in the {it.row} row?", f"The {it.row} row holds {{}} things.", row,
                   at=_row_box(it.row)),
@@ -132,11 +143,11 @@ def _recognise(d: Draft, things: list[_Thing]) -> Question:
     return d.pose("recognise", f"What is {where}? Name its colour and kind.", clues, answer, wrong)
 
 
-def _count(d: Draft, place: str, things: list[_Thing]) -> Question:
+def _count(d: SceneDraft, setting: str, things: list[_SceneThing]) -> SceneQuestion:
     kind = d.rng.choice([k for k in dict.fromkeys(_kinds(things)) if _kinds(things).count(k) > 1])
     many = PLURALS[kind]
     inside = [sum(t.kind == kind and t.row == row for t in things) for row in _ROWS]
-    absent = d.rng.choice([k for k in _PLACES[place] if k not in _kinds(things)])
+    absent = d.rng.choice([k for k in _PLACES[setting] if k not in _kinds(things)])
     clues = [
         d.counted(f"How many {many} stand in the {row} row?", f"The number of {many} in the {row} row is {{}}.", n,
                   can.COUNTING_SELECTED, _row_box(row))
@@ -154,7 +165,7 @@ def _missing(kind: str) -> Clue:
                 ("in the back row", "in the front row"), can.ABSENCE)  # fmt: skip
 
 
-def _relate(d: Draft, things: list[_Thing]) -> Question:
+def _relate(d: SceneDraft, things: list[_SceneThing]) -> SceneQuestion:
     pairs = [(a, b) for a, b in pairwise(things) if a.row == b.row]
     it, beside = d.rng.choice(pairs)
     side = d.rng.choice(("right", "left"))
@@ -177,14 +188,14 @@ def _relate(d: Draft, things: list[_Thing]) -> Question:
         colour,
     ]  # fmt: skip
     text = f"What stands next to the {it.name} on its {side} side, in the same row? Name its colour and kind."
-    said = of_two(lambda kind, colour: coloured(colour, kind), kind, colour)
-    return d.pose("relate", text, clues, *said)
+    answers = say_both(lambda kind, colour: coloured(colour, kind), kind, colour)
+    return d.pose("relate", text, clues, *answers)
 
 
-def _read(d: Draft, place: str, sign: tuple[str, str, str, Box]) -> Question:
+def _read(d: SceneDraft, setting: str, sign: tuple[str, str, str, Box]) -> SceneQuestion:
     words, number, side, box = sign
-    board = _BOARD[place]
-    texts = d.others(_SIGNS[place], words)
+    board = _BOARD[setting]
+    texts = d.others(_SIGNS[setting], words)
     numbers = tuple(str(n) for n in d.near(int(number), low=10))
     corners = ("upper left", "upper right", "lower left", "lower right")
     corner = f"upper {side}"
@@ -195,32 +206,32 @@ def _read(d: Draft, place: str, sign: tuple[str, str, str, Box]) -> Question:
         Clue(f"Which number stands on the {board}?", f"The number on the {board} is {{}}.", number, numbers, can.NUMBER,
              box),
     ]  # fmt: skip
-    said = of_two("{} {}".format, *clues[1:])
-    return d.pose("read", f"What do the words and the number on the {board} say?", clues, *said)
+    answers = say_both("{} {}".format, *clues[1:])
+    return d.pose("read", f"What do the words and the number on the {board} say?", clues, *answers)
 
 
-def _compare(d: Draft, things: list[_Thing]) -> Question:
+def _compare(d: SceneDraft, things: list[_SceneThing]) -> SceneQuestion:
     tally = {k: _kinds(things).count(k) for k in dict.fromkeys(_kinds(things))}
     high, low = d.rng.choice([(a, b) for a in tally for b in tally if tally[a] > tally[b]])
-    asked = [high, low]
-    d.rng.shuffle(asked)
+    compared = [high, low]
+    d.rng.shuffle(compared)
     gap = tally[high] - tally[low]
     clues = [
         d.counted(f"How many {PLURALS[k]} are in the picture?", f"The count of the {PLURALS[k]} is {{}}.", tally[k],
                   can.COUNTING, union([t.box for t in things if t.kind == k]))
-        for k in asked
+        for k in compared
     ]  # fmt: skip
     gaps = tuple(str(n) for n in d.near(gap))
     clues.append(Clue("By how many do the compared kinds differ?", "The compared kinds differ by {}.", str(gap), gaps,
                       can.DIFFERENCE))  # fmt: skip
     clues.append(Clue("Which of the compared kinds is the more numerous?", "The more numerous kind is the {}.",
                       PLURALS[high], (PLURALS[low], "neither, since both are equally many"), can.MAGNITUDE))  # fmt: skip
-    text = f"Are there more {PLURALS[asked[0]]} or more {PLURALS[asked[1]]}, and how many more?"
-    said = by_how_much("{}, {} more".format, PLURALS[high], PLURALS[low], str(gap), gaps)
-    return d.pose("compare", text, clues, *said)
+    text = f"Are there more {PLURALS[compared[0]]} or more {PLURALS[compared[1]]}, and how many more?"
+    answers = by_how_much("{}, {} more".format, PLURALS[high], PLURALS[low], str(gap), gaps)
+    return d.pose("compare", text, clues, *answers)
 
 
-def _infer(d: Draft, things: list[_Thing], weather: str) -> Question:
+def _infer(d: SceneDraft, things: list[_SceneThing], weather: str) -> SceneQuestion:
     rng = d.rng
     if rng.random() < 0.5:
         colour = rng.choice([t.colour for t in things])
@@ -235,7 +246,7 @@ def _infer(d: Draft, things: list[_Thing], weather: str) -> Question:
         text = f"If everything {colour} were taken away from both rows, how many things would remain?"
         return d.pose("infer", text, clues)
     kind = rng.choice(_kinds(things))
-    kept, more = sum(t.kind == kind and t.row == "back" for t in things), rng.randrange(2, 6)
+    remaining, more = sum(t.kind == kind and t.row == "back" for t in things), rng.randrange(2, 6)
     many = PLURALS[kind]
     lit = {"sun": "a sunny day", "moon": "night", "cloud": "a clouded day"}
     clues = [
@@ -243,41 +254,41 @@ def _infer(d: Draft, things: list[_Thing], weather: str) -> Question:
         d.named("What time and weather does the sky tell of?", "The sky tells of {}.", lit[weather], list(lit.values()),
                 can.CONVENTION, "sky"),
         d.counted(f"How many {many} stood in the back row from the start?",
-                  f"From the start the back row holds this number of {many}: {{}}.", kept, can.COUNTING_SELECTED,
+                  f"From the start the back row holds this number of {many}: {{}}.", remaining, can.COUNTING_SELECTED,
                   _row_box("back")),
         d.counted(f"How many {many} stand in the back row at the end?",
-                  f"At the end the number of {many} there is {{}}.", kept + more, can.ADDITION),
+                  f"At the end the number of {many} there is {{}}.", remaining + more, can.ADDITION),
     ]  # fmt: skip
     text = (
         f"Under the sky that is shown, the front row is cleared away and {more} more {many} are put into the back row. "
         f"Is it day or night, and how many {many} stand in the back row then?"
     )
     end = {"sun": "day", "moon": "night", "cloud": "day"}
-    wrong = [f"{end[weather]}, {n}" for n in d.near(kept + more, 2)]
-    wrong.insert(1, f"{'day' if weather == 'moon' else 'night'}, {kept + more}")
-    return d.pose("infer", text, clues, f"{end[weather]}, {kept + more}", wrong)
+    wrong = [f"{end[weather]}, {n}" for n in d.near(remaining + more, 2)]
+    wrong.insert(1, f"{'day' if weather == 'moon' else 'night'}, {remaining + more}")
+    return d.pose("infer", text, clues, f"{end[weather]}, {remaining + more}", wrong)
 
 
-def _paint(place: str, c: Canvas, s: Sight) -> None:
+def _paint(place: str, c: Canvas, s: SceneReader) -> None:
     air = _AIR[s.value("sky")]
     if place == "kitchen":
         c.rect((0, 0, 640, 480), (238, 226, 204), line=None)
         pane = inset(s.at("sky"), -14)
         c.rect(pane, air, line=(120, 90, 60), width=6)
-        sky(c, s.value("sky"), s.at("sky"), air)
+        draw_sky(c, s.value("sky"), s.at("sky"), air)
         for top, depth in ((302, 16), (454, 26)):
             c.rect((0, top, 640, top + depth), (176, 128, 82))
     else:
         c.rect((0, 0, 640, 180), air, line=None)
-        sky(c, s.value("sky"), s.at("sky"), air)
+        draw_sky(c, s.value("sky"), s.at("sky"), air)
         _ground(place, c, s)
     for id in s.under("thing"):
         if id.endswith(".kind"):
-            sprite(c, s.value(id), inset(s.at(id), 4), COLOURS[s.value(id.replace(".kind", ".colour"))])
+            draw_thing(c, s.value(id), inset(s.at(id), 4), COLOURS[s.value(id.replace(".kind", ".colour"))])
     _sign(place, c, s)
 
 
-def _ground(place: str, c: Canvas, s: Sight) -> None:
+def _ground(place: str, c: Canvas, s: SceneReader) -> None:
     if place == "park":
         c.rect((0, 160, 640, 480), (158, 206, 128), line=None)
         c.rect((0, 306, 640, 334), (222, 206, 170), line=None)
@@ -294,7 +305,7 @@ def _ground(place: str, c: Canvas, s: Sight) -> None:
         c.rect((x, 320, x + 36, 326), PAPER, line=None)
 
 
-def _sign(place: str, c: Canvas, s: Sight) -> None:
+def _sign(place: str, c: Canvas, s: SceneReader) -> None:
     words, number = s.at("sign.text"), s.at("sign.number")
     whole = (words[0], words[1], words[2], number[3])
     fill, line = {"park": ((196, 148, 96), INK), "street": ((30, 84, 150), PAPER), "kitchen": (PAPER, INK)}[place]
@@ -307,7 +318,7 @@ def _sign(place: str, c: Canvas, s: Sight) -> None:
     c.text(inset(number, 4), s.value("sign.number"), size=34, line=line, align="centre")
 
 
-LAYOUTS: tuple[Layout, ...] = tuple(
-    Layout(place, partial(_compose, place), partial(_paint, place)) for place in _PLACES
+LAYOUTS: tuple[SceneLayout, ...] = tuple(
+    SceneLayout(setting, partial(_compose, setting), partial(_paint, setting)) for setting in _PLACES
 )
 """The layouts of natural scenes."""

@@ -17,7 +17,7 @@ HUGE_BYTES = 10 * 2**20
 _LINE = re.compile(r"^(\d+) \| score: \[(\d+|not stated)\]$", re.MULTILINE)
 
 
-class Refused(NamedTuple):
+class FaultResponse(NamedTuple):
     """How a failing try looks: the error's kind for the gateway, the HTTP status, OpenAI's code, and a message."""
 
     kind: AttemptKind
@@ -28,30 +28,34 @@ class Refused(NamedTuple):
     retry_after: float | None = None
 
 
-TRANSPORT_FAULTS: dict[str, Refused] = {
-    "rate_limit": Refused("rate_limit", 429, "rate_limit_exceeded", "Rate limit reached; slow down.", retry_after=1.0),
-    "rate_limit_bare": Refused("rate_limit", 429, "rate_limit_exceeded", "Rate limit reached; slow down."),
-    "server_error": Refused("server_error", 500, "internal_error", "The server had an error."),
-    "unavailable": Refused("server_error", 503, "service_unavailable", "The service is unavailable."),
-    "overloaded": Refused("server_error", 529, "overloaded_error", "The model is overloaded."),
-    "reset": Refused("connection", None, "reset", "the connection was reset by the peer"),
-    "timeout": Refused("timeout", None, "timeout", "no reply within the time limit"),
-    "cut_json": Refused("broken_envelope", 200, "cut", "the reply breaks off in the middle of its JSON"),
-    "empty_body": Refused("empty_body", 200, "empty", "the reply's body is empty"),
-    "empty_choices": Refused("empty_choices", 200, "empty_choices", "the reply has no choices"),
-    "html": Refused("not_json", 200, "html", "the reply is an HTML page"),
+TRANSPORT_FAULTS: dict[str, FaultResponse] = {
+    "rate_limit": FaultResponse(
+        "rate_limit", 429, "rate_limit_exceeded", "Rate limit reached; slow down.", retry_after=1.0
+    ),
+    "rate_limit_bare": FaultResponse("rate_limit", 429, "rate_limit_exceeded", "Rate limit reached; slow down."),
+    "server_error": FaultResponse("server_error", 500, "internal_error", "The server had an error."),
+    "unavailable": FaultResponse("server_error", 503, "service_unavailable", "The service is unavailable."),
+    "overloaded": FaultResponse("server_error", 529, "overloaded_error", "The model is overloaded."),
+    "reset": FaultResponse("connection", None, "reset", "the connection was reset by the peer"),
+    "timeout": FaultResponse("timeout", None, "timeout", "no reply within the time limit"),
+    "cut_json": FaultResponse("broken_envelope", 200, "cut", "the reply breaks off in the middle of its JSON"),
+    "empty_body": FaultResponse("empty_body", 200, "empty", "the reply's body is empty"),
+    "empty_choices": FaultResponse("empty_choices", 200, "empty_choices", "the reply has no choices"),
+    "html": FaultResponse("not_json", 200, "html", "the reply is an HTML page"),
 }
 """Drawn anew at every try, and at most twice in a row for one request."""
 
-LASTING_FAULTS: dict[str, Refused] = {
-    "context_overflow": Refused(
+LASTING_FAULTS: dict[str, FaultResponse] = {
+    "context_overflow": FaultResponse(
         "context_overflow",
         400,
         "context_length_exceeded",
         "This model's maximum context length is 8192 tokens; the messages are longer. Please reduce their length.",
         retryable=False,
     ),
-    "unauthorized": Refused("auth", 401, "invalid_api_key", "Incorrect API key provided: {key}.", retryable=False),
+    "unauthorized": FaultResponse(
+        "auth", 401, "invalid_api_key", "Incorrect API key provided: {key}.", retryable=False
+    ),
 }
 """A function of the request, like a fault of content: asking again makes no request shorter and no key right. The
 server quotes the key in the error, as some providers do."""
@@ -72,7 +76,7 @@ CONTENT_FAULTS = (
 )
 """A function of the request with its seed: the same request has them on every transport and after every restart."""
 
-KINDS = (*TRANSPORT_FAULTS, *LASTING_FAULTS, *CONTENT_FAULTS)
+FAULT_KINDS = (*TRANSPORT_FAULTS, *LASTING_FAULTS, *CONTENT_FAULTS)
 
 
 class Faults(Value):
@@ -107,8 +111,8 @@ def parse_faults(text: str) -> Faults:
     rates: dict[str, float] = {}
     for piece in filter(None, (piece.strip() for piece in text.split(","))):
         kind, _, number = (part.strip() for part in piece.partition("="))
-        if kind not in KINDS:
-            raise ConfigError(f"no fault is called {kind!r}; there are: {', '.join(KINDS)}")
+        if kind not in FAULT_KINDS:
+            raise ConfigError(f"no fault is called {kind!r}; there are: {', '.join(FAULT_KINDS)}")
         try:
             rate = float(number)
         except ValueError:
@@ -174,7 +178,7 @@ def spoil(reply: ChatReply, call: Chat, fault: str | None) -> ChatReply:
         return reply.model_copy(update={"usage": Usage()})
     if fault == "odd_finish":
         return reply.model_copy(update={"finish_reason": "unknown", "native_finish_reason": "eos_token"})
-    text = _spoilt_text(reply.text, fault)
+    text = _text_with_fault(reply.text, fault)
     changes: dict[str, object] = {"text": text, "usage": usage_of(call, text)}
     if fault == "refusal":
         changes |= {"refusal": REFUSAL}
@@ -184,7 +188,7 @@ def spoil(reply: ChatReply, call: Chat, fault: str | None) -> ChatReply:
     return reply.model_copy(update=changes)
 
 
-def _spoilt_text(text: str, fault: str) -> str:
+def _text_with_fault(text: str, fault: str) -> str:
     if fault == "refusal":
         return REFUSAL
     if fault in ("empty_content", "content_filter"):

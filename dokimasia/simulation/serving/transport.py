@@ -8,11 +8,10 @@ from dokimasia.domain.call import ImageEdit, ImageEditReply, ModelCall, ModelRep
 from dokimasia.domain.ports import BlobStore
 from dokimasia.errors import NotFound, TransportError
 from dokimasia.prompts import PromptLibrary
-from dokimasia.simulation.blindspots.editing import edit
-from dokimasia.simulation.blindspots.images import reference
 from dokimasia.simulation.candidates import REFUSAL
 from dokimasia.simulation.draws import request_hash
-from dokimasia.simulation.embedding import embed
+from dokimasia.simulation.embedding import embed_texts
+from dokimasia.simulation.image_edits import edit_by_model, image_reference
 from dokimasia.simulation.profiles import Profile
 from dokimasia.simulation.respond import respond
 from dokimasia.simulation.serving.faults import Faults, Tries, transport_error
@@ -26,13 +25,13 @@ class SimTransport:
         latency: float = 0.0,
         faults: Faults | None = None,
         *,
-        known: Mapping[str, Profile] | None = None,
+        models: Mapping[str, Profile] | None = None,
         library: PromptLibrary | None = None,
     ) -> None:
         """Plant a latency in seconds, faults, and, in place of the models and prompts that ship, others."""
         self._latency = latency
         self._tries = Tries(faults)
-        self._known = known
+        self._known = models
         self._library = library
 
     async def send(self, call: ModelCall, spec: ModelSpec, *, api_key: str | None, blobs: BlobStore) -> ModelReply:
@@ -50,19 +49,19 @@ class SimTransport:
             raise transport_error(fault)
         try:
             if call.kind == "embedding":
-                return embed(call)
+                return embed_texts(call)
             if call.kind == "image_edit":
                 return await asyncio.to_thread(self._edited, call, blobs)
-            reply = respond(call, _Images(call, blobs), known=self._known, library=self._library)
+            reply = respond(call, _Images(call, blobs), models=self._known, library=self._library)
         except NotFound as error:
             raise TransportError("not_found", str(error), retryable=False, status=404) from None
         return self._tries.spoil(reply, call)
 
     def _edited(self, call: ImageEdit, blobs: BlobStore) -> ImageEditReply:
-        png, usage = edit(call, blobs.get(call.image.sha256))
+        png, usage = edit_by_model(call, blobs.get(call.image.sha256))
         if png is None or self._tries.refuses(call):
             return ImageEditReply(refusal=REFUSAL, usage=usage)
-        image = call.image if hashlib.sha256(png).hexdigest() == call.image.sha256 else reference(png)
+        image = call.image if hashlib.sha256(png).hexdigest() == call.image.sha256 else image_reference(png)
         blobs.put_image(png, image)
         return ImageEditReply(image=image, usage=usage)
 

@@ -1,4 +1,4 @@
-"""OpenAI's chat-completions format: from a request's body to a call and its images, from a reply to a body."""
+"""OpenAI's formats of chats, embeddings and image edits: from a request to a call and its images, from a reply to a body."""
 
 import base64
 import binascii
@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import orjson
+from aiohttp import web
 from PIL import Image, UnidentifiedImageError
 from pydantic import ValidationError
 
@@ -17,11 +18,13 @@ from dokimasia.domain.call import (
     ChatReply,
     Embedding,
     EmbeddingReply,
+    ImageEdit,
     Message,
     ModelRef,
     Sampling,
     ToolCall,
     ToolSpec,
+    Usage,
 )
 from dokimasia.domain.sample import ImageRef, Part, TextPart
 from dokimasia.errors import TransportError
@@ -39,7 +42,7 @@ _OTHER_FIELDS = (
 )
 _ROLES = ("system", "developer", "user", "assistant", "tool")
 _NOT_SAMPLING = frozenset(_OTHER_FIELDS.split())
-_refs: dict[str, ImageRef] = {}
+_known_images: dict[str, ImageRef] = {}
 
 
 def read_request(body: bytes) -> tuple[Chat, dict[str, bytes]]:
@@ -48,14 +51,14 @@ def read_request(body: bytes) -> tuple[Chat, dict[str, bytes]]:
     Raises:
         TransportError: of kind `bad_request`, saying which field is wrong.
     """
-    data, model = _asked(body)
+    data, model = _read_fields(body)
     if data.get("stream"):
-        raise bad("stream: simulated models do not stream; leave it out or send false")
+        raise bad_request("stream: simulated models do not stream; leave it out or send false")
     if data.get("n") not in (None, 1):
-        raise bad("n: one choice a request")
+        raise bad_request("n: one choice a request")
     messages = data.get("messages")
     if not isinstance(messages, list) or not messages:
-        raise bad("messages: a list of at least one message is required")
+        raise bad_request("messages: a list of at least one message is required")
     images: dict[str, bytes] = {}
     sampling: dict[str, Any] = {name: data.get(name) for name in _SAMPLING}
     limit = data.get("max_completion_tokens")
@@ -74,7 +77,7 @@ def read_request(body: bytes) -> tuple[Chat, dict[str, bytes]]:
         ), images
     except ValidationError as error:
         first = error.errors()[0]
-        raise bad(f"{'.'.join(str(part) for part in first['loc'])}: {first['msg']}") from None
+        raise bad_request(f"{'.'.join(str(part) for part in first['loc'])}: {first['msg']}") from None
 
 
 def read_embedding(body: bytes) -> Embedding:
@@ -83,33 +86,33 @@ def read_embedding(body: bytes) -> Embedding:
     Raises:
         TransportError: of kind `bad_request`, saying which field is wrong.
     """
-    data, model = _asked(body)
+    data, model = _read_fields(body)
     texts = data.get("input")
     texts = [texts] if isinstance(texts, str) else texts
     if not isinstance(texts, list) or not texts or not all(isinstance(text, str) for text in texts):
-        raise bad("input: a text or a list of at least one text is required")
+        raise bad_request("input: a text or a list of at least one text is required")
     if data.get("encoding_format", "float") != "float":
-        raise bad("encoding_format: simulated models give numbers; ask for float")
+        raise bad_request("encoding_format: simulated models give numbers; ask for float")
     return Embedding(model=model, texts=tuple(texts))
 
 
-def _asked(body: bytes) -> tuple[dict[str, Any], ModelRef]:
+def _read_fields(body: bytes) -> tuple[dict[str, Any], ModelRef]:
     """Return the fields of a request's body, and the simulated model that it asks."""
     try:
         data = orjson.loads(body)
     except orjson.JSONDecodeError as error:
-        raise bad(f"the body is not JSON: {error}") from None
-    return data, asked_model(data)
+        raise bad_request(f"the body is not JSON: {error}") from None
+    return data, requested_model(data)
 
 
-def asked_model(data: Any) -> ModelRef:
+def requested_model(data: Any) -> ModelRef:
     """Return the simulated model that the fields of a request ask.
 
     Raises:
         TransportError: of kind `bad_request`: they name none.
     """
     if not isinstance(data, dict) or not isinstance(data.get("model"), str) or not data["model"]:
-        raise bad("model: a string is required")
+        raise bad_request("model: a string is required")
     name = bare_name(data["model"])
     return ModelRef(name=name, model=name)
 
@@ -171,14 +174,14 @@ def _reply_message(reply: ChatReply) -> dict[str, Any]:
     return message
 
 
-def _schema(asked: Any) -> dict[str, Any] | None:
+def _schema(response_format: Any) -> dict[str, Any] | None:
     """Return the JSON schema of a `response_format`, or None where it asks for none."""
-    if not isinstance(asked, dict) or asked.get("type") != "json_schema":
+    if not isinstance(response_format, dict) or response_format.get("type") != "json_schema":
         return None
-    held = asked.get("json_schema")
-    schema = held.get("schema") if isinstance(held, dict) else None
+    json_schema = response_format.get("json_schema")
+    schema = json_schema.get("schema") if isinstance(json_schema, dict) else None
     if not isinstance(schema, dict):
-        raise bad("response_format.json_schema.schema: an object is required")
+        raise bad_request("response_format.json_schema.schema: an object is required")
     return schema
 
 
@@ -187,12 +190,12 @@ def _tools(offered: Any) -> tuple[ToolSpec, ...]:
     if offered is None:
         return ()
     if not isinstance(offered, list):
-        raise bad("tools: a list of functions")
+        raise bad_request("tools: a list of functions")
     tools: list[ToolSpec] = []
     for number, tool in enumerate(offered):
         function = tool.get("function") if isinstance(tool, dict) else None
         if not isinstance(function, dict):
-            raise bad(f"tools[{number}].function: an object is required")
+            raise bad_request(f"tools[{number}].function: an object is required")
         facts = {"name": function.get("name"), "description": function.get("description") or ""}
         tools.append(ToolSpec.model_validate({**facts, "parameters": function.get("parameters") or {}}))
     return tuple(tools)
@@ -200,17 +203,17 @@ def _tools(offered: Any) -> tuple[ToolSpec, ...]:
 
 def _message(message: Any, where: str, images: dict[str, bytes]) -> Message:
     if not isinstance(message, dict) or message.get("role") not in _ROLES:
-        raise bad(f"{where}.role: one of {', '.join(_ROLES)}")
+        raise bad_request(f"{where}.role: one of {', '.join(_ROLES)}")
     if (message["role"] == "tool") != isinstance(message.get("tool_call_id"), str):
-        raise bad(f"{where}.role: a tool's message names its tool_call_id, and no other does")
+        raise bad_request(f"{where}.role: a tool's message names its tool_call_id, and no other does")
     content = message.get("content")
     pieces = [{"type": "text", "text": content or ""}] if content is None or isinstance(content, str) else content
     if not isinstance(pieces, list):
-        raise bad(f"{where}.content: a text or a list of parts")
+        raise bad_request(f"{where}.content: a text or a list of parts")
     parts = tuple(_part(piece, f"{where}.content[{number}]", images) for number, piece in enumerate(pieces))
     calls = message.get("tool_calls")
     if calls is not None and not isinstance(calls, list):
-        raise bad(f"{where}.tool_calls: a list")
+        raise bad_request(f"{where}.tool_calls: a list")
     return Message(
         role="system" if message["role"] == "developer" else message["role"],
         parts=parts,
@@ -222,7 +225,7 @@ def _message(message: Any, where: str, images: dict[str, bytes]) -> Message:
 def _tool_call(call: Any, where: str) -> ToolCall:
     function = call.get("function") if isinstance(call, dict) else None
     if not isinstance(function, dict):
-        raise bad(f"{where}.tool_calls: objects with id and function")
+        raise bad_request(f"{where}.tool_calls: objects with id and function")
     facts = {"id": call.get("id"), "name": function.get("name"), "arguments": function.get("arguments")}
     return ToolCall.model_validate(facts)
 
@@ -232,26 +235,28 @@ def _part(piece: Any, where: str, images: dict[str, bytes]) -> Part:
     if kind == "text" and isinstance(piece.get("text"), str):
         return TextPart(text=piece["text"])
     if kind == "image_url":
-        held = piece.get("image_url")
-        url = held.get("url") if isinstance(held, dict) else held
+        image_url = piece.get("image_url")
+        url = image_url.get("url") if isinstance(image_url, dict) else image_url
         if not isinstance(url, str) or not url.startswith("data:image/") or ";base64," not in url[:64]:
-            raise bad(f"{where}.image_url: simulated models take images as data URIs (data:image/png;base64,...) only")
+            raise bad_request(
+                f"{where}.image_url: simulated models take images as data URIs (data:image/png;base64,...) only"
+            )
         return _image(url[url.index(",") + 1 :], where, images)
-    raise bad(f"{where}.type: text with its text, or image_url")
+    raise bad_request(f"{where}.type: text with its text, or image_url")
 
 
 def _image(encoded: str, where: str, images: dict[str, bytes]) -> ImageRef:
     try:
         data = base64.b64decode(encoded, validate=True)
     except (binascii.Error, ValueError):
-        raise bad(f"{where}.image_url: not valid base64") from None
+        raise bad_request(f"{where}.image_url: not valid base64") from None
     sha256 = hashlib.sha256(data).hexdigest()
-    if sha256 not in _refs:
-        if len(_refs) >= _MEMORY:
-            _refs.clear()
-        _refs[sha256] = describe_image(data, sha256, f"{where}.image_url")
+    if sha256 not in _known_images:
+        if len(_known_images) >= _MEMORY:
+            _known_images.clear()
+        _known_images[sha256] = describe_image(data, sha256, f"{where}.image_url")
     images[sha256] = data
-    return _refs[sha256]
+    return _known_images[sha256]
 
 
 def describe_image(data: bytes, sha256: str, where: str) -> ImageRef:
@@ -269,9 +274,63 @@ def describe_image(data: bytes, sha256: str, where: str) -> ImageRef:
             facts = {"sha256": sha256, "media_type": media_type, "width": image.width, "height": image.height}
             return ImageRef.model_validate(facts)
     except (UnidentifiedImageError, OSError, ValueError, Image.DecompressionBombError, Image.DecompressionBombWarning):
-        raise bad(f"{where}: not a PNG, JPEG, WebP or GIF that can be read") from None
+        raise bad_request(f"{where}: not a PNG, JPEG, WebP or GIF that can be read") from None
 
 
-def bad(message: str) -> TransportError:
+def bad_request(message: str) -> TransportError:
     """Return the error of a request that a field is wrong in."""
     return TransportError("bad_request", message, retryable=False, status=400)
+
+
+_IMAGE_FIELDS = ("image", "image[]")
+_NOT_EXTRA = frozenset((*_IMAGE_FIELDS, "model", "prompt", "seed", "response_format", "n", "user", "stream", "mask"))
+
+
+async def read_form(request: web.Request) -> dict[str, Any]:
+    """Return the fields of a form, a file as its bytes; two files of one name are a list."""
+    fields: dict[str, Any] = {}
+    for name, value in (await request.post()).items():
+        content = value
+        if isinstance(value, web.FileField):
+            with value.file as file:
+                content = file.read()
+        fields[name] = [fields[name], content] if name in fields else content
+    return fields
+
+
+def read_image_edit(fields: Mapping[str, Any]) -> tuple[ImageEdit, bytes]:
+    """Return a form as a call, with the bytes of its image; a missing seed is repeat 0.
+
+    Raises:
+        TransportError: of kind `bad_request`, saying which field is wrong.
+    """
+    model = requested_model(fields)
+    images = [fields[name] for name in _IMAGE_FIELDS if name in fields]
+    if len(images) != 1 or not isinstance(images[0], bytes):
+        raise bad_request("image: one file is required; simulated models edit one image at a time")
+    if not isinstance(fields.get("prompt"), str) or not fields["prompt"]:
+        raise bad_request("prompt: a text is required")
+    if fields.get("response_format", "b64_json") != "b64_json":
+        raise bad_request("response_format: simulated models send the image itself; ask for b64_json")
+    if fields.get("mask") is not None or fields.get("n", "1") != "1":
+        raise bad_request("mask, n: simulated models take no mask and make one image")
+    seed = fields.get("seed", "0")
+    if not isinstance(seed, str) or not seed.isdecimal() or len(seed) > 18:
+        raise bad_request("seed: a whole number from 0")
+    sha256 = hashlib.sha256(images[0]).hexdigest()
+    return ImageEdit(
+        model=model,
+        image=describe_image(images[0], sha256, "image"),
+        instruction=fields["prompt"],
+        extra={name: value for name, value in fields.items() if name not in _NOT_EXTRA and isinstance(value, str)},
+        repeat=int(seed),
+    ), images[0]
+
+
+def edited_body(png: bytes, usage: Usage | None) -> bytes:
+    """Return the body of a reply with an edited image; without its usage where that is None."""
+    body: dict[str, Any] = {"created": CREATED, "data": [{"b64_json": base64.b64encode(png).decode()}]}
+    if usage is not None:
+        used = {"input_tokens": usage.input_tokens or 0, "output_tokens": usage.output_tokens or 0}
+        body["usage"] = {**used, "total_tokens": sum(used.values())}
+    return orjson.dumps(body)

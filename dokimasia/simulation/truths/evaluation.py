@@ -11,9 +11,9 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from dokimasia.simulation.profiles import CandidateProfile, JudgeProfile, Profile, as_candidate, as_judge, find_profile
-from dokimasia.simulation.scene import Question, Scene, Step
+from dokimasia.simulation.scene import Scene, SceneQuestion, SceneStep
 
-Pairs = Iterable[tuple[Scene, Question]]
+Pairs = Iterable[tuple[Scene, SceneQuestion]]
 
 
 class _Scale(NamedTuple):
@@ -28,7 +28,7 @@ def expected_score(
     profile: CandidateProfile,
     judge: JudgeProfile,
     scene: Scene,
-    question: Question,
+    question: SceneQuestion,
     *,
     show_image: bool = False,
     tools: bool = False,
@@ -47,7 +47,7 @@ def expected_mean(
     judge: str,
     pairs: Pairs,
     *,
-    known: Mapping[str, Profile] | None = None,
+    models: Mapping[str, Profile] | None = None,
     show_image: bool = False,
     tools: bool = False,
 ) -> float:
@@ -57,7 +57,7 @@ def expected_mean(
         NotFound: a model is not known.
         ValueError: there are no pairs.
     """
-    model, rater = as_candidate(find_profile(candidate, known=known)), as_judge(find_profile(judge, known=known))
+    model, rater = as_candidate(find_profile(candidate, models=models)), as_judge(find_profile(judge, models=models))
     scores = [
         expected_score(model, rater, scene, question, show_image=show_image, tools=tools) for scene, question in pairs
     ]
@@ -66,16 +66,16 @@ def expected_mean(
     return sum(scores) / len(scores)
 
 
-def expected_blind_mean(judge: str, *, known: Mapping[str, Profile] | None = None) -> float:
+def expected_blind_mean(judge: str, *, models: Mapping[str, Profile] | None = None) -> float:
     """Return the expected score, 1 to 5, of any candidate that answers without the image: no step is ever stated."""
-    return _scale(as_judge(find_profile(judge, known=known))).missing
+    return _scale(as_judge(find_profile(judge, models=models))).missing
 
 
 def expected_by_capability(
-    candidate: str, judge: str, pairs: Pairs, *, known: Mapping[str, Profile] | None = None
+    candidate: str, judge: str, pairs: Pairs, *, models: Mapping[str, Profile] | None = None
 ) -> dict[str, float]:
     """Return the unweighted mean expected score of the steps of each capability, 1 to 5, by capability path."""
-    model, rater = as_candidate(find_profile(candidate, known=known)), as_judge(find_profile(judge, known=known))
+    model, rater = as_candidate(find_profile(candidate, models=models)), as_judge(find_profile(judge, models=models))
     scores: defaultdict[str, list[float]] = defaultdict(list)
     for scene, question in pairs:
         for step, score in zip(question.steps, _expected_steps(model, rater, scene, question), strict=True):
@@ -84,16 +84,16 @@ def expected_by_capability(
 
 
 def expected_by_domain(
-    candidate: str, judge: str, pairs: Pairs, *, known: Mapping[str, Profile] | None = None
+    candidate: str, judge: str, pairs: Pairs, *, models: Mapping[str, Profile] | None = None
 ) -> dict[str, float]:
     """Return the mean expected score of the questions of each domain, 1 to 5."""
-    groups: defaultdict[str, list[tuple[Scene, Question]]] = defaultdict(list)
+    groups: defaultdict[str, list[tuple[Scene, SceneQuestion]]] = defaultdict(list)
     for scene, question in pairs:
         groups[scene.domain].append((scene, question))
-    return {domain: expected_mean(candidate, judge, group, known=known) for domain, group in sorted(groups.items())}
+    return {domain: expected_mean(candidate, judge, group, models=models) for domain, group in sorted(groups.items())}
 
 
-def expected_accuracy(profile: CandidateProfile, scene: Scene, question: Question) -> float:
+def expected_accuracy(profile: CandidateProfile, scene: Scene, question: SceneQuestion) -> float:
     """Return the probability that the final answer is right: a whole reply whose last step is right or hedged."""
     return profile.whole * (1 - profile.omission) * profile.skill(question.steps[-1].capability, scene.domain)
 
@@ -110,7 +110,7 @@ def expected_chain_right(judge: JudgeProfile, pairs: Pairs, *, tools: bool = Fal
     return 1.0 if tools else 1 - sum(small) / len(small)
 
 
-def is_small(judge: JudgeProfile, step: Step) -> bool:
+def is_small(judge: JudgeProfile, step: SceneStep) -> bool:
     """Return whether a step's region is too small a share of the whole picture for the judge to make it out."""
     box = step.box
     return box is not None and (box.x1 - box.x0) * (box.y1 - box.y0) < judge.sight
@@ -120,7 +120,7 @@ def _expected_steps(
     profile: CandidateProfile,
     judge: JudgeProfile,
     scene: Scene,
-    question: Question,
+    question: SceneQuestion,
     *,
     show_image: bool = False,
     tools: bool = False,
@@ -128,12 +128,14 @@ def _expected_steps(
     scale = _scale(judge)
     expected: list[float] = []
     for position, step in enumerate(question.steps):
-        stated = profile.delivered(position, len(question.steps)) * (1 - profile.omission) * (1 - profile.silent)
+        statement_rate = (
+            profile.delivered(position, len(question.steps)) * (1 - profile.omission) * (1 - profile.silent)
+        )
         skill = profile.skill(step.capability, scene.domain)
-        good = stated * skill
+        good = statement_rate * skill
         if is_small(judge, step) and not tools:
             # Seen, it is beyond verifying and passes. Else the criterion is one of the wrong statements, each as likely.
-            passed = 1.0 if show_image else stated * (1 - skill) / len(step.wrong)
+            passed = 1.0 if show_image else statement_rate * (1 - skill) / len(step.wrong)
             expected.append(passed * scale.right + (1 - passed) * scale.missing)
             continue
         plain, hedged = good * (1 - profile.hedging), good * profile.hedging
@@ -147,8 +149,8 @@ def _scale(judge: JudgeProfile) -> _Scale:
     def mean(fives: float, threes: float = 0.0) -> float:
         # A flicker exchanges a 5 for a 1, and makes a 5 of anything else.
         after = fives * (1 - judge.flicker) + (1 - fives) * judge.flicker
-        kept = threes * (1 - judge.flicker)
-        return after * top + kept * 3 + (1 - after - kept) * bottom
+        stays_three = threes * (1 - judge.flicker)
+        return after * top + stays_three * 3 + (1 - after - stays_three) * bottom
 
     return _Scale(
         right=mean(1 - judge.false_alarm),

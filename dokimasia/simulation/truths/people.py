@@ -8,13 +8,13 @@ from itertools import product
 from math import ceil, prod
 
 from dokimasia.domain.blindspots import LABELS, Label
-from dokimasia.simulation.people import Person, chances, label_chances
+from dokimasia.simulation.people import SimulatedPerson, label_chances, rating_chances
 
 Matrix = list[list[float]]
 
 
 def expected_agreement(
-    shares: Sequence[float], people: Sequence[Person], judge: Person, *, low: int, high: int
+    shares: Sequence[float], people: Sequence[SimulatedPerson], judge: SimulatedPerson, *, low: int, high: int
 ) -> Mapping[str, float]:
     """Return the expectations of all coefficients, over things whose true ratings have these shares.
 
@@ -24,34 +24,39 @@ def expected_agreement(
         ordinal`, `alpha interval`.
     """
     ratings = range(low, high + 1)
-    of = [chances(person, low, high) for person in people]
-    judged = chances(judge, low, high)
-    found: dict[str, float] = {"judge mae": 0.0, "judge consistency": 0.0, "people mae": 0.0, "people consistency": 0.0}
+    of = [rating_chances(person, low, high) for person in people]
+    judged = rating_chances(judge, low, high)
+    expectations: dict[str, float] = {
+        "judge mae": 0.0,
+        "judge consistency": 0.0,
+        "people mae": 0.0,
+        "people consistency": 0.0,
+    }
     tables = {name: _empty(len(shares)) for name in ("judge", "people", "pair")}
     together = _empty(len(shares))
     for true, share in enumerate(shares):
-        for said in product(range(len(ratings)), repeat=len(people)):
-            chance = share * prod(row[true][one] for row, one in zip(of, said, strict=True))
-            values = [ratings[one] for one in said]
+        for ratings_given in product(range(len(ratings)), repeat=len(people)):
+            chance = share * prod(row[true][rating] for row, rating in zip(of, ratings_given, strict=True))
+            values = [ratings[rating] for rating in ratings_given]
             mean = sum(values) / len(values)
             for rating, likely in zip(ratings, judged[true], strict=True):
-                _held(found, tables, "judge", rating, mean, chance * likely, low, high)
-            for place, value in enumerate(values):
+                _add_comparison(expectations, tables, "judge", rating, mean, chance * likely, low, high)
+            for position, value in enumerate(values):
                 others = (sum(values) - value) / (len(values) - 1)
-                _held(found, tables, "people", value, others, chance / len(values), low, high)
-                for other in (*said[:place], *said[place + 1 :]):
-                    together[said[place]][other] += chance / len(values) / (len(values) - 1)
-            tables["pair"][said[0]][said[1]] += chance
+                _add_comparison(expectations, tables, "people", value, others, chance / len(values), low, high)
+                for other in (*ratings_given[:position], *ratings_given[position + 1 :]):
+                    together[ratings_given[position]][other] += chance / len(values) / (len(values) - 1)
+            tables["pair"][ratings_given[0]][ratings_given[1]] += chance
     for name, table in tables.items():
-        found[f"{name} kappa"] = _kappa(table)
+        expectations[f"{name} kappa"] = _kappa(table)
     margins = [sum(row) for row in together]
     for name in ("nominal", "ordinal", "interval"):
-        found[f"alpha {name}"] = _alpha(together, margins, name)
-    found["fleiss"] = found["alpha nominal"]
-    return found
+        expectations[f"alpha {name}"] = _alpha(together, margins, name)
+    expectations["fleiss"] = expectations["alpha nominal"]
+    return expectations
 
 
-def expected_labelling(shares: Mapping[Label, float], people: Sequence[Person]) -> Mapping[str, float]:
+def expected_labelling(shares: Mapping[Label, float], people: Sequence[SimulatedPerson]) -> Mapping[str, float]:
     """Return what the figures of labels come to over perturbations whose true labels have these shares.
 
     Returns:
@@ -61,9 +66,9 @@ def expected_labelling(shares: Mapping[Label, float], people: Sequence[Person]) 
     together, pair = _empty(len(LABELS)), _empty(len(LABELS))
     pairs = [(a, b) for a in range(len(people)) for b in range(len(people)) if a != b]
     for true, share in shares.items():
-        for (at, one), (to, other) in product(enumerate(LABELS), repeat=2):
-            pair[at][to] += share * rows[true][0][one] * rows[true][1][other]
-            met = sum(rows[true][a][one] * rows[true][b][other] for a, b in pairs)
+        for (at, label), (to, other_label) in product(enumerate(LABELS), repeat=2):
+            pair[at][to] += share * rows[true][0][label] * rows[true][1][other_label]
+            met = sum(rows[true][a][label] * rows[true][b][other_label] for a, b in pairs)
             together[at][to] += share * met / len(pairs)
     count = range(len(LABELS))
     same = sum(pair[at][at] for at in count)
@@ -77,8 +82,8 @@ def expected_labelling(shares: Mapping[Label, float], people: Sequence[Person]) 
     }
 
 
-def _held(
-    found: dict[str, float],
+def _add_comparison(
+    expectations: dict[str, float],
     tables: Mapping[str, Matrix],
     who: str,
     value: int,
@@ -87,8 +92,8 @@ def _held(
     low: int,
     high: int,
 ) -> None:
-    found[f"{who} mae"] += chance * abs(value - against)
-    found[f"{who} consistency"] += chance * (abs(value - against) <= 1 + 1e-9)
+    expectations[f"{who} mae"] += chance * abs(value - against)
+    expectations[f"{who} consistency"] += chance * (abs(value - against) <= 1 + 1e-9)
     middle = (low + high) // 2
     inward = ceil(abs(against - middle) - 0.5 - 1e-9)
     tables[who][value - low][middle + (inward if against > middle else -inward) - low] += chance
@@ -97,9 +102,9 @@ def _held(
 def _kappa(table: Matrix) -> float:
     """Return Cohen's kappa with quadratic weights of a table of probabilities."""
     count = range(len(table))
-    first, second = [sum(row) for row in table], [sum(row[one] for row in table) for one in count]
-    seen = sum((a - b) ** 2 * table[a][b] for a in count for b in count)
-    return 1 - seen / sum((a - b) ** 2 * first[a] * second[b] for a in count for b in count)
+    first, second = [sum(row) for row in table], [sum(row[column] for row in table) for column in count]
+    disagreement = sum((a - b) ** 2 * table[a][b] for a in count for b in count)
+    return 1 - disagreement / sum((a - b) ** 2 * first[a] * second[b] for a in count for b in count)
 
 
 def _alpha(table: Matrix, margins: Sequence[float], scale: str) -> float:
@@ -114,8 +119,8 @@ def _alpha(table: Matrix, margins: Sequence[float], scale: str) -> float:
         return (sum(between) - (margins[a] + margins[b]) / 2) ** 2
 
     count = range(len(margins))
-    seen = sum(apart(a, b) * table[a][b] for a in count for b in count)
-    return 1 - seen / sum(apart(a, b) * margins[a] * margins[b] for a in count for b in count)
+    disagreement = sum(apart(a, b) * table[a][b] for a in count for b in count)
+    return 1 - disagreement / sum(apart(a, b) * margins[a] * margins[b] for a in count for b in count)
 
 
 def _empty(count: int) -> Matrix:

@@ -9,15 +9,14 @@ from math import prod
 from typing import NamedTuple
 
 from dokimasia.domain.identity import unit_interval
-from dokimasia.simulation.depicted import Depicted, Point, depicted
-from dokimasia.simulation.describing import LURE_SHARE, stance_of, wrong_rate
 from dokimasia.simulation.judging.rubrics import sensitivity_of
-from dokimasia.simulation.panel import read
+from dokimasia.simulation.panel import LURE_SHARE, read_candidate, stance_of, wrong_rate
+from dokimasia.simulation.picture_content import PictureContent, PictureFact, content_of_scene
 from dokimasia.simulation.profiles import CandidateProfile, JudgeProfile, PanelProfile, Profile, as_member
 from dokimasia.simulation.scene import Scene
 
 
-class Facts(NamedTuple):
+class FactCounts(NamedTuple):
     """How many of a scene's facts a text tells: right, wrong, of those that are disputed, and how many it leaves out."""
 
     true: int
@@ -26,7 +25,7 @@ class Facts(NamedTuple):
     untold: int
 
 
-class Audit(NamedTuple):
+class ExpectedAudit(NamedTuple):
     """What an audit of a model is expected to find, shares of 0 to 1; `overall` is the mean gated score."""
 
     overall: float
@@ -36,12 +35,12 @@ class Audit(NamedTuple):
     easy_wrong_mean: float
 
 
-def count_facts(text: str, scene: Scene) -> Facts:
+def count_facts(text: str, scene: Scene) -> FactCounts:
     """Return how many facts of a scene a text tells right and wrong; of what is said twice the first counts."""
     true = false = open_ = untold = 0
     plain = " ".join(text.split()).casefold()
-    for point in depicted(scene).points:
-        value = _told(plain, point.attribute, point.subject)
+    for point in content_of_scene(scene).points:
+        value = _value_in_text(plain, point.attribute, point.subject)
         if value is None:
             untold += 1
         elif point.readings:
@@ -50,13 +49,13 @@ def count_facts(text: str, scene: Scene) -> Facts:
             true += 1
         else:
             false += 1
-    return Facts(true, false, open_, untold)
+    return FactCounts(true, false, open_, untold)
 
 
 def expected_facts(profile: Profile, scene: Scene) -> tuple[float, float]:
     """Return how many facts a model's description of a scene is expected to tell right, and how many wrong."""
     member = as_member(profile, scene.domain)
-    settled = depicted(scene).settled
+    settled = content_of_scene(scene).settled
     false = sum(member.telling * wrong_rate(member, point) for point in settled)
     return member.telling * len(settled) - false, false
 
@@ -69,7 +68,7 @@ def vote_chances(voter: PanelProfile, texts: Mapping[str, str], scene: Scene) ->
         texts: the candidates by author's name; the voter's own is the one under its name.
         scene: what they describe.
     """
-    chosen = _deliberate(voter, texts, depicted(scene))
+    chosen = _deliberate(voter, texts, content_of_scene(scene))
     own = voter.self_preference if voter.name in texts else 0.0
     first = voter.position_bias / len(texts)
     return {
@@ -127,7 +126,7 @@ def true_results(text: str, rubrics: Sequence[str]) -> list[bool]:
     results: list[bool] = []
     for rubric in rubrics:
         attribute, subject, value, forbidden = read_rubric(rubric)
-        results.append((_told(plain, attribute, subject) == value) != forbidden)
+        results.append((_value_in_text(plain, attribute, subject) == value) != forbidden)
     return results
 
 
@@ -150,9 +149,9 @@ def read_rubric(statement: str) -> tuple[str, str, str, bool]:
         ("the response must not say that the ", True),
         ("the response must say that the ", False),
     ):
-        about, found, value = plain.removeprefix(opening).partition(' is "')
+        about, separator, value = plain.removeprefix(opening).partition(' is "')
         attribute, between, subject = about.partition(" of the ")
-        if plain.startswith(opening) and found and between and value.endswith('"'):
+        if plain.startswith(opening) and separator and between and value.endswith('"'):
             return attribute, subject, value[:-1], forbidden
     raise ValueError(f"not a rubric of the planted world: {statement!r}")
 
@@ -161,7 +160,7 @@ def expected_audit(
     profile: Profile,
     judge: JudgeProfile,
     sets: Iterable[tuple[Scene, Sequence[str], Sequence[str]]],
-) -> Audit:
+) -> ExpectedAudit:
     """Return what an audit of a model's descriptions is expected to find under a judge.
 
     Args:
@@ -180,7 +179,7 @@ def expected_audit(
     shares: list[float] = []
     items: tuple[list[float], list[float]] = ([], [])
     for scene, must_right, easy_wrong in sets:
-        chances = _Chances(as_member(profile, scene.domain), judge, depicted(scene), silent)
+        chances = _Chances(as_member(profile, scene.domain), judge, content_of_scene(scene), silent)
         gates.append(chances.all_pass(must_right))
         finer = [chances.all_pass([rubric]) for rubric in easy_wrong]
         items[0].extend(chances.all_pass([rubric]) for rubric in must_right)
@@ -190,13 +189,13 @@ def expected_audit(
             overall.append(_mean([chances.all_pass([*must_right, rubric]) for rubric in easy_wrong]))
         else:
             overall.append(gates[-1])
-    return Audit(_mean(overall), _mean(gates), _mean(items[0]), _mean(items[1]), _mean(shares))
+    return ExpectedAudit(_mean(overall), _mean(gates), _mean(items[0]), _mean(items[1]), _mean(shares))
 
 
 class _Chances:
     """The chances that a model's description passes rubrics under a judge: facts are independent of one another."""
 
-    def __init__(self, member: PanelProfile, judge: JudgeProfile, picture: Depicted, silent: float) -> None:
+    def __init__(self, member: PanelProfile, judge: JudgeProfile, picture: PictureContent, silent: float) -> None:
         self._member, self._judge, self._silent = member, judge, silent
         self._points = {(point.attribute.casefold(), point.subject.casefold()): point for point in picture.points}
 
@@ -236,7 +235,7 @@ class _Chances:
         return chance
 
 
-def _mistakes(point: Point) -> dict[str, float]:
+def _mistakes(point: PictureFact) -> dict[str, float]:
     each = (1 - LURE_SHARE if point.hard else 1.0) / len(point.false)
     chances: dict[str, float] = {}
     for value in point.false:
@@ -246,25 +245,27 @@ def _mistakes(point: Point) -> dict[str, float]:
     return chances
 
 
-def _deliberate(voter: PanelProfile, texts: Mapping[str, str], picture: Depicted) -> dict[str, float]:
+def _deliberate(voter: PanelProfile, texts: Mapping[str, str], picture: PictureContent) -> dict[str, float]:
     """The chance that each text is chosen by somebody who votes for neither their own nor the first place's sake."""
-    found = {author: read(text, picture) for author, text in texts.items()}
+    readings = {author: read_candidate(text, picture) for author, text in texts.items()}
     for point in picture.disputed:
-        told = {author: one.values.get(point.key, "").casefold() for author, one in found.items()}
-        present = [reading.casefold() for reading in point.readings if reading.casefold() in told.values()]
+        values = {author: reading.values.get(point.key, "").casefold() for author, reading in readings.items()}
+        present = [reading.casefold() for reading in point.readings if reading.casefold() in values.values()]
         own = point.readings[stance_of(voter) % len(point.readings)].casefold()
         if own in present:
             turned = present.index(own) + int(unit_interval("turn", picture.id) * len(present))
-            holders = [author for author in texts if told[author] == present[turned % len(present)]]
-            chosen = min(holders, key=lambda author: (found[author].false, -found[author].true, -found[author].charm))
+            holders = [author for author in texts if values[author] == present[turned % len(present)]]
+            chosen = min(
+                holders, key=lambda author: (readings[author].false, -readings[author].true, -readings[author].charm)
+            )
             return {author: float(author == chosen) for author in texts}
-    best = min(found, key=lambda author: (found[author].false, -found[author].true, -found[author].charm))
-    charming = max(found, key=lambda author: found[author].charm)
+    best = min(readings, key=lambda author: (readings[author].false, -readings[author].true, -readings[author].charm))
+    charming = max(readings, key=lambda author: readings[author].charm)
     looks = voter.detects_false
     return {author: looks * (author == best) + (1 - looks) * (author == charming) for author in texts}
 
 
-def _told(plain: str, attribute: str, subject: str) -> str | None:
+def _value_in_text(plain: str, attribute: str, subject: str) -> str | None:
     """The value that a text in lower case gives a fact, or None."""
     opening = f'the {attribute} of the {subject} is "'.casefold()
     at = plain.find(opening)

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from dokimasia.algorithms.taxonomy import leaves
-from dokimasia.algorithms.trees.node_link import from_version
+from dokimasia.algorithms.trees.formats import from_version
 from dokimasia.algorithms.trees.places import leaf_mapping, members_below
 from dokimasia.errors import InputError, NotFound, StorageError
 from dokimasia.methods.tree.reading.baselines import baseline_groupings, picture_features

@@ -8,18 +8,19 @@ from typing import Any, Literal
 
 from dokimasia.algorithms.trees.changes import edits_by_hand, with_absorbed
 from dokimasia.algorithms.trees.checks import check_tree
-from dokimasia.algorithms.trees.node_link import (
+from dokimasia.algorithms.trees.formats import (
     from_csv,
     from_graphml,
     from_json,
+    from_yaml,
     to_csv,
     to_graphml,
     to_json,
     to_mermaid,
     to_version,
+    to_yaml,
 )
 from dokimasia.algorithms.trees.places import leaf_mapping
-from dokimasia.algorithms.trees.yaml_form import from_yaml, to_yaml
 from dokimasia.domain.capability import TreeEdit
 from dokimasia.domain.growth import Phase, Placement, TreeCriterion
 from dokimasia.errors import DataError, InputError

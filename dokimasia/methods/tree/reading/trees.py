@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from dokimasia.algorithms.taxonomy import leaves
 from dokimasia.algorithms.trees.checks import diff
+from dokimasia.algorithms.trees.formats import from_version
 from dokimasia.algorithms.trees.growth import count_unplaced
-from dokimasia.algorithms.trees.node_link import from_version
 from dokimasia.domain.capability import TreeEdit, TreeVersion
 from dokimasia.domain.growth import Placement, TreeCriterion
 from dokimasia.errors import NotFound

@@ -1,0 +1,190 @@
+"""Whether a sentence states a value of the answer or of a ground truth, in whatever notation, as what it is."""
+
+from collections.abc import Iterator, Sequence
+
+from dokimasia.algorithms.leaks.context import ENDS, UNIT_WORDS, left_open, value_in_a_row
+from dokimasia.algorithms.leaks.secrets import Key, QuestionSecrets, key_of
+from dokimasia.algorithms.leaks.values import StatedValue, read, token_at, token_before
+from dokimasia.algorithms.leaks.wording import stem
+from dokimasia.algorithms.text.words import FUNCTION_WORDS
+
+SMALL = 12
+"""Whole numbers up to which one stands in a text by chance, as the count or the rank of something else."""
+
+NEAR = 6
+"""Tokens between a number and the word that it belongs to."""
+
+# fmt: off
+_LABELS = frozenset((
+    "step", "page", "figure", "fig", "table", "note", "hint", "part", "point", "section", "line", "version", "chapter",
+    "round", "seat", "row", "column", "label", "question", "criterion", "item", "stage", "level", "number", "no", "#", "digit"))
+_KNOWN = frozenset((
+    "the", "these", "those", "both", "all", "each", "every", "other", "last", "next", "any", "another", "same", "first", "no"))
+_OWNS = frozenset(("has", "have", "had", "with", "having"))
+_MEASURED = frozenset(("ones", "them", "altogether", "total", "overall", "exactly", "such", "more"))
+_PRONOUNS = frozenset(("one", "single", "half", "quarter", "once", "zero", "nothing", "none"))
+_EXACTLY = frozenset((
+    "exactly", "only", "just", "precisely", "is", "are", "=", ":", "equals", "gives", "makes", "get", "number", "count", "total"))
+_GROUPS = frozenset(("pair", "trio", "quartet", "quintet", "sextet", "septet", "octet", "dozen", "score"))
+_LAST = frozenset(("last", "final", "stop", "end", "ends", "enough", "complete", "done", "back"))
+_GUIDING = frozenset((
+    "find", "look", "read", "count", "compare", "check", "take", "go", "note", "locate", "identify", "list", "trace", "start",
+    "see", "measure", "mark", "decide", "ask", "follow", "search", "establish", "determine", "work", "make", "write", "get", ","))
+_MANY = stem("many")
+# fmt: on
+
+
+def tells_value(sentence: str, secrets: QuestionSecrets) -> bool:
+    """Return whether a sentence states a value of the answer that the question does not.
+
+    It does not where the value stands in a row with others of its kind, is denied or left open, is the number of a step
+    or of another label, or counts something that neither question nor answer speak of.
+    """
+    raw, low, stated = read(sentence)
+    wanted = secrets.values - secrets.asked_values
+    if len(secrets.values) > 1 and _all_of_right(low, stated, secrets):
+        return True
+    if not wanted or _other_choice(low, stated, wanted, secrets):
+        return False
+    own = secrets.asked | secrets.words | {noun for truth in secrets.truths for noun in _nouns(read(truth)[1])}
+    return any(
+        key_of(value) in wanted
+        and _is_meant(raw, low, value)
+        and not left_open(low, value.start, precise=not _is_small(value))
+        and not value_in_a_row(low, value, stated, wanted)
+        and not _stands_for_other(low, value, own, secrets)
+        for value in stated
+    )
+
+
+def tells_truth_value(sentence: str, truth: str, secrets: QuestionSecrets) -> bool:
+    """Return whether a sentence states a value of a ground truth together with what it is a value of."""
+    raw, low, stated = read(sentence)
+    _, truth_low, truth_values = read(truth)
+    due: dict[Key, set[str]] = {}
+    for value in truth_values:
+        before = token_before(truth_low, value.start)
+        definite = before in _KNOWN and value.kind != "o"
+        if key_of(value) not in secrets.asked_values and value.value != 1 and not definite:
+            due.setdefault(key_of(value), set()).update(_around(truth_low, value))
+    if _other_choice(low, stated, frozenset(due), secrets):
+        return False
+    counts = {
+        key_of(value)
+        for value in stated
+        if value.kind == "n" and due.get(key_of(value), set()) & set(_nouns(low[value.end : value.end + 1]))
+    }
+    if len(counts) > 1:
+        return True
+    for value in stated:
+        key = key_of(value)
+        before = token_before(low, value.start)
+        definite = before in ("the", "these", "those") and value.kind != "o"
+        if key not in due or value.kind == "w" or not _is_meant(raw, low, value) or definite:
+            continue
+        if left_open(low, value.start, precise=not _is_small(value)) or value_in_a_row(
+            low, value, stated, frozenset(due)
+        ):
+            continue
+        if not _is_small(value):
+            return True
+        foreign = any(stem(noun) not in due[key] for noun in _counted(low, value))
+        if due[key] & set(_nouns(low[max(0, value.start - 2) : value.start]) if foreign else _around(low, value)):
+            return True
+    return False
+
+
+def _other_choice(
+    low: Sequence[str], stated: Sequence[StatedValue], wanted: frozenset[Key], secrets: QuestionSecrets
+) -> bool:
+    """Whether the value of another choice is stated, too, and not only as a part of the one that is looked for."""
+    own = [value for value in stated if key_of(value) in wanted]
+    keys = {
+        key_of(value)
+        for value in stated
+        if low[value.start] != "one" and not any(other.start < value.end and value.start < other.end for other in own)
+    }
+    return any(choice.values & keys for at, choice in enumerate(secrets.choices) if at != secrets.right)
+
+
+def _all_of_right(low: Sequence[str], stated: Sequence[StatedValue], secrets: QuestionSecrets) -> bool:
+    """Whether all numbers of the right choice are stated that make it up, and of no other choice all: "20 to 30"."""
+    keys = {key_of(value) for value in stated if value.kind == "n"}
+    whole = [at for at, choice in enumerate(secrets.choices) if len(choice.values) > 1 and choice.values <= keys]
+    return whole == [secrets.right] and all(kind == "n" for kind, _ in secrets.values)
+
+
+def _is_meant(raw: Sequence[str], low: Sequence[str], value: StatedValue) -> bool:
+    """Whether a word that is also another one is meant as a value: `May` the month, `quarter` the share, no `First find`."""
+    word = low[value.start]
+    if value.kind == "o" and value.end < len(low) and low[value.end] in _GUIDING:
+        return value.start > 0 and low[value.start - 1] not in ENDS
+    if word in ("may", "march", "mar") and value.kind in "md":
+        return raw[value.start][0].isupper() and value.start > 0 and low[value.start - 1] not in ENDS
+    if value.kind == "p" and value.value == 0.5 and not word[0].isdigit():
+        after = token_at(low, value.end)
+        return after in ENDS or after in ("full", "of") or low[value.start - 1] in _EXACTLY
+    return True
+
+
+def _is_small(value: StatedValue) -> bool:
+    return value.kind in "now" and value.value <= SMALL and value.value % 1 == 0
+
+
+def _stands_for_other(
+    low: Sequence[str], value: StatedValue, own: frozenset[str] | set[str], secrets: QuestionSecrets
+) -> bool:
+    """Whether a number is a pronoun, a label, or the count or rank of what is not asked for."""
+    word = low[value.start]
+    before = token_before(low, value.start)
+    after = token_at(low, value.end)
+    if value.kind == "o":
+        return not _ranks(low, value, secrets)
+    if word == "both":
+        return True
+    if word in _PRONOUNS and value.kind in "nw":
+        return before not in _EXACTLY and not (stem(after) in secrets.asked and before not in _KNOWN)
+    if value.kind not in "nw":
+        return False
+    label = before
+    if before in ("no", "number", "#", ".") and value.start > 1:
+        label = low[value.start - 2]
+        if label in FUNCTION_WORDS:
+            return False
+    if before in _LABELS or label in _LABELS:
+        return _MANY in secrets.asked or (stem(label) not in secrets.asked and before not in ("number", "no", "#"))
+    foreign = [noun for noun in _counted(low, value) if stem(noun) not in own]
+    if not foreign or foreign[0] in _MEASURED:
+        return before in _KNOWN and _is_small(value) and after not in ENDS
+    if after == "of":
+        return word not in _GROUPS
+    return before in _KNOWN or bool(_OWNS & set(low[max(0, value.start - 2) : value.start]))
+
+
+def _ranks(low: Sequence[str], value: StatedValue, secrets: QuestionSecrets) -> bool:
+    """Whether a rank tells the answer: that of what is asked for, or of the last that is to be counted."""
+    after = token_at(low, value.end)
+    if _MANY in secrets.asked:
+        return value.value > 2 and (bool(_LAST & set(low)) or stem(after) in secrets.asked)
+    return value.value > 2 or (stem(after) in secrets.asked and after not in FUNCTION_WORDS)
+
+
+def _counted(low: Sequence[str], value: StatedValue) -> Iterator[str]:
+    """The plural noun behind a number, an adjective between them or not, or behind "of the"."""
+    ahead = list(low[value.end : value.end + 4])
+    if ahead[:1] == ["of"]:
+        ahead = [token for token in ahead[1:] if token not in ("the", "these", "those", "your")]
+    for token in ahead[:2]:
+        if not token[0].isalpha() or token in FUNCTION_WORDS:
+            return
+        if token.endswith("s") and token not in UNIT_WORDS:
+            yield token
+            return
+
+
+def _around(low: Sequence[str], value: StatedValue) -> Iterator[str]:
+    return _nouns((*low[max(0, value.start - NEAR) : value.start], *low[value.end : value.end + NEAR]))
+
+
+def _nouns(low: Sequence[str]) -> Iterator[str]:
+    return (stem(token) for token in low if token.isalpha() and len(token) > 2 and token not in FUNCTION_WORDS)

@@ -1,0 +1,510 @@
+# pyright: standard
+# networkx and PyYAML ship no types; what is read here is given its type at once.
+"""Capability trees as text: stored nodes, JSON, YAML, CSV and GraphML both ways, Mermaid to look at; equal trees, equal text.
+
+Every format but GraphML, which keeps its edges as they stand, is read into the nodes that are stored (`TreeNode`).
+"""
+
+import csv
+import io
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from pydantic import ValidationError
+
+from dokimasia.algorithms.taxonomy import hang, new_tree
+from dokimasia.algorithms.trees.places import place_of
+from dokimasia.domain.capability import (
+    DEEPEST,
+    MOST_SUPPORT,
+    ROOT,
+    CapabilityPath,
+    Level,
+    TreeNode,
+    TreeVersion,
+    plain_name,
+)
+from dokimasia.errors import DataError
+
+if TYPE_CHECKING:
+    from dokimasia.algorithms.taxonomy import Tree
+
+FORMAT = "dokimasia-tree/1"
+_MERMAID_SIGNS = {ord(sign): f"#{ord(sign)};" for sign in '"#&;`[](){}|\\'}
+
+COLUMNS = ("id", "layer", "parent", "name", "support", "members", "absorbed")
+_BELOW = ("categories", "parents", "capabilities")
+"""The field that holds a node's children, by the node's layer."""
+
+_DEEPEST_NESTING = 20
+_ONE_LINE = 1_000_000
+_LONG_NUMBER = re.compile(r"[-+0-9_:.]{40,}")
+"""What YAML may take for a number (of base 60, with colons) and work on for as long as the square of its length."""
+
+_FIELDS = ("support", "criteria", "absorbed")
+_HEADING = """\
+# A capability tree: categories > parents > capabilities. The categories are fixed.
+# Rename or move what you like; every criterion has to stay below exactly one capability, with its text as it is.
+# `tree` and `version` say what this is an edit of. `absorbed` lists what was merged into a node, so that it can be found again.
+"""
+
+
+def to_nodes(tree: "Tree") -> tuple[TreeNode, ...]:
+    """Return the tree's nodes as they are stored, sorted by id.
+
+    Examples
+    --------
+    >>> len(to_nodes(new_tree(["A"])))
+    2
+    """
+    return tuple(
+        TreeNode(
+            id=node,
+            support=tree.nodes[node]["support"],
+            members=tuple(sorted(tree.nodes[node]["members"])),
+            absorbed=tuple(sorted(tree.nodes[node]["absorbed"])),
+        )
+        for node in sorted(tree)
+    )
+
+
+def from_nodes(nodes: Iterable[TreeNode], categories: Sequence[str], level: Level | None = None) -> "Tree":
+    """Return the tree of stored nodes; each hangs below the path above its own, which is added where it is missing.
+
+    Where nothing says at which level a tree is, it is at that of parents if parents hold criteria and no capability is
+    there.
+
+    Raises
+    ------
+    DataError
+        If an id is no path, stands twice, or its category is none of `categories`.
+
+    Examples
+    --------
+    >>> tree = from_nodes([TreeNode(id="<A><B><C>", members=("x",), support=1)], ["A"])
+    >>> sorted(tree), from_nodes(to_nodes(tree), ["A"]).nodes["<A><B><C>"]["members"]
+    (['<A>', '<A><B>', '<A><B><C>', 'root'], frozenset({'x'}))
+    """
+    try:
+        tree = new_tree(categories)
+    except ValueError as error:
+        raise DataError(f"the tree's categories cannot be used: {error}") from error
+    seen: set[str] = set()
+    for node in nodes:
+        if node.id in seen:
+            raise DataError(f"the node {node.id} stands twice in the tree: merge the two")
+        seen.add(node.id)
+        if node.id != ROOT:
+            path = _path(node.id, f"node {node.id}")
+            if str(path) != node.id:
+                raise DataError(f"the node {node.id} is spelled {path}")
+            if f"<{path.category}>" not in tree:
+                raise DataError(f"<{path.category}> is none of the tree's categories")
+            hang(tree, path)
+        tree.nodes[node.id].update(
+            support=node.support, members=frozenset(node.members), absorbed=tuple(sorted(node.absorbed))
+        )
+    tree.graph["level"] = level or _level(tree)
+    return tree
+
+
+def to_version(tree: "Tree", *, before: str | None = None, edits: Iterable[Any] = ()) -> TreeVersion:
+    """Return the tree as a version to be stored, with the version that it grew from and the edits that led to it."""
+    return TreeVersion(
+        categories=tuple(tree.graph["categories"]),
+        level=tree.graph.get("level", "capability"),
+        nodes=to_nodes(tree),
+        before=before,
+        edits=tuple(edits),
+    )
+
+
+def from_version(version: TreeVersion) -> "Tree":
+    """Return the tree of a stored version.
+
+    Raises
+    ------
+    DataError
+        As `from_nodes`.
+    """
+    return from_nodes(version.nodes, version.categories, version.level)
+
+
+def to_json(tree: "Tree") -> str:
+    """Return the tree as JSON: `format`, `categories`, and `nodes` with the fields of `TreeNode`.
+
+    Examples
+    --------
+    >>> from_json(to_json(new_tree(["A", "B"]))).graph["categories"]
+    ('A', 'B')
+    """
+    nodes = [node.model_dump(mode="json") for node in to_nodes(tree)]
+    whole = {"format": FORMAT, "categories": list(tree.graph["categories"]), "nodes": nodes}
+    return json.dumps(whole, ensure_ascii=False, indent=1) + "\n"
+
+
+def from_json(text: str) -> "Tree":
+    """Return the tree that `to_json` wrote.
+
+    Raises
+    ------
+    DataError
+        If the text is no such JSON.
+    """
+    try:
+        whole = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise DataError(f"the tree is no JSON: {error}") from error
+    if not isinstance(whole, dict) or whole.get("format") != FORMAT:
+        raise DataError(f'the JSON is no capability tree: its field "format" is not "{FORMAT}"')
+    categories, rows = whole.get("categories"), whole.get("nodes")
+    if not isinstance(rows, list) or not isinstance(categories, list) or not _strings(categories):
+        raise DataError('the tree\'s JSON needs "categories", a list of names, and "nodes", a list of objects')
+    return from_nodes([_node(row, f"node {number}") for number, row in enumerate(rows, start=1)], categories)
+
+
+def to_csv(tree: "Tree") -> str:
+    """Return the tree as CSV, a node a row, anchors in their order first; `members` and `absorbed` are JSON lists.
+
+    Examples
+    --------
+    >>> to_csv(new_tree(["A"])).splitlines()[2]
+    '<A>,1,root,A,0,[],[]'
+    """
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(COLUMNS)
+    stored = {node.id: node for node in to_nodes(tree)}
+    anchors = [f"<{name}>" for name in tree.graph["categories"]]
+    for node in [ROOT, *anchors, *sorted(stored.keys() - {ROOT, *anchors})]:
+        support, members, absorbed = stored[node].support, stored[node].members, stored[node].absorbed
+        layer, name, above = place_of(node)
+        writer.writerow([node, layer, above or "", name, support, _list(members), _list(absorbed)])
+    return text.getvalue()
+
+
+def from_csv(text: str) -> "Tree":
+    """Return the tree that `to_csv` wrote; of the columns only `id` is needed, the others may be missing.
+
+    Raises
+    ------
+    DataError
+        If a row cannot be read; the message names its line.
+    """
+    reader = csv.DictReader(io.StringIO(text.lstrip("\ufeff")))
+    if "id" not in (reader.fieldnames or ()):
+        raise DataError("the tree's CSV has no column 'id' in its first line")
+    nodes: list[TreeNode] = []
+    categories: dict[str, None] = {}
+    try:
+        for row in reader:
+            where = f"line {reader.line_num}"
+            fields: dict[str, Any] = {"id": row["id"]}
+            for column in ("support", "members", "absorbed"):
+                cell = row.get(column) or ""
+                try:
+                    if cell:
+                        fields[column] = int(cell) if column == "support" else json.loads(cell)
+                except ValueError as error:
+                    raise DataError(f"{where} of the tree: the column '{column}' holds '{cell[:40]}'") from error
+            node = _node(fields, where)
+            if node.id != ROOT:
+                categories[_path(node.id, where).category] = None
+            nodes.append(node)
+    except csv.Error as error:
+        raise DataError(f"the tree's CSV cannot be read at line {reader.line_num}: {error}") from error
+    return from_nodes(nodes, list(categories))
+
+
+def to_graphml(tree: "Tree") -> str:
+    """Return the tree as GraphML (Gephi, yEd, Cytoscape); `members` and `absorbed` are JSON lists in a string."""
+    import networkx as nx
+
+    graph = nx.DiGraph(format=FORMAT, categories=_list(tree.graph["categories"]))
+    for node in to_nodes(tree):
+        position = place_of(node.id)
+        graph.add_node(
+            node.id,
+            label=position.name,
+            layer=position.layer,
+            support=node.support,
+            members=_list(node.members),
+            absorbed=_list(node.absorbed),
+        )
+    graph.add_edges_from(sorted(tree.edges))
+    return "\n".join(nx.generate_graphml(graph, named_key_ids=True)) + "\n"
+
+
+def from_graphml(text: str) -> "Tree":
+    """Return the graph that `to_graphml` wrote, its edges as they stand there: `check_tree` says if it is a tree.
+
+    Raises
+    ------
+    DataError
+        If the text is no such GraphML.
+    """
+    import networkx as nx
+
+    if "<!DOCTYPE" in text or "<!ENTITY" in text:
+        raise DataError("the GraphML declares a document type or entities, which are not read")
+    try:
+        read = nx.parse_graphml(text)
+        names = json.loads(read.graph["categories"])
+        if not isinstance(read, nx.DiGraph) or isinstance(read, nx.MultiDiGraph) or not _strings(names):
+            raise ValueError("its edges have no direction or stand twice, or its categories are no list of names")
+        graph = nx.DiGraph(categories=tuple(names))
+        for node in sorted(read):
+            fields = read.nodes[node]
+            members, absorbed = (json.loads(fields.get(field, "[]")) for field in ("members", "absorbed"))
+            support = fields.get("support", 0)
+            checked = _node({"id": node, "support": support, "members": members, "absorbed": absorbed}, f"node {node}")
+            graph.add_node(
+                node,
+                layer=fields["layer"],
+                support=checked.support,
+                members=frozenset(checked.members),
+                absorbed=checked.absorbed,
+            )
+    except (KeyError, ValueError, TypeError, SyntaxError, nx.NetworkXError) as error:
+        raise DataError(f"the text is no GraphML of a capability tree: {error}") from error
+    graph.add_edges_from(read.edges())
+    graph.graph["level"] = _level(graph)
+    return graph
+
+
+def to_mermaid(tree: "Tree") -> str:
+    """Return the tree as a Mermaid flow chart, each node with what it holds.
+
+    Examples
+    --------
+    >>> print(to_mermaid(new_tree(["A"])), end="")
+    flowchart LR
+      n0["root"]
+      n1["A"]
+      n0 --> n1
+    """
+    order = [ROOT, *sorted(node for node in tree if node != ROOT)]
+    number = {node: f"n{position}" for position, node in enumerate(order)}
+    lines = ["flowchart LR"]
+    for node in order:
+        label = place_of(node).name.translate(_MERMAID_SIGNS)
+        if count := tree.nodes[node]["support"]:
+            label = f"{label}: {count}"
+        lines.append(f'  {number[node]}["{label}"]')
+    lines += [f"  {number[above]} --> {number[node]}" for above, node in sorted(tree.edges)]
+    return "\n".join(lines) + "\n"
+
+
+def to_yaml(tree: "Tree", *, name: str = "", version: int = 0, texts: Mapping[str, str] | None = None) -> str:
+    """Return the tree as YAML, categories in their order and the rest sorted by name.
+
+    Parameters
+    ----------
+    tree : networkx.DiGraph
+        A capability tree.
+    name, version : str, int
+        What the file is of, written where a name is given.
+    texts : mapping of str to str, optional
+        By criterion its text, which then stands beside it.
+
+    Examples
+    --------
+    >>> from dokimasia.algorithms.taxonomy import add_all, assign, new_tree
+    >>> tree = assign(add_all(new_tree(["A"]), ["<A><B><C>"]), {"x": "<A><B><C>"})
+    >>> print("".join(to_yaml(tree).splitlines(keepends=True)[3:]), end="")
+    format: dokimasia-tree/1
+    categories:
+      A:
+        parents:
+          B:
+            capabilities:
+              C:
+                criteria: [x]
+    """
+    import yaml
+
+    head = {"tree": name, "version": version} if name else {}
+    whole = {"format": FORMAT, **head, **_fields_of(tree, ROOT, 0, texts or {})}
+    dumper = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
+    return _HEADING + yaml.dump(
+        whole,
+        Dumper=dumper,
+        sort_keys=False,
+        allow_unicode=True,
+        default_flow_style=False if texts else None,
+        width=_ONE_LINE if texts else 120,
+    )
+
+
+def from_yaml(text: str) -> "Tree":
+    """Return the tree that `to_yaml` wrote and somebody may have edited; `check_tree` says what is left to mend.
+
+    What the file says that it is of stands in the graph's `name` and `version`, the criteria's texts in its `texts`; each
+    is empty where the file says nothing.
+
+    Raises
+    ------
+    DataError
+        If the text is no such YAML, a name stands twice in one place, or a node is deeper than a capability. The message
+        names the place.
+    """
+    import yaml
+
+    reader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    try:
+        _check_events(yaml.parse(text, Loader=reader))
+        whole = yaml.load(text, Loader=reader)
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        raise DataError(f"the tree is no YAML: {' '.join(str(error).split())}") from error
+    if not isinstance(whole, dict) or whole.get("format") != FORMAT:
+        raise DataError(f"the YAML is no capability tree: its field 'format' is not '{FORMAT}'")
+    categories = whole.get(_BELOW[0])
+    if not isinstance(categories, dict) or not categories:
+        raise DataError("the tree's YAML has no 'categories'")
+    name, version = whole.get("tree", ""), whole.get("version", 0)
+    if not isinstance(name, str) or type(version) is not int:
+        raise DataError("the tree's YAML names its 'tree' by a text and its 'version' by a whole number")
+    nodes: list[TreeNode] = []
+    texts: dict[str, str] = {}
+    root = {key: value for key, value in whole.items() if key not in ("format", "tree", "version")}
+    _read_node(root, (), nodes, texts)
+    tree = from_nodes(nodes, [_name(category, ()) for category in categories])
+    tree.graph |= {"name": name, "version": version, "texts": texts}
+    return tree
+
+
+def _check_events(events: Iterable[Any]) -> None:
+    """Refuse what reading would overwrite silently (a name that stands twice), repeat without end, or not survive."""
+    import yaml
+
+    open_names: list[set[str] | None] = []
+    expects_name: list[bool] = []
+    for event in events:
+        line = f"line {event.start_mark.line + 1}"
+        if isinstance(event, yaml.AliasEvent):
+            raise DataError(f"{line}: the tree's YAML may not refer to itself (&, *)")
+        if isinstance(event, yaml.CollectionEndEvent):
+            open_names.pop()
+            expects_name.pop()
+            continue
+        if not isinstance(event, yaml.NodeEvent):
+            continue
+        if isinstance(event, yaml.ScalarEvent) and event.implicit[0] and _LONG_NUMBER.fullmatch(event.value):
+            raise DataError(f"{line}: a number of {len(event.value):,} signs; a text needs quotation marks")
+        names = open_names[-1] if open_names else None
+        if names is not None:
+            if expects_name[-1]:
+                if not isinstance(event, yaml.ScalarEvent):
+                    raise DataError(f"{line}: a list or mapping stands where a name belongs")
+                if event.value in names:
+                    raise DataError(f"{line}: the name '{event.value}' stands twice in one place")
+                names.add(event.value)
+            expects_name[-1] = not expects_name[-1]
+        if isinstance(event, yaml.CollectionStartEvent):
+            open_names.append(set() if isinstance(event, yaml.MappingStartEvent) else None)
+            expects_name.append(True)
+        if len(open_names) > _DEEPEST_NESTING:
+            raise DataError(f"{line}: the YAML is nested more deeply than a tree can be")
+
+
+def _fields_of(tree: "Tree", node: str, layer: int, texts: Mapping[str, str]) -> dict[str, Any]:
+    """Return a node's fields and children."""
+    data = tree.nodes[node]
+    members = sorted(data["members"])
+    fields: dict[str, Any] = {}
+    if data["support"] != len(members):
+        fields["support"] = data["support"]
+    if members:
+        fields["criteria"] = {criterion: texts.get(criterion, "") for criterion in members} if texts else members
+    if data["absorbed"]:
+        fields["absorbed"] = sorted(data["absorbed"])
+    children = sorted(tree.successors(node)) if layer else [f"<{name}>" for name in tree.graph["categories"]]
+    if children and layer < DEEPEST:
+        fields[_BELOW[layer]] = {place_of(child).name: _fields_of(tree, child, layer + 1, texts) for child in children}
+    return fields
+
+
+def _read_node(fields: Any, names: tuple[str, ...], nodes: list[TreeNode], texts: dict[str, str]) -> None:
+    """Read a node and all below it, and the texts of its criteria."""
+    layer = len(names)
+    node = "".join(f"<{name}>" for name in names) or ROOT
+    if fields is None:
+        fields = {}
+    if not isinstance(fields, Mapping):
+        raise DataError(f"{node} is no mapping of fields to values")
+    below = _BELOW[layer] if layer < DEEPEST else None
+    allowed = [*_FIELDS, *([below] if below else [])]
+    for field in fields:
+        if field not in allowed:
+            deeper = f": a capability has no layer below it ({field})" if field in _BELOW and not below else ""
+            raise DataError(f"{node} has the field '{field}'{deeper}, not one of {', '.join(allowed)}")
+    own_texts = fields.get("criteria")
+    if isinstance(own_texts, Mapping):
+        if not all(isinstance(text, str) for text in (*own_texts, *own_texts.values())):
+            raise DataError(f"{node}: 'criteria' holds what is no text (a number or a date needs quotation marks)")
+        texts.update(own_texts)
+        fields = {**fields, "criteria": list(own_texts)}
+    criteria, absorbed = _texts(fields, "criteria", node), _texts(fields, "absorbed", node)
+    support = fields.get("support", len(criteria))
+    if type(support) is not int or not 0 <= support <= MOST_SUPPORT:
+        raise DataError(f"{node}: the support is no whole number from 0 to {MOST_SUPPORT:,}")
+    nodes.append(TreeNode(id=node, support=support, members=criteria, absorbed=absorbed))
+    children = fields.get(below) if below else None
+    if children is None:
+        return
+    if not isinstance(children, Mapping):
+        raise DataError(f"{node}: '{below}' is no mapping of names to nodes")
+    for name, child in children.items():
+        _read_node(child, (*names, _name(name, names)), nodes, texts)
+
+
+def _name(name: Any, above: tuple[str, ...]) -> str:
+    where = "".join(f"<{part}>" for part in above) or ROOT
+    if not isinstance(name, str):
+        raise DataError(f"the name {name!r} below {where} is no text: put it in quotation marks")
+    try:
+        return plain_name(name)
+    except ValueError as error:
+        raise DataError(f"below {where}: {error}") from error
+
+
+def _texts(fields: Mapping[str, Any], field: str, node: str) -> tuple[str, ...]:
+    values = fields.get(field) or []
+    if not isinstance(values, list) or not all(isinstance(value, str) for value in values):
+        raise DataError(f"{node}: '{field}' is no list of texts (a number or a date needs quotation marks)")
+    if len(set(values)) != len(values):
+        raise DataError(f"{node}: '{field}' names the same thing twice")
+    return tuple(values)
+
+
+def _level(tree: "Tree") -> Level:
+    """Return the level of a tree by what it holds."""
+    depths = {node: str(node).count("<") for node in tree}
+    holding = any(depth == DEEPEST - 1 and tree.nodes[node]["members"] for node, depth in depths.items())
+    return "parent" if holding and max(depths.values()) == DEEPEST - 1 else "capability"
+
+
+def _path(node: str, where: str) -> CapabilityPath:
+    try:
+        return CapabilityPath.parse(node)
+    except ValueError as error:
+        raise DataError(f"{where} of the tree: {error}") from error
+
+
+def _node(fields: Any, where: str) -> TreeNode:
+    try:
+        return TreeNode.model_validate(fields)
+    except ValidationError as error:
+        first = error.errors()[0]
+        field = ".".join(map(str, first["loc"])) or "it"
+        raise DataError(f"{where} of the tree cannot be used: {field}: {first['msg']}") from error
+
+
+def _list(values: Iterable[str]) -> str:
+    return json.dumps(list(values), ensure_ascii=False)
+
+
+def _strings(value: Any) -> bool:
+    return isinstance(value, list) and bool(value) and all(isinstance(text, str) for text in value)

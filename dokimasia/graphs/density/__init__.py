@@ -1,1 +1,0 @@
-"""The graph of the density filter."""

@@ -1,0 +1,306 @@
+"""Duel: candidates and the baseline answer, and a judge compares each answer with the baseline's, in one order or both.
+
+    describe ─► answer ─► judge ─► end
+
+Where a model is to answer without the images, they are described first. One walk takes all answers to one sample. Every
+order of a verdict and of visual factuality is a call of its own. Straight, so it runs without checkpoints: ledger and
+result rows carry it over any crash.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Literal, NamedTuple, TypedDict, TypeVar, cast
+
+from langgraph.graph import END, START, StateGraph
+from langgraph.runtime import Runtime
+
+from dokimasia.agents import AskResult
+from dokimasia.agents.calling import failure
+from dokimasia.agents.duel import (
+    answer_described,
+    answer_request,
+    compare_responses,
+    describe_one,
+    say_what_to_observe,
+    score_factuality,
+)
+from dokimasia.domain.duel import (
+    REWARD,
+    TEXT,
+    Asked,
+    CaseCriteria,
+    Described,
+    DuelJudgement,
+    DuelOptions,
+    Place,
+    criteria_of,
+    factuality_by,
+)
+from dokimasia.domain.judgement import Failed, Response
+from dokimasia.domain.sample import Sample
+from dokimasia.graphs.answering import AnswerState, unjudged, with_calls
+from dokimasia.graphs.context import Context, failed_update, own_options
+from dokimasia.graphs.reasking import each, gathered, to_report
+from dokimasia.graphs.versions import VERSIONS
+
+NAME = "duel"
+VERSION = VERSIONS[NAME]
+
+T = TypeVar("T")
+
+
+class Duel(AnswerState, total=False):
+    """An answer with the baseline's, which it is held against, and the ids of what the judge said of the two."""
+
+    baseline: str
+    judgements: list[str]
+    described: str
+
+
+class State(TypedDict, total=False):
+    """Id of the sample, and the answers to it; those that are there already need not be asked for."""
+
+    sample: str
+    items: list[Duel]
+
+
+AnswerKey = tuple[str, str, int]
+"""A model, its arm, and the repeat."""
+
+
+def _own_key(item: Duel) -> AnswerKey:
+    return item["model"], item.get("arm", ""), item.get("repeat", 0)
+
+
+def _baseline_key(item: Duel, options: DuelOptions) -> AnswerKey:
+    return options.baseline, "", item.get("repeat", 0)
+
+
+def _with(item: AnswerState, **changes: object) -> Duel:
+    return cast("Duel", {**item, **changes})
+
+
+async def describe(state: State, runtime: Runtime[Context]) -> State:
+    """Have the images described for those who are to answer without them."""
+    context = runtime.context
+    items = state["items"]
+    if not any(map(_needs_description, items)):
+        return {}
+    sample = await context.store.get(Sample, state["sample"])
+    described, calls = await _describe(context, sample)
+    if isinstance(described, Failed):
+        changes = dict(failed_update(described))
+    else:
+        changes = {"described": await context.store.put(described)}
+    return {
+        "items": [_with(with_calls(item, calls), **changes) if _needs_description(item) else item for item in items]
+    }
+
+
+def _needs_description(item: Duel) -> bool:
+    return item.get("arm") == TEXT and not item.get("described")
+
+
+async def _describe(context: Context, sample: Sample) -> tuple[Described | Failed, list[str]]:
+    """Return the descriptions of a sample's images, or why there are none, and the calls that were made."""
+    options = own_options(context, DuelOptions, NAME)
+    calls: list[str] = []
+    observe = ""
+    if options.descriptions == "specific":
+        instruction = await context.ask(say_what_to_observe(sample), model=options.describer)
+        calls += instruction.calls
+        if instruction.value is None:
+            return _undescribed(options, [instruction.failure]), calls
+        observe = instruction.value
+    replies = await gathered(
+        context.ask(describe_one(sample, image, observe=observe), model=options.describer) for image in sample.images
+    )
+    texts: list[str] = []
+    failures: list[Failed] = []
+    for reply in replies:
+        calls += reply.calls
+        if reply.value is None:
+            failures.append(reply.failure)
+        else:
+            texts.append(reply.value.text)
+    if failures:
+        return _undescribed(options, failures), calls
+    return Described(describer=options.describer, observe=observe, texts=tuple(texts)), calls
+
+
+def _undescribed(options: DuelOptions, failures: Sequence[Failed]) -> Failed:
+    failed = to_report(failures)
+    return failure(failed.kind, f"{options.describer} did not describe the images: {failed.reason}")
+
+
+async def answer(state: State, runtime: Runtime[Context]) -> State:
+    """Put the request to the candidates and the baseline, each answer once."""
+    context = runtime.context
+    options = own_options(context, DuelOptions, NAME)
+    sample = await context.store.get(Sample, state["sample"])
+    open_items = [item for item in state["items"] if not item.get("failed")]
+    described = next((item["described"] for item in open_items if item.get("described")), "")
+    missing: set[AnswerKey] = set()
+    for item in open_items:
+        if not item.get("response"):
+            missing.add(_own_key(item))
+        if not item.get("baseline"):
+            missing.add(_baseline_key(item, options))
+    keys = sorted(missing)
+    answers = await gathered(_answer(context, sample, key, described) for key in keys)
+    by_key = dict(zip(keys, answers, strict=True))
+    return {"items": [_answered(item, by_key, options) for item in state["items"]]}
+
+
+async def _answer(context: Context, sample: Sample, key: AnswerKey, described: str) -> tuple[AskResult[Response], str]:
+    """Ask for one answer, and return it with the id that it is stored under; without a value that is empty."""
+    model, arm, repeat = key
+    if arm == TEXT:
+        ask = answer_described(sample, await context.store.get(Described, described), repeat=repeat)
+    else:
+        ask = answer_request(sample, arm=arm, repeat=repeat)
+    reply = await context.ask(ask, model=model)
+    return reply, "" if reply.value is None else await context.store.put(reply.value)
+
+
+def _answered(item: Duel, answers: Mapping[AnswerKey, tuple[AskResult[Response], str]], options: DuelOptions) -> Duel:
+    """Return an item with the answers on both sides, or with the failure of one of them."""
+    if item.get("failed"):
+        return item
+    failures: list[Failed] = []
+    for side, key in (("response", _own_key(item)), ("baseline", _baseline_key(item, options))):
+        if item.get(side):
+            continue
+        reply, id = answers[key]
+        item = cast("Duel", with_calls(item, reply.calls))
+        if reply.value is None:
+            prefix = f"the baseline {options.baseline} gave no answer: " if side == "baseline" else ""
+            failures.append(failure(reply.failure.kind, prefix + reply.failure.reason))
+        else:
+            item = _with(item, **{side: id})
+    return _with(item, **failed_update(to_report(failures))) if failures else item
+
+
+async def judge(state: State, runtime: Runtime[Context]) -> State:
+    """Have the judge compare each answer with the baseline's, in every order that is asked for."""
+    context = runtime.context
+    sample = await context.store.get(Sample, state["sample"])
+
+    async def judge_item(item: Duel) -> Duel:
+        return await _judge(context, sample, item)
+
+    return {"items": await each(state["items"], judge_item, _unjudged)}
+
+
+async def _judge(context: Context, sample: Sample, item: Duel) -> Duel:
+    options = own_options(context, DuelOptions, NAME)
+    response = (await context.store.get(Response, item["response"])).text
+    baseline = (await context.store.get(Response, item["baseline"])).text
+    for side, text in (("model", response), ("baseline", baseline)):
+        if not text.strip():
+            return _with(item, **failed_update(failure("unparsable", f"the answer of the {side} is empty")))
+    judge = _Judge(context, options, sample, criteria_of(sample), item, response, baseline)
+    asks = [judge.verdict(place) for place in options.places]
+    if factuality_by(sample, options.factuality) != "none":
+        asks += [judge.factuality(place) for place in options.places]
+    judged = await gathered(asks)
+    ids: list[str] = []
+    calls: list[str] = []
+    failures: list[Failed] = []
+    verdicts: list[int] = []
+    for judgement, judgement_calls in judged:
+        ids.append(await context.store.put(judgement))
+        calls += judgement_calls
+        if judgement.failure is not None:
+            failures.append(failure(judgement.failure, judgement.reason))
+        elif judgement.verdict is not None:
+            verdicts.append(judgement.verdict)
+    item = _with(with_calls(item, calls), judgements=ids)
+    if failures:
+        return _with(item, **failed_update(to_report(failures)))
+    return _with(item, score=REWARD * sum(verdicts) / len(verdicts))
+
+
+class _Judge(NamedTuple):
+    """The judge of one answer and the baseline's."""
+
+    context: Context
+    options: DuelOptions
+    sample: Sample
+    criteria: CaseCriteria
+    item: Duel
+    response: str
+    baseline: str
+
+    def shown(self, place: Place) -> tuple[str, str]:
+        """Return the two texts in the order in which the judge is shown them."""
+        return (self.response, self.baseline) if place == "first" else (self.baseline, self.response)
+
+    async def verdict(self, place: Place) -> tuple[DuelJudgement, list[str]]:
+        """Ask which response is better; return the judgement, and the calls."""
+        sees = self.options.judge_sees == "image"
+        repeat = self.item.get("repeat", 0)
+        ask = compare_responses(self.sample, self.criteria, self.shown(place), sees=sees, repeat=repeat)
+        reply = await self.context.ask(ask, node="verdict")
+        verdict = reply.value
+        if verdict is not None and place == "second":
+            verdict = -verdict
+        return self.judgement("verdict", place, reply, verdict=verdict), reply.calls
+
+    async def factuality(self, place: Place) -> tuple[DuelJudgement, list[str]]:
+        """Ask for the visual factuality of both responses; return the judgement, and the calls."""
+        sees = factuality_by(self.sample, self.options.factuality) == "image"
+        repeat = self.item.get("repeat", 0)
+        ask = score_factuality(self.sample, self.criteria, self.shown(place), sees=sees, repeat=repeat)
+        reply = await self.context.ask(ask, node="factuality")
+        score, baseline_score = reply.value or (None, None)
+        if place == "second":
+            score, baseline_score = baseline_score, score
+        judgement = self.judgement("factuality", place, reply, score=score, baseline_score=baseline_score)
+        return judgement, reply.calls
+
+    def judgement(
+        self,
+        asked: Asked,
+        place: Place,
+        reply: AskResult[T],
+        *,
+        verdict: int | None = None,
+        score: float | None = None,
+        baseline_score: float | None = None,
+    ) -> DuelJudgement:
+        """Return a reply as a judgement for the evaluated model, or as its failure."""
+        failed = reply.failure if reply.value is None else None
+        return DuelJudgement(
+            asked=asked,
+            place=place,
+            response=self.item["response"],
+            baseline=self.item["baseline"],
+            verdict=verdict,
+            score=score,
+            baseline_score=baseline_score,
+            failure=failed.kind if failed else None,
+            reason=failed.reason if failed else "",
+            provenance=None if failed else reply.provenance,
+        )
+
+
+def _unjudged(item: Duel) -> bool:
+    return unjudged(item) and bool(item.get("baseline")) and not item.get("judgements")
+
+
+async def after_answer(state: State) -> Literal["judge", "__end__"]:
+    """Judge what was answered on both sides, if anything was."""
+    return "judge" if any(map(_unjudged, state["items"])) else "__end__"
+
+
+def build() -> StateGraph[State, Context]:
+    """Return the graph, not compiled."""
+    graph = StateGraph(State, context_schema=Context)
+    graph.add_node("describe", describe)
+    graph.add_node("answer", answer)
+    graph.add_node("judge", judge)
+    graph.add_edge(START, "describe")
+    graph.add_edge("describe", "answer")
+    graph.add_conditional_edges("answer", after_answer)
+    graph.add_edge("judge", END)
+    return graph

@@ -1,0 +1,164 @@
+"""Trying rubrics: on one half of the pool and on planted errors to choose by, and on what was not chosen by to measure.
+
+A caption in which an error is planted that the rubric's point is made wrong by has to fail it, and of the responses of
+half a pool one at least should. What a set catches is measured on other things: the golden caption with errors that were
+planted without regard to any rubric, one each, and, for must-right rubrics, the other half of the pool.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from dokimasia.agents import AskResult
+from dokimasia.agents.perturbation import dimensions, plant_errors
+from dokimasia.agents.rubrics import assess_response
+from dokimasia.algorithms.perturbations import together
+from dokimasia.algorithms.rubric_checks import dimension_of
+from dokimasia.domain.identity import unit_interval
+from dokimasia.domain.judgement import Failed, Provenance
+from dokimasia.domain.perturbation import PerturbationTarget, TextChange, changed
+from dokimasia.domain.rubric import (
+    FEWEST_TRIED,
+    MEASURED_ERRORS,
+    TRIAL_CAPTIONS,
+    Rubric,
+    RubricAssessment,
+    RubricSet,
+    Tried,
+)
+from dokimasia.domain.sample import Sample
+from dokimasia.graphs.context import Context
+from dokimasia.graphs.reasking import first_open, gathered
+
+
+class TrialCalls(NamedTuple):
+    """The calls of a trial, and the budget's refusal, where there was one: then nothing else of it counts."""
+
+    calls: list[str]
+    provenance: tuple[Provenance, ...]
+    open_failure: Failed | None
+
+
+class Trial(NamedTuple):
+    """Why rubrics test nothing, by position; the captions with planted errors that they were tried on; and the calls."""
+
+    idle: dict[int, str]
+    captions: tuple[str, ...]
+    asked: TrialCalls
+
+
+def halves(names: Sequence[str], sample: str, seed: int) -> tuple[list[int], list[int]]:
+    """Return the positions of the pool's members that rubrics are tried on, and of those by which they are measured.
+
+    Each sample has halves of its own; of an odd number the first half is the larger one.
+    """
+    order = sorted(range(len(names)), key=lambda position: unit_interval("half", seed, sample, names[position]))
+    middle = (len(names) + 1) // 2
+    return sorted(order[:middle]), sorted(order[middle:])
+
+
+async def try_rubrics(
+    context: Context, sample: Sample, caption: str, rubrics: Sequence[Rubric], responses: Mapping[str, str]
+) -> Trial:
+    """Return which rubrics test nothing, and why.
+
+    An error is planted for each rubric, in what it is about and in its dimension. Errors in different sentences share a
+    caption, so that a few judgements, each of all rubrics at once, try them all. Of a rubric that was mined from responses
+    of the other half alone, this half's say nothing: `responses` are by the name of their model. Fewer than three say
+    nothing either: what one or two careful describers tell is not what everybody tells.
+    """
+    if len(responses) < FEWEST_TRIED:
+        responses = {}
+    targets = [PerturbationTarget(dimensions()[dimension_of(rubric)], rubric.statement) for rubric in rubrics]
+    planting = await context.ask(plant_errors(caption, targets), node="try_out")
+    errors = planting.value or [()] * len(rubrics)
+    groups = together(caption, errors, TRIAL_CAPTIONS)
+    captions = tuple(
+        changed(caption, [change for position in group for change in errors[position]]) for group in groups
+    )
+    replies: list[AskResult[RubricAssessment]] = []
+    if first_open([planting.failed]) is None:
+        replies = await _assess(context, sample, rubrics, [*responses.values(), *captions])
+    passes = [_passes(reply) for reply in replies]
+    of_responses = [of_text for of_text in passes[: len(responses)] if of_text]
+    reasons: dict[int, list[str]] = {}
+    for position, rubric in enumerate(rubrics):
+        speaks = not rubric.support or set(rubric.support) & set(responses)
+        if speaks and of_responses and all(of_text[position] for of_text in of_responses):
+            reason = f"every response that it was tried on passes it ({len(of_responses)})"
+            reasons.setdefault(position, []).append(reason)
+    for group, of_caption in zip(groups, passes[len(responses) :], strict=False):
+        for position in group:
+            if of_caption and of_caption[position]:
+                changes = ", ".join(f'"{change.new}" in place of "{change.original}"' for change in errors[position])
+                dimension = targets[position].dimension.name
+                reason = f"a golden caption with an error of {dimension} in it passes it: {changes}"
+                reasons.setdefault(position, []).append(reason)
+    idle = {position: "; ".join(listed) for position, listed in reasons.items()}
+    return Trial(idle, captions, _calls([planting, *replies]))
+
+
+async def measure(
+    context: Context, sample: Sample, rubric_set: RubricSet, responses: Mapping[str, str], used: Sequence[str]
+) -> tuple[tuple[Tried, ...], TrialCalls]:
+    """Return which texts the set's rubrics pass that had no part in choosing them.
+
+    Args:
+        context: the services of the sample.
+        sample: the sample.
+        rubric_set: the set, with its golden caption.
+        responses: texts by the name of their model that no must-right rubric was chosen by.
+        used: captions with planted errors that rubrics were chosen by.
+    """
+    caption = rubric_set.caption
+    names = sorted(dimensions(), key=lambda name: unit_interval("measured", context.seed, sample.id, name))
+    targets = [PerturbationTarget(dimensions()[name]) for name in names]
+    planting = await context.ask(plant_errors(caption, targets), node="measure")
+    if first_open([planting.failed]) is not None:
+        return (), _calls([planting])
+    errors: list[tuple[str, Sequence[TextChange]]] = []
+    for name, changes in zip(names, planting.value or (), strict=False):
+        if changes and changed(caption, changes) not in used:
+            errors.append((name, changes))
+    errors = errors[:MEASURED_ERRORS]
+    texts = [caption, *(changed(caption, changes) for _, changes in errors)]
+    gate = rubric_set.must_right
+    by_caption, by_response = await gathered(
+        [
+            _assess(context, sample, rubric_set.rubrics, texts),
+            _assess(context, sample, gate, list(responses.values()) if gate else []),
+        ]
+    )
+    tried = [Tried(what="golden", **_outcome(by_caption[0]))]
+    for (name, changes), reply in zip(errors, by_caption[1:], strict=True):
+        tried.append(Tried(what="planted", name=name, changes=tuple(changes), **_outcome(reply)))
+    if planting.failed is not None:
+        tried.append(Tried(what="planted", failure=planting.failed.kind))
+    untried: tuple[None, ...] = (None,) * len(rubric_set.easy_wrong)
+    for name, reply in zip(responses, by_response, strict=False):
+        tried.append(Tried(what="response", name=name, **_outcome(reply, untried)))
+    return tuple(tried), _calls([planting, *by_caption, *by_response])
+
+
+async def _assess(
+    context: Context, sample: Sample, rubrics: Sequence[Rubric], texts: Sequence[str]
+) -> list[AskResult[RubricAssessment]]:
+    """Have the judge decide all rubrics of each text, as an audit does."""
+    rubric_set = RubricSet(sample_id=sample.id, rubrics=tuple(rubrics))
+    return await gathered(context.ask(assess_response(sample, rubric_set, text), node="try_out") for text in texts)
+
+
+def _passes(reply: AskResult[RubricAssessment]) -> tuple[bool, ...]:
+    """Return which rubrics a text passes, must-right first; nothing where it was not judged."""
+    return () if reply.value is None else (*reply.value.group_a, *reply.value.group_b)
+
+
+def _outcome(reply: AskResult[RubricAssessment], untried: tuple[None, ...] = ()) -> dict[str, Any]:  # fields of Tried
+    if reply.failed is not None:
+        return {"failure": reply.failed.kind}
+    return {"passes": (*_passes(reply), *untried)}
+
+
+def _calls(replies: Sequence[AskResult[Any]]) -> TrialCalls:
+    calls = [call for reply in replies for call in reply.calls]
+    provenance = tuple(reply.provenance for reply in replies if reply.provenance is not None)
+    return TrialCalls(calls, provenance, first_open(reply.failed for reply in replies))

@@ -1,0 +1,215 @@
+"""An arena as it is drawn: ratings, ranks, the win matrix, pairs, places, scores elsewhere, one case whole."""
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+
+from dokimasia.methods.arena.figures import ArenaCorrelation, ArenaFigures, ArenaModel, ArenaPair, BesideScores
+from dokimasia.methods.duel import (
+    VERDICTS,
+    DuelPlaces,
+    case_section,
+    failed_verdicts,
+    judged_in_one_order,
+    missing_columns,
+    sample_blocks,
+    verdict_chart,
+)
+from dokimasia.report import figures
+from dokimasia.report.blocks import Block, Cell, Chart, Column, Paragraph, Section, Span, Table
+from dokimasia.report.charts import interval_chart, intervals_said
+from dokimasia.report.data import Drawing, ReportData
+from dokimasia.report.fields import TableRow, pointer, rows_of
+from dokimasia.report.heat import heat_chart
+from dokimasia.report.scatter import scatter_chart
+from dokimasia.report.sections import provenance, skipped
+from dokimasia.report.tables import TableColumn, column, computed, name_column, points_of, table
+
+
+def ratings(data: ReportData) -> Section:
+    """Return all models, best first, with what cannot be compared said."""
+    run = data.figures_as(ArenaFigures)
+    rows = rows_of(run.models, "models")
+    blocks: list[Block] = [Paragraph(text, "warning") for text in _group_warnings(run)]
+    points = points_of(rows, "rating")
+    if points:
+        chart = interval_chart(points, title="rating", scale=None)
+        blocks.append(Chart(chart, f"Rating of each model {intervals_said(points)}, best first"))
+    columns: list[TableColumn[ArenaModel]] = [name_column("model")]
+    if len(run.groups) > 1:
+        columns.append(column("group"))
+    columns += [
+        column("rating"),
+        column("reward", meaning="50 times the mean verdict over all whom it met, -100 to 100"),
+        column("win_rate"),
+        column("met"),
+        column("verdicts", "valid", meaning="of meetings that were judged in both orders"),
+        *missing_columns(run.models),
+        column("words", only="page"),
+    ]
+    blocks.append(table(ArenaModel, rows, columns, "Models by rating"))
+    blocks += [Paragraph(text, "note") for text in _notes(run)]
+    return Section("ratings", "Ratings", blocks, menu="Ratings")
+
+
+def _group_warnings(run: ArenaFigures) -> Iterator[str]:
+    done = run.status == "done"
+    if len(run.groups) > 1 and not done:
+        yield (
+            f"So far the models fall into {len(run.groups)} groups, whose ratings cannot be compared: the run is "
+            f"{run.status}, and the meetings that are still open may join them."
+        )
+    elif len(run.groups) > 1:
+        yield (
+            f"The models fall into {len(run.groups)} groups, whose ratings cannot be compared: between them one side always "
+            "won, or they never met, and no number says by how much they differ. More cases, or more rounds, may join them."
+        )
+    for group in run.groups:
+        if group.reason and (done or len(group.models) > 1):
+            yield f"{', '.join(group.models)}: no finite rating, {group.reason}."
+
+
+def _notes(run: ArenaFigures) -> Iterator[str]:
+    sees = "is shown the images" if run.judge_sees == "image" else "is not shown the images"
+    yield (
+        "Ratings are of the Bradley-Terry model with ties in Davidson's form, from wins, ties and losses in both orders of "
+        "places; a difference d means odds of 10^(d/400) to 1 of winning against losing. By how much a verdict prefers counts "
+        f"in the reward alone. The judge {sees}. Intervals are 95 % intervals over cases, clustered where they share an image."
+    )
+    if run.draw == "swiss":
+        yield (
+            f"Swiss draw of {len(run.rounds)} rounds: models of like results meet, each half of the cases drawn by the "
+            "results of the other half. Rewards and win rates depend on whom a model met; ratings take that into account."
+        )
+    one_order = {name: (model.verdicts.one_order, 0) for name, model in run.models.items()}
+    yield from judged_in_one_order(one_order, "Meetings")
+    missing = figures.kinds_of_failures({name: model.failures for name, model in run.models.items()}, "meetings")
+    if missing:
+        yield missing
+    yield f"{figures.used(run)}."
+
+
+def ranks(data: ReportData) -> Section | None:
+    """Return how often each model takes each rank when cases are drawn anew."""
+    run = data.figures_as(ArenaFigures)
+    ranked = {name: model.ranks for name, model in run.models.items() if model.ranks is not None}
+    if not ranked or len(run.groups) > 1:
+        return None
+    ranks = [str(number) for number in range(1, len(ranked) + 1)]
+    chart = heat_chart(
+        list(ranked), ranks, list(ranked.values()), hover="%{y}<br>rank %{x} in <b>%{z:.0f} %</b> of the resamples"
+    )
+    rows: list[Sequence[Cell]] = []
+    for name, shares in ranked.items():
+        rows.append(
+            [Span(name, "strong"), *(Span(f"{share:.0f}", "" if share >= 0.5 else "muted") for share in shares)]
+        )
+    columns = [Column("model", numeric=False), *map(Column, ranks)]
+    about = "Rank distribution: in percent of the resamples of cases, how often a model takes a rank"
+    return Section("ranks", "Ranks", (Chart(chart, about), Table(columns, rows, about)), menu="Ranks")
+
+
+def wins(data: ReportData) -> Section:
+    """Return who wins against whom, as a heat map, and every pair in numbers."""
+    run = data.figures_as(ArenaFigures)
+    names = list(run.wins)
+    values = [[run.wins[name].get(other) for other in names] for name in names]
+    about = (
+        "Win matrix: percent of verdicts that the model of the row wins against that of the column; ties are no wins"
+    )
+    rows: list[Sequence[Cell]] = []
+    for name, shares in zip(names, values, strict=True):
+        rows.append([Span(name, "strong"), *(figures.NOTHING if share is None else f"{share:.0f}" for share in shares)])
+    chart = heat_chart(
+        names, names, values, hover="%{y} wins <b>%{z:.1f} %</b> of its verdicts against %{x}", diverging=True
+    )
+    blocks: list[Block] = [
+        Paragraph(_apart_sentence(run.pairs), "lead"),
+        Chart(chart, about),
+        Table([Column("model", numeric=False), *map(Column, names)], rows, about),
+    ]
+    met = {f"{pair.first} – {pair.second}": pair.verdicts for pair in run.pairs if pair.n}
+    if met:
+        blocks.append(
+            Chart(
+                verdict_chart(met),
+                "Verdicts of each pair, for the first of the two: worse to the left, better to the right",
+            )
+        )
+    pairs = [TableRow(pair.first, pair, pointer("pairs", str(number))) for number, pair in enumerate(run.pairs)]
+    columns: list[TableColumn[ArenaPair]] = [
+        name_column("first"),
+        computed("second", lambda row: Span(row.figures.second, "strong"), numeric=False),
+        column("n"),
+        column("win_rate", meaning="of the first, percent of valid verdicts"),
+        column("reward", meaning="of the first against the second"),
+        column("difference"),
+        column("p", linked=False),
+        column("adjusted", linked=False),
+        *(column("verdicts", key, title=title, only="page") for key, title in VERDICTS.items()),
+        computed("failed", failed_verdicts, only="page"),
+        column("verdicts", "open", meaning="", only="page"),
+    ]
+    blocks.append(table(ArenaPair, pairs, columns, "Pairs", sortable=True))
+    return Section("wins", "Who wins against whom", blocks, menu="Pairs")
+
+
+def _apart_sentence(pairs: Sequence[ArenaPair]) -> str:
+    p_values = [pair.adjusted for pair in pairs if pair.adjusted is not None]
+    if not p_values:
+        return "No pair could be tested for a difference of ratings."
+    apart = sum(p_value <= figures.SURE for p_value in p_values)
+    return f"{apart} of {len(p_values)} pairs are rated apart beyond chance (adjusted p at most {figures.SURE:g})."
+
+
+def places(data: ReportData) -> Section | None:
+    """Return what the order of places does to the verdicts."""
+    found = data.figures_as(ArenaFigures).places
+    if found is None:
+        return None
+    columns = [
+        column("n", title="meetings"),
+        column("consistency", meaning="percent that both orders decide for the same side"),
+        column("bias", meaning="points of reward that the first place is worth; both orders together take it out"),
+    ]
+    rows = [TableRow("", found, "/places")]
+    return Section("places", "The order of places", (table(DuelPlaces, rows, columns, "Both orders"),), menu="Places")
+
+
+def elsewhere(data: ReportData) -> Section | None:
+    """Return rewards and ratings beside the models' scores elsewhere."""
+    found = data.figures_as(ArenaFigures).elsewhere
+    if found is None:
+        return None
+    blocks: list[Block] = []
+    by_figure = {"reward": found.reward, "rating": found.rating}
+    for name, beside in by_figure.items():
+        points = {model: (score, figure) for model, (score, figure) in beside.points.items()}
+        if points:
+            chart = scatter_chart(points, x="score elsewhere", y=name, line=beside.r_squared is not None)
+            blocks.append(Chart(chart, f"{name.capitalize()} beside the score elsewhere, one dot a model"))
+    columns: list[TableColumn[BesideScores]] = [
+        computed("figure", lambda row: row.name, numeric=False),
+        column("spearman", title="Spearman", write=_correlation),
+        column("r_squared", title="R²", linked=False, write=partial(figures.number, digits=3)),
+        computed("models", lambda row: str(len(row.figures.points))),
+    ]
+    blocks.append(table(BesideScores, rows_of(by_figure), columns, "Rewards and ratings beside scores elsewhere"))
+    return Section("elsewhere", "Beside scores elsewhere", blocks, menu="Elsewhere")
+
+
+def _correlation(correlation: ArenaCorrelation | None, pointer: str) -> Cell:
+    if correlation is None:
+        return figures.NOTHING
+    return (
+        f"{correlation.value:.3f}".replace("-", figures.MINUS),
+        Span(figures.bracketed(correlation, lambda end: f"{end:.2f}"), "muted"),
+    )
+
+
+DRAWING = Drawing(
+    "arena",
+    (ratings, ranks, wins, places, elsewhere, case_section, skipped.section, provenance.section),
+    sample=partial(sample_blocks, baseline=False),
+    asks=True,
+    figures=ArenaFigures,
+)

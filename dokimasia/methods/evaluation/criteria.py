@@ -1,0 +1,218 @@
+"""Criteria of a run: written to a file, imported from one, and what they leave out of the reference answers.
+
+A file of criteria scores any model by the same criteria for ever.
+"""
+
+import asyncio
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import orjson
+from pydantic import ValidationError
+
+from dokimasia.algorithms.criteria import check_criteria, with_final
+from dokimasia.algorithms.text.similarity import uncovered_sentences
+from dokimasia.domain.criterion import CriteriaSet, ReferenceChain
+from dokimasia.domain.identity import Value, digest, value_id
+from dokimasia.domain.sample import Sample
+from dokimasia.errors import DataError, NotFound
+from dokimasia.storage.criteria import CollectedCriteria, save_collection
+from dokimasia.storage.home import Home
+from dokimasia.storage.results import ResultRow, results
+from dokimasia.storage.runs import Run, SqliteRunStore, load_samples
+
+FORMAT = "dokimasia-criteria/2"
+EARLIER = "dokimasia-criteria/1"
+"""Files of this form are read, too: they say neither which criterion is the final answer nor what a second look found."""
+
+ID_LENGTH = 16
+
+PAGE = 500
+"""Lines that are stored at once."""
+
+
+def _rows_with_criteria(home: Home, run: Run) -> dict[str, ResultRow]:
+    """Return by sample the row of each that has criteria.
+
+    Raises:
+        NotFound: the run has no criteria yet.
+    """
+    rows: dict[str, ResultRow] = {}
+    for row in results(home, run.id, as_judged=True):
+        if row.kind == "replay" and row.criteria_id:
+            rows[row.sample_id] = row
+    if not rows:
+        raise NotFound(f"run {run.id} has no criteria: resume it if it is not finished; without a judge none are made")
+    return rows
+
+
+async def export_criteria(home: Home, run: Run) -> Iterator[bytes]:
+    """Return the run's criteria as JSON lines in the order of its samples: `format`, `sample`, `sample_digest`,
+    `prompt`, `chain`, `criteria`.
+
+    Raises:
+        NotFound: the run has no criteria yet.
+    """
+    store = SqliteRunStore(home, run.id)
+    rows = _rows_with_criteria(home, run)
+    lines: list[bytes] = []
+    for sample in load_samples(home, run.id):
+        row = rows.get(sample.id)
+        if row is None or row.criteria_id is None:
+            continue
+        chain = await store.get(ReferenceChain, row.chain_id) if row.chain_id else None
+        criteria = await store.get(CriteriaSet, row.criteria_id)
+        line = {
+            "format": FORMAT,
+            "sample": sample.id,
+            "sample_digest": sample.digest,
+            "prompt": sample.prompt,
+            "chain": None if chain is None else chain.model_dump(mode="json"),
+            "criteria": criteria.model_dump(mode="json"),
+        }
+        lines.append(orjson.dumps(line, option=orjson.OPT_SORT_KEYS) + b"\n")
+    return iter(lines)
+
+
+async def import_criteria(home: Home, path: Path) -> tuple[str, int]:
+    """Store a file of criteria and return the collection's id (a hash of its content) and its size.
+
+    The whole file is checked before anything is stored; it is read twice, and never held as a whole.
+
+    Raises:
+        DataError: naming the line that cannot be used, or that the file changed while it was read.
+    """
+    entries = _check_file(path)
+    store = SqliteRunStore(home)
+    lines = _lines(path)
+    for start in range(0, len(entries), PAGE):
+        page = entries[start : start + PAGE]
+        ids = {id for entry in page for id in (entry.criteria_id, entry.chain_id)}
+        values: list[CriteriaSet | ReferenceChain] = []
+        for _, line in islice(lines, len(page)):
+            criteria, chain = _values(orjson.loads(line))
+            values.append(criteria)
+            if chain is not None:
+                values.append(chain)
+        if not ids.issuperset(map(value_id, values)):
+            raise DataError(f"{path} changed while it was read; import it again")
+        await asyncio.gather(*map(store.put, values))
+    content = sorted([entry.sample_digest, entry.criteria_id] for entry in entries)
+    collection = digest("criteria", content)[:ID_LENGTH]
+    return collection, await save_collection(home, collection, entries)
+
+
+def _check_file(path: Path) -> list[CollectedCriteria]:
+    entries: list[CollectedCriteria] = []
+    first_lines: dict[str, int] = {}
+    for number, line in _lines(path):
+        where = f"{path}, line {number}"
+        entry, criteria, chain = _read_line(line, where)
+        earlier = first_lines.setdefault(entry["sample_digest"], number)
+        if earlier != number:
+            raise DataError(f"{where}: the same sample as in line {earlier}; each sample has one set of criteria")
+        chain_id = None if chain is None else value_id(chain)
+        entries.append(CollectedCriteria(entry["sample"], entry["sample_digest"], value_id(criteria), chain_id))
+    if not entries:
+        raise DataError(f"{path}: no criteria in it; `dokimasia criteria export RUN` writes such a file")
+    return entries
+
+
+def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
+    """Yield the lines that are not empty, with their numbers."""
+    with path.open("rb") as file:
+        for number, line in enumerate(file, start=1):
+            if line.strip():
+                yield number, line
+
+
+def _values(entry: dict[str, Any]) -> tuple[CriteriaSet, ReferenceChain | None]:
+    """Return the criteria and the chain of a line; a rule says which criterion is the final answer where the line does not."""
+    criteria = CriteriaSet.model_validate(entry.get("criteria"))
+    if entry.get("chain") is None:
+        return criteria, None
+    chain = ReferenceChain.model_validate(entry["chain"])
+    return criteria.model_copy(update={"criteria": with_final(criteria.criteria, chain.answer)}), chain
+
+
+def _read_line(line: bytes, where: str) -> tuple[dict[str, Any], CriteriaSet, ReferenceChain | None]:
+    try:
+        entry = orjson.loads(line)
+    except orjson.JSONDecodeError as error:
+        raise DataError(f"{where}: not JSON ({error})") from None
+    if not isinstance(entry, dict) or entry.get("format") not in (FORMAT, EARLIER):
+        raise DataError(f'{where}: not a line of criteria; it needs "format": "{FORMAT}"')
+    for field in ("sample", "sample_digest", "prompt"):
+        if not isinstance(entry.get(field), str):
+            raise DataError(f"{where}: {field} is missing or not a text")
+    try:
+        criteria, chain = _values(entry)
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise DataError(f"{where}: {'.'.join(map(str, first['loc'])) or 'criteria'}: {first['msg']}") from None
+    broken = check_criteria(criteria.criteria, entry["prompt"], wording=False)
+    if broken:
+        rules = "; ".join(rule.text for rule in broken)
+        raise DataError(f"{where}: the criteria of sample {entry['sample']} break the rules: {rules}")
+    return entry, criteria, chain
+
+
+class SampleCoverage(Value):
+    """How much of a sample's reference answer its criteria touch.
+
+    `sentences` counts those of the reference that have content words, `uncovered` are those that no criterion touches,
+    in order. By shared words: a hint to look, no verdict.
+    """
+
+    sample: str
+    criteria: int
+    sentences: int
+    uncovered: tuple[str, ...]
+
+    @property
+    def share(self) -> float:
+        """The share of the sentences that some criterion touches, 0 to 1."""
+        return 1 - len(self.uncovered) / self.sentences
+
+
+def sample_coverage(sample: Sample, criteria: CriteriaSet) -> SampleCoverage | None:
+    """Return how much of its reference a sample's criteria touch; None without a reference that has content words."""
+    reference = sample.reference_text or ""
+    sentences = uncovered_sentences(reference, ())
+    if not sentences:
+        return None
+    texts = [f"{criterion.question} {criterion.ground_truth}" for criterion in criteria.criteria]
+    return SampleCoverage(
+        sample=sample.id,
+        criteria=len(texts),
+        sentences=len(sentences),
+        uncovered=tuple(uncovered_sentences(reference, texts)),
+    )
+
+
+async def coverage_of(home: Home, run: Run) -> list[SampleCoverage]:
+    """Return the coverage of every sample of a run that has criteria and a reference, in the order of the samples.
+
+    Raises:
+        NotFound: the run has no criteria yet.
+    """
+    store = SqliteRunStore(home, run.id)
+    rows = _rows_with_criteria(home, run)
+    coverages: list[SampleCoverage] = []
+    for sample in load_samples(home, run.id):
+        if sample.id in rows:
+            criteria = await store.get(CriteriaSet, str(rows[sample.id].criteria_id))
+            coverage = sample_coverage(sample, criteria)
+            if coverage is not None:
+                coverages.append(coverage)
+    return coverages
+
+
+def covered_share(coverages: Sequence[SampleCoverage]) -> float | None:
+    """Return the share of all sentences of all references that some criterion touches; None where there are none."""
+    sentences = sum(coverage.sentences for coverage in coverages)
+    if not sentences:
+        return None
+    return 1 - sum(len(coverage.uncovered) for coverage in coverages) / sentences

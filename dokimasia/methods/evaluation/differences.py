@@ -1,0 +1,345 @@
+"""Every two models on the samples that both have a score for: how large the difference is, and whether it may be chance."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
+from itertools import combinations
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict
+
+from dokimasia.algorithms.statistics import false_discovery_rate
+from dokimasia.report import figures
+from dokimasia.report.blocks import Block, Bullets, Cell, Chart, Fold, Paragraph, Section, Span
+from dokimasia.report.charts import Point, interval_chart, intervals_said
+from dokimasia.report.data import ReportData
+from dokimasia.report.fields import Bounds, Display, Interval, TableRow
+from dokimasia.report.tables import TableColumn, column, computed, table
+from dokimasia.runs.reading.differences import compare
+from dokimasia.runs.reading.rates import rounded
+from dokimasia.runs.reading.sides import ComparisonSide
+
+MOST_DRAWN = 28
+MOST_OPEN = 28
+MOST_NAMED = 6
+
+
+class PairFigures(BaseModel):
+    """Part of what `runs.reading.differences.compare` returns of two models."""
+
+    model_config = ConfigDict(frozen=True)
+
+
+class TestedDifference(PairFigures):
+    """A difference, the second model less the first, with its p-value and that adjusted over all pairs."""
+
+    difference: Interval | None
+    p_value: float | None
+    adjusted: Annotated[
+        float | None,
+        Display("adjusted p", "Benjamini and Hochberg, over all pairs of this table", write=figures.p_value),
+    ] = None
+
+    @property
+    def sure(self) -> bool:
+        """Whether the adjusted p-value is small."""
+        return self.adjusted is not None and self.adjusted <= figures.SURE
+
+
+class ChangedSamples(PairFigures):
+    """Number of samples on which a score is higher, equal or lower."""
+
+    higher: int
+    equal: int
+    lower: int
+
+
+class UndecidedAnswers(PairFigures):
+    """Number of undecided answers of two models."""
+
+    first: int
+    second: int
+
+
+class AccuracyDifference(TestedDifference):
+    """The difference of strict accuracy, on samples where neither failed."""
+
+    n: int
+    n_undecided: UndecidedAnswers
+    bounds: Bounds
+
+
+class StatedDifference(TestedDifference):
+    """The difference of the share of the criteria's weight that two models speak to."""
+
+    n: int
+    first: float
+    second: float
+
+    @property
+    def least(self) -> float:
+        """The smaller share."""
+        return min(self.first, self.second)
+
+    @property
+    def apart(self) -> bool:
+        """Whether the models do not speak to as much, or one of them to too little, for their scores to be compared."""
+        return self.sure or self.least < figures.SPEAKING
+
+
+class SharedCriteriaDifference(TestedDifference):
+    """The difference of scores on the criteria that both models speak to."""
+
+    n: int
+    criteria: int
+
+
+class ModelPair(TestedDifference):
+    """Two models: `better` has the higher mean and is the second of each difference, `worse` the first."""
+
+    better: str
+    worse: str
+    n_shared: int
+    n_paired: int
+    changed: ChangedSamples
+    strict_accuracy: AccuracyDifference | None = None
+    stated: StatedDifference | None = None
+    both_stated: SharedCriteriaDifference | None = None
+
+
+def rival_differences(sides: Mapping[str, ComparisonSide], order: Sequence[str], *, seed: int) -> list[ModelPair]:
+    """Return the paired differences of every two models, the first in the order less the second.
+
+    Args:
+        sides: each model's answers, by its shown name.
+        order: the models to compare, best first, so that differences of means lean to the positive.
+        seed: of the bootstrap and of the permutations.
+    """
+    pairs: list[dict[str, Any]] = []
+    for better, worse in combinations([name for name in order if name in sides], 2):
+        pairs.append({"better": better, "worse": worse, **compare(sides[worse], sides[better], seed=seed, top=0)})
+    _adjust(pairs)
+    for part in ("strict_accuracy", "stated", "both_stated"):
+        _adjust([pair[part] for pair in pairs if part in pair])
+    return [ModelPair.model_validate(pair) for pair in pairs]
+
+
+def _adjust(differences: Sequence[dict[str, Any]]) -> None:
+    """Add the p-values after Benjamini and Hochberg, over all differences that have one."""
+    tested = [difference for difference in differences if difference["p_value"] is not None]
+    adjusted = false_discovery_rate([difference["p_value"] for difference in tested])
+    for difference, value in zip(tested, adjusted, strict=True):
+        difference["adjusted"] = rounded(value)
+
+
+def pairs_of(data: ReportData) -> list[ModelPair]:
+    """Return the compared pairs of a report."""
+    return [ModelPair.model_validate(pair) for pair in data.differences]
+
+
+def section(data: ReportData) -> Section | None:
+    """Return the paired differences; None where there are not two models."""
+    pairs = pairs_of(data)
+    if not pairs:
+        return None
+    measured = [pair for pair in pairs if pair.difference is not None]
+    charted = measured if len(measured) <= MOST_DRAWN else _neighbours(measured, data.ranked())
+    blocks = _spoken(pairs)
+    if charted:
+        points = [_point(pair) for pair in charted]
+        which = "all" if len(charted) == len(measured) else "neighbouring"
+        blocks.append(
+            Chart(
+                interval_chart(points, title="difference of scores, points", scale=None, zero=True),
+                f"Paired differences {intervals_said(points)} of {which} pairs of models; "
+                f"filled: adjusted p at most {figures.SURE}",
+            )
+        )
+    if measured:
+        by_pair = table(ModelPair, _rows(pairs), COLUMNS, "Paired differences of every two models")
+        blocks.append(by_pair if len(pairs) <= MOST_OPEN else Fold(f"All {len(pairs)} pairs", (by_pair,)))
+    lost = sum(pair.n_shared - pair.n_paired for pair in pairs)
+    blocks.append(
+        Paragraph(
+            "Differences are taken sample by sample, since a hard sample is hard for both; what failed on either side "
+            f"is left out{'' if lost else ' (here nothing was)'}. The adjusted p-value keeps the expected share of false "
+            "findings among those that are called findings at or below its level, however many pairs there are. Interval "
+            "and test are made in different ways, so at the edge one may leave out 0 where the other does not.",
+            "note",
+        )
+    )
+    return Section("differences", "Differences between models", blocks, menu="Differences")
+
+
+def _rows(pairs: Iterable[ModelPair]) -> list[TableRow[ModelPair]]:
+    return [TableRow("", pair) for pair in pairs]
+
+
+def _mean(row: TableRow[ModelPair]) -> Cell:
+    difference = row.figures.difference
+    if difference is None:
+        return figures.NOTHING
+    return Span(figures.signed_text(difference.mean), "strong" if row.figures.sure else "")
+
+
+def _paired(row: TableRow[ModelPair]) -> Cell:
+    return figures.count(row.figures.n_paired), "/", figures.count(row.figures.n_shared)
+
+
+def _changed(row: TableRow[ModelPair]) -> Cell:
+    changed = row.figures.changed
+    return f"{changed.higher} / {changed.equal} / {changed.lower}"
+
+
+COLUMNS: list[TableColumn[ModelPair]] = [
+    computed("higher", lambda row: Span(row.figures.better, "strong"), numeric=False),
+    computed("lower", lambda row: row.figures.worse, numeric=False),
+    computed("paired", _paired, meaning="samples scored for both, of those that both were asked"),
+    computed("difference", _mean, meaning="mean of the differences by sample, in points from 1 to 5"),
+    column(
+        "difference",
+        title="95 % interval",
+        meaning="bootstrap, clustered by samples that share an image",
+        write=partial(figures.interval, signed=True),
+    ),
+    column("p_value", title="p", meaning="two-sided sign flips of whole clusters", write=figures.p_value),
+    column("adjusted"),
+    computed("higher / equal / lower", _changed, meaning="samples on which the first scores higher, equal, lower"),
+]
+
+
+def _spoken(pairs: Sequence[ModelPair]) -> list[Block]:
+    """Return what comes before any difference in score: who says more, who is right, and the score on what both say."""
+    blocks: list[Block] = []
+    little: list[ModelPair] = []
+    unlike: list[ModelPair] = []
+    for pair in pairs:
+        if pair.stated is not None and pair.stated.apart:
+            (little if pair.stated.least < figures.SPEAKING else unlike).append(pair)
+    if little:
+        warning = (
+            f"One of two models speaks to less than {figures.share(figures.SPEAKING).text} of the criteria's weight, on the "
+            "samples scored for both, so their scores also say how much each says. Go by strict accuracy, and by the criteria "
+            "that both speak to."
+        )
+        blocks.append(Bullets(_shares(little), warning))
+    if unlike:
+        shares = "; ".join(_shares(unlike))
+        text = f"These speak to unlike shares of the weight, though to much of it: {shares}."
+        blocks.append(Paragraph(text, "note"))
+    compared = [pair for pair in pairs if pair.strict_accuracy is not None or pair.both_stated is not None]
+    if compared:
+        if any(pair.both_stated is not None for pair in compared):
+            about = "Strict accuracy, and scores on the criteria that both models speak to"
+            spoken = table(ModelPair, _rows(compared), [*ACCURACY_COLUMNS, *SPOKEN_COLUMNS], about)
+        else:
+            spoken = table(ModelPair, _rows(compared), [*ACCURACY_COLUMNS, UNDECIDED_COLUMN], "Strict accuracy")
+        folded = len(compared) > MOST_OPEN
+        blocks.append(Fold(f"All {len(compared)} pairs, by what they speak to", (spoken,)) if folded else spoken)
+    return blocks
+
+
+def _shares(pairs: Sequence[ModelPair]) -> list[str]:
+    """Return how much both models of some pairs speak to, and how many pairs are not named."""
+    lines: list[str] = []
+    for pair in pairs[:MOST_NAMED]:
+        if pair.stated is not None:
+            better, worse = figures.spoken(pair.stated.second).text, figures.spoken(pair.stated.first).text
+            lines.append(f"{pair.better} {better}, {pair.worse} {worse}")
+    if len(pairs) > MOST_NAMED:
+        lines.append(f"and {figures.several(len(pairs) - MOST_NAMED, 'more pair')}")
+    return lines
+
+
+def _gap(tested: TestedDifference | None, *, unit: int, digits: int) -> Cell:
+    """Return a paired difference with its interval."""
+    if tested is None or tested.difference is None:
+        return figures.NOTHING
+
+    def write(value: float) -> str:
+        return figures.signed_text(unit * value, digits)
+
+    mean = Span(write(tested.difference.mean), "strong" if tested.sure else "")
+    return mean, Span(figures.bracketed(tested.difference, write), "muted")
+
+
+def _gap_p(tested: TestedDifference | None) -> Cell:
+    if tested is None or tested.difference is None:
+        return figures.NOTHING
+    return figures.p_value(tested.adjusted)
+
+
+def _stated_shares(row: TableRow[ModelPair]) -> Cell:
+    stated = row.figures.stated
+    if stated is None:
+        return figures.NOTHING
+    return figures.share(stated.second), " / ", figures.share(stated.first)
+
+
+def _shared_criteria(row: TableRow[ModelPair]) -> Cell:
+    both = row.figures.both_stated
+    return figures.NOTHING if both is None else f"{both.criteria:,} in {both.n:,}"
+
+
+def _undecided(row: TableRow[ModelPair]) -> Cell:
+    """Return how many answers of both models are undecided, and where the difference lies whatever they are."""
+    accuracy = row.figures.strict_accuracy
+    if accuracy is None:
+        return figures.NOTHING
+    undecided, bounds = accuracy.n_undecided, accuracy.bounds
+    low, high = figures.signed_text(100 * bounds.low, 0), figures.signed_text(100 * bounds.high, 0)
+    return f"{undecided.second:,} and {undecided.first:,}: {low} to {high}"
+
+
+ACCURACY_COLUMNS: list[TableColumn[ModelPair]] = [
+    computed("first", lambda row: Span(row.figures.better, "strong"), numeric=False),
+    computed("second", lambda row: row.figures.worse, numeric=False),
+    computed(
+        "strict accuracy",
+        lambda row: _gap(row.figures.strict_accuracy, unit=100, digits=0),
+        meaning="first less second, in percentage points, on samples where neither failed, undecided answers counted as not "
+        "right; 95 % interval",
+    ),
+    computed(
+        "adjusted p",
+        lambda row: _gap_p(row.figures.strict_accuracy),
+        meaning="two-sided sign flips of whole clusters; Benjamini and Hochberg over all pairs",
+    ),
+]
+SPOKEN_COLUMNS: list[TableColumn[ModelPair]] = [
+    computed(
+        "spoken to",
+        _stated_shares,
+        meaning="share of the criteria's weight that first and second speak to, on samples scored for both",
+    ),
+    computed("criteria", _shared_criteria, meaning="criteria that both speak to, and the samples that these belong to"),
+    computed(
+        "score on these",
+        lambda row: _gap(row.figures.both_stated, unit=1, digits=2),
+        meaning="first less second, in points from 1 to 5, paired by sample; 95 % interval; a model that is silent just "
+        "where it errs looks better here than it is",
+    ),
+    computed("adjusted p", lambda row: _gap_p(row.figures.both_stated), meaning="as before"),
+]
+UNDECIDED_COLUMN: TableColumn[ModelPair] = computed(
+    "undecided",
+    _undecided,
+    meaning="answers of first and second, and where the difference of strict accuracy lies whatever they are; no sampling error",
+)
+
+
+def _neighbours(pairs: Sequence[ModelPair], ranked: Sequence[str]) -> list[ModelPair]:
+    """Return of each model the pair with the next below it that it was compared with."""
+    rank = {name: number for number, name in enumerate(ranked)}
+    nearest: dict[str, ModelPair] = {}
+    for pair in pairs:
+        other = nearest.get(pair.better)
+        if other is None or rank[pair.worse] < rank[other.worse]:
+            nearest[pair.better] = pair
+    return list(nearest.values())
+
+
+def _point(pair: ModelPair) -> Point:
+    name = f"{pair.better} − {pair.worse}"
+    if pair.difference is None:
+        return Point(name, 0.0, None, None, hollow=True)
+    return Point(name, pair.difference.mean, pair.difference.low, pair.difference.high, hollow=not pair.sure)

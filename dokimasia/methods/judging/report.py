@@ -1,0 +1,365 @@
+"""A comparison of judging methods, drawn: accuracy by judge and method as heat map and table, gaps, order, cost."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from dokimasia.methods.judging.figures import (
+    Gap,
+    JudgedMethod,
+    JudgingFigures,
+    JudgingItem,
+    OrderEffect,
+    percent_share,
+)
+from dokimasia.report import figures
+from dokimasia.report.blocks import Block, Cell, Chart, Column, Fold, Paragraph, Section, Span, Table
+from dokimasia.report.charts import PALETTE, Figure
+from dokimasia.report.data import Cut, Drawing, ReportData, Views
+from dokimasia.report.fields import Share, TableRow, pointer, rows_of
+from dokimasia.report.labels import label, short_labels, ticks
+from dokimasia.report.sections import provenance, skipped
+from dokimasia.report.tables import TableColumn, column, computed, table
+
+COLOURS = [[0, "#d9782d"], [0.5, "#f4f1e8"], [1, "#6ba0ea"]]
+"""From pairs ordered the wrong way to all right; a three-way guess lies near a third."""
+
+_AXIS = {"automargin": True, "fixedrange": True, "zeroline": False}
+
+MethodRow = TableRow[JudgedMethod]
+
+
+def _rows(comparison: JudgingFigures) -> list[tuple[str, MethodRow]]:
+    """Return each judge with the row of each of its methods."""
+    rows: list[tuple[str, MethodRow]] = []
+    for judge in comparison.judges:
+        for row in rows_of(comparison.results[judge], "results", judge, order=comparison.methods):
+            rows.append((judge, row))
+    return rows
+
+
+def _method_table(
+    comparison: JudgingFigures, columns: Sequence[TableColumn[JudgedMethod]], about: str, *, sortable: bool = False
+) -> Table:
+    """Return a table with a row a judge and method, and the columns of these two before the others."""
+    rows = _rows(comparison)
+    judges = iter([judge for judge, _ in rows])
+    heading: list[TableColumn[JudgedMethod]] = [
+        computed("judge", lambda row: next(judges), numeric=False),
+        computed("method", lambda row: row.name, numeric=False),
+    ]
+    return table(JudgedMethod, [row for _, row in rows], [*heading, *columns], about, sortable=sortable)
+
+
+def accuracy(data: ReportData) -> Section:
+    """Return the form of the paper's tables 1 and 2: pairwise accuracy by judge, method and category."""
+    comparison = data.figures_as(JudgingFigures)
+    rankings = comparison.rankings
+    people = "person" if rankings.annotators == 1 else "people"
+    shares: dict[str, dict[str, float | None]] = {}
+    for judge in comparison.judges:
+        methods = comparison.results[judge]
+        shares[judge] = {method: methods[method].accuracy.share for method in comparison.methods}
+    blocks: list[Block] = [
+        Chart(accuracy_map(shares), "Pairwise accuracy against people, by judge and method, in percent"),
+        _accuracy_table(comparison),
+        Paragraph(
+            f"Win, tie or loss of {rankings.comparisons:,} comparisons ({rankings.pairs:,} pairs of responses to "
+            f"{rankings.samples:,} samples, {rankings.annotators} {people}; "
+            f"{figures.share(rankings.ties).text} are ties). A pair that several people ranked counts once for each of "
+            "them. Intervals know that the pairs of a sample, and the samples of an image, belong together.",
+            "note",
+        ),
+        Paragraph(_people_sentence(comparison), "note"),
+    ]
+    if rankings.without:
+        text = f"{rankings.without:,} samples of the data were ranked by nobody and are no part of this."
+        blocks.append(Paragraph(text, "warning"))
+    failed = [
+        f"{judge}, {row.name}: {figures.counts(row.figures.failures)}"
+        for judge, row in _rows(comparison)
+        if row.figures.failures
+    ]
+    if failed:
+        blocks.append(Paragraph(f"Failed judgements, which are no numbers: {'; '.join(failed)}.", "warning"))
+    return Section("accuracy", "Agreement with people", blocks, menu="Accuracy")
+
+
+def _accuracy_table(comparison: JudgingFigures) -> Table:
+    first = comparison.results[comparison.judges[0]][comparison.methods[0]]
+    categories = sorted(first.by_category)
+    columns = [Column("judge", numeric=False), Column("method", numeric=False), *map(Column, categories)]
+    columns += [Column("all", meaning="with its 95 % interval, clustered by images"), Column("pairs"), Column("judged")]
+    columns += [Column("bounds", only="page", meaning="were all failed judgements wrong, or right")]
+    rows: list[Sequence[Cell]] = []
+    for judge, row in _rows(comparison):
+        method = row.figures
+        best = max(other.accuracy.share or 0 for other in comparison.results[judge].values())
+        rows.append(
+            [
+                judge,
+                Span(row.name, "strong" if method.accuracy.share == best else ""),
+                *_by_category(categories, method.by_category, row.pointer or ""),
+                percent_share(method.accuracy, f"{row.pointer}/accuracy"),
+                str(method.accuracy.n),
+                figures.share(method.coverage, f"{row.pointer}/coverage"),
+                figures.percent_bounds(method.accuracy),
+            ]
+        )
+    people = comparison.people
+    if people is not None:
+        by_category = _by_category(categories, people.by_category, "/people")
+        whole = percent_share(people.accuracy, "/people/accuracy")
+        rows.append([Span("people", "strong"), "one with another", *by_category, whole, str(people.accuracy.n), "", ""])
+    return Table(columns, rows, "Pairwise accuracy by judge, method and category", sortable=True)
+
+
+def _by_category(categories: Sequence[str], shares: Mapping[str, Share], place: str) -> list[Cell]:
+    """Return a share of each category in percent, tinted."""
+    cells: list[Cell] = []
+    for name in categories:
+        share = shares[name].share
+        if share is None:
+            cells.append(figures.NOTHING)
+        else:
+            path = f"{place}/by_category{pointer(name)}/share"
+            cells.append(Span(f"{100 * share:.1f}", "", path, share, share))
+    return cells
+
+
+def _people_sentence(comparison: JudgingFigures) -> str:
+    if comparison.people is None or comparison.people.accuracy.share is None:
+        return "No two people ranked the same pair, so there is no figure of how far people agree among themselves."
+    return (
+        f"Two people agree on {100 * comparison.people.accuracy.share:.1f} % of the pairs that both ranked. A method is held "
+        "against one person at a time, too; one that knows what most of them think can do better than one person does."
+    )
+
+
+def margins(data: ReportData) -> Section:
+    """Return how ties are told: margins of each fold, and what accuracy is without any."""
+    comparison = data.figures_as(JudgingFigures)
+    columns = [column("margins"), column("ties"), column("accuracy"), column("unfitted")]
+    if comparison.rankings.folds > 1:
+        text = (
+            "Scores that lie no further apart than a margin are a tie. "
+            f"The images are drawn into {comparison.rankings.folds} folds, and the margin of each is the one that agrees best "
+            "with people on all others, so that no margin is reported on what it was fitted on."
+        )
+    else:
+        text = "Only equal scores are a tie: with one image there is nothing else that a margin could be fitted on."
+    blocks = (_method_table(comparison, columns, "Margins of ties"), Paragraph(text, "note"))
+    return Section("ties", "Ties", blocks, menu="Ties")
+
+
+def gaps(data: ReportData) -> Section | None:
+    """Return the paired differences between methods, tested together."""
+    found = data.figures_as(JudgingFigures).gaps
+    if not found:
+        return None
+    rows = [TableRow(gap.judge, gap, pointer("gaps", str(number))) for number, gap in enumerate(found)]
+    in_category = [row for row in rows if row.figures.category is not None]
+    judge: TableColumn[Gap] = computed("judge", lambda row: row.name, numeric=False)
+    columns: list[TableColumn[Gap]] = [
+        computed("second less first", lambda row: f"{row.figures.second} − {row.figures.first}", numeric=False),
+        computed("points", _points, meaning="with the 95 % interval"),
+        computed("pairs", lambda row: str(row.figures.n)),
+        column("adjusted", linked=False),
+    ]
+    overall = [row for row in rows if row.figures.category is None]
+    text = (
+        f"Two-sided sign flips of whole images; adjusted after Benjamini and Hochberg over all {len(found):,} differences of "
+        "methods, categories and judges together."
+    )
+    blocks: list[Block] = [
+        table(Gap, overall, [judge, *columns], "Differences between methods", sortable=True),
+        Paragraph(text, "note"),
+    ]
+    if in_category:
+        category: TableColumn[Gap] = computed("category", lambda row: row.figures.category or "", numeric=False)
+        by_category = table(
+            Gap,
+            in_category,
+            [judge, category, *columns],
+            "Differences between methods by category",
+            sortable=True,
+        )
+        title = f"By category: {len(in_category):,} differences"
+        blocks.append(Fold(title, [by_category], "gaps-by-category"))
+    return Section("gaps", "Differences between methods", blocks, menu="Differences")
+
+
+def _points(row: TableRow[Gap]) -> Cell:
+    """Return a difference in points, marked where it is sure."""
+    gap = row.figures
+    difference = gap.difference
+    if difference is None:
+        return figures.NOTHING
+    tone = "strong" if gap.adjusted is not None and gap.adjusted <= figures.SURE else ""
+    mean = Span(figures.signed_text(difference.mean, 1), tone, f"{row.pointer}/difference/mean", difference.mean)
+    return (mean, Span(figures.bracketed(difference, lambda end: figures.signed_text(end, 1)), "muted"))
+
+
+def order(data: ReportData) -> Section | None:
+    """Return what the order in which a batch is shown does to its ranking."""
+    effects = data.figures_as(JudgingFigures).order
+    if not effects:
+        return None
+    columns: list[TableColumn[OrderEffect]] = [
+        computed("judge", lambda row: row.name, numeric=False),
+        column("orders"),
+        column("consistent"),
+        column("earlier"),
+        column("p_value", linked=False),
+    ]
+    text = (
+        "Each second order is the one before it backwards, so that every two responses are seen both ways; a response's "
+        "score is the mean share of the others that it is ranked above."
+    )
+    by_judge = table(OrderEffect, rows_of(effects, "order"), columns, "What the order does to batch rankings")
+    return Section("order", "The order of a batch", (by_judge, Paragraph(text, "note")), menu="Order")
+
+
+def cost(data: ReportData) -> Section:
+    """Return what each method used, and what a point of accuracy comes to."""
+    comparison = data.figures_as(JudgingFigures)
+    columns: list[TableColumn[JudgedMethod]] = [
+        column("calls", title="calls"),
+        column("input_tokens"),
+        column("output_tokens"),
+        computed("cost", lambda row: figures.cost_of(row.figures, row.pointer or "")),
+        column("per_point", "calls"),
+        column("per_point", "cost"),
+    ]
+    rows = _rows(comparison)
+    unit = "US dollars" if comparison.cost else "calls"
+    points: list[tuple[str, str, float, float]] = []
+    for judge, row in rows:
+        method = row.figures
+        if method.accuracy.share is not None and method.cost is not None:
+            used = method.cost if comparison.cost else method.calls
+            points.append((judge, row.name, used, method.accuracy.share))
+    blocks: list[Block] = []
+    if points:
+        blocks.append(Chart(cost_and_accuracy(points, unit=unit), f"Accuracy over what a method used, in {unit}"))
+    text = (
+        "Each method is charged with all that it rests on, such as the chain that several share. "
+        f"All together: {figures.used(comparison)}."
+    )
+    shared = sum(row.figures.calls for _, row in rows) - comparison.calls
+    if shared:
+        text += (
+            f" The methods' calls add up to {shared:,} more: a call that several methods rest on is charged to each of "
+            "them, and was made once."
+        )
+    blocks += [_method_table(comparison, columns, "What each method used", sortable=True), Paragraph(text, "note")]
+    return Section("cost", "Cost", blocks, menu="Cost")
+
+
+def sample(views: Views, cut: Cut) -> Iterator[Block]:
+    """Yield the judgements of one sample."""
+    columns = [Column(title, numeric=False) for title in ("judge", "method", "model", "draw", "judgement")]
+    rows: list[Sequence[Cell]] = []
+    for view in views:
+        item = JudgingItem.model_validate(view)
+        if item.failure:
+            judgement: Cell = Span(cut(f"{item.failure}: {item.reason}"), "bad")
+        elif item.ranks:
+            judgement = ", ".join(item.ranks)
+        else:
+            judgement = f"{item.score:.2f}"
+        rows.append([item.judge, item.method, item.model, str(item.draw + 1), judgement])
+    yield Table(columns, rows, "Judgements")
+
+
+def accuracy_map(shares: Mapping[str, Mapping[str, float | None]]) -> Figure:
+    """Return judges down, methods across, coloured by accuracy in percent.
+
+    Args:
+        shares: by judge and method, 0 to 1; None where nothing was judged.
+    """
+    methods = list(dict.fromkeys(method for by_method in shares.values() for method in by_method))
+    values: list[list[float | None]] = []
+    for by_method in shares.values():
+        percents: list[float | None] = []
+        for method in methods:
+            share = by_method.get(method)
+            percents.append(None if share is None else round(100 * share, 1))
+        values.append(percents)
+    trace: Figure = {
+        "type": "heatmap",
+        "x": [label(method) for method in methods],
+        "y": [label(judge) for judge in shares],
+        "z": values,
+        "zmin": 0,
+        "zmax": 100,
+        "xgap": 2,
+        "ygap": 2,
+        "colorscale": COLOURS,
+        "showscale": False,
+        "texttemplate": "%{z:.1f}",
+        "textfont": {"color": "#14171c"},
+        "hoverongaps": False,
+        "hovertemplate": "%{y}<br>%{x}: <b>%{z:.1f} %</b><extra></extra>",
+    }
+    layout = _layout(110 + 34 * len(shares))
+    layout["xaxis"] = {**_AXIS, "side": "top", "type": "category", **ticks(methods, 28)}
+    layout["yaxis"] = {
+        **_AXIS,
+        "type": "category",
+        "autorange": "reversed",
+        "ticksuffix": "  ",
+        **ticks(list(shares), 28),
+    }
+    return {"data": [trace], "layout": layout}
+
+
+def cost_and_accuracy(points: Sequence[tuple[str, str, float, float]], *, unit: str) -> Figure:
+    """Return accuracy over what was used, one labelled dot a judge and method, in the judge's colour.
+
+    Args:
+        points: judge, method, what was used, accuracy from 0 to 1.
+        unit: of what was used.
+    """
+    judges = list(dict.fromkeys(judge for judge, *_ in points))
+    keys = short_labels(judges)
+    methods = [method for _, method, *_ in points]
+    short = dict(zip(methods, short_labels(methods, 24), strict=True))
+    traces: list[Figure] = []
+    for number, judge in enumerate(judges):
+        own = sorted((used, share, method) for name, method, used, share in points if name == judge)
+        traces.append(
+            {
+                "type": "scatter",
+                "mode": "markers+text",
+                "name": keys[number],
+                "x": [used for used, _, _ in own],
+                "y": [round(100 * share, 2) for _, share, _ in own],
+                "text": [short[method] for _, _, method in own],
+                "hovertext": [label(method) for _, _, method in own],
+                "textposition": ["top center" if position % 2 else "bottom center" for position in range(len(own))],
+                "cliponaxis": False,
+                "marker": {"size": 10, "color": PALETTE[number % len(PALETTE)]},
+                "hovertemplate": f"%{{hovertext}}<br>%{{x:,.6g}} {unit}, <b>%{{y:.1f}} %</b><extra>{label(judge)}</extra>",
+            }
+        )
+    layout = _layout(360)
+    layout["xaxis"] = {**_AXIS, "rangemode": "tozero", "title": {"text": unit, "standoff": 8, "font": {"size": 13}}}
+    layout["yaxis"] = {**_AXIS, "title": {"text": "pairwise accuracy, percent", "font": {"size": 13}}}
+    layout |= {"showlegend": len(judges) > 1, "legend": {"orientation": "h", "y": 1, "yanchor": "bottom", "x": 0}}
+    return {"data": traces, "layout": layout}
+
+
+def _layout(height: int) -> Figure:
+    return {
+        "height": height,
+        "margin": {"t": 36, "r": 40, "b": 48, "l": 8},
+        "showlegend": False,
+        "hovermode": "closest",
+    }
+
+
+DRAWING = Drawing(
+    "comparison of judging methods",
+    (accuracy, gaps, margins, order, cost, skipped.section, provenance.section),
+    sample=sample,
+    figures=JudgingFigures,
+)

@@ -1,0 +1,474 @@
+"""The figures of an error analysis: their models, how often each mode is seen and how sure that is, and an export's rows."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Annotated, Any, Literal
+
+import numpy as np
+from pydantic import Field
+
+from dokimasia.algorithms.modes import kappa_of
+from dokimasia.algorithms.statistics import adjusted, bootstrap_interval
+from dokimasia.algorithms.statistics.within_clusters import draws_for, exchange_p_values, gaps_to_others
+from dokimasia.domain.failure_modes import Batch, ModeKind, NoteBook
+from dokimasia.domain.identity import Value
+from dokimasia.methods.evaluation import METHOD as EVALUATION
+from dokimasia.methods.modes.coded import BOOK, SECOND, Coded, CodedAtom, chosen, coded_of, item_of
+from dokimasia.methods.modes.request import NAME
+from dokimasia.parsing.phrases import MISQUOTED
+from dokimasia.report import figures
+from dokimasia.report.fields import Count, Coverage, Display, Failures, NoInterval, Share, Used
+from dokimasia.runs.figure_models import Heading, Judge, OpenItems, Seed
+from dokimasia.runs.figures import paid, simulated
+from dokimasia.runs.measures import failures_by_kind, share_of_hits
+from dokimasia.runs.plans import model_identity
+from dokimasia.runs.reading.exporting import ColumnType
+from dokimasia.runs.reading.rates import limits, rounded
+from dokimasia.storage.home import Home
+from dokimasia.storage.results import ResultRow, get_result, results
+from dokimasia.storage.runs import Run, get_run
+
+NO_MODE = "none of these"
+"""Stands in the place of a mode's name for atoms in which none was seen."""
+
+LIMIT = 0.05
+"""The expected share of false marks among all marks of an analysis."""
+
+FEWEST = 5
+"""Samples that a comparison of a model with others rests on, at least."""
+
+
+class Making(Value):
+    """How modes were made from the failed atoms of one half of the samples."""
+
+    answers: Count = Field(description="answers that were read")
+    atoms: Count = Field(description="failed atoms that these have")
+    notes: Count = Field(description="atoms of which something was noted")
+    omissions: Count = Field(description="of these notes, those of an omission")
+    nothing: Count = Field(description="failed atoms of which the reader found nothing wrong")
+    loose: Count = Field(description="notes that stand under no mode")
+    batches: tuple[Batch, ...] = Field(description="each batch of notes, and how many new modes it brought")
+    settled: bool = Field(description="whether the last two batches brought no new mode")
+    notes_to_last: Count = Field(description="notes that had been sorted when the last new mode came")
+    merged: Count = Field(description="modes that were merged into others")
+    unmerged: str | None = Field(description="why overlapping modes were not looked for; null where they were")
+    failures: Failures = Field(description="atoms that were not read, by kind of failure")
+    unsorted: Failures = Field(description="batches of notes whose sorting failed, by kind of failure")
+
+
+class CriterionGroup(Value):
+    """Failed atoms, or atoms that were met, of the half that modes are counted on."""
+
+    there: Count = Field(description="atoms that the half has")
+    n: Count = Field(description="of these, atoms that were drawn to be coded")
+    n_scored: Count = Field(description="of these, atoms that were coded")
+    coverage: Coverage
+
+
+class Example(Value):
+    """A failed atom in which a mode was seen."""
+
+    model: str
+    sample: str
+    repeat: Count
+    criterion: int = Field(ge=1, description="the atom's number")
+    question: str
+    ground_truth: str
+    quote: str = Field(description="the answer's own words; empty for an omission")
+
+
+class ModeRate(Value):
+    """How often a mode was seen."""
+
+    failed: Annotated[
+        Share,
+        Display("failed atoms", "in which it is seen, with the 95 % interval of the share, clustered by image"),
+    ] = Field(description="of failed atoms")
+    met: Annotated[Share, Display("atoms that were met", "in which it is seen all the same")] = Field(
+        description="of atoms that were met"
+    )
+    right: Annotated[
+        Share, Display("right answers", "whose final answer is right, in which it is seen at least once")
+    ] = Field(description="of answers whose final answer is right: seen at least once")
+    wrong: Annotated[
+        Share, Display("wrong answers", "whose final answer is wrong, in which it is seen at least once")
+    ] = Field(description="of answers whose final answer is wrong: seen at least once")
+    models: dict[str, Share] = Field(description="of each model's failed atoms")
+    leaves: dict[str, Share] = Field(
+        description="of the failed atoms at a leaf of the capability tree where it is seen"
+    )
+
+
+class ModeFigures(ModeRate):
+    """A mode, and how often it was seen."""
+
+    name: str
+    kind: ModeKind
+    definition: str
+    notes: Count = Field(description="notes that it was made from; 0 where a person wrote it")
+    examples: tuple[Example, ...] = Field(description="at most two of each model")
+
+
+class ContrastFigures(Value):
+    """How a model's failures differ from the other models' on samples that both failed on."""
+
+    model: str
+    mode: str
+    n: Count = Field(description="samples on which the model and another failed")
+    difference: float | None = Field(description="share of failed atoms under the mode, less the mean of the others")
+    low: float | None = Field(description="lower end of the 95 % interval")
+    high: float | None = Field(description="upper end of the 95 % interval")
+    no_interval: NoInterval = None
+    p_value: float | None = Field(description="exchange of models within images; null below five samples")
+    adjusted: Annotated[
+        float | None,
+        Display(
+            "adjusted p",
+            "exchange of models within images; Benjamini and Hochberg over all models and modes",
+            write=figures.p_value,
+        ),
+    ] = Field(description="p-value after Benjamini and Hochberg over all models and modes")
+    verdict: Literal["", "more often", "less often", "unclear"]
+
+
+class CoderAgreement(Value):
+    """How far two coders agree."""
+
+    n: Count = Field(description="atoms that both coded")
+    held: Count = Field(description="atoms that both were given")
+    agreed: Count = Field(description="atoms that both put in the same place")
+    kappa: float | None = Field(description="Cohen's kappa; null where it has no value")
+    low: float | None = Field(description="lower end of the 95 % interval")
+    high: float | None = Field(description="upper end of the 95 % interval")
+    no_interval: NoInterval = None
+
+
+class Groups(Value):
+    """Both groups of atoms."""
+
+    failed: CriterionGroup
+    met: CriterionGroup
+
+
+class ModesFigures(Heading, Used):
+    """The figures of an error analysis."""
+
+    source: str = Field(description="the id of the evaluation whose failures are analysed")
+    seed: Seed
+    judge: Judge
+    coder: str = Field(description="who coded a part of the atoms again")
+    same_coder: bool = Field(description="whether that is the judge himself, under another draw")
+    models: tuple[str, ...] = Field(description="whose answers were read")
+    notes: tuple[str, ...] = Field(description="what a reader must know first")
+    given: bool = Field(description="whether the modes were taken from a file")
+    making: Making | None = Field(description="how modes were made; null where they were given, or not made yet")
+    atoms: Groups
+    modes: tuple[ModeFigures, ...]
+    none: ModeRate | None = Field(description="atoms in which no mode was seen; null without modes")
+    contrasts: tuple[ContrastFigures, ...]
+    agreement: CoderAgreement = Field(description="on failed and met atoms")
+    agreement_failed: CoderAgreement = Field(description="on failed atoms alone")
+    misquoted: Count = Field(description="atoms that were not coded since a phrase does not stand in the answer")
+    failures: Failures
+    second_failures: Failures = Field(description="atoms that the second coder did not code, by kind of failure")
+    open_items: OpenItems
+
+
+def of_atoms(atoms: Iterable[CodedAtom], mode: str | None) -> Share:
+    """Return in how many atoms a mode is seen (None: none of them), with interval and what failures leave open."""
+    hits: list[bool] = []
+    clusters: list[str] = []
+    unknown = 0
+    for atom in atoms:
+        if atom.coding is None:
+            unknown += 1
+        else:
+            hits.append(atom.mode == mode)
+            clusters.append(atom.cluster)
+    return share_of_hits(hits, clusters, unknown=unknown)
+
+
+def of_answers(atoms: Iterable[CodedAtom], mode: str | None) -> Share:
+    """Return in how many answers a mode is seen at least once; an answer of which an atom could not be coded is unknown."""
+    by_answer: dict[str, list[CodedAtom]] = {}
+    for atom in atoms:
+        by_answer.setdefault(atom.answer.key, []).append(atom)
+    hits: list[bool] = []
+    clusters: list[str] = []
+    unknown = 0
+    for answer_atoms in by_answer.values():
+        seen = any(atom.coding is not None and atom.mode == mode for atom in answer_atoms)
+        if seen or all(atom.coding is not None for atom in answer_atoms):
+            hits.append(seen)
+            clusters.append(answer_atoms[0].cluster)
+        else:
+            unknown += 1
+    return share_of_hits(hits, clusters, unknown=unknown)
+
+
+def of_mode(atoms: Sequence[CodedAtom], mode: str | None, models: Sequence[str]) -> ModeRate:
+    """Return how often a mode is seen (None: having none)."""
+    failed = [atom for atom in atoms if atom.failed]
+    leaves = sorted({atom.leaf for atom in failed if atom.leaf and atom.coding is not None and atom.mode == mode})
+    return ModeRate(
+        failed=of_atoms(failed, mode),
+        met=of_atoms((atom for atom in atoms if not atom.failed), mode),
+        right=of_answers((atom for atom in atoms if atom.verdict == "right"), mode),
+        wrong=of_answers((atom for atom in atoms if atom.verdict == "wrong"), mode),
+        models={model: of_atoms((atom for atom in failed if atom.answer.model == model), mode) for model in models},
+        leaves={leaf: of_atoms((atom for atom in failed if atom.leaf == leaf), mode) for leaf in leaves},
+    )
+
+
+def contrasts(
+    atoms: Iterable[CodedAtom], modes: Sequence[str], models: Sequence[str], *, seed: int
+) -> list[ContrastFigures]:
+    """Return how each model's failures differ from the others' on the samples that both failed on.
+
+    On each sample the share of the model's failed atoms under the mode is compared with the mean share of the other
+    models. Models change places within images (`exchange_p_values`), and all p-values are adjusted together (Benjamini
+    and Hochberg). A mark takes both: the adjusted p-value, and the difference's own interval on one side of 0. On fewer
+    than five samples nothing is tested, and the verdict is empty.
+    """
+    if len(models) < 2:
+        return []
+    coded = [atom for atom in atoms if atom.failed and atom.coding is not None]
+    draws = draws_for(len(models) * len(modes))
+    by_mode = [_contrasts_of_mode(coded, mode, models, seed=seed, draws=draws) for mode in modes]
+    by_model = [of_models[index] for index in range(len(models)) for of_models in by_mode]
+    marked: list[ContrastFigures] = []
+    for contrast, q_value in zip(by_model, adjusted([contrast.p_value for contrast in by_model]), strict=True):
+        marked.append(contrast if q_value is None else _marked(contrast, rounded(q_value)))
+    return marked
+
+
+def _contrasts_of_mode(
+    coded: Sequence[CodedAtom], mode: str, models: Sequence[str], *, seed: int, draws: int
+) -> list[ContrastFigures]:
+    """Return each model's difference and its p-value, not adjusted yet."""
+    by_sample: dict[str, dict[str, list[bool]]] = {}
+    cluster_of: dict[str, str] = {}
+    for atom in coded:
+        hits = by_sample.setdefault(atom.answer.sample_id, {})
+        hits.setdefault(atom.answer.model, []).append(atom.mode == mode)
+        cluster_of[atom.answer.sample_id] = atom.cluster
+    shares = np.full((len(by_sample), len(models)), np.nan)
+    for row, hits in enumerate(by_sample.values()):
+        for index, model in enumerate(models):
+            if model in hits:
+                shares[row, index] = sum(hits[model]) / len(hits[model])
+    clusters = list(cluster_of.values())
+    gaps = gaps_to_others(shares)
+    compared = np.isfinite(gaps)
+    p_values = exchange_p_values(gaps, clusters, seed=seed, draws=draws)
+    found: list[ContrastFigures] = []
+    for index, model in enumerate(models):
+        own: list[float] = gaps[compared[:, index], index].tolist()
+        difference, p_value, ends = None, None, {"low": None, "high": None}
+        if len(own) >= FEWEST:
+            own_clusters = [cluster for cluster, counts in zip(clusters, compared[:, index], strict=True) if counts]
+            ends = limits(bootstrap_interval(own, clusters=own_clusters, seed=seed, bounds=(-1.0, 1.0)))
+            difference, p_value = rounded(sum(own) / len(own)), rounded(p_values[index])
+        found.append(
+            ContrastFigures(
+                model=model,
+                mode=mode,
+                n=len(own),
+                difference=difference,
+                **ends,
+                p_value=p_value,
+                adjusted=None,
+                verdict="",
+            )
+        )
+    return found
+
+
+def _marked(contrast: ContrastFigures, q_value: float) -> ContrastFigures:
+    """Return a contrast with its adjusted p-value and verdict."""
+    verdict = "unclear"
+    if q_value <= LIMIT and contrast.low is not None and contrast.high is not None:
+        if contrast.low > 0:
+            verdict = "more often"
+        elif contrast.high < 0:
+            verdict = "less often"
+    return contrast.model_copy(update={"adjusted": q_value, "verdict": verdict})
+
+
+def agreement(atoms: Iterable[CodedAtom]) -> CoderAgreement:
+    """Return how far two coders agree on the atoms that both were given; without a value there is no interval."""
+    shared = [atom for atom in atoms if atom.asked_twice]
+    first: list[str] = []
+    second: list[str] = []
+    clusters: list[str] = []
+    for atom in shared:
+        if atom.coding and atom.second:
+            first.append(atom.coding.mode or "")
+            second.append(atom.second.mode or "")
+            clusters.append(atom.cluster)
+    kappa = kappa_of(first, second, clusters)
+    ends = {"low": None, "high": None} if kappa.interval is None else limits(kappa.interval)
+    value = None if kappa.value is None else rounded(kappa.value)
+    return CoderAgreement(n=kappa.n, held=len(shared), agreed=kappa.agreed, kappa=value, **ends)
+
+
+def modes_figures(home: Home, run: Run) -> ModesFigures:
+    """Return the figures of an analysis; the same stored rows give the same bytes."""
+    coded = coded_of(home, run)
+    plan, models, rows, atoms = coded.plan, coded.models, results(home, run.id), coded.atoms
+    names = [mode.name for mode in coded.modes]
+    examples = examples_by_mode(coded, chosen(atoms, names, models, seed=plan.seed))
+    making = get_result(home, run.id, BOOK)
+    source = EVALUATION.read(get_run(home, plan.source))[0]
+    modes: list[ModeFigures] = []
+    for mode in coded.modes:
+        rate = of_mode(atoms, mode.name, models)
+        modes.append(ModeFigures(**dict(mode), **dict(rate), examples=tuple(examples.get(mode.name, ()))))
+    to_code = sum(len(answer.numbers) for answer in coded.drawn.counting)
+    return ModesFigures(
+        run=run.id,
+        source=plan.source,
+        status=run.status,
+        seed=plan.seed,
+        simulated=tuple(sorted({*simulated(plan.models.values()), *simulated(source.models.values())})),
+        judge=plan.judge_name,
+        coder=plan.coder.ref.name,
+        same_coder=model_identity(plan.coder) == model_identity(plan.judge),
+        models=tuple(models),
+        notes=tuple(_notes(coded, None if making is None else making.reason)),
+        given=bool(plan.given),
+        making=None if coded.book is None else _making(coded.book),
+        atoms=Groups(failed=_group(coded, failed=True), met=_group(coded, failed=False)),
+        modes=tuple(modes),
+        none=of_mode(atoms, None, models) if names else None,
+        contrasts=tuple(contrasts(atoms, names, models, seed=plan.seed)),
+        agreement=agreement(atoms),
+        agreement_failed=agreement(atom for atom in atoms if atom.failed),
+        misquoted=sum(atom.failure is not None and atom.reason.startswith(MISQUOTED) for atom in atoms),
+        failures=failures_by_kind(row.failure for row in rows if row.failure and row.kind != SECOND),
+        second_failures=failures_by_kind(row.failure for row in rows if row.failure and row.kind == SECOND),
+        open_items=0 if run.status == "done" else to_code - len(atoms),
+        **paid(home, rows),
+    )
+
+
+def examples_by_mode(coded: Coded, atoms: Sequence[CodedAtom]) -> dict[str, list[Example]]:
+    """Return examples by mode: whose, where, the criterion, its ground truth, and the words that it is seen in."""
+    examples: dict[str, list[Example]] = {}
+    for atom in atoms:
+        criterion = coded.criterion(atom)
+        examples.setdefault(atom.mode or "", []).append(
+            Example(
+                model=atom.answer.model,
+                sample=atom.answer.sample_id,
+                repeat=atom.answer.repeat,
+                criterion=atom.number,
+                question=criterion.question,
+                ground_truth=criterion.ground_truth,
+                quote=atom.coding.quote if atom.coding else "",
+            )
+        )
+    return examples
+
+
+def _group(coded: Coded, *, failed: bool) -> CriterionGroup:
+    """Return how many atoms of a group there are in the counting half, were drawn, and were coded."""
+    counts = coded.drawn.failed if failed else coded.drawn.met
+    n = sum(len(answer.failed if failed else answer.met) for answer in coded.drawn.counting)
+    scored = sum(atom.failed is failed and atom.coding is not None for atom in coded.atoms)
+    return CriterionGroup(there=sum(counts.values()), n=n, n_scored=scored, coverage=scored / n if n else None)
+
+
+def _making(book: NoteBook) -> Making:
+    """Return how modes were made: `notes_to_last` is how many notes had been sorted when the last new mode came."""
+    read, last = 0, 0
+    for batch in book.batches:
+        read += batch.notes
+        if batch.new:
+            last = read
+    return Making(
+        answers=book.answers,
+        atoms=book.atoms,
+        notes=len(book.notes),
+        omissions=sum(note.kind == "omission" for note in book.notes),
+        nothing=book.nothing,
+        loose=len(book.loose),
+        batches=book.batches,
+        settled=book.settled,
+        notes_to_last=last,
+        merged=book.merged,
+        unmerged=book.unmerged or None,
+        failures=dict(book.failures),
+        unsorted=dict(book.unsorted),
+    )
+
+
+def _notes(coded: Coded, failed: str | None) -> Iterator[str]:
+    """Yield what a reader must know first."""
+    book = coded.book
+    if failed:
+        yield f"No modes were made: {failed}"
+    if book is not None and not coded.modes:
+        yield f"No two of {len(book.notes)} notes tell of the same way of going wrong: there is no mode to count."
+    if book is not None and coded.modes and not book.settled:
+        yield (
+            f"New modes came until the end of {len(book.notes)} notes, or too few came after the last: the list has not "
+            "settled, and more samples may bring further modes."
+        )
+    images = len({atom.cluster for atom in coded.atoms})
+    if coded.modes and 0 < images < FEWEST:
+        yield f"The modes are counted on {figures.several(images, 'image')}: intervals are as wide as that says."
+
+
+COLUMNS: dict[str, ColumnType] = {
+    "criterion": "integer",
+    "question": "text",
+    "ground_truth": "text",
+    "group": "text",
+    "verdict": "text",
+    "leaf": "text",
+    "mode": "text",
+    "quote": "text",
+    "second": "text",
+    "judge": "text",
+    "prompt": "text",
+    "prompt_version": "integer",
+    "prompt_hash": "text",
+}
+"""Columns of an export for an atom: `group` is failed or met, `mode` is `none of these` where none was seen, and null where
+it was not coded; `second` is what the second coder saw, null where there is none."""
+
+
+def items(home: Home, run: Run, sample: str | None = None) -> Iterator[dict[str, Any]]:
+    """Yield every atom that was to be coded, or those of one sample, ready for JSON."""
+    coded = coded_of(home, run)
+    for atom in coded.atoms:
+        if sample is None or atom.answer.sample_id == sample:
+            answer = {"sample": atom.answer.sample_id, "model": atom.answer.model, "repeat": atom.answer.repeat}
+            yield {**answer, **_cells(coded, atom), "failure": atom.failure, "reason": atom.reason or None}
+
+
+async def cells(home: Home, run: Run, rows: Sequence[ResultRow]) -> list[dict[str, Any]]:
+    """Return the values of an export's columns for each atom; what there is not is null."""
+    coded = coded_of(home, run)
+    by_item = {item_of(NAME, atom.answer, atom.number): _cells(coded, atom) for atom in coded.atoms}
+    return [by_item[row.item] for row in rows]
+
+
+def _cells(coded: Coded, atom: CodedAtom) -> dict[str, Any]:
+    criterion = coded.criterion(atom)
+    line: dict[str, Any] = {
+        **dict.fromkeys(COLUMNS),
+        "criterion": atom.number,
+        "question": criterion.question,
+        "ground_truth": criterion.ground_truth,
+        "group": "failed" if atom.failed else "met",
+        "verdict": atom.verdict,
+        "leaf": atom.leaf or None,
+        "judge": coded.plan.judge_name,
+    }
+    if atom.coding is not None:
+        line |= {"mode": atom.coding.mode or NO_MODE, "quote": atom.coding.quote or None}
+        line |= atom.coding.provenance.model_dump(include=set(COLUMNS))
+    if atom.second is not None:
+        line["second"] = atom.second.mode or NO_MODE
+    return line

@@ -1,0 +1,369 @@
+"""How a probe is accepted: perturbations read, judges found, prompts chosen, calls counted; and previews of its prompts."""
+
+import asyncio
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from dokimasia.agents import Ask
+from dokimasia.agents.blindspots import (
+    Judged,
+    compare_answers,
+    prompt_of,
+    read_justification,
+    score_answer,
+    write_reference,
+)
+from dokimasia.agents.evaluation import (
+    examine_criteria,
+    extract_criteria,
+    judge_equivalence,
+    score_checkpoints,
+    write_chain,
+)
+from dokimasia.agents.rubrics import assess_response, write_must_right
+from dokimasia.agents.schemas import takes_schema
+from dokimasia.algorithms.criteria import COUNT, counted
+from dokimasia.domain.blindspots import IN_USE, PUBLISHED, Evaluator, Probe, Task, paradigm_of
+from dokimasia.domain.call import ModelSpec
+from dokimasia.domain.criterion import CriteriaSet, Criterion, ReferenceChain
+from dokimasia.domain.density import DOMAINS, domain_of
+from dokimasia.domain.identity import value_id
+from dokimasia.domain.options import LOOKS
+from dokimasia.domain.rubric import Rubric, RubricSet
+from dokimasia.domain.sample import Sample
+from dokimasia.errors import ConfigError
+from dokimasia.methods.checks import probes_of
+from dokimasia.methods.probe.request import (
+    Arm,
+    ProbePlan,
+    ProbeRequest,
+    check_budgets,
+    choose_evaluators,
+    with_budgets,
+)
+from dokimasia.methods.probe.units import (
+    READ,
+    Gold,
+    count_items,
+    golds_of,
+    probes_by_sample,
+    stored_probes,
+    to_store,
+)
+from dokimasia.prompts import PromptLibrary, Rendered, render
+from dokimasia.prompts.dimensions import error_dimensions, error_dimensions_id
+from dokimasia.runs.estimate import (
+    CHARACTERS_PER_TOKEN,
+    INSTRUCTION_TOKENS,
+    Asking,
+    Estimate,
+    SampleSize,
+    added_up,
+    size_of,
+)
+from dokimasia.runs.method import Accepted
+from dokimasia.runs.plans import prompts_used
+from dokimasia.runs.session import Session, hash_of, left_out
+from dokimasia.storage.memory import MemoryBlobs
+from dokimasia.storage.runs import load_samples
+from dokimasia.tools.registry import named
+
+ITEMS = "items.jsonl"
+"""What the file is called in a folder of perturbations."""
+
+WHY_LEFT_OUT = {
+    "incorrect": "people found them incorrect",
+    "not_relevant": "people found them not relevant",
+    "not_sure": "people were not sure of them",
+    "undecided": "nobody has decided on them (--unchecked takes them as they were meant)",
+    "valid_of_neutral": "people found harm in what was meant to be harmless",
+}
+"""Why a perturbation does not enter, by its label."""
+
+REFERENCE_TEMPERATURE = 1.0
+"""The temperature at which new references are written, unless the configuration says another one."""
+
+PROMPTS_IN_USE: dict[str, tuple[str, ...]] = {
+    "checkpoints": ("solver", "equivalence", "criteria", "criteria_check", "checkpoints"),
+    "gated": (*(f"must_right_{domain}" for domain in DOMAINS), "domain", "rubric_repair", "rubric_assessment"),
+    "right-or-wrong": ("equivalence",),
+}
+"""By evaluator, the prompts of `evaluate` and `audit` that it asks by."""
+
+FRAME_TOKENS = 700
+"""Of a prompt of the published evaluators, its axes and their levels among it."""
+JUDGEMENT_TOKENS, READING_TOKENS, WORD_TOKENS = 300, 40, 60
+CHAIN_TOKENS, CRITERIA_TOKENS, CHECK_TOKENS, RUBRIC_TOKENS = 600, 400, 120, 500
+LOOK_TOKENS, LOOK_CALL_TOKENS = 1500, 60
+
+
+class ProbeMaterial(NamedTuple):
+    """What is put to the judges: the samples in order, the probes of each, and what was left out and why."""
+
+    samples: list[Sample]
+    probes: list[Probe]
+    skipped: list[str]
+    request: ProbeRequest
+
+
+async def accept(request: ProbeRequest, session: Session) -> Accepted[ProbePlan]:
+    """Read the perturbations, and find the judges, the reader and who makes new references.
+
+    Raises:
+        InputError: the perturbations, the configuration or the options cannot be used.
+    """
+    if not request.judges:
+        raise ConfigError("--judges names no judge")
+    session.models(request.judges, "--judges")
+    choose_evaluators(request.evaluators, ())  # bad options are reported before the data are read
+    check_budgets(request.budgets)
+    tools = named(request.tools)
+    material = await asyncio.to_thread(_material, request, session)
+    tasks: list[Task] = sorted({probe.item.task for probe in material.probes})
+    evaluators = choose_evaluators(request.evaluators, tasks)
+    if request.new_references is not None and "reference" not in evaluators:
+        raise ConfigError(
+            "--new-references are for the evaluator `reference`, which --evaluators does not name: add it, or leave them out"
+        )
+    judges = [session.judge(name) for name in request.judges]
+    reader = None if request.reader is None else session.judge(request.reader)
+    in_use: tuple[ModelSpec, ...] = with_budgets(
+        judges, request.budgets, published=False, temperature=request.temperature
+    )
+    plan = ProbePlan(
+        data=hash_of([(sample.id, value_id(sample)) for sample in material.samples]),
+        limit=request.limit,
+        seed=request.seed,
+        probes=value_id(to_store(material.probes)),
+        judges=with_budgets(
+            judges, request.budgets, published=request.sampling == "published", temperature=request.temperature
+        ),
+        in_use=in_use if set(evaluators) & set(IN_USE) else (),
+        evaluators=evaluators,
+        retests=request.retests,
+        reader=reader,
+        budgets=request.budgets,
+        writer=_writer(session, request.new_references),
+        tools=tools,
+        looks=request.looks if tools else LOOKS,
+        dimensions={task: error_dimensions_id(task) for task in tasks},
+        prompts={},
+    )
+    asked_by_schema = [*judges, reader] if reader is not None else judges
+    prompts = prompts_of(plan, structured=any(map(takes_schema, asked_by_schema)))
+    plan = plan.model_copy(update={"prompts": prompts_used(session.library, prompts)})
+    items = {value_id(probe.item): probe.item for probe in material.probes}
+    return Accepted(
+        plan=plan,
+        estimate=estimate(plan, material.samples, probes_by_sample(material.probes), session.library),
+        data_name=material.request.data.name,
+        samples=material.samples,
+        values=[*items.values(), to_store(material.probes)],
+        skipped=material.skipped,
+        first=material.samples[0],
+        request=material.request,
+    )
+
+
+def _material(request: ProbeRequest, session: Session) -> ProbeMaterial:
+    """Return what is put to the judges: of a file, of a run of `perturb`, or of the probe that is forked."""
+    if session.forked is not None:
+        plan = ProbePlan.model_validate(session.forked.options["plan"])
+        samples = list(load_samples(session.opened, session.forked.id))
+        return ProbeMaterial(samples, stored_probes(session.opened, plan), left_out(session.forked), request)
+    source = request.data
+    if (source / ITEMS).is_file():
+        source /= ITEMS
+    blobs = MemoryBlobs() if session.dry or session.home is None else session.home.blobs
+    perturbations = probes_of(source, session.home, task=request.task, unchecked=request.unchecked, blobs=blobs)
+    samples = list(perturbations.samples.values())[: request.limit]
+    digests = {sample.digest for sample in samples}
+    probes = [probe for probe in perturbations.probes if probe.item.sample in digests]
+    if perturbations.run:
+        request = request.model_copy(update={"data": Path(perturbations.run)})
+    skipped: list[str] = []
+    for label, count in perturbations.left_out.items():
+        subject = "perturbation does" if count == 1 else "perturbations do"
+        skipped.append(f"{count} {subject} not enter: {WHY_LEFT_OUT.get(label, label)}")
+    return ProbeMaterial(samples, probes, skipped, request)
+
+
+def _writer(session: Session, name: str | None) -> ModelSpec | None:
+    """Return who makes new references, sampled otherwise than at the temperature of judges."""
+    if name is None:
+        return None
+    spec = session.model(name)
+    if spec.sampling.temperature is not None:
+        return spec
+    return spec.model_copy(update={"sampling": spec.sampling.model_copy(update={"temperature": REFERENCE_TEMPERATURE})})
+
+
+def prompts_of(plan: ProbePlan, *, structured: bool) -> set[str]:
+    """Return the names of the prompts that a probe asks by; `structured`: some by a schema of the reply."""
+    names = {"repair"}
+    for evaluator in plan.evaluators:
+        if evaluator in PUBLISHED:
+            names.update(prompt_of(evaluator, task) for task in plan.dimensions)
+        else:
+            names.update(PROMPTS_IN_USE[evaluator])
+    if structured:
+        names.add("structured")
+    if plan.tools:
+        names.add("looking")
+    if plan.reader is not None:
+        names.add("justification")
+    if plan.writer is not None and "image-to-text" in plan.dimensions:
+        names.add("new_reference")
+    return names
+
+
+def estimate(
+    plan: ProbePlan, samples: Sequence[Sample], probes: Mapping[str, Sequence[Probe]], library: PromptLibrary
+) -> Estimate:
+    """Return what a plan will ask at most, over samples with their probes; tokens by rule of thumb.
+
+    Notes say what nobody sees in the number of items: what the judges' criteria come to, what looks may, and which gold
+    answers are too short for their dimension.
+    """
+    askings: list[Asking] = []
+    for sample in samples:
+        askings += _askings_of_sample(plan, sample, golds_of(probes[sample.id]))
+    total = added_up(askings, len(samples), items=count_items(plan, probes))
+    return total.model_copy(update={"notes": tuple(_notes(plan, probes))})
+
+
+def _notes(plan: ProbePlan, probes: Mapping[str, Sequence[Probe]]) -> Iterator[str]:
+    every = [probe for group in probes.values() for probe in group]
+    unchecked = sum(not probe.checked for probe in every)
+    if unchecked:
+        yield f"nobody has decided on {unchecked} of the {len(every)} perturbations; they are taken as they were meant"
+    short = list(_too_short(every))
+    if short:
+        names = ", ".join(short[:3]) + (", …" if len(short) > 3 else "")
+        yield (
+            f"{len(short)} of the gold answers {'has' if len(short) == 1 else 'have'} too few words for their dimension, "
+            f"which cannot work on them: {names}"
+        )
+    if plan.tools:
+        yield "with tools every look that --looks allows is counted, so most of these calls may never be sent"
+    with_criteria = [name for name in plan.evaluators if name in IN_USE and name != "right-or-wrong"]
+    if with_criteria:
+        yield (
+            f"for {' and '.join(with_criteria)} every judge first makes criteria of its own, which is part of the calls"
+        )
+
+
+def _too_short(probes: Iterable[Probe]) -> Iterator[str]:
+    """Yield the sample and the dimension of each probe whose gold answer has too few words for it."""
+    for probe in probes:
+        item = probe.item
+        dimension = error_dimensions(item.task).get(item.dimension)
+        if item.gold and dimension is not None and len(item.gold.split()) < dimension.least_words:
+            yield f"{item.sample_id} ({dimension.name})"
+
+
+def _askings_of_sample(plan: ProbePlan, sample: Sample, golds: Sequence[Gold]) -> Iterator[Asking]:
+    size = size_of(sample)
+    if plan.writer is not None:
+        yield Asking(plan.writer, 1, INSTRUCTION_TOKENS + size.text + size.images_for(plan.writer), JUDGEMENT_TOKENS)
+    for arm in plan.arms:
+        for evaluator, _ in plan.evaluators_of(arm):
+            yield from _askings_of_basis(arm, evaluator, size, golds)
+            for gold in golds:
+                yield from _askings_of_gold(plan, arm, evaluator, size, gold)
+
+
+def _askings_of_basis(arm: Arm, evaluator: Evaluator, size: SampleSize, golds: Sequence[Gold]) -> Iterator[Asking]:
+    """Yield what is asked for the criteria or the rubrics that judgements go by; an arm with tools has those without."""
+    judge = arm.in_use
+    if judge is None or arm.tools:
+        return
+    sent = INSTRUCTION_TOKENS + size.text + size.images_for(judge)
+    if evaluator == "checkpoints":
+        yield Asking(judge, 2 if size.reference else 1, sent + size.reference, CHAIN_TOKENS)
+        yield Asking(judge, 2 if size.reference else 0, INSTRUCTION_TOKENS + 2 * size.reference, WORD_TOKENS)
+        yield Asking(judge, 2, sent + CHAIN_TOKENS, CRITERIA_TOKENS)
+        yield Asking(judge, 2, INSTRUCTION_TOKENS + size.text + CHAIN_TOKENS + CRITERIA_TOKENS, CHECK_TOKENS)
+    elif evaluator == "gated":
+        for gold in golds:
+            yield Asking(judge, 3, sent + _tokens_of(gold), RUBRIC_TOKENS)
+
+
+def _askings_of_gold(plan: ProbePlan, arm: Arm, evaluator: Evaluator, size: SampleSize, gold: Gold) -> Iterator[Asking]:
+    """Yield what is asked of one gold answer and what was made of it; every judgement once, every pair in both orders."""
+    judge = arm.spec_for(evaluator)
+    sent = FRAME_TOKENS + size.text + _tokens_judged(arm, evaluator, size, gold)
+    received = WORD_TOKENS if evaluator in IN_USE else JUDGEMENT_TOKENS
+    paradigm = paradigm_of(evaluator)
+    orders = 2 if paradigm == "pairwise" else 1
+    compared = plan.retests + len(gold.probes) * orders
+    count = compared if paradigm == "pairwise" else compared + 1
+    yield Asking(judge, count, sent, received)
+    if arm.tools:
+        for look in range(1, plan.looks + 2):
+            yield Asking(judge, count, sent + look * LOOK_TOKENS, LOOK_CALL_TOKENS)
+    if plan.reader is not None and paradigm in READ:
+        yield Asking(plan.reader, compared, INSTRUCTION_TOKENS + JUDGEMENT_TOKENS, READING_TOKENS)
+
+
+def _tokens_judged(arm: Arm, evaluator: Evaluator, size: SampleSize, gold: Gold) -> int:
+    """Return the tokens of what a judge is shown of one item: the answers, and the images of the sample or the judged ones."""
+    images = size.images_for(arm.spec_for(evaluator))
+    answer = _tokens_of(gold)
+    if evaluator in IN_USE:
+        return answer + RUBRIC_TOKENS + (images if arm.tools else 0)
+    answers = 2 if paradigm_of(evaluator) in ("pairwise", "reference") else 1
+    return answers * answer + images if answer else answers * images
+
+
+def _tokens_of(gold: Gold) -> int:
+    return len(gold.item.gold) // CHARACTERS_PER_TOKEN
+
+
+GOLD, PERTURBED = "(the answer as it was)", "(the answer with a change in it)"
+CHAIN = ReferenceChain(reasoning="(the judge's reasoning stands here)", answer="(its final answer)")
+CRITERIA = CriteriaSet(
+    criteria=(Criterion(question="(the judge's question)", ground_truth="(what it holds to be true)", weight=10),)
+)
+RUBRIC = Rubric(stream="must_right", statement="(what a response must say)", polarity="positive")
+
+
+def previews(plan: ProbePlan, sample: Sample, library: PromptLibrary) -> Sequence[Rendered]:
+    """Return the prompts as they would be put to every judge, with placeholders for answers, in the order of asking."""
+    asks: dict[str, Ask[Any]] = {ask.prompt: ask for ask in _asks(plan, sample)}
+    return [
+        render(ask.prompt, ask.inputs, images=ask.images, count=ask.count, library=library) for ask in asks.values()
+    ]
+
+
+def _asks(plan: ProbePlan, sample: Sample) -> Iterator[Ask[Any]]:
+    gold: Judged = GOLD
+    changed: Judged = PERTURBED
+    if "text-to-image" in plan.dimensions and sample.images:
+        gold = changed = sample.images[0]
+    for evaluator in plan.evaluators:
+        if evaluator in IN_USE:
+            yield from _asks_in_use(evaluator, sample)
+        elif paradigm_of(evaluator) == "pairwise":
+            yield compare_answers(sample, evaluator, gold, changed)
+        else:
+            reference = gold if evaluator == "reference" else None
+            yield score_answer(sample, evaluator, changed, reference=reference)
+    if plan.writer is not None and "image-to-text" in plan.dimensions:
+        yield write_reference(sample)
+    if plan.reader is not None:
+        yield read_justification("(what a judge says beside its judgement)", error="(what was changed)")
+
+
+def _asks_in_use(evaluator: Evaluator, sample: Sample) -> Iterator[Ask[Any]]:
+    if evaluator == "checkpoints":
+        yield write_chain(sample)
+        yield extract_criteria(sample, CHAIN, count=counted(COUNT))
+        yield examine_criteria(sample, CHAIN, CRITERIA.criteria)
+        yield score_checkpoints(sample, CRITERIA, PERTURBED)
+    elif evaluator == "gated":
+        yield write_must_right(sample, GOLD, domain_of(sample) or DOMAINS[0])
+        yield assess_response(sample, RubricSet(sample_id=sample.id, rubrics=(RUBRIC,)), PERTURBED)
+    else:
+        yield judge_equivalence(sample.model_copy(update={"reference_answer": GOLD}), PERTURBED)

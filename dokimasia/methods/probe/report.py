@@ -1,0 +1,1058 @@
+"""A probe as it is drawn: who misses what by paradigm and judge, blind spots, ways of asking side by side, and samples."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Literal, NamedTuple
+
+from dokimasia.domain.blindspots import EVALUATORS, Evaluator, Paradigm, Task, by_axes, paradigm_of
+from dokimasia.methods.probe.figures import (
+    HIGHER,
+    LOWER,
+    NEW,
+    ORIGINAL,
+    WITH,
+    WITHOUT,
+    ArmsBeside,
+    ProbeComparison,
+    ProbedEvaluator,
+    ProbedKind,
+    ProbedTask,
+    ProbeFigures,
+    ProbeItem,
+    ProbeShare,
+    limits_span,
+    percent,
+    percent_span,
+    plain_percent,
+    probe_items,
+)
+from dokimasia.methods.probe.request import ProbePlan
+from dokimasia.methods.probe.units import stored_probes
+from dokimasia.prompts.dimensions import error_dimensions, error_groups
+from dokimasia.report import figures
+from dokimasia.report.blocks import (
+    Block,
+    Bullets,
+    Cell,
+    Chart,
+    Column,
+    Facts,
+    Fold,
+    Image,
+    Only,
+    Paragraph,
+    Section,
+    Span,
+    Table,
+    Texts,
+)
+from dokimasia.report.charts import KEYED, PALETTE, Figure
+from dokimasia.report.data import Cut, Drawing, Picture, ReportData, Views
+from dokimasia.report.fields import Bounds, Interval, TableRow, pointer
+from dokimasia.report.heat import heat_chart
+from dokimasia.report.labels import label, short_labels, ticks
+from dokimasia.report.overlay import look_text, looks_at
+from dokimasia.report.scatter import AXIS, plain_layout
+from dokimasia.report.sections import provenance
+from dokimasia.report.tables import TableColumn, cell, column, computed, joined, labelled_table, table
+from dokimasia.runs.reading.reporting import chosen, pictures_of
+from dokimasia.storage.excerpts import failed_samples
+from dokimasia.storage.home import Home
+from dokimasia.storage.runs import Run, load_samples, run_samples
+
+PARADIGMS: dict[Paradigm, str] = {
+    "single": "single",
+    "pairwise": "pairwise",
+    "reference": "reference",
+    "checkpoints": "checkpoints",
+    "gated": "gated",
+    "right-or-wrong": "right or wrong",
+}
+STRATEGIES = {"vanilla": "V", "rubric": "R", "rules": "R", "axes": "Ax", "axes-rubric": "Ax+R", "axes-rules": "Ax+R"}
+MEANING_OF_STRATEGIES = "V: vanilla; R: with a rubric or rules; Ax: with axes; Ax+R: with both"
+
+RULE = (
+    "A dimension is called a blind spot of a judge where its errors go undetected more often than the judge's other errors "
+    "on the same images under the same evaluator, and chance would bring that about in at most 5 % of cases: one-sided "
+    "exchanges of outcomes within images, adjusted over all dimensions and evaluators of the judge (Benjamini and "
+    "Hochberg). A dimension that stands on hard images is none for that. A judge that misses all kinds alike has none; its "
+    "share over all errors says how much it misses."
+)
+
+WAY_OUT = (
+    "`dokimasia show RUN --sample ID` says why each failed (api_error: the endpoint did). A judge whose endpoint refuses "
+    "temperature or reasoning effort is probed as it is configured by `--sampling own`."
+)
+
+OVERALL_RULE = (
+    "As published, an error is undetected where all relevant axes are unchanged, or of pairs where no majority of them "
+    "prefers the gold answer; by overall alone, where overall is unchanged, or the gold answer alone is not preferred on it."
+)
+
+HONEST_TIES = (
+    "missed by majority in pairs and not by overall is one where half or more of the relevant axes do not prefer the gold "
+    "answer, most often since they are honestly ties: the judge sees it."
+)
+
+NAMED_AT_MOST = 3
+"""How many of those with the same share are named."""
+
+FEW = 30
+"""With fewer errors of a kind than this a blind spot is easily overlooked, which is said."""
+
+LONGEST_TEXT, LONGEST_JUSTIFICATION = 3_000, 400
+"""Characters that a page shows of a text of a sample, and of a justification."""
+
+
+class EvaluatorRow(NamedTuple):
+    """A judge under one evaluator, and the row of its figures."""
+
+    judge: str
+    evaluator: Evaluator
+    row: TableRow[ProbedEvaluator]
+
+    @property
+    def figures(self) -> ProbedEvaluator:
+        """Its figures."""
+        return self.row.figures
+
+    @property
+    def labels(self) -> tuple[Cell, Cell]:
+        """The judge and the evaluator, as a table begins a row with them."""
+        return Span(self.judge, "strong"), short(self.evaluator)
+
+
+class TaskReport(NamedTuple):
+    """The figures of one task, where they are in the run's figures, and whether it is the only task."""
+
+    task: Task
+    figures: ProbedTask
+    place: str
+    alone: bool
+
+    def titled(self, text: str) -> str:
+        """Return a table's title with the task, where there are several."""
+        return text if self.alone else f"{text}, {self.task}"
+
+    def evaluators(self) -> list[Evaluator]:
+        """Return the evaluators that any judge was asked under, in their fixed order."""
+        asked = {name for judge in self.figures.judges.values() for name in judge.evaluators}
+        return [name for name in EVALUATORS if name in asked]
+
+    def rows(self) -> list[EvaluatorRow]:
+        """Return every judge under every evaluator."""
+        rows: list[EvaluatorRow] = []
+        for name, judge in self.figures.judges.items():
+            for evaluator in self.evaluators():
+                if evaluator in judge.evaluators:
+                    place = f"{self.place}{pointer('judges', name, 'evaluators', evaluator)}"
+                    rows.append(EvaluatorRow(name, evaluator, TableRow("", judge.evaluators[evaluator], place)))
+        return rows
+
+    def dimension(self, name: str) -> str:
+        """Return the published title of a dimension; its name where it is none of ours."""
+        dimension = error_dimensions(self.task).get(name)
+        return name if dimension is None else dimension.title
+
+    def group(self, name: str) -> str:
+        """Return a group with its published title."""
+        title = error_groups(self.task).get(name)
+        return name if title is None else f"{title} ({name})"
+
+
+def tasks_of(data: ReportData) -> list[TaskReport]:
+    """Return the figures of each task."""
+    tasks = data.figures_as(ProbeFigures).tasks
+    return [TaskReport(task, own, pointer("tasks", task), len(tasks) == 1) for task, own in tasks.items()]
+
+
+def strategy(evaluator: Evaluator) -> str:
+    """Return the short name of an evaluator's strategy; a dash where its paradigm has one alone."""
+    if evaluator in PARADIGMS:
+        return "–"
+    return STRATEGIES.get(evaluator.partition("-")[2], "–")
+
+
+def short(evaluator: Evaluator) -> str:
+    """Return an evaluator's name in little room, as `pairwise Ax+R`."""
+    paradigm, own = PARADIGMS[paradigm_of(evaluator)], strategy(evaluator)
+    return paradigm if own == "–" else f"{paradigm} {own}"
+
+
+def _scored(share: ProbeShare, place: str) -> Cell:
+    """How many of how many items were judged."""
+    return (figures.count(share.n_scored, f"{place}/n_scored"), "/", figures.count(share.n, f"{place}/n"))
+
+
+def _scored_errors(share: ProbeShare, place: str) -> Cell:
+    return figures.count(share.n_scored, f"{place}/n_scored")
+
+
+def _bounds(bounds: Bounds | None, place: str) -> Cell:
+    return figures.NOTHING if bounds is None else f"{100 * bounds.low:.0f} – {100 * bounds.high:.0f} %"
+
+
+def _points(difference: Interval | None, place: str, *, sure: bool) -> Cell:
+    """A difference of shares in percentage points with its interval; marked where it is no chance."""
+    if difference is None:
+        return figures.NOTHING
+    text = figures.signed_text(100 * difference.mean, 1)
+    number = Span(text, "strong" if sure else "", f"{place}/mean", difference.mean)
+    return (number, limits_span(difference, lambda end: figures.signed_text(100 * end, 0)))
+
+
+def _tinted(kind: ProbedKind | None, place: str) -> Cell:
+    """An undetected share without its interval, tinted, since what is missed seldom is good; a blind spot is marked."""
+    if kind is None or kind.undetected.share is None:
+        return figures.NOTHING
+    share = kind.undetected.share
+    text, blind = f"{100 * share:.0f}", kind.spot is not None and kind.spot.blind
+    if blind:
+        text = f"{text} *"
+    return Span(text, "bad" if blind else "", f"{place}/undetected/share", share, 1 - share)
+
+
+def failures(data: ReportData) -> Section:
+    """Return the form of the paper's table 3: undetected and score-invariant by paradigm, strategy and judge."""
+    blocks: list[Block] = []
+    tasks = tasks_of(data)
+    for task in tasks:
+        if task.figures.shown:
+            blocks.append(Paragraph(headline(task.task, measured_judges(task)), "lead"))
+        blocks.append(_main_table(task))
+        notes = (other_ways_of_asking(task.figures), without_neutral(task))
+        blocks += [Paragraph(note, "note") for note in notes if note]
+    blocks.append(
+        Paragraph(
+            f"Undetected (lower is better): the share of errors that leave the judgement as it was. Score-invariant "
+            f"({HIGHER}): the share of harmless changes judged equal, on all axes; by reference, with the full score. "
+            f"{MEANING_OF_STRATEGIES}. 95 % intervals, clustered by image.",
+            "note",
+        )
+    )
+    blocks += [Only("page", (_other_forms(task),)) for task in tasks]
+    blocks += [*_by_overall(tasks), *_failed(tasks)]
+    return Section("failures", "What the judges miss", blocks, menu="Failures")
+
+
+def _main_table(task: TaskReport) -> Table:
+    columns = [Column("paradigm", numeric=False), Column("strategy", numeric=False, meaning=MEANING_OF_STRATEGIES)]
+    for judge in task.figures.shown:
+        columns.append(Column(f"{judge} undetected", meaning=LOWER))
+        columns.append(Column(f"{judge} score-invariant", meaning=f"harmless changes judged equal; {HIGHER}"))
+    whole = TableRow("", task.figures, task.place)
+    rows: list[Sequence[Cell]] = []
+    for evaluator in task.evaluators():
+        cells: list[Cell] = []
+        for judge in task.figures.shown:
+            for field in ("undetected", "equal"):
+                cells.append(cell(whole, "judges", judge, "evaluators", evaluator, field))
+        if any(one is not figures.NOTHING for one in cells):
+            rows.append([PARADIGMS[paradigm_of(evaluator)], strategy(evaluator), *cells])
+    return Table(columns, rows, task.titled("Undetected errors and harmless changes judged equal, in percent"))
+
+
+def _other_forms(task: TaskReport) -> Table:
+    return labelled_table(
+        ProbedEvaluator,
+        ("judge", "evaluator"),
+        [(row.labels, row.row) for row in task.rows()],
+        [
+            column("undetected", title="errors", meaning="judged, of all", write=_scored),
+            column("undetected"),
+            column(
+                "undetected",
+                "bounds",
+                title="bounds",
+                meaning="of undetected, were none or all of the failed ones undetected",
+                write=_bounds,
+            ),
+            column("strict"),
+            column("worse"),
+            column("equal", title="harmless", meaning="changes judged, of all", write=_scored),
+            column("preferred"),
+            column("flickers"),
+        ],
+        task.titled("Other forms, and what they rest on"),
+        sortable=True,
+    )
+
+
+def _by_overall(tasks: Iterable[TaskReport]) -> Iterator[Block]:
+    """Yield a table a task of what goes undetected as published and by `overall` alone; nothing where no axes are asked for."""
+    drawn = False
+    for task in tasks:
+        rows = [(row.labels, row.row) for row in task.rows() if row.figures.overall is not None]
+        if rows:
+            drawn = True
+            columns = [
+                column("overall", title="errors", meaning="judged, of all", write=_scored),
+                column("undetected", meaning=f"as published; {LOWER}", write=plain_percent),
+                column("overall"),
+            ]
+            about = task.titled("By overall alone, in percent")
+            yield labelled_table(ProbedEvaluator, ("judge", "evaluator"), rows, columns, about)
+    if drawn:
+        yield Paragraph(f"{OVERALL_RULE} An error that is {HONEST_TIES}", "note")
+
+
+def _failed(tasks: Iterable[TaskReport]) -> Iterator[Block]:
+    by_judge: dict[str, Counter[str]] = {}
+    for task in tasks:
+        for row in task.rows():
+            by_judge.setdefault(row.judge, Counter()).update(row.figures.failures)
+    lines = [f"{judge} {figures.counts(dict(sorted(kinds.items())))}" for judge, kinds in by_judge.items() if kinds]
+    if lines:
+        refused = any("api_error" in kinds for kinds in by_judge.values())
+        way_out = f" {WAY_OUT}" if refused else ""
+        yield Paragraph(f"Failed judgements, which are no numbers: {'; '.join(lines)}.{way_out}", "warning")
+
+
+class MeasuredJudge(NamedTuple):
+    """A judge under one evaluator: the share of errors that go undetected, and of harmless changes judged equal."""
+
+    judge: str
+    evaluator: str
+    undetected: float
+    equal: float | None
+
+
+def measured_judges(task: TaskReport) -> list[MeasuredJudge]:
+    """Return every judge and evaluator of a task with a share, of every effort and with tools as well."""
+    measured: list[MeasuredJudge] = []
+    for name, judge in task.figures.judges.items():
+        for evaluator, own in judge.evaluators.items():
+            if own.undetected.share is not None:
+                measured.append(MeasuredJudge(name, short(evaluator), own.undetected.share, own.equal.share))
+    return measured
+
+
+def headline(task: str, measured: Sequence[MeasuredJudge]) -> str:
+    """Return which judges and evaluators miss fewest and most errors."""
+    if not measured:
+        return f"Nothing of {task} was judged."
+    if len(measured) == 1:
+        return f"{task}: errors missed by {_named(measured)}."
+    least = min(one.undetected for one in measured)
+    most = max(one.undetected for one in measured)
+    fewest = [one for one in measured if one.undetected == least]
+    if least == most:
+        return f"{task}: errors missed by all alike: {_named(measured)}."
+    worst = [one for one in measured if one.undetected == most]
+    if len({one.judge for one in measured}) == 1:
+        text = f"{task}: {measured[0].judge} misses fewest errors under {_named(fewest, alone=True)}; "
+        text += f"most under {_named(worst, alone=True)}."
+    else:
+        text = f"{task}: fewest errors are missed by {_named(fewest)}; most by {_named(worst)}."
+    if any(one.equal is not None and one.equal < 0.5 for one in fewest):
+        text += " Who marks harmless changes down as well finds errors by that alone."
+    return text
+
+
+def _named(measured: Sequence[MeasuredJudge], *, alone: bool = False) -> str:
+    """Return those with the same share, that share, and of each the harmless changes judged equal; `alone`: of one judge."""
+    names: list[str] = []
+    for one in measured[:NAMED_AT_MOST]:
+        name = one.evaluator if alone else f"{one.judge} under {one.evaluator}"
+        names.append(f"{name} (score-invariant {_percent_text(one.equal)})")
+    text = ", ".join(names)
+    if len(measured) > NAMED_AT_MOST:
+        text += f" and {len(measured) - NAMED_AT_MOST} more"
+    text += f", {_percent_text(measured[0].undetected)}"
+    return f"{text} each" if len(measured) > 1 else text
+
+
+def _percent_text(share: float | None) -> str:
+    return "not measured" if share is None else f"{100 * share:.1f} %"
+
+
+def other_ways_of_asking(task: ProbedTask) -> str:
+    """Return where the judges stand that the main table has not; empty where it has all."""
+    others = [name for name in task.judges if name not in task.shown]
+    if not others:
+        return ""
+    return (
+        f"Of each judge the table has one way of asking: without tools, at the last effort named. {', '.join(others)} "
+        "stand under efforts and tools."
+    )
+
+
+def without_neutral(task: TaskReport) -> str:
+    """Return why nothing stands under score-invariant; empty where harmless changes were put to the judges."""
+    if any(row.figures.equal.n for row in task.rows()):
+        return ""
+    return (
+        "No harmless changes are among the perturbations, so score-invariant is not measured: `perturb` makes them with "
+        "score_neutral among its --dimensions."
+    )
+
+
+def groups(data: ReportData) -> Section | None:
+    """Return the form of the paper's figure 2: undetected errors by group and paradigm, over judges and strategies."""
+    blocks: list[Block] = []
+    for task in tasks_of(data):
+        cells = task.figures.groups
+        if not cells:
+            continue
+        paradigms: list[Paradigm] = [name for name in PARADIGMS if any(name in own for own in cells.values())]
+        titled: dict[str, dict[str, Interval | None]] = {}
+        rows: list[Sequence[Cell]] = []
+        for name, own in cells.items():
+            titled[task.group(name)] = {PARADIGMS[paradigm]: mean for paradigm, mean in own.items()}
+            row: list[Cell] = [task.group(name)]
+            for paradigm in paradigms:
+                row.append(percent(own.get(paradigm), f"{task.place}/groups{pointer(name, paradigm)}"))
+            rows.append(row)
+        columns = [Column("group", numeric=False), *(Column(PARADIGMS[paradigm]) for paradigm in paradigms)]
+        about = task.titled("Undetected errors by group and paradigm, in percent")
+        chart = groups_chart(titled, title="undetected, percent")
+        blocks += [Chart(chart, f"{about}; {LOWER}"), Table(columns, rows, about)]
+    if not blocks:
+        return None
+    text = f"Mean over the judges of the table above and over the strategies of a paradigm; {LOWER}."
+    return Section("groups", "Kinds of error by paradigm", (*blocks, Paragraph(text, "note")), menu="Groups")
+
+
+def dimensions(data: ReportData) -> Section | None:
+    """Return what is missed by dimension and evaluator, a heat map a judge, and which dimensions are blind spots."""
+    blocks: list[Block] = []
+    tasks = tasks_of(data)
+    for task in tasks:
+        if not task.figures.dimensions:
+            continue
+        blocks += [_blind_spots(task), Paragraph(tested_on(task), "note")]
+        for judge in task.figures.judges:
+            drawn = list(_heat_map(task, judge))
+            title = task.titled(judge)
+            if judge in task.figures.shown:
+                blocks += [Paragraph(Span(title, "strong")), *drawn]
+            else:
+                blocks.append(Fold(f"{title}, by dimension", drawn, f"dimensions-{judge}-{task.task}"))
+    if not blocks:
+        return None
+    blocks += [Paragraph("Undetected errors in percent; * marks a blind spot.", "note"), Paragraph(RULE, "note")]
+    evaluators: set[Evaluator] = {row.evaluator for task in tasks for row in task.rows()}
+    if any(by_axes(evaluator) and paradigm_of(evaluator) == "pairwise" for evaluator in evaluators):
+        blocks.append(Paragraph(f"A dimension that is {HONEST_TIES}", "note"))
+    return Section("dimensions", "Blind spots", blocks, menu="Blind spots")
+
+
+def _blind_spots(task: TaskReport) -> Block:
+    """Return the blind spots of all judges of a task, or a sentence that there is none."""
+    rows: list[tuple[Sequence[Cell], TableRow[ProbedKind]]] = []
+    wholes: dict[str, Cell] = {}
+    for row in task.rows():
+        for name, kind in row.figures.dimensions.items():
+            if kind.spot is not None and kind.spot.blind:
+                place = f"{row.row.pointer}{pointer('dimensions', name)}"
+                rows.append(((*row.labels, task.dimension(name)), TableRow(place, kind, place)))
+                wholes[place] = cell(row.row, "undetected", write=plain_percent)
+    if not rows:
+        return Paragraph(f"{task.titled(no_blind_spot(task))}.", "lead")
+    columns: list[TableColumn[ProbedKind]] = [
+        column("undetected", meaning="errors of this dimension, in percent, with its 95 % interval"),
+        column("overall", write=plain_percent),
+        column("undetected", title="errors", meaning="judged", write=_scored_errors),
+        computed(
+            "all its errors", lambda row: wholes[row.name], meaning="undetected of all errors under the evaluator"
+        ),
+        column("spot", "adjusted", linked=False),
+    ]
+    heads = ("judge", "evaluator", "blind spot")
+    return labelled_table(ProbedKind, heads, rows, columns, task.titled("Blind spots"), sortable=True)
+
+
+def no_blind_spot(task: TaskReport) -> str:
+    """Return that no blind spot was found, from how many errors a dimension, and that this does not clear the judges."""
+    judged = [kind.undetected.n_scored for row in task.rows() for kind in row.figures.dimensions.values()]
+    least, most = min(judged, default=0), max(judged, default=0)
+    count = f"{least:,}" if least == most else f"{least:,} to {most:,}"
+    text = f"No dimension is told to be a blind spot of any judge by the rule below, from {count} judged errors a dimension"
+    if most < FEW:
+        text += ", too few to tell more than kinds that are missed nearly always: judges are not cleared by it"
+    return text
+
+
+def tested_on(task: TaskReport) -> str:
+    """Return on how many images the test for blind spots rests, how many it leaves out, and what it could not test."""
+    images: list[int] = []
+    most_alone = 0
+    untested: dict[str, None] = {}
+    for judge in task.figures.judges.values():
+        for evaluator in judge.evaluators.values():
+            for name, kind in evaluator.dimensions.items():
+                if not kind.undetected.n_scored:
+                    continue
+                if kind.spot is None:
+                    untested[task.dimension(name)] = None
+                else:
+                    images.append(kind.spot.images)
+                    most_alone = max(most_alone, kind.spot.alone)
+    sentences: list[str] = []
+    if images:
+        least, most = min(images), max(images)
+        count = f"{least:,} to {most:,}" if most > least else f"{least:,}"
+        alone = "None holds errors of it alone."
+        if most_alone:
+            alone = f"Up to {most_alone:,} more hold errors of it alone and say nothing of it."
+        sentences.append(
+            f"A dimension is tested on the images that hold errors of other dimensions, too: {count} of them a dimension. "
+            f"{alone}"
+        )
+    if untested:
+        sentences.append(
+            "Not tested under some evaluator, since no image holds errors of it and of another dimension: "
+            f"{figures.in_words(list(untested))}; `perturb` makes errors of several --dimensions from the same samples."
+        )
+    return " ".join(sentences)
+
+
+def _heat_map(task: TaskReport, judge: str) -> Iterator[Block]:
+    """Yield a judge's heat map and the same as a table."""
+    asked = task.figures.judges[judge].evaluators
+    evaluators: list[Evaluator] = [name for name in task.evaluators() if name in asked]
+    values: list[list[float | None]] = []
+    rows: list[Sequence[Cell]] = []
+    for name, group in task.figures.dimensions.items():
+        shares: list[float | None] = []
+        cells: list[Cell] = []
+        judged = 0
+        for evaluator in evaluators:
+            kind = asked[evaluator].dimensions.get(name)
+            share = None if kind is None else kind.undetected.share
+            shares.append(None if share is None else round(100 * share, 1))
+            place = pointer("judges", judge, "evaluators", evaluator, "dimensions", name)
+            cells.append(_tinted(kind, f"{task.place}{place}"))
+            if kind is not None:
+                judged = max(judged, kind.undetected.n_scored)
+        values.append(shares)
+        rows.append([task.dimension(name), group, figures.count(judged), *cells])
+    names = [short(evaluator) for evaluator in evaluators]
+    chart = heat_chart(
+        [task.dimension(name) for name in task.figures.dimensions],
+        names,
+        values,
+        hover="%{y}<br>%{x}: <b>%{z:.1f} %</b> undetected",
+        failures=True,
+    )
+    columns = [
+        Column("dimension", numeric=False),
+        Column("group", numeric=False),
+        Column("errors", meaning="judged, under the evaluator with most"),
+        *map(Column, names),
+    ]
+    about = task.titled(f"Undetected by {judge}, by dimension and evaluator, in percent")
+    yield Chart(chart, f"{about}; {LOWER}")
+    yield Table(columns, rows, about)
+
+
+def justifications(data: ReportData) -> Section | None:
+    """Return which errors are named in justifications although the scores do not show them."""
+    blocks: list[Block] = []
+    for task in tasks_of(data):
+        rows = [(row.labels, row.row) for row in task.rows() if row.figures.unnoticed.n]
+        if rows:
+            columns = [
+                column("undetected", meaning=f"by the scores alone; {LOWER}", write=plain_percent),
+                column("named"),
+                column("named", "n", title="of"),
+                column("unnoticed"),
+                column("false_alarms"),
+            ]
+            about = task.titled("Errors that the justification names and the score ignores, in percent")
+            blocks.append(labelled_table(ProbedEvaluator, ("judge", "evaluator"), rows, columns, about))
+    if not blocks:
+        return None
+    text = (
+        "A reader, a separate model, says of each justification whether it names the error. What it finds where there is "
+        "none stands beside: a share named that is no higher says nothing of the judge."
+    )
+    return Section("justifications", "Named and not scored", (*blocks, Paragraph(text, "note")), menu="Justifications")
+
+
+def places(data: ReportData) -> Section | None:
+    """Return what the order of places does to pairwise judgements."""
+    columns: list[TableColumn[ProbedEvaluator]] = [
+        column("places", "n", title="pairs"),
+        column("places", "consistency"),
+        computed(
+            "bias",
+            _bias,
+            meaning="percentage points by which the first place is chosen more often than the second",
+        ),
+        column("places", "adjusted", linked=False),
+        column("undetected", meaning="mean of both orders", write=plain_percent),
+        column("either"),
+        column("both"),
+    ]
+    blocks: list[Block] = []
+    for task in tasks_of(data):
+        rows: list[tuple[Sequence[Cell], TableRow[ProbedEvaluator]]] = []
+        for row in task.rows():
+            if row.figures.places is not None:
+                rows.append(((Span(row.judge, "strong"), strategy(row.evaluator)), row.row))
+        if rows:
+            about = task.titled("Pairwise judgements in both orders")
+            blocks.append(labelled_table(ProbedEvaluator, ("judge", "strategy"), rows, columns, about))
+    return Section("places", "The order of places", blocks, menu="Places") if blocks else None
+
+
+def _bias(row: TableRow[ProbedEvaluator]) -> Cell:
+    pairs = row.figures.places
+    if pairs is None:
+        return figures.NOTHING
+    return _points(pairs.bias, f"{row.pointer}/places/bias", sure=pairs.adjusted <= figures.SURE)
+
+
+def _difference(row: TableRow[ProbeComparison]) -> Cell:
+    adjusted = row.figures.adjusted
+    sure = adjusted is not None and adjusted <= figures.SURE
+    return _points(row.figures.difference, f"{row.pointer}/difference", sure=sure)
+
+
+def _side(side: int, row: TableRow[ProbeComparison]) -> Cell:
+    shares = row.figures.shares
+    return figures.NOTHING if shares is None else percent_span(shares[side], f"{row.pointer}/shares/{side}")
+
+
+COMPARISON: list[TableColumn[ProbeComparison]] = [
+    computed(
+        "first",
+        partial(_side, 0),
+        meaning="undetected on the first side, in percent, over the items judged on both",
+    ),
+    computed(
+        "second",
+        partial(_side, 1),
+        meaning="undetected on the second side, in percent, over the items judged on both",
+    ),
+    computed(
+        "difference",
+        _difference,
+        meaning="in percentage points, second less first, paired by item, with its 95 % interval",
+    ),
+    column("n"),
+    column("adjusted", linked=False),
+]
+"""The columns of a comparison: both shares, the difference, over how many items, the adjusted p-value."""
+
+COMPARED: dict[Literal["judges", "paradigms", "strategies"], tuple[str, str]] = {
+    "judges": ("Judges under the same evaluator", "evaluator"),
+    "paradigms": ("Paradigms of the same judge", "judge"),
+    "strategies": ("Strategies of the same judge and paradigm", "judge and paradigm"),
+}
+"""By list of comparisons, what its table is about, and what both sides share."""
+
+LabelledComparison = tuple[Sequence[Cell], TableRow[ProbeComparison]]
+
+
+def comparisons(data: ReportData) -> Section | None:
+    """Return how much more often errors go undetected on one side than on the other, over the same items."""
+    blocks: list[Block] = []
+    for task in tasks_of(data):
+        for kind, (about, shared) in COMPARED.items():
+            rows: list[LabelledComparison] = []
+            for number, comparison in enumerate(getattr(task.figures.comparisons, kind)):
+                sides = f"{_title(comparison.second)} − {_title(comparison.first)}"
+                place = f"{task.place}/comparisons/{kind}/{number}"
+                rows.append(((_title(comparison.of), sides), TableRow("", comparison, place)))
+            if not rows:
+                continue
+            heads = (shared, "second less first")
+            table = labelled_table(ProbeComparison, heads, rows, COMPARISON, task.titled(about), sortable=True)
+            if kind == "strategies":
+                title = f"{task.titled(about)}: {figures.several(len(rows), 'difference')}"
+                blocks.append(Fold(title, [table], f"comparisons-{kind}-{task.task}"))
+            else:
+                blocks.append(table)
+    if not blocks:
+        return None
+    text = (
+        "Above 0 the second misses more. An item counts where both sides judged it; a paradigm's value is the mean over its "
+        "strategies."
+    )
+    return Section("comparisons", "Who misses more", (*blocks, Paragraph(text, "note")), menu="Comparisons")
+
+
+def _title(name: str) -> str:
+    """Return a name that stands for an evaluator or a paradigm as the tables have it."""
+    for paradigm, title in PARADIGMS.items():
+        if name == paradigm:
+            return title
+    for evaluator in EVALUATORS:
+        if name == evaluator:
+            return short(evaluator)
+    return name
+
+
+def _effort(budget: str) -> str:
+    return budget or "default"
+
+
+def budgets(data: ReportData) -> Section | None:
+    """Return what reasoning efforts do: the form of the paper's figure 4, with the differences."""
+    blocks: list[Block] = []
+    for task in tasks_of(data):
+        entries = task.figures.budgets
+        if not entries:
+            continue
+        columns: list[TableColumn[ArmsBeside]] = []
+        for budget in dict.fromkeys(name for entry in entries for name in entry.arms):
+            for field, title in (("undetected", "undetected"), ("equal", "score-invariant")):
+                columns.append(column("arms", budget, field, title=f"{_effort(budget)} {title}"))
+        rows: list[tuple[Sequence[Cell], TableRow[ArmsBeside]]] = []
+        changes: list[LabelledComparison] = []
+        lines: dict[str, dict[str, ProbeShare]] = {}
+        for number, entry in enumerate(entries):
+            place, evaluator = f"{task.place}/budgets/{number}", short(entry.evaluator)
+            rows.append(((Span(entry.model, "strong"), evaluator), TableRow("", entry, place)))
+            lines[f"{entry.model}, {evaluator}"] = {
+                _effort(budget): arm.undetected for budget, arm in entry.arms.items()
+            }
+            for position, change in enumerate(entry.differences):
+                efforts = f"{_effort(change.second)} − {_effort(change.first)}"
+                row = TableRow("", change, f"{place}/differences/{position}")
+                changes.append(((entry.model, evaluator, efforts), row))
+        about = task.titled("Undetected errors by reasoning effort, in percent")
+        blocks += [
+            Chart(budgets_chart(lines, title="undetected, percent"), f"{about}; {LOWER}"),
+            labelled_table(ArmsBeside, ("judge", "evaluator"), rows, columns, about),
+            labelled_table(
+                ProbeComparison,
+                ("judge", "evaluator", "efforts"),
+                changes,
+                COMPARISON,
+                task.titled("Differences between efforts"),
+                sortable=True,
+            ),
+        ]
+    return Section("budgets", "Reasoning efforts", blocks, menu="Efforts") if blocks else None
+
+
+def tools(data: ReportData) -> Section | None:
+    """Return what judges miss without tools and with them, on the whole and by dimension."""
+    blocks: list[Block] = []
+    for task in tasks_of(data):
+        entries = task.figures.tools
+        if not entries:
+            continue
+        about = task.titled("Undetected errors without tools and with them, in percent")
+        blocks.append(_two_ways(entries, f"{task.place}/tools", (WITHOUT, WITH), about))
+        rows: list[LabelledComparison] = []
+        for number, entry in enumerate(entries):
+            for name, comparison in entry.dimensions.items():
+                place = f"{task.place}/tools/{number}/dimensions{pointer(name)}"
+                labels = (entry.model, short(entry.evaluator), task.dimension(name))
+                rows.append((labels, TableRow("", comparison, place)))
+        heads = ("judge", "evaluator", "dimension")
+        about = task.titled("With tools less without, by dimension")
+        blocks.append(labelled_table(ProbeComparison, heads, rows, COMPARISON, about, sortable=True))
+    if not blocks:
+        return None
+    text = "Below 0, errors are found with tools that are missed without."
+    return Section("tools", "With tools and without", (*blocks, Paragraph(text, "note")), menu="Tools")
+
+
+def references(data: ReportData) -> Section | None:
+    """Return the form of the paper's table 4: undetected by the original reference and by a new one."""
+    blocks: list[Block] = []
+    for task in tasks_of(data):
+        entries = task.figures.references
+        if entries:
+            about = task.titled("Undetected errors by the original reference and by a new one, in percent")
+            blocks.append(_two_ways(entries, f"{task.place}/references", (ORIGINAL, NEW), about))
+    if not blocks:
+        return None
+    text = (
+        "A new reference is another right answer, drawn anew: it differs from the judged answer by more than the error."
+    )
+    return Section("references", "New references", (*blocks, Paragraph(text, "note")), menu="References")
+
+
+def _two_ways(entries: Sequence[ArmsBeside], place: str, ways: tuple[str, str], about: str) -> Table:
+    rows: list[tuple[Sequence[Cell], TableRow[ArmsBeside]]] = []
+    changes: list[TableRow[ProbeComparison]] = []
+    for number, entry in enumerate(entries):
+        labels = (Span(entry.model, "strong"), short(entry.evaluator))
+        rows.append((labels, TableRow("", entry, f"{place}/{number}")))
+        changes.append(TableRow("", entry.differences[0], f"{place}/{number}/differences/0"))
+    undetected = [column("arms", way, "undetected", title=way, meaning=f"undetected; {LOWER}") for way in ways]
+    equal = [column("arms", way, "equal", title=f"score-invariant, {way}", write=plain_percent) for way in ways]
+    return joined(
+        [
+            labelled_table(ArmsBeside, ("judge", "evaluator"), rows, undetected, about),
+            table(ProbeComparison, changes, COMPARISON[2:], about),
+            table(ArmsBeside, [row for _, row in rows], equal, about),
+        ],
+        about,
+    )
+
+
+PERCENT_AXIS = {"range": [0, 102], "ticksuffix": " %"}
+HOVER = "<b>%{y:.0f} %</b>  95 % %{customdata[0]} to %{customdata[1]}"
+
+
+def groups_chart(cells: Mapping[str, Mapping[str, Interval | None]], *, title: str) -> Figure:
+    """Return groups of errors across, a bar a paradigm in each, with its interval; in percent, low is good.
+
+    Args:
+        cells: by group and paradigm the mean with its interval, None where there is none.
+        title: of the axis upwards.
+    """
+    traces: list[Figure] = []
+    for number, paradigm in enumerate(dict.fromkeys(name for means in cells.values() for name in means)):
+        measured: dict[str, MeasuredPercent] = {}
+        for group, means in cells.items():
+            mean = means.get(paradigm)
+            if mean is not None:
+                measured[group] = MeasuredPercent(mean.mean, mean.low, mean.high)
+        traces.append(
+            {
+                "type": "bar",
+                "name": label(paradigm),
+                "x": [label(group) for group in measured],
+                **_upwards(measured.values()),
+                "marker": {"color": PALETTE[number % len(PALETTE)]},
+                "hovertemplate": f"%{{x}}<br>{HOVER}<extra>{label(paradigm)}</extra>",
+            }
+        )
+    layout: Figure = plain_layout("", title) | KEYED | {"barmode": "group", "height": 360}
+    layout["yaxis"] |= PERCENT_AXIS
+    layout["xaxis"] |= {"type": "category", **ticks(list(cells))}
+    return {"data": traces, "layout": layout}
+
+
+def budgets_chart(lines: Mapping[str, Mapping[str, ProbeShare]], *, title: str) -> Figure:
+    """Return reasoning efforts across, a line a judge and evaluator, each point with its interval; in percent, low is good."""
+    keys = short_labels(list(lines))
+    traces: list[Figure] = []
+    for number, (name, shares) in enumerate(lines.items()):
+        measured: dict[str, MeasuredPercent] = {}
+        for budget, share in shares.items():
+            if share.share is not None:
+                measured[budget] = MeasuredPercent(share.share, share.low, share.high)
+        colour = PALETTE[number % len(PALETTE)]
+        traces.append(
+            {
+                "type": "scatter",
+                "mode": "lines+markers",
+                "name": keys[number],
+                "x": [label(budget) for budget in measured],
+                **_upwards(measured.values()),
+                "line": {"width": 2, "color": colour},
+                "marker": {"size": 9, "color": colour},
+                "hovertemplate": f"%{{x}}<br>{HOVER}<extra>{label(name)}</extra>",
+            }
+        )
+    layout: Figure = plain_layout("reasoning effort", title) | KEYED | {"height": 360}
+    layout["xaxis"] = {**AXIS, "type": "category", "title": {"text": "reasoning effort", "font": {"size": 13}}}
+    layout["yaxis"] |= PERCENT_AXIS
+    return {"data": traces, "layout": layout}
+
+
+class MeasuredPercent(NamedTuple):
+    """A share or a mean of shares with its interval, as a chart draws it in percent."""
+
+    value: float
+    low: float | None
+    high: float | None
+
+    def reach(self, end: float | None) -> float:
+        """Return how far an end of the interval is from the value, in percentage points; 0 where there is none."""
+        return 0.0 if end is None else round(100 * abs(end - self.value), 3)
+
+
+def _upwards(measured: Iterable[MeasuredPercent]) -> Figure:
+    """Return heights in percent with their intervals; what has none has no bar and says so."""
+    heights: list[float] = []
+    above: list[float] = []
+    below: list[float] = []
+    ends: list[list[str]] = []
+    for one in measured:
+        heights.append(round(100 * one.value, 3))
+        above.append(one.reach(one.high))
+        below.append(one.reach(one.low))
+        ends.append(["none" if end is None else f"{100 * end:.0f}" for end in (one.low, one.high)])
+    bars = {"type": "data", "symmetric": False, "array": above, "arrayminus": below, "thickness": 1.4, "width": 3}
+    return {"y": heights, "error_y": bars, "customdata": ends}
+
+
+def planted(task: Task, measured: ProbedTask, expected: Mapping[str, Mapping[Evaluator, Mapping[str, float]]]) -> Table:
+    """Return what went undetected by dimension beside what is planted, and whether the interval contains it.
+
+    Args:
+        task: the task.
+        measured: its figures.
+        expected: by judge, evaluator and dimension the share that is expected to go undetected; of all errors together
+            under the empty name.
+    """
+    report = TaskReport(task, measured, "", alone=True)
+    rows: list[list[Cell]] = []
+    for judge, by_evaluator in expected.items():
+        for evaluator, shares in by_evaluator.items():
+            own = measured.judges[judge].evaluators[evaluator]
+            for name, truth in shares.items():
+                share = own.dimensions[name].undetected if name else own.undetected
+                kind = report.dimension(name) if name else Span("all errors", "strong")
+                within = figures.within(truth, share.low, share.high, f"{100 * truth:.1f}")
+                rows.append([Span(judge, "strong"), short(evaluator), kind, percent(share), *within])
+    columns = [Column(title, numeric=False) for title in ("judge", "evaluator", "dimension")]
+    columns += [Column("undetected, measured"), Column("planted"), Column("within")]
+    return Table(columns, rows, "Undetected errors, measured and planted, in percent")
+
+
+def not_entered(data: ReportData) -> Section | None:
+    """Return which perturbations were not put to the judges and why; None where all were."""
+    skipped = data.figures_as(ProbeFigures).skipped
+    if not skipped:
+        return None
+    return Section("skipped", "Perturbations that do not enter", (Bullets(skipped),), menu="Not entered")
+
+
+async def with_samples(home: Home, run: Run, data: ReportData, samples: int) -> ReportData:
+    """Return the data of a probe with the samples that its page shows, those with a failure first."""
+    ids = [place.sample_id for place in run_samples(home, run.id)]
+    shown, selection = chosen(run, ids, failed_samples(home, run.id), samples)
+    views = [item for id in shown for item in probe_items(home, run, id)]
+    images = {image.sha256: image for one in load_samples(home, run.id) if one.id in shown for image in one.images}
+    for probe in stored_probes(home, ProbePlan.model_validate(run.options["plan"])):
+        edited = probe.item.perturbed_image
+        if probe.item.sample_id in shown and edited is not None:
+            images[edited.sha256] = edited
+    return replace(data, selection=selection, samples=views, pictures=pictures_of(home, images))
+
+
+def samples_section(data: ReportData) -> Section | None:
+    """Return the samples of the page; None where there are none."""
+    by_sample: dict[str, list[ProbeItem]] = {}
+    for view in data.samples:
+        item = ProbeItem.model_validate(view)
+        by_sample.setdefault(item.sample, []).append(item)
+    if not by_sample:
+        return None
+    cut = partial(_cut, most=LONGEST_TEXT)
+    folds: list[Block] = []
+    for id, items in by_sample.items():
+        failed = " · with a failure" if any(item.failure for item in items) else ""
+        folds.append(Fold(f"{id}{failed}", (*_pictures(items, data.pictures), *_sample(items, cut)), f"sample-{id}"))
+    return Section("samples", "Samples", (Paragraph(data.selection.text, "note"), *folds), menu="Samples", only="page")
+
+
+def sample(views: Views, cut: Cut) -> Iterator[Block]:
+    """Yield one sample whole: the request, the gold answer and what was made of it, what judges said, where they looked."""
+    yield from _sample([ProbeItem.model_validate(view) for view in views], cut)
+
+
+def _sample(items: Sequence[ProbeItem], cut: Cut) -> Iterator[Block]:
+    if not items:
+        return
+    images = _images(items)
+    yield Facts([(f"image {number}", Span(sha256, "muted")) for number, sha256 in enumerate(images, start=1)])
+    yield Texts([(Span("request", "muted"), cut(items[0].prompt))])
+    answers: list[tuple[Cell, str]] = []
+    for gold in dict.fromkeys(item.gold for item in items):
+        answers.append((Span("gold answer", "strong"), cut(gold or "")))
+    for item in {item.item: item for item in items if item.item}.values():
+        title = (Span(item.dimension or "", "strong"), f": {item.description}")
+        answers.append((title, cut(item.perturbed or "")))
+    yield Texts(answers)
+    titles = ("item", "judge", "evaluator", "gold answer", "item's", "found")
+    columns = [Column(title, numeric=False) for title in titles]
+    yield Table(columns, [_judgement(item) for item in items if item.case != "gold"], "What the judges said")
+    texts: list[tuple[Cell, str]] = []
+    looks: list[Cell] = []
+    for item in items:
+        if item.item:
+            for text in item.justification or ():
+                title = f"{item.judge} on {item.dimension} ({short(item.evaluator)})"
+                texts.append((title, cut(_cut(text, most=LONGEST_JUSTIFICATION))))
+        looks += _looks(item, images)
+    if texts:
+        yield Fold(f"{len(texts)} justifications", (Texts(texts),))
+    if looks:
+        yield Paragraph(Span("Where judges looked closer", "strong"))
+        yield Bullets(looks)
+
+
+def _images(items: Sequence[ProbeItem]) -> list[str]:
+    return list(dict.fromkeys(sha256 for item in items for sha256 in item.image_hashes))
+
+
+def _judgement(item: ProbeItem) -> list[Cell]:
+    name = item.dimension if item.item else "unchanged, judged again"
+    scores = [", ".join(texts or ()) or figures.NOTHING for texts in (item.gold_scores, item.scores)]
+    evaluator = short(item.evaluator)
+    if item.new_reference:
+        evaluator += " · new reference"
+    return [name or "", item.judge, evaluator, *scores, _outcome(item)]
+
+
+def _outcome(item: ProbeItem) -> Cell:
+    """Return what came of an item in a word or two."""
+    if item.failure:
+        return Span(f"{item.failure}: {item.reason}", "bad")
+    spans: list[Span] = []
+    if item.undetected == 0:
+        spans.append(Span("detected", "good"))
+    elif item.undetected is not None:
+        spans.append(Span("undetected" if item.undetected == 1 else "undetected in one order", "bad"))
+    elif item.equal is not None:
+        equal = item.equal == 1
+        spans.append(Span("judged equal" if equal else "not judged equal", "good" if equal else "bad"))
+    if item.worse:
+        spans.append(Span(" · judged better than the gold answer", "bad"))
+    if item.words:
+        spans.append(Span(f" · named: “{'”, “'.join(item.words)}”", "muted"))
+    return tuple(spans)
+
+
+def _looks(item: ProbeItem, images: Sequence[str]) -> Iterator[Cell]:
+    for look in item.looks:
+        image = f" → image {look['made']['sha256'][:12]}" if look["made"] else ""
+        subject = f"{item.judge} for {item.dimension or 'the unchanged answer'} ({short(item.evaluator)})"
+        text = f"{subject}: {look_text(look, images)}{image}: {look['text']}"
+        yield Span(text, "bad" if look["failed"] else "muted")
+
+
+def _pictures(items: Sequence[ProbeItem], pictures: Mapping[str, Picture]) -> Iterator[Block]:
+    """Yield the images of a sample, each with the regions that judges looked at."""
+    regions = looks_at([look for item in items for look in item.looks])
+    for number, sha256 in enumerate(_images(items), start=1):
+        picture = pictures.get(sha256)
+        if picture is None:
+            continue
+        boxes = [region.box for region in regions.get(sha256, ()) if region.box is not None]
+        about = f"image {number}"
+        if boxes:
+            about += f": {len(set(boxes))} regions that judges looked at"
+        if picture.problem:
+            about += f": {picture.problem}"
+        yield Image(picture.uri, about, boxes, picture.height / picture.width)
+
+
+def _cut(text: str, *, most: int) -> str:
+    return text if len(text) <= most else f"{text[:most]} … ({len(text) - most:,} characters more)"
+
+
+DRAWING = Drawing(
+    "probe of judges",
+    (
+        failures,
+        groups,
+        dimensions,
+        justifications,
+        places,
+        comparisons,
+        budgets,
+        tools,
+        references,
+        samples_section,
+        not_entered,
+        provenance.section,
+    ),
+    sample=sample,
+    asks=True,
+    figures=ProbeFigures,
+)

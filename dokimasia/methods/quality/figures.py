@@ -1,0 +1,192 @@
+"""The figures of a rating of criteria: their models and computation, its items and export, and the ratings for comparisons."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from dokimasia.domain.annotation import ACCURACY, NECESSITY, AnnotationUnit
+from dokimasia.domain.criterion import CriteriaSet
+from dokimasia.domain.identity import Value
+from dokimasia.domain.quality import HIGHEST, LOWEST, CriterionRating, DrawnCriterion
+from dokimasia.methods.quality.request import QualityPlan, drawn_by, drawn_of, item_of
+from dokimasia.report.fields import Bounds, Count, Coverage, Display, Failures, Interval, Used
+from dokimasia.report.figures import measured
+from dokimasia.runs.figure_models import Heading, Judge, OpenItems, Seed
+from dokimasia.runs.figures import paid, rows_shown, simulated
+from dokimasia.runs.measures import failures_by_kind, mean_bounds, mean_with_interval
+from dokimasia.runs.reading.exporting import ColumnType
+from dokimasia.runs.reading.rates import rounded
+from dokimasia.storage.home import Home
+from dokimasia.storage.lookup import find_values
+from dokimasia.storage.results import ResultRow, results
+from dokimasia.storage.runs import Run, get_run, run_samples
+
+
+class CriteriaRating(Value):
+    """How good criteria are, 1 to 3; intervals clustered by image."""
+
+    n: Count = Field(description="criteria that were drawn")
+    n_rated: Count = Field(description="of these, criteria with a rating")
+    coverage: Coverage
+    accuracy: Annotated[
+        Interval | None,
+        Display(
+            "accuracy",
+            "mean rating of the ground truth from 1 to 3, with its 95 % interval",
+            write=partial(measured, ends=2),
+        ),
+    ] = Field(description="mean rating of the ground truth, 1 to 3; null without a rating")
+    accuracy_bounds: Bounds | None = Field(description="of that mean, if the failed ones were rated 1, or 3")
+    necessity: Annotated[
+        Interval | None,
+        Display(
+            "necessity",
+            "mean rating of the need for it from 1 to 3, with its 95 % interval",
+            write=partial(measured, ends=2),
+        ),
+    ] = Field(description="mean rating of the need for it, 1 to 3; null without a rating")
+    necessity_bounds: Bounds | None = Field(description="of that mean, if the failed ones were rated 1, or 3")
+
+
+class RatedGroup(CriteriaRating):
+    """The same of one category, or one place of a tree."""
+
+    of: Count = Field(description="criteria that the group has")
+
+
+class QualityFigures(CriteriaRating, Used, Heading):
+    """The figures of a rating of criteria; over all, each criterion that was drawn counts alike."""
+
+    seed: Seed
+    judge: Judge
+    source: str = Field(description="the evaluation whose criteria are rated")
+    own_criteria: bool = Field(description="whether the rater drew the criteria itself")
+    open_items: OpenItems
+    failures: Failures
+    groups: dict[str, RatedGroup] = Field(description="by what they were drawn evenly over")
+
+
+def ratings_of(home: Home, rows: Sequence[ResultRow]) -> dict[str, CriterionRating]:
+    """Return the ratings of rows, by the rows' items."""
+    ids = {row.item: row.value_ids[0] for row in rows if row.outcome == "made"}
+    values = find_values(home, CriterionRating, ids.values())
+    return {item: values[id] for item, id in ids.items()}
+
+
+def quality_figures(home: Home, run: Run) -> QualityFigures:
+    """Return the figures of a run; the same stored rows give the same bytes."""
+    plan = QualityPlan.model_validate(run.options["plan"])
+    rows, draw = results(home, run.id), drawn_of(home, plan)
+    ratings = ratings_of(home, rows)
+    clusters = {sample.sample_id: sample.cluster for sample in run_samples(home, run.id)}
+    groups: dict[str, RatedGroup] = {}
+    for group, count in sorted(draw.of.items()):
+        criteria = [criterion for criterion in draw.criteria if criterion.group == group]
+        groups[group] = RatedGroup(of=count, **dict(_rating(criteria, ratings, clusters)))
+    return QualityFigures(
+        run=run.id,
+        status=run.status,
+        seed=run.seed,
+        simulated=tuple(simulated(plan.models.values())),
+        judge=plan.judge_name,
+        source=plan.source,
+        own_criteria=plan.judge.ref.model == drawn_by(get_run(home, plan.source)),
+        open_items=len(draw.criteria) - len(rows),
+        failures=failures_by_kind(row.failure for row in rows if row.failure is not None),
+        **dict(_rating(draw.criteria, ratings, clusters)),
+        groups=groups,
+        **paid(home, rows),
+    )
+
+
+def _rating(
+    drawn: Sequence[DrawnCriterion], ratings: Mapping[str, CriterionRating], clusters: Mapping[str, str]
+) -> CriteriaRating:
+    accuracy: list[float] = []
+    necessity: list[float] = []
+    rated_clusters: list[str] = []
+    for criterion in drawn:
+        rating = ratings.get(item_of(criterion))
+        if rating is not None:
+            accuracy.append(rating.quality.accuracy)
+            necessity.append(rating.quality.necessity)
+            rated_clusters.append(clusters[criterion.sample])
+    n, unknown, ends = len(drawn), len(drawn) - len(accuracy), (LOWEST, HIGHEST)
+
+    def bounds(values: Sequence[float]) -> Bounds | None:
+        return mean_bounds(sum(values) + LOWEST * unknown, sum(values) + HIGHEST * unknown, n)
+
+    return CriteriaRating(
+        n=n,
+        n_rated=len(accuracy),
+        coverage=rounded(len(accuracy) / n) if n else None,
+        accuracy=mean_with_interval(accuracy, rated_clusters, seed=0, bounds=ends),
+        accuracy_bounds=bounds(accuracy),
+        necessity=mean_with_interval(necessity, rated_clusters, seed=0, bounds=ends),
+        necessity_bounds=bounds(necessity),
+    )
+
+
+def judged(home: Home, run: Run) -> dict[str, dict[AnnotationUnit, float]]:
+    """Return the rating of each criterion, as people are asked for it."""
+    criteria = _criteria_by_item(home, run)
+    values: dict[AnnotationUnit, float] = {}
+    for item, rating in ratings_of(home, results(home, run.id)).items():
+        criterion = criteria[item]
+        for name, value in ((ACCURACY, rating.quality.accuracy), (NECESSITY, rating.quality.necessity)):
+            values[AnnotationUnit(criterion.sample, name, criterion=criterion.number)] = float(value)
+    return {"": values}
+
+
+COLUMNS: dict[str, ColumnType] = {
+    "criterion": "integer",
+    "group": "text",
+    "question": "text",
+    "ground_truth": "text",
+    "accuracy": "integer",
+    "necessity": "integer",
+    "judge": "text",
+}
+"""Columns of an export for a rated criterion: its number in its set, the group that it was drawn in, and both ratings."""
+
+
+def items(home: Home, run: Run, sample: str | None = None) -> Iterator[dict[str, Any]]:
+    """Yield each criterion with its ratings or its failure, ready for JSON; with `sample`, only those of that one."""
+    rows = rows_shown(home, run, sample)
+    for row, rated in zip(rows, _rated(home, run, rows), strict=True):
+        ending = {"failure": row.failure, "reason": row.reason, "calls": list(row.calls)}
+        yield {"sample": row.sample_id, **rated, **ending}
+
+
+async def cells(home: Home, run: Run, rows: Sequence[ResultRow]) -> list[dict[str, Any]]:
+    """Return the values of an export's columns for each row."""
+    plan = QualityPlan.model_validate(run.options["plan"])
+    return [rated | {"judge": plan.judge_name} for rated in _rated(home, run, rows)]
+
+
+def _criteria_by_item(home: Home, run: Run) -> dict[str, DrawnCriterion]:
+    draw = drawn_of(home, QualityPlan.model_validate(run.options["plan"]))
+    return {item_of(criterion): criterion for criterion in draw.criteria}
+
+
+def _rated(home: Home, run: Run, rows: Sequence[ResultRow]) -> list[dict[str, Any]]:
+    criteria = _criteria_by_item(home, run)
+    sets = find_values(home, CriteriaSet, {criterion.criteria for criterion in criteria.values()})
+    ratings = ratings_of(home, rows)
+    lines: list[dict[str, Any]] = []
+    for row in rows:
+        entry, rating = criteria[row.item], ratings.get(row.item)
+        criterion = sets[entry.criteria].criteria[entry.number - 1]
+        lines.append(
+            {
+                "criterion": entry.number,
+                "group": entry.group,
+                "question": criterion.question,
+                "ground_truth": criterion.ground_truth,
+                "accuracy": None if rating is None else rating.quality.accuracy,
+                "necessity": None if rating is None else rating.quality.necessity,
+            }
+        )
+    return lines

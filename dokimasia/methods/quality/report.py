@@ -1,0 +1,83 @@
+"""The report of a rating of criteria: accuracy and necessity by category (ATOM, table 5), and each criterion's ratings."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from dokimasia.methods.quality.figures import CriteriaRating, QualityFigures, RatedGroup
+from dokimasia.methods.quality.request import OWN_CRITERIA
+from dokimasia.report import figures
+from dokimasia.report.blocks import Block, Cell, Column, Only, Paragraph, Section, Span, Table
+from dokimasia.report.data import Drawing, ReportData
+from dokimasia.report.fields import TableRow, pointer
+from dokimasia.report.sections import provenance
+from dokimasia.report.tables import TableColumn, column, computed, name_column, table
+
+ITEM_COLUMNS = (
+    Column("sample", numeric=False),
+    Column("criterion", numeric=False),
+    Column("held to be true", numeric=False),
+    Column("accuracy"),
+    Column("necessity"),
+)
+
+
+def section(data: ReportData) -> Section:
+    """Return the ratings by category and over all."""
+    quality = data.figures_as(QualityFigures)
+    rows: list[TableRow[CriteriaRating]] = []
+    for name, group in quality.groups.items():
+        if group.n:
+            rows.append(TableRow(name or "none", group, pointer("groups", name)))
+    rows.append(TableRow("all", quality, ""))
+    columns: list[TableColumn[CriteriaRating]] = [
+        name_column("category"),
+        computed("rated", _rated, meaning="criteria with a rating, of those that were drawn; the category has so many"),
+        column("accuracy"),
+        column("necessity"),
+    ]
+    note = (
+        f"Rated by {quality.judge}, {quality.n_rated:,} of {quality.n:,} criteria of run {quality.source}, "
+        f"{figures.used(quality)}. 1 to 3, higher is better; 95 % intervals, clustered by image. Over all, each criterion "
+        "that was drawn counts alike, however many its category has."
+    )
+    blocks: list[Block] = []
+    if quality.own_criteria:
+        blocks.append(Paragraph(f"{OWN_CRITERIA.format(judge=quality.judge)}.", "warning"))
+    blocks += [table(CriteriaRating, rows, columns, "Accuracy and necessity of criteria"), Paragraph(note, "note")]
+    return Section("quality", "Quality of the criteria", blocks)
+
+
+def _rated(row: TableRow[CriteriaRating]) -> Cell:
+    of = f" ({row.figures.of:,})" if isinstance(row.figures, RatedGroup) else ""
+    return figures.count(row.figures.n_rated, f"{row.pointer}/n_rated"), f"/{row.figures.n:,}", Span(of, "muted")
+
+
+def criteria(data: ReportData) -> Section | None:
+    """Return each criterion with its ratings, on a terminal those that failed or were rated low; None without any."""
+    low = [item for item in data.samples if item["failure"] or min(item["accuracy"], item["necessity"]) == 1]
+    if not data.samples:
+        return None
+    blocks = (Only("page", tuple(sample(*data.samples))), Only("terminal", tuple(sample(*low))))
+    return Section("criteria", "Criteria", blocks)
+
+
+def sample(*items: Mapping[str, Any]) -> Iterator[Block]:
+    """Yield criteria with their ratings as a table."""
+    if items:
+        yield Table(ITEM_COLUMNS, [_item(item) for item in items], "Criteria with their ratings", sortable=True)
+
+
+def _item(item: Mapping[str, Any]) -> list[Cell]:
+    ratings: list[Cell] = [str(item["accuracy"]), str(item["necessity"])]
+    if item["failure"]:
+        ratings = [Span(f"{item['failure']}: {item['reason'] or ''}", "bad"), figures.NOTHING]
+    return [Span(item["sample"], "strong"), f"{item['criterion']}. {item['question']}", item["ground_truth"], *ratings]
+
+
+DRAWING = Drawing(
+    "quality of criteria",
+    (section, criteria, provenance.section),
+    sample=lambda views, cut: sample(*views),
+    counts=("criterion", "criteria"),
+    figures=QualityFigures,
+)

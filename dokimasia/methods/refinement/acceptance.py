@@ -1,0 +1,253 @@
+"""How a refinement is accepted: the run that it refines found and read, its plan made, its calls counted; nothing is sent."""
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from dokimasia.algorithms.closed_loop import failed_atoms
+from dokimasia.domain.call import ModelSpec
+from dokimasia.domain.refinement import Arm
+from dokimasia.errors import ConfigError, InputError
+from dokimasia.methods.evaluation import ANSWER_TOKENS, VERDICT_TOKENS, EvaluationPlan, scoring
+from dokimasia.methods.evaluation import METHOD as EVALUATION
+from dokimasia.methods.refinement.request import (
+    LIMITS,
+    SEEN_BY_JUDGE,
+    STRATEGIES,
+    WITHHELD,
+    RefinementPlan,
+    RefinementRequest,
+    Strategy,
+)
+from dokimasia.methods.refinement.source import SourceAnswer, SourceRun, most_shown, peers_for, read_source
+from dokimasia.runs.estimate import INSTRUCTION_TOKENS, Asking, Estimate, SampleSize, added_up, size_of
+from dokimasia.runs.method import Accepted
+from dokimasia.runs.plans import prompts_used, reached_now
+from dokimasia.runs.session import Session
+from dokimasia.storage.home import Home
+from dokimasia.storage.naming import of_method, resolve_run
+from dokimasia.storage.runs import Run, get_run, load_samples, run_samples
+
+NAME = "refine"
+POINT_TOKENS, HINT_TOKENS = 40, 80
+
+
+async def accept(request: RefinementRequest, session: Session) -> Accepted[RefinementPlan]:
+    """Read the run whose failures are taken up; a refinement stands for the run that it refines.
+
+    Raises:
+        NotFound: there is no such run, or it is no evaluation.
+        InputError: it is not finished, nobody can say which of its answers failed, or the options do not fit it.
+    """
+    home = session.opened
+    run = _evaluation(home, request.run)
+    source = read_source(home, run)
+    sizes = {sample.id: size_of(sample) for sample in load_samples(home, run.id)}
+    _check_references(run, request, sizes.values())
+    plan = plan_of(request, reached_now(source.plan, session.settings), session, run=run.id, taken=source.taken)
+    return Accepted(
+        plan=plan,
+        estimate=estimate(plan, source, sizes),
+        data_name=run.data_name,
+        data_hash=run.data_hash,
+        places=run_samples(home, run.id),
+        needs=(run.id,),
+        request=request.model_copy(update={"run": run.id}),
+    )
+
+
+def resumable(session: Session, run: Run, plan: RefinementPlan, request: RefinementRequest) -> None:
+    """Check that the answers that are refined are as they were.
+
+    Raises:
+        InputError: they are not.
+    """
+    home = session.opened
+    if read_source(home, get_run(home, plan.source)).taken != plan.taken:
+        raise InputError(
+            f"run {run.id} refines run {plan.source}, whose answers have changed since (such as by a retry of what "
+            "had failed); refine it anew"
+        )
+
+
+def _evaluation(home: Home, name: str) -> Run:
+    """Return the run that is named, or, where that is a refinement, the run that it refines."""
+    run = resolve_run(home, name, of_method(EVALUATION.name, done=True))
+    if run.method != NAME:
+        return run
+    return get_run(home, RefinementPlan.model_validate(run.options["plan"]).source)
+
+
+def _check_references(run: Run, request: RefinementRequest, sizes: Iterable[SampleSize]) -> None:
+    if request.threshold is not None or any(size.reference for size in sizes):
+        return
+    raise InputError(
+        f"no sample of run {run.id} has a reference answer, and without one nobody can say which final answers are "
+        "wrong: add `reference_answer` to the data and evaluate it again (the ledger answers what did not change), or "
+        "take up what scores low by the criteria: --threshold 3"
+    )
+
+
+def plan_of(
+    request: RefinementRequest, source: EvaluationPlan, session: Session, *, run: str, taken: str
+) -> RefinementPlan:
+    """Return the plan of a request on an evaluation, by the run's id and a hash of what is taken from it.
+
+    Raises:
+        InputError: the run has no judge.
+        ConfigError: a model is not one of the run's or cannot be reached, or no peer is there for the strategy.
+    """
+    judge = source.judge_of("score")
+    arms = STRATEGIES[request.strategy]
+    candidates = {spec.ref.name: spec for spec in source.candidates}
+    models = _chosen(request.models, candidates, "--models", run)
+    peers: list[str] = []
+    if "peer" in arms:
+        peers = _chosen(request.peers, candidates, "--peers", run)
+        _check_peers(request.strategy, models, peers, list(candidates))
+
+    def reached(name: str) -> ModelSpec:
+        if source.responses is None:
+            return candidates[name]
+        try:
+            return session.model(name)
+        except ConfigError as error:
+            raise ConfigError(
+                f"the answers of {name} were read from a file, and to answer again the model has to be reached: {error}"
+            ) from error
+
+    options = request.model_dump(include={*LIMITS, "threshold", "seed", "withhold"})
+    if request.withhold is None:
+        options["withhold"] = WITHHELD[request.protocol]
+    return RefinementPlan(
+        source=run,
+        taken=taken,
+        judge=judge,
+        candidates=tuple(map(reached, models)),
+        peers=tuple(map(reached, peers)),
+        arms=arms,
+        **options,
+        **source.model_dump(include=SEEN_BY_JUDGE),
+        scored_as=source.protocol,
+        prompts=prompts_used(session.library, _prompts(arms, request, source)),
+    )
+
+
+def _prompts(arms: tuple[Arm, ...], request: RefinementRequest, source: EvaluationPlan) -> set[str]:
+    """Return the names of the prompts that the arms are asked by, and their answers scored as those of the source were."""
+    names = {"equivalence", "repair"}
+    names.add("checkpoints_published" if source.protocol == "published" else "checkpoints")
+    if request.protocol == "published":
+        names.add("answer_again_published")
+        if "again" in arms:
+            names.add("candidate_plain")
+    else:
+        names.add("answer_again")
+    if "peer" in arms:
+        names |= {"peer_hint", "hint_rewrite"}
+    if request.leak_judge and ("self" in arms or "peer" in arms):
+        names.add("leak_check")
+    return names
+
+
+def _chosen(names: tuple[str, ...], candidates: dict[str, ModelSpec], option: str, run: str) -> list[str]:
+    strangers = sorted(set(names) - set(candidates))
+    if strangers:
+        raise ConfigError(
+            f"{option}: {', '.join(strangers)} did not answer in run {run}; its models are: {', '.join(candidates)}"
+        )
+    return [name for name in candidates if not names or name in names]
+
+
+def _check_peers(strategy: Strategy, models: list[str], peers: list[str], candidates: list[str]) -> None:
+    if any(peer != model for model in models for peer in peers):
+        return
+    why = f"only peer named is {peers[0]} itself; leave --peers out or name another of {', '.join(candidates)}"
+    if len(candidates) == 1:
+        why = f"run has one model only, {candidates[0]}"
+    raise ConfigError(
+        f"--strategy {strategy} needs a peer: another model of the same run that got right what a model got wrong, and "
+        f"the {why}. --strategy self refines without a peer, by the questions of the failed atoms; or evaluate the data "
+        "with two models or more"
+    )
+
+
+def estimate(plan: RefinementPlan, source: SourceRun, sizes: Mapping[str, SampleSize]) -> Estimate:
+    """Return what a refinement will ask at most, by counting its calls; tokens by rule of thumb.
+
+    A scored answer of which it is not known that it is right counts as one that failed (with a threshold: every one below
+    it) and can be fed back, and goes through all rounds of all arms; no final answer is settled by a rule, every hint is
+    rewritten once, and what is checked for leaks is looked at again after each piece that is left out. Who gives which hint
+    is counted for that case, too: the calls are an upper bound together, and those of a single peer nearly so.
+
+    Args:
+        plan: the refinement.
+        source: what it takes from the run that it refines.
+        sizes: of the run's samples, by name.
+    """
+    names = {spec.ref.name for spec in plan.candidates}
+    answers = [answer for answer in source.answers if answer.model in names]
+    candidates = answers
+    if plan.threshold is None:
+        candidates = [answer for answer in answers if sizes[answer.sample_id].reference]
+    failed = [answer for answer in candidates if _may_fail(answer, plan.threshold)]
+    askings: list[Asking] = []
+    for answer in candidates:
+        askings += _verdicts(plan, sizes[answer.sample_id], times=0 if answer.final else 1)
+    if plan.leak_judge and plan.names_points:
+        for id, count in {answer.sample_id: len(answer.scores) for answer in failed}.items():
+            askings.append(_leak_check(plan, sizes[id], count * POINT_TOKENS, times=count))
+    peers = {}
+    if "peer" in plan.arms:
+        peers = peers_for({answer: failed_atoms(answer.scores) for answer in failed}, source, plan)
+    for answer in failed:
+        size = sizes[answer.sample_id]
+        askings += scoring(plan.judge, plan.options, size, times=plan.judgements)
+        for arm in plan.arms[1:]:
+            askings += _rounds(plan, answer, size, arm)
+        if answer.key in peers:
+            able = dict.fromkeys(name for order in peers[answer.key].values() for name, _ in order)
+            askings += _hints(plan, size, len(most_shown(answer, plan)), list(able))
+    return added_up(askings, len(sizes), items=len(answers) + len(failed) * (len(plan.arms) - 1))
+
+
+def _may_fail(answer: SourceAnswer, threshold: float | None) -> bool:
+    return answer.verdict in ("wrong", None) if threshold is None else answer.score < threshold
+
+
+def _rounds(plan: RefinementPlan, answer: SourceAnswer, size: SampleSize, arm: Arm) -> Iterator[Asking]:
+    """Yield the calls of all rounds of an arm, but for the hints."""
+    model = plan.models[answer.model]
+    sent = INSTRUCTION_TOKENS + size.text + size.images_for(model)
+    if arm in ("self", "peer"):
+        tokens = POINT_TOKENS + HINT_TOKENS if arm == "peer" else POINT_TOKENS
+        sent += len(most_shown(answer, plan)) * tokens
+    if not plan.hide_answer:
+        sent += ANSWER_TOKENS
+    deciding = 0 if plan.protocol == "published" else plan.rounds - 1
+    yield Asking(model, plan.rounds, sent, ANSWER_TOKENS)
+    yield from _verdicts(plan, size, times=plan.rounds)
+    yield from scoring(plan.judge, plan.options, size, times=plan.rounds * plan.judgements + deciding)
+
+
+def _verdicts(plan: RefinementPlan, size: SampleSize, *, times: int) -> Iterator[Asking]:
+    """Yield the calls that say whether final answers are right; without a reference answer nobody is asked."""
+    if size.reference:
+        sent = INSTRUCTION_TOKENS + size.text + size.reference * 2
+        yield Asking(plan.judge, times, sent, VERDICT_TOKENS)
+
+
+def _hints(plan: RefinementPlan, size: SampleSize, points: int, able: list[str]) -> Iterator[Asking]:
+    """Yield the calls of one answer's hints: in each round of as few peers as can be, in two wordings, all looked at."""
+    writers = points if plan.protocol == "published" else min(points, len(able))
+    shown = INSTRUCTION_TOKENS + size.text + points * POINT_TOKENS + 2 * ANSWER_TOKENS
+    for round in range(plan.rounds if able else 0):
+        for number in range(writers):
+            peer = plan.models[able[(round + number) % len(able)]]
+            rewritings = points if number == 0 else 0
+            yield Asking(peer, 1 + rewritings, shown + size.images_for(peer), points * HINT_TOKENS)
+        if plan.leak_judge:
+            yield _leak_check(plan, size, points * (POINT_TOKENS + HINT_TOKENS), times=1 + 2 * points)
+
+
+def _leak_check(plan: RefinementPlan, size: SampleSize, text: int, *, times: int) -> Asking:
+    """Return the calls in which the judge looks for what a text gives away."""
+    return Asking(plan.judge, times, INSTRUCTION_TOKENS + size.text + size.reference + text, VERDICT_TOKENS)

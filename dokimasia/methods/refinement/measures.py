@@ -1,0 +1,575 @@
+"""What arms of a refinement came to: their models, and how they are computed from rows; and of hints, leaks and the judge."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from typing import Annotated, Any, Literal, TypeVar, get_args
+
+from pydantic import Field, SerializerFunctionWrapHandler, model_serializer
+
+from dokimasia.algorithms.statistics import bootstrap_interval, difference_interval
+from dokimasia.algorithms.statistics.paired import PERMUTATIONS, sign_flip_test
+from dokimasia.algorithms.statistics.shares import clopper_pearson
+from dokimasia.domain.identity import Value
+from dokimasia.domain.refinement import (
+    SOLVED,
+    Arm,
+    Fallback,
+    FeedbackPoint,
+    HintWording,
+    RefinementRow,
+    Stopped,
+)
+from dokimasia.report.fields import (
+    Bounds,
+    Cost,
+    Count,
+    CountedRate,
+    Counts,
+    Coverage,
+    Failures,
+    Fraction,
+    Interval,
+    Rate,
+    Share,
+)
+from dokimasia.runs.measures import failures_by_kind, share_of_hits
+from dokimasia.runs.reading.rates import DIGITS, limits, rounded
+from dokimasia.storage.usage import LedgerUsage
+
+LOWEST, HIGHEST = 1.0, 5.0
+
+FEEDBACK: tuple[Arm, ...] = ("self", "peer")
+"""The arms that name points."""
+
+BEYOND_RULES = (
+    "paraphrases",
+    "descriptions and comparisons",
+    "riddles and words spelled out",
+    "sums",
+    "what is left over once all else is ruled out",
+)
+"""Forms of leaks that the certain rules do not look for; the judge does."""
+
+Measure = Literal["accuracy", "spoken", "atoms", "shown", "withheld"]
+"""`accuracy`: 1 where the final answer is right, else 0 · the others: an answer's mean atom score, 1 to 5, over those of
+its atoms that it spoke of before and after, over all of them, over those failed ones that a feedback may name, and over
+those that are kept from it by chance."""
+
+Kind = TypeVar("Kind", bound=str)
+
+MEASURES: tuple[Measure, ...] = get_args(Measure)
+
+Part = Callable[[RefinementRow], Sequence[int]]
+"""Which atoms of an answer, by number from 1, a figure is about."""
+
+PValue = Annotated[Fraction | None, Field(description="two-sided, by sign flips of whole images; null without a pair")]
+Adjusted = Annotated[
+    Fraction | None,
+    Field(
+        description="the p-value after Benjamini and Hochberg, over all gains of one measure, in parts over all parts"
+    ),
+]
+
+
+class SetFields(Value):
+    """Figures of which a field that has a default is left out only where nothing was said of it."""
+
+    @model_serializer(mode="wrap")
+    def _with_set_fields(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        fields = handler(self)
+        for name in self.model_fields_set - fields.keys():
+            fields[name] = type(self).model_fields[name].get_default(call_default_factory=True)
+        return fields
+
+
+class AtomScores(Value):
+    """Scores of an answer's atoms, 1 to 5: each answer counts by the mean over its atoms."""
+
+    n: Count = Field(description="answers that have such atoms")
+    n_scored: Count = Field(description="answers whose atoms were scored after the arm")
+    before: Interval | None = Field(description="mean by the judgement that the answers were chosen by, 1 to 5")
+    after: Interval | None = Field(
+        description="mean after the arm, 1 to 5; of the arm `original` the judge's second look at the same answer"
+    )
+    gained: Interval | None = Field(
+        description="`after` less `before` on the scored answers, in points; since they were chosen by `before`, it holds luck, "
+        "too: that of the arm `original` is luck and the judge's unsteadiness alone"
+    )
+    bounds: Bounds | None = Field(description="of `after` over all n, 1 to 5")
+    solved: Share = Field(description="of the atoms that had failed those that are solved now")
+
+
+class ArmOfPart(Value):
+    """What an arm came to, over the last rounds of the answers that it took up."""
+
+    n: Count = Field(description="answers")
+    n_known: Count = Field(description="answers with a verdict")
+    coverage: Coverage
+    accuracy: Rate | None = Field(description="of the known answers those that are right; null without a verdict")
+    bounds: Bounds | None = Field(description="of the accuracy over all n, 0 to 1")
+    spoken: AtomScores = Field(description="over the atoms that the answer spoke of before and after")
+    atoms: AtomScores = Field(description="over all atoms")
+    shown: AtomScores = Field(description="over the failed atoms that a feedback may name")
+    withheld: AtomScores = Field(description="over the failed atoms that are kept from it by chance")
+
+
+class PerRepaired(Value):
+    """What each repaired answer used; the limits are those of the accuracy."""
+
+    mean: float = Field(ge=0)
+    low: float | None = Field(ge=0)
+    high: float | None = Field(ge=0, description="null: no limit, since the accuracy may be 0")
+
+
+class Repaired(Value):
+    """Calls and US dollars for each repaired answer; null where none was repaired or it is unknown."""
+
+    calls: PerRepaired | None
+    cost: PerRepaired | None
+
+
+class ArmFigures(ArmOfPart, SetFields):
+    """What an arm came to as a whole, and what it used."""
+
+    right: Count = Field(description="right answers")
+    spoilt: Share = Field(description="of the atoms that were solved before those that fail now")
+    failures: Failures
+    stopped: dict[Stopped, Count] = Field(description="answers by why the arm stopped")
+    calls: Count = Field(default=0, description="calls of the arm; absent where there are none, and in `apart`")
+    cost: Cost = Field(default=None, description="in US dollars, null where any price is unknown; absent as calls are")
+    per_repaired: Repaired | None = Field(default=None, description="absent as calls are")
+
+
+class Gain(Value):
+    """What an arm gains over a control on the same answers; above 0: the arm is better."""
+
+    n: Count = Field(description="answers that the measure is about")
+    n_paired: Count = Field(description="answers that are known in both arms")
+    coverage: Coverage = Field(description="n_paired of n, 0 to 1; null where n is 0")
+    difference: Interval | None = Field(description="in shares, or in points of 1 to 5; clustered by image")
+    bounds: Bounds | None = Field(description="of the difference over all n")
+    p_value: PValue
+    adjusted: Adjusted
+
+
+class PeerHints(Value):
+    """The hints of one peer."""
+
+    points: Count = Field(description="points that it was asked about")
+    hinted: Count = Field(description="points with a hint that was passed on")
+
+
+class HintFigures(Value):
+    """What became of the points that an arm had to make, over all rounds."""
+
+    points: Count
+    hinted: Count = Field(description="points with a hint that was passed on")
+    leaking: Count = Field(description="points in which a leak was found")
+    rewritten: Count = Field(description="points whose hint was written a second time")
+    asked: Count = Field(description="hints that were asked of peers")
+    fallbacks: dict[Fallback, Count] = Field(description="points by why they carry no hint")
+    peers: dict[str, PeerHints]
+
+
+class LeakFigures(Value):
+    """How much of what was to be said was found to leak, every text counted once; 95 % intervals by Clopper and Pearson.
+
+    It speaks of what was found: what the check misses no count of its own findings can say.
+    """
+
+    questions: CountedRate = Field(description="questions of failed atoms that would be fed back")
+    hints: CountedRate = Field(description="first wordings of hints")
+    rewritings: CountedRate = Field(description="second wordings of those that leaked")
+    dropped: Count = Field(description="hints that were dropped in the end")
+    passed_on: Count = Field(description="hints that were passed on")
+    forms: Counts = Field(description="what was found, by form")
+    found_by: dict[Literal["rules", "judge"], Count] = Field(description="what was found, by who found it")
+    judge: bool = Field(description="whether a judge looked at what the rules let pass")
+    not_looked_for: tuple[str, ...] = Field(description="forms that were not looked for, where no judge did")
+    unjudged: Count = Field(
+        description="texts that passed on the word of the rules alone, since the judge gave no verdict that could be read"
+    )
+
+
+class Steadiness(Value):
+    """How often the judge, asked again about the same answer, solves an atom that it failed, or the reverse."""
+
+    n: Count = Field(description="atoms of answers with two judgements or more")
+    turned: Count = Field(description="atoms on which it changed its mind")
+    share: Rate | None = Field(description="turned of n; clustered by image; null where n is 0")
+    answers: Count = Field(description="answers with two judgements or more")
+    spread: float | None = Field(
+        ge=0, description="mean difference between an atom's highest and lowest score, in points; null where n is 0"
+    )
+
+
+def count_by_kind(kinds: Iterable[Kind]) -> dict[Kind, int]:
+    """Return how often each kind comes, in alphabetical order."""
+    return dict(sorted(Counter(kinds).items()))
+
+
+def every_atom(row: RefinementRow) -> Sequence[int]:
+    """Return the numbers of all atoms of an answer."""
+    return range(1, len(row.before) + 1)
+
+
+def atoms_of(row: RefinementRow, measure: Measure, part: Part = every_atom) -> list[int]:
+    """Return the numbers of the atoms that a measure is about; of an arm without a judgement, those it may be about."""
+    atoms = part(row)
+    if measure == "shown":
+        return [atom for atom in atoms if atom in row.shown]
+    if measure == "withheld":
+        return [atom for atom in atoms if atom in row.withheld]
+    if measure == "spoken":
+        for stated in (row.stated_before, stated_after(row)):
+            if stated:
+                atoms = [atom for atom in atoms if stated[atom - 1]]
+    return list(atoms)
+
+
+def value_of(row: RefinementRow, measure: Measure, part: Part = every_atom) -> float | None:
+    """Return what an arm's last round came to by a measure; None where it is not known or there is no such atom.
+
+    Of the original answer the atom scores are those of its second judgement, since it was chosen by its first.
+    """
+    if measure == "accuracy":
+        return None if row.answered == "unknown" else float(row.answered == "right")
+    return _mean_at(scores_after(row), atoms_of(row, measure, part))
+
+
+def stated_after(row: RefinementRow) -> tuple[bool, ...]:
+    """Return of each atom whether the answer speaks of it after an arm; empty where unknown. The original answer is the same."""
+    return row.stated_before if row.arm == "original" else row.stated
+
+
+def scores_after(row: RefinementRow) -> tuple[float, ...]:
+    """Return the atoms' scores after an arm, of the original answer those of its later judgements; empty where unknown."""
+    if row.arm != "original":
+        return row.after
+    later = row.draws[1:]
+    return tuple(sum(column) / len(later) for column in zip(*later, strict=True)) if later else ()
+
+
+def arm_figures(
+    rows: Sequence[RefinementRow], *, seed: int = 0, part: Part = every_atom, used: LedgerUsage | None = None
+) -> ArmFigures:
+    """Return what an arm came to, over its last rounds.
+
+    Args:
+        rows: the last round of each answer that failed, of one arm.
+        seed: of the bootstrap.
+        part: the atoms that the atom scores are about.
+        used: what the arm's ledger entries used; calls and cost are left out without it.
+    """
+    of_part = arm_of_part(rows, seed=seed, part=part)
+    usage: dict[str, Any] = {}
+    if used is not None:
+        usage = {
+            "calls": used.calls,
+            "cost": None if used.cost is None else rounded(used.cost),
+            "per_repaired": Repaired(calls=_per_repaired(used.calls, of_part), cost=_per_repaired(used.cost, of_part)),
+        }
+    return ArmFigures(
+        **dict(of_part),
+        right=sum(row.answered == "right" for row in rows),
+        spoilt=_moved(rows, part, solved=False),
+        failures=failures_by_kind(row.failure for row in rows if row.failure),
+        stopped=count_by_kind(row.stopped for row in rows if row.stopped),
+        **usage,
+    )
+
+
+def arm_of_part(rows: Sequence[RefinementRow], *, seed: int, part: Part = every_atom) -> ArmOfPart:
+    """Return accuracy and atom scores of an arm, over its last rounds, the atom scores over a part of the atoms."""
+    known = [row for row in rows if row.answered != "unknown"]
+    hits = [row.answered == "right" for row in known]
+    right = share_of_hits(hits, [row.cluster for row in known], unknown=len(rows) - len(hits))
+    return ArmOfPart(
+        n=len(rows),
+        n_known=len(hits),
+        coverage=rounded(len(hits) / len(rows)) if rows else None,
+        accuracy=Rate(share=right.share, low=right.low, high=right.high) if hits else None,
+        bounds=right.bounds,
+        spoken=_atom_scores(rows, "spoken", part, seed),
+        atoms=_atom_scores(rows, "atoms", part, seed),
+        shown=_atom_scores(rows, "shown", part, seed),
+        withheld=_atom_scores(rows, "withheld", part, seed),
+    )
+
+
+def _per_repaired(used: float | None, arm: ArmOfPart) -> PerRepaired | None:
+    """Return what each repaired answer used; the more of them, the less. None where unknown or none was repaired."""
+    accuracy = arm.accuracy
+    if used is None or accuracy is None or not accuracy.share:
+        return None
+
+    def at(rate: float | None) -> float | None:
+        return rounded(used / (arm.n_known * rate)) if rate else None
+
+    return PerRepaired(
+        mean=rounded(used / (arm.n_known * accuracy.share)), low=at(accuracy.high), high=at(accuracy.low)
+    )
+
+
+def _atom_scores(rows: Sequence[RefinementRow], measure: Measure, part: Part, seed: int) -> AtomScores:
+    before: list[float] = []
+    clusters: list[str] = []
+    after: list[float] = []
+    after_clusters: list[str] = []
+    concerned: list[RefinementRow] = []
+    for row in rows:
+        atoms = atoms_of(row, measure, part)
+        if not atoms:
+            continue
+        concerned.append(row)
+        before.append(_before(row, atoms) if row.before else LOWEST)
+        clusters.append(row.cluster)
+        value = value_of(row, measure, part)
+        if value is not None:
+            after.append(value)
+            after_clusters.append(row.cluster)
+    bounds = None
+    if concerned:
+        total, unknown = sum(after), len(concerned) - len(after)
+        bounds = Bounds(
+            low=rounded((total + LOWEST * unknown) / len(concerned)),
+            high=rounded((total + HIGHEST * unknown) / len(concerned)),
+        )
+    return AtomScores(
+        n=len(concerned),
+        n_scored=len(after),
+        before=_interval(before, clusters, seed),
+        after=_interval(after, after_clusters, seed),
+        gained=_gained(concerned, measure, part, seed),
+        bounds=bounds,
+        solved=_moved(concerned, lambda row: atoms_of(row, measure, part), solved=True),
+    )
+
+
+def _gained(rows: Sequence[RefinementRow], measure: Measure, part: Part, seed: int) -> Interval | None:
+    """Return what the atoms of the scored answers gained over the judgement that the answers were chosen by."""
+    before: list[float] = []
+    after: list[float] = []
+    clusters: list[str] = []
+    for row in rows:
+        value = value_of(row, measure, part)
+        if row.before and value is not None:
+            before.append(_before(row, atoms_of(row, measure, part)))
+            after.append(value)
+            clusters.append(row.cluster)
+    if not before:
+        return None
+    interval = difference_interval(before, after, clusters=clusters, seed=seed, bounds=(LOWEST, HIGHEST))
+    return Interval(mean=rounded(_mean(after) - _mean(before)), **limits(interval))
+
+
+def _moved(rows: Sequence[RefinementRow], part: Part, *, solved: bool) -> Share:
+    """Return, of the atoms that had failed, the share that is solved after, or, if not `solved`, the other way round."""
+    hits: list[bool] = []
+    clusters: list[str] = []
+    unknown = 0
+    for row in rows:
+        atoms = [atom for atom in part(row) if (row.before[atom - 1] < SOLVED) is solved]
+        scores = scores_after(row)
+        if not scores:
+            unknown += len(atoms)
+            continue
+        hits += [(scores[atom - 1] >= SOLVED) is solved for atom in atoms]
+        clusters += [row.cluster] * len(atoms)
+    return share_of_hits(hits, clusters, unknown=unknown)
+
+
+def gain_figures(
+    control: Sequence[RefinementRow],
+    treated: Sequence[RefinementRow],
+    measure: Measure,
+    *,
+    seed: int,
+    part: Part = every_atom,
+    permutations: int = PERMUTATIONS,
+) -> Gain:
+    """Return what an arm gains over another on the same answers, the p-value not yet adjusted.
+
+    Args:
+        control: the last rounds of the arm to compare with.
+        treated: those of the arm whose gain it is, of the same answers in any order.
+        measure: what is compared.
+        seed: of the bootstrap and of the permutations.
+        part: the atoms that the atom scores are about.
+        permutations: how many random sign patterns the test draws.
+    """
+    low, high = (0.0, 1.0) if measure == "accuracy" else (LOWEST, HIGHEST)
+    n = 0
+    lowest = highest = 0.0
+    before: list[float] = []
+    after: list[float] = []
+    clusters: list[str] = []
+    others = {_key(row): row for row in control}
+    for row in treated:
+        other = others.get(_key(row))
+        if other is None:
+            continue
+        if measure == "accuracy":
+            first, second = value_of(other, measure), value_of(row, measure)
+        else:
+            # Atoms that both arms are about: what one of them did not speak of is compared with nothing.
+            own = atoms_of(other, measure, part)
+            shared = [atom for atom in atoms_of(row, measure, part) if atom in own]
+            if not shared:
+                continue
+            first, second = _mean_at(scores_after(other), shared), _mean_at(scores_after(row), shared)
+        n += 1
+        lowest += (low if second is None else second) - (high if first is None else first)
+        highest += (high if second is None else second) - (low if first is None else first)
+        if first is not None and second is not None:
+            before.append(first)
+            after.append(second)
+            clusters.append(other.cluster)
+    difference = p_value = None
+    if before:
+        gaps = [second - first for first, second in zip(before, after, strict=True)]
+        interval = difference_interval(before, after, clusters=clusters, seed=seed, bounds=(low, high))
+        difference = Interval(mean=rounded(_mean(gaps)), **limits(interval))
+        test = sign_flip_test(gaps, clusters=clusters, seed=seed, permutations=permutations)
+        p_value = rounded(test.p_value)
+    return Gain(
+        n=n,
+        n_paired=len(before),
+        coverage=rounded(len(before) / n) if n else None,
+        difference=difference,
+        bounds=Bounds(low=rounded(lowest / n), high=rounded(highest / n)) if n else None,
+        p_value=p_value,
+        adjusted=None,
+    )
+
+
+def _key(row: RefinementRow) -> tuple[str, str, int]:
+    return row.sample_id, row.model, row.repeat
+
+
+def _interval(values: Sequence[float], clusters: Sequence[str], seed: int) -> Interval | None:
+    if not values:
+        return None
+    interval = bootstrap_interval(values, clusters=clusters, seed=seed, bounds=(LOWEST, HIGHEST))
+    return Interval(mean=rounded(_mean(values)), **limits(interval))
+
+
+def _before(row: RefinementRow, atoms: Sequence[int]) -> float:
+    return _mean([row.before[atom - 1] for atom in atoms])
+
+
+def _mean_at(scores: Sequence[float], atoms: Sequence[int]) -> float | None:
+    """Return the mean score of some atoms; None where there is none, or no scores."""
+    return _mean([scores[atom - 1] for atom in atoms]) if scores and atoms else None
+
+
+def _mean(values: Sequence[float]) -> float:
+    return sum(values) / len(values)
+
+
+def hint_figures(rows: Sequence[RefinementRow]) -> dict[Arm, HintFigures]:
+    """Return by arm what became of the points that the arms `self` and `peer` had to make, over all rounds."""
+    by_arm: dict[Arm, HintFigures] = {}
+    for arm in FEEDBACK:
+        points = [point for row in rows if row.arm == arm for point in row.points]
+        if not points:
+            continue
+        peers: dict[str, PeerHints] = {}
+        for name in sorted({point.peer for point in points if point.peer}):
+            own = [point for point in points if point.peer == name]
+            peers[name] = PeerHints(points=len(own), hinted=sum(bool(point.hint) for point in own))
+        by_arm[arm] = HintFigures(
+            points=len(points),
+            hinted=sum(bool(point.hint) for point in points),
+            leaking=sum(bool(point.leaks) for point in points),
+            rewritten=sum(point.rewritten for point in points),
+            asked=sum(point.asked for point in points),
+            fallbacks=count_by_kind(point.fallback for point in points if point.fallback),
+            peers=peers,
+        )
+    return by_arm
+
+
+def leak_figures(rows: Sequence[RefinementRow], *, judged: bool) -> LeakFigures:
+    """Return how much of what was to be said was found to leak, every text counted once; `judged`: a judge looked, too."""
+    questions: dict[tuple[str, int], bool] = {}
+    hints: dict[tuple[HintWording, ...], FeedbackPoint] = {}
+    unjudged: dict[tuple[object, ...], int] = {}
+    for row in rows:
+        if row.arm == "original" and row.failed:
+            why = {unused.atom: unused.why for unused in row.unused}
+            for atom in row.failed_atoms:
+                if why.get(atom, "leak") == "leak":
+                    questions[row.criteria_id, atom] = atom in why
+        for point in row.points:
+            unjudged[row.criteria_id, point.atom, point.wordings] = point.unjudged
+            if point.wordings:
+                hints[point.wordings] = point
+    leaking = [point for point in hints.values() if point.leaks]
+    rewritten = [point for point in hints.values() if point.rewritten]
+    leaks = [leak for point in hints.values() for leak in point.leaks]
+    return LeakFigures(
+        questions=_exact_rate(sum(questions.values()), len(questions)),
+        hints=_exact_rate(len(leaking), len(hints)),
+        rewritings=_exact_rate(sum(point.fallback == "leak" for point in rewritten), len(rewritten)),
+        dropped=sum(point.fallback == "leak" for point in leaking),
+        passed_on=sum(bool(point.hint) for point in hints.values()),
+        forms=count_by_kind(leak.form for leak in leaks),
+        found_by=count_by_kind(leak.found_by for leak in leaks),
+        judge=judged,
+        not_looked_for=() if judged else BEYOND_RULES,
+        unjudged=sum(unjudged.values()),
+    )
+
+
+def unlooked(leaks: LeakFigures) -> list[str]:
+    """Return sentences on what no judge looked at; none where it read everything."""
+    lines: list[str] = []
+    if leaks.not_looked_for:
+        *most, last = leaks.not_looked_for
+        lines.append(f"No judge looked for leaks (--no-leak-judge): {', '.join(most)} and {last} were not looked for.")
+    if leaks.unjudged:
+        lines.append(
+            f"On {leaks.unjudged} texts the judge gave no verdict that could be read; they passed on the word of the "
+            "certain rules alone."
+        )
+    return lines
+
+
+def steadiness(rows: Sequence[RefinementRow]) -> Steadiness:
+    """Return how often the judge, asked again about one and the same answer, solves an atom that it failed, or the reverse."""
+    turned: list[bool] = []
+    spreads: list[int] = []
+    clusters: list[str] = []
+    answers = 0
+    for row in rows:
+        if len(row.draws) < 2:
+            continue
+        answers += 1
+        for scores in zip(*row.draws, strict=True):
+            turned.append(min(scores) < SOLVED <= max(scores))
+            spreads.append(max(scores) - min(scores))
+            clusters.append(row.cluster)
+    if not turned:
+        return Steadiness(n=0, turned=0, share=None, answers=0, spread=None)
+    share = share_of_hits(turned, clusters)
+    return Steadiness(
+        n=len(turned),
+        turned=share.k,
+        share=Rate(share=share.share, low=share.low, high=share.high),
+        answers=answers,
+        spread=round(_mean(spreads), DIGITS),
+    )
+
+
+def _exact_rate(k: int, n: int) -> CountedRate:
+    if not n:
+        return CountedRate(k=0, n=0, share=None, low=None, high=None)
+    interval = clopper_pearson(k, n)
+    return CountedRate(
+        k=k,
+        n=n,
+        share=round(k / n, DIGITS),
+        low=round(interval.low, DIGITS),
+        high=round(interval.high, DIGITS),
+    )

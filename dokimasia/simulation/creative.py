@@ -1,0 +1,209 @@
+"""Creative cases of the planted world: requests over one to nine pictures, and answers of planted quality to them.
+
+An answer has so many lines of writing, each of which is vivid with the writer's skill as its probability, and else flat;
+padding says nothing and makes it longer. After them it says one thing of each picture that it is shown, right with the
+same probability. So quality, truth to the pictures and length can be read off a text, and are planted apart.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+from dokimasia.domain.call import ChatReply
+from dokimasia.domain.identity import unit_interval
+from dokimasia.simulation.candidates import deliver_reply
+from dokimasia.simulation.draws import Draws
+from dokimasia.simulation.picture_content import PictureContent, PictureFact, content_of_scene
+from dokimasia.simulation.profiles import CandidateProfile
+from dokimasia.simulation.scene import DOMAINS, Scene
+from dokimasia.simulation.scenes import make_scene
+
+LINES = 6
+"""Lines of writing in an answer."""
+
+MOST_PICTURES = 9
+REFERENCE_SKILL = 0.8
+"""How often a line of a case's reference answer is vivid, and what it says of a picture right."""
+
+WITHOUT_FACTUALITY = 0.2
+"""The share of cases without criteria of visual factuality."""
+
+_SCENES_A_SEED, _CREATIVE_SEED = 1_000_000, 2_000
+
+WRITING_FORMS: tuple[tuple[str, str, str], ...] = (
+    ("story", "story continuation", "Literary Writing"),
+    ("poem", "landscape poem", "Literary Writing"),
+    ("letter", "travel letter", "Common Functional Writing"),
+    ("post", "social media post", "Common Functional Writing"),
+    ("report", "inspection report", "Professional Functional Writing"),
+    ("lesson plan", "lesson plan", "Professional Functional Writing"),
+    ("caption", "humorous caption", "Creative Multimodal Understanding"),
+)
+"""What is to be written, the task, and its category."""
+
+READERS = ("a child of ten", "a colleague", "a stranger on a train", "the editor of a small paper", "an old friend")
+
+VIVID = (
+    "The light lies there as if somebody forgot to fold it.",
+    "Nothing moves here, and yet all of it holds its breath.",
+    "You could set an old station clock by the quiet here.",
+    "It has the look of a promise that nobody ever broke.",
+    "Even the far edges of it appear to be listening closely.",
+    "I would trade a week of sleep for one such afternoon.",
+    "It is an order that only a cat dares to disturb.",
+    "Somewhere behind all of this a small kettle starts to sing.",
+)
+FLAT = (
+    "It is, on the whole, something very nice to look at.",
+    "There are many interesting things in it for everyone to see.",
+    "This is something that people in general often seem to like.",
+    "It is always important to look at it with some care.",
+    "All in all it makes quite a good impression on people.",
+    "There is a lot that could still be said about it.",
+    "It shows what it shows in a clear and simple way.",
+    "Everyone will surely find something or other in it for themselves.",
+)
+"""As many words a line as the vivid ones, so that quality by itself makes no answer longer."""
+
+PADDING = (
+    "And it may be added that there would be more to say on this at another time.",
+    "That being said, it is of course also possible to put it in quite a few other words.",
+    "To return to the matter at hand, one thing follows upon another in its own good time.",
+)
+_REQUEST = re.compile(
+    r"You are writing for [^\n.]+\. Write a [a-z ]+ about what the (?:picture shows|[2-9] pictures show)\."
+)
+_HEADED = re.compile(r"Image \d+:")
+_SENTENCE = re.compile(r"[^.]+(?:\.(?!\s|$)[^.]+)*\.")
+_OF_PICTURE = re.compile(r"^Of picture [1-9]: (.+)$", re.MULTILINE)
+
+SUBJECTIVE = (
+    "1. It is vivid: its lines say something that is not said everywhere.\n2. It is written for whom it is meant."
+)
+
+
+class CreativeCase(NamedTuple):
+    """A creative case: its name, its pictures' scenes, its request, and what it belongs to."""
+
+    id: str
+    scenes: tuple[Scene, ...]
+    request: str
+    task: str
+    category: str
+    factual: bool
+
+
+def make_creative(n_cases: int, seed: int) -> Iterator[CreativeCase]:
+    """Yield that many cases of one to nine pictures, tasks in turn. A shorter world is the beginning of a longer one."""
+    scene_count = 0
+    for number in range(n_cases):
+        id = f"creative-{seed}-{number:04d}"
+        form, task, category = WRITING_FORMS[number % len(WRITING_FORMS)]
+        count = 1 + int(MOST_PICTURES * unit_interval("pictures", seed, number))
+        first = (seed + _CREATIVE_SEED) * _SCENES_A_SEED + scene_count
+        scenes = tuple(make_scene(DOMAINS[(first + offset) % len(DOMAINS)], first + offset) for offset in range(count))
+        scene_count += count
+        reader = READERS[int(len(READERS) * unit_interval("reader", seed, number))]
+        subject = "picture shows" if count == 1 else f"{count} pictures show"
+        request = f"You are writing for {reader}. Write a {form} about what the {subject}."
+        factual = unit_interval("factual", seed, number) >= WITHOUT_FACTUALITY
+        yield CreativeCase(id, scenes, request, task, category, factual)
+
+
+def to_creative_row(case: CreativeCase) -> dict[str, Any]:
+    """Return the data file's row for a case; images are relative to the data file."""
+    truths = [point.sentence() for point in map(chief_fact, map(content_of_scene, case.scenes))]
+    criteria = {"subjective": SUBJECTIVE}
+    if case.factual:
+        criteria["factuality"] = "\n".join(
+            f"{number}. What it says of picture {number}:\n   {number}.1 {truth}"
+            for number, truth in enumerate(truths, 1)
+        )
+    draws = Draws(f"reference/{case.id}")
+    return {
+        "id": case.id,
+        "images": [f"images/{scene.id}.png" for scene in case.scenes],
+        "prompt": case.request,
+        "reference_answer": write_creative_text(
+            REFERENCE_SKILL, 0.0, [content_of_scene(scene) for scene in case.scenes], draws
+        ),
+        "category": case.category,
+        "meta": {
+            "task_name": case.task,
+            "criteria": criteria,
+            **({"ground_truth": "\n".join(truths)} if case.factual else {}),
+            "planted": True,
+        },
+    }
+
+
+def is_creative(question: str) -> bool:
+    """Return whether a request is one for a creative answer."""
+    return _REQUEST.fullmatch(question.strip()) is not None
+
+
+def write_creative_answer(profile: CandidateProfile, pictures: Sequence[PictureContent], draws: Draws) -> ChatReply:
+    """Return a candidate's answer to a creative request, with what is planted in it."""
+    whole = write_creative_text(profile.base, profile.padding, pictures, draws)
+    return deliver_reply(profile, draws, whole, whole[: len(whole) // 2])
+
+
+OBSERVE = "What each picture holds, with every number, text and position that can be made out."
+"""What a simulated describer asks to be paid attention to, whatever the request."""
+
+
+def write_from_descriptions(profile: CandidateProfile, descriptions: str, draws: Draws) -> ChatReply:
+    """Return an answer by descriptions: of each picture it repeats the sentences told, each at the writer's skill."""
+    lines = [line for line in descriptions.splitlines() if line.strip() and not _HEADED.fullmatch(line.strip())]
+    paragraphs = [
+        f"Of picture {number}: "
+        + " ".join(
+            sentence
+            for position, sentence in enumerate(_SENTENCE.findall(line))
+            if draws.chance(profile.base, "true", number, position)
+        )
+        for number, line in enumerate(lines, 1)
+    ]
+    whole = "\n".join([write_creative_text(profile.base, profile.padding, (), draws), *paragraphs])
+    return deliver_reply(profile, draws, whole, whole[: len(whole) // 2])
+
+
+def write_creative_text(skill: float, padding: float, pictures: Sequence[PictureContent], draws: Draws) -> str:
+    """Return an answer by a writer of that skill, each line of which is followed by padding at that rate."""
+    lines: list[str] = []
+    first = int(draws.unit("first") * len(VIVID))
+    for number in range(LINES):
+        kind = VIVID if draws.chance(skill, "vivid", number) else FLAT
+        lines.append(kind[(first + number) % len(kind)])
+        if draws.chance(padding, "padding", number):
+            lines.append(draws.pick(PADDING, "padded", number))
+    paragraphs = [
+        f"Of picture {number}: {_fact_sentence(chief_fact(picture), skill, number, draws)}"
+        for number, picture in enumerate(pictures, 1)
+    ]
+    return "\n".join([" ".join(lines), *paragraphs])
+
+
+def chief_fact(picture: PictureContent) -> PictureFact:
+    """Return the thing that answers say of a picture: always the same one."""
+    certain = [point for point in picture.points if not point.readings]
+    return certain[int(unit_interval("told", picture.id) * len(certain))]
+
+
+def count_vivid_lines(text: str) -> int | None:
+    """Return how many vivid lines an answer has; None where it is none of this world."""
+    vivid = sum(line in text for line in VIVID)
+    return vivid if vivid or any(line in text for line in FLAT) else None
+
+
+def count_true_statements(criteria: str, text: str) -> tuple[int, int] | None:
+    """Return how many of the criteria of visual factuality a text meets, and how many there are; None for foreign ones."""
+    wanted = re.findall(r"^\s*\d+\.\d+ (.+)$", criteria, re.MULTILINE)
+    paragraphs = _OF_PICTURE.findall(text)
+    return (sum(any(fact in each for each in paragraphs) for fact in wanted), len(wanted)) if wanted else None
+
+
+def _fact_sentence(point: PictureFact, skill: float, number: int, draws: Draws) -> str:
+    if draws.chance(skill, "true", number):
+        return point.sentence()
+    return point.sentence(draws.pick(point.false, "false", number))

@@ -1,0 +1,428 @@
+"""The gold answer to a planted picture, errors planted in it one dimension at a time, and the same errors found in a text.
+
+A gold answer consists of statements of what the picture shows. A statement can be wrong in an entity, an attribute, a
+number or a reading. What else an answer can be wrong in (its theme, its tone, an order of steps, a cause, ...) stands in
+further sentences, each with a right wording, a second one that says the same, and wrong ones. All of them are made from
+the picture alone, so that whoever sees the picture knows which are right.
+
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+from itertools import combinations
+from typing import NamedTuple
+
+from dokimasia.domain.blindspots import NEUTRAL
+from dokimasia.simulation.draws import Draws
+from dokimasia.simulation.picture_content import (
+    FactKey,
+    PictureContent,
+    PictureFact,
+    Statement,
+    read_statements,
+    same_value,
+)
+
+FACTS_STATED = 8
+"""How many facts a gold answer states."""
+
+MAKERS = ("in a hurry to be done", "paid by the hour", "on the point of retiring")
+EXTRAS = ("watering can", "folding ladder", "birdcage", "typewriter", "garden gnome")
+"""What no planted picture shows."""
+
+THEME, CLOSING, TONE, DEPTH, CULTURE, PLACE, STEPS, CAUSE, FACT, STORY = (
+    "opening",
+    "closing",
+    "tone",
+    "depth",
+    "culture",
+    "place",
+    "steps",
+    "cause",
+    "fact",
+    "story",
+)
+
+
+class GoldSentence(NamedTuple):
+    """A sentence of a gold answer: its wording, another that says the same, wrong ones, and what they are at fault in.
+
+    Where `wrong` is empty the sentence is at fault by being absent.
+    """
+
+    name: str
+    dimension: str
+    right: str
+    also: str
+    wrong: tuple[str, ...] = ()
+
+
+def stated_facts(picture: PictureContent) -> tuple[PictureFact, ...]:
+    """Return the facts that the gold answer to a picture states: of every sort one first, in the picture's order."""
+    return _stated_facts(picture.points)
+
+
+def gold_sentences(picture: PictureContent) -> Mapping[str, GoldSentence]:
+    """Return the other sentences of the gold answer to a picture, in their order, by name."""
+    return {sentence.name: sentence for sentence in _gold_sentences(picture.points)}
+
+
+def gold_answer(picture: PictureContent) -> str:
+    """Return the gold answer to a picture: true throughout, and with something of every dimension that it allows."""
+    return _laid_out(picture, [point.sentence() for point in stated_facts(picture)], neutral=False)
+
+
+def reworded(picture: PictureContent, statements: list[str]) -> str:
+    """Return an answer with these statements that says the same as the gold one in other words and another order."""
+    return _laid_out(picture, statements[::-1], neutral=True)
+
+
+def _laid_out(picture: PictureContent, statements: list[str], *, neutral: bool) -> str:
+    wordings = {
+        name: sentence.also if neutral else sentence.right for name, sentence in gold_sentences(picture).items()
+    }
+    before = [wordings.pop(name) for name in (THEME, TONE, CULTURE) if name in wordings]
+    return " ".join([*before, *statements, *wordings.values()])
+
+
+@lru_cache(maxsize=512)
+def _stated_facts(points: tuple[PictureFact, ...]) -> tuple[PictureFact, ...]:
+    settled = [point for point in points if not point.readings]
+    first_of_sort = {point.sort: point for point in reversed(settled)}.values()
+    rest = [point for point in settled if point not in first_of_sort]
+    chosen = {point.key for point in [*first_of_sort, *rest][:FACTS_STATED]}
+    return tuple(point for point in settled if point.key in chosen)
+
+
+@lru_cache(maxsize=512)
+def _gold_sentences(points: tuple[PictureFact, ...]) -> tuple[GoldSentence, ...]:
+    facts = _stated_facts(points)
+    subjects = list(dict.fromkeys(point.subject for point in facts))
+    chief = facts[0]
+    gold = [
+        GoldSentence(
+            THEME,
+            "thematic_deviation",
+            f"What this is about is the {chief.subject}.",
+            f"It is the {chief.subject} that this is about.",
+            ("What this is about is the wall on which it will hang.", "What this is about is the ink that it took."),
+        ),
+        GoldSentence(
+            TONE,
+            "tone_mismatch",
+            "It is a calm picture, and there is nothing in it to be afraid of.",
+            "Calm as the picture is, it holds nothing to be afraid of.",
+            (
+                "It is a ghastly picture, and every line of it makes one shudder.",
+                "It is a hilarious picture, and one cannot stop laughing at it.",
+            ),
+        ),
+        GoldSentence(
+            CULTURE,
+            "cultural_misalignment",
+            "It is laid out in the European manner, from the left to the right.",
+            "Its layout, from the left to the right, is in the European manner.",
+            (
+                "It is laid out in the Arabic manner, from the right to the left.",
+                "It is laid out in the old Japanese manner, in columns from the right.",
+            ),
+        ),
+    ]
+    if placement := _placement_sentence(facts):
+        gold.append(placement)
+    if len(subjects) > 2:
+        a, b, c = subjects[:3]
+        gold.append(
+            GoldSentence(
+                STEPS,
+                "procedural_reordering",
+                f"Whoever goes through it in order comes first to the {a}, then to the {b}, and last to the {c}.",
+                f"In order one comes to the {a} first, to the {b} after that, and to the {c} last.",
+                tuple(
+                    f"Whoever goes through it in order comes first to the {x}, then to the {y}, and last to the {z}."
+                    for x, y, z in ((c, b, a), (b, a, c))
+                ),
+            )
+        )
+    gold += [
+        GoldSentence(
+            CAUSE,
+            "causal_misattribution",
+            f"Its {chief.attribute} can be told because the {chief.subject} is drawn without a blur.",
+            f"Because the {chief.subject} is drawn without a blur, its {chief.attribute} can be told.",
+            (
+                f"The {chief.subject} is drawn without a blur because its {chief.attribute} can be told.",
+                f"Its {chief.attribute} can be told because a label beside the {chief.subject} gives it away.",
+            ),
+        ),
+        GoldSentence(
+            FACT,
+            "factual_perturbation",
+            f"The {chief.subject} is in full view, so whoever looks for it will find it.",
+            f"Whoever looks for the {chief.subject} will find it, since it is in full view.",
+            (f"The {chief.subject} is out of view, so whoever looks for it will miss it.",),
+        ),
+        GoldSentence(
+            STORY,
+            "narrative_visual_conflict",
+            f"One can make a story of it: in broad light someone stops before the {chief.subject}, looks, and goes on content.",
+            f"It makes a story: someone stops in broad light before the {chief.subject}, looks, and goes on content.",
+            (
+                f"One can make a story of it: in pitch darkness someone feels for the {chief.subject}, and goes on content.",
+                f"One can make a story of it: in thick fog someone walks past the {chief.subject}, and goes on content.",
+            ),
+        ),
+        GoldSentence(
+            DEPTH,
+            "contextual_depth_reduction",
+            "It seems made with care, as though someone wished it to be looked at for long, and by many.",
+            "One would say that care went into it, as though it were to be looked at for long, and by many.",
+        ),
+        GoldSentence(
+            CLOSING,
+            "thematic_deviation",
+            f"So much for the {chief.subject}, and for what is around it.",
+            f"So much for what this is about, the {chief.subject}, and for what is around it.",
+            ("So much for walls, and for what one hangs on them.", "So much for ink, and for what it costs."),
+        ),
+    ]
+    return tuple(gold)
+
+
+def _placement_sentence(facts: tuple[PictureFact, ...]) -> GoldSentence | None:
+    """The first two things of which one is wholly to the left of, or above, the other."""
+    for fact, other in combinations(facts, 2):
+        if fact.box is None or other.box is None or fact.subject == other.subject:
+            continue
+        sides = (("to the left of", "to the right of", "x0", "x1"), ("above", "below", "y0", "y1"))
+        for before, after, start, end in sides:
+            for a, b in ((fact, other), (other, fact)):
+                if getattr(a.box, end) <= getattr(b.box, start):
+                    return GoldSentence(
+                        PLACE,
+                        "spatial_relation_swap",
+                        f"In the picture the {a.subject} is {before} the {b.subject}.",
+                        f"In the picture the {b.subject} is {after} the {a.subject}.",
+                        (f"In the picture the {a.subject} is {after} the {b.subject}.",),
+                    )
+    return None
+
+
+_WRONG_VALUE: Mapping[str, tuple[str, ...]] = {
+    "entity_substitution": ("object",),
+    "attribute_distortion": ("attribute",),
+    "numerical_errors": ("count", "value"),
+    "misread_key_elements": ("text",),
+    "spatial_relation_swap": ("position",),
+    "factual_perturbation": ("state",),
+}
+"""The dimensions that a false value of a statement is of, by the sorts of statement."""
+
+_OF_SORT = {sort: dimension for dimension, sorts in _WRONG_VALUE.items() for sort in sorts}
+_GENERAL = {
+    "object": "some thing or other",
+    "attribute": "some look or other",
+    "count": "some number or other",
+    "value": "some figure or other",
+    "text": "some words or other",
+    "position": "some place or other",
+    "state": "some state or other",
+}
+_DENIED = re.compile(r'For all that, the [^"]{1,160} is not "[^"]{1,200}" at all\.', re.IGNORECASE)
+_EXTRA = re.compile(r"There is also a ([a-z ]{1,40}) at its edge\.", re.IGNORECASE)
+_MAKER = re.compile(r"Whoever made it was certainly ([a-z ]{1,60})\.", re.IGNORECASE)
+
+
+class PlantedError(NamedTuple):
+    """An answer with an error planted in it, and what was changed."""
+
+    text: str
+    description: str
+
+
+class TextFault(NamedTuple):
+    """One thing that an answer is at fault in: its dimension, the words that show it, and the fact that it concerns.
+
+    `words` is empty, and nothing can be quoted, where something is left out; `key` is None where no one fact is concerned.
+    """
+
+    dimension: str
+    words: str = ""
+    key: FactKey | None = None
+
+
+def plant_error(dimension: str, text: str, picture: PictureContent, draws: Draws) -> PlantedError | None:
+    """Return a text with one error of a dimension planted in it; None where the text has nothing to plant it in.
+
+    `score_neutral` gives the same text in other words. The text is best a gold answer of the picture; of another one only
+    its statements, and what is told in a gold answer's words, can be changed.
+    """
+    if dimension == NEUTRAL:
+        return _plant_rewording(text, picture)
+    if dimension in _ADDED:
+        return _ADDED[dimension](text, picture, draws)
+    sentences = [
+        sentence
+        for sentence in gold_sentences(picture).values()
+        if sentence.dimension == dimension and sentence.right in text
+    ]
+    if sentences:
+        changes: list[str] = []
+        for sentence in sentences:
+            wrong = draws.pick(sentence.wrong, "wording") if sentence.wrong else ""
+            text = _without_gaps(text.replace(sentence.right, wrong, 1))
+            changes.append(f"'{sentence.right}' " + (f"became '{wrong}'" if wrong else "was taken out"))
+        return PlantedError(text, "; ".join(changes) + ".")
+    usable = _usable_statements(text, picture, _WRONG_VALUE.get(dimension, ()))
+    if not usable:
+        return None
+    statement, point = draws.pick(usable, "statement")
+    return _with_value(text, statement, draws.pick(point.false, "false") if point.false else "something else")
+
+
+def faults_in_text(text: str, picture: PictureContent) -> tuple[TextFault, ...]:
+    """Return what an answer on a picture is at fault in, by dimension; nothing for a gold answer, reworded or not.
+
+    What is left out counts only against a text that is, or was, a gold answer: another one need not say it all.
+    """
+    by_key = picture.by_key
+    faults: list[TextFault] = []
+    stated_here = read_statements(text)
+    for sentence in stated_here:
+        point = by_key.get(sentence.key)
+        if point is None:
+            faults.append(TextFault("phantom_details", sentence.sentence, sentence.key))
+        elif point.readings or same_value(sentence.value, point.value):
+            continue
+        elif sentence.value.casefold() in _GENERAL.values():
+            faults.append(TextFault("over_generalization", sentence.sentence, sentence.key))
+        else:
+            faults.append(TextFault(_OF_SORT[point.sort], sentence.sentence, sentence.key))
+    gold = gold_sentences(picture)
+    for sentence in gold.values():
+        faults += [TextFault(sentence.dimension, words) for words in sentence.wrong if words in text]
+    for dimension, pattern in _TRACES.items():
+        faults += [TextFault(dimension, match[0]) for match in pattern.finditer(text)]
+    if _was_gold(text, gold):
+        keys = {statement.key for statement in stated_here}
+        faults += [
+            TextFault("detail_omission", key=point.key) for point in stated_facts(picture) if point.key not in keys
+        ]
+        faults += [
+            TextFault(sentence.dimension)
+            for sentence in gold.values()
+            if not sentence.wrong and not _says(text, sentence)
+        ]
+    return tuple(dict.fromkeys(faults))
+
+
+def _usable_statements(
+    text: str, picture: PictureContent, sorts: tuple[str, ...] = tuple(_GENERAL)
+) -> list[tuple[Statement, PictureFact]]:
+    """The statements of a text that are true of the picture, stand in it once, and are of these sorts."""
+    by_key = picture.by_key
+    return [
+        (statement, point)
+        for statement in read_statements(text)
+        if (point := by_key.get(statement.key)) is not None
+        and point.sort in sorts
+        and same_value(statement.value, point.value)
+        and text.count(point.sentence()) == 1
+    ]
+
+
+def _with_value(text: str, statement: Statement, value: str) -> PlantedError:
+    old = next(match[0] for match in _statement_matches(text) if match[0].casefold() == statement.sentence.casefold())
+    new = old.replace(f'"{statement.value}"', f'"{value}"')
+    attribute, subject = statement.key
+    change = f'The {attribute} of the {subject} is "{statement.value}", and became "{value}".'
+    return PlantedError(text.replace(old, new, 1), change)
+
+
+def _statement_matches(text: str) -> list[re.Match[str]]:
+    return list(re.finditer(r'\bThe [^".\n]{1,60}? of the [^"\n]{1,80}? is "[^"\n]{1,200}"\.', text, re.IGNORECASE))
+
+
+def _over_general(text: str, picture: PictureContent, draws: Draws) -> PlantedError | None:
+    usable = _usable_statements(text, picture)
+    if not usable:
+        return None
+    statement, point = draws.pick(usable, "statement")
+    return _with_value(text, statement, _GENERAL[point.sort])
+
+
+def _omitted(text: str, picture: PictureContent, draws: Draws) -> PlantedError | None:
+    keys = {point.key for point in stated_facts(picture)}
+    usable = [(statement, point) for statement, point in _usable_statements(text, picture) if point.key in keys]
+    if not usable or not _was_gold(text, gold_sentences(picture)):
+        return None
+    statement, point = draws.pick(usable, "statement")
+    attribute, subject = statement.key
+    left = _without_gaps(text.replace(point.sentence(), "", 1))
+    return PlantedError(left, f"The {attribute} of the {subject} was left out.")
+
+
+def _contradicted(text: str, picture: PictureContent, draws: Draws) -> PlantedError | None:
+    usable = _usable_statements(text, picture)
+    if not usable:
+        return None
+    _, point = draws.pick(usable, "statement")
+    added = f'For all that, the {point.attribute} of the {point.subject} is not "{point.value}" at all.'
+    return PlantedError(
+        _insert_after(text, point.sentence(), added), f"The text now contradicts itself on the {point.subject}."
+    )
+
+
+def _phantom(text: str, picture: PictureContent, draws: Draws) -> PlantedError | None:
+    usable = _usable_statements(text, picture)
+    if not usable:
+        return None
+    thing = draws.pick(EXTRAS, "thing")
+    added = f"There is also a {thing} at its edge."
+    return PlantedError(_insert_after(text, usable[-1][1].sentence(), added), f"A {thing} was added.")
+
+
+def _assumed(text: str, picture: PictureContent, draws: Draws) -> PlantedError | None:
+    usable = _usable_statements(text, picture)
+    if not usable:
+        return None
+    added = f"Whoever made it was certainly {draws.pick(MAKERS, 'maker')}."
+    return PlantedError(_insert_after(text, usable[-1][1].sentence(), added), "Something was added on who made it.")
+
+
+def _plant_rewording(text: str, picture: PictureContent) -> PlantedError | None:
+    gold = gold_sentences(picture)
+    if not _was_gold(text, gold) or any(sentence.right not in text for sentence in gold.values()):
+        return None
+    return PlantedError(
+        reworded(picture, [match[0] for match in _statement_matches(text)]), "The same is said in other words."
+    )
+
+
+_ADDED: Mapping[str, Callable[[str, PictureContent, Draws], PlantedError | None]] = {
+    "over_generalization": _over_general,
+    "detail_omission": _omitted,
+    "logical_inconsistency": _contradicted,
+    "phantom_details": _phantom,
+    "ungrounded_assumptions": _assumed,
+}
+_TRACES = {"logical_inconsistency": _DENIED, "phantom_details": _EXTRA, "ungrounded_assumptions": _MAKER}
+
+
+def _was_gold(text: str, gold: Mapping[str, GoldSentence]) -> bool:
+    return any(_says(text, sentence) for sentence in gold.values()) or any(
+        words in text for sentence in gold.values() for words in sentence.wrong
+    )
+
+
+def _says(text: str, turn: GoldSentence) -> bool:
+    return turn.right in text or turn.also in text
+
+
+def _insert_after(text: str, sentence: str, added: str) -> str:
+    return text.replace(sentence, f"{sentence} {added}", 1)
+
+
+def _without_gaps(text: str) -> str:
+    return " ".join(text.split())

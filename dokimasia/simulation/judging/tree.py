@@ -1,0 +1,202 @@
+"""How a simulated judge proposes capabilities, tells which are one under several names, and maps criteria to them."""
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
+
+from dokimasia.domain.capability import CATEGORIES, DEEPEST
+from dokimasia.simulation.draws import Draws
+from dokimasia.simulation.lexicon import (
+    Sense,
+    all_capabilities,
+    last_of,
+    parent_names,
+    parent_of,
+    sense_of_criterion,
+    sense_of_name,
+    unknown_path,
+)
+from dokimasia.simulation.profiles import JudgeProfile
+from dokimasia.simulation.requests import read_json
+
+TREE_PROMPTS = ("tree_propose", "tree_merge", "tree_map")
+
+_PATH = re.compile(r"(?:<[^<>\n]{1,200}>){1,3}")
+_NUMBERED = re.compile(r"\s*(?P<n>\d+)\s*[.):|]\s*(?P<text>.+)")
+_STEM = 6
+_VAGUE = frozenset(
+    {"general", "skill", "ability", "capability", "quality", "other", "miscellaneou", "competence", "excellence"}
+    | {category.casefold() for category in CATEGORIES}
+)
+
+
+class ListedCriterion(NamedTuple):
+    """A criterion as it is shown: its number, and what it probes."""
+
+    n: int
+    sense: Sense
+
+
+def tree_reply(profile: JudgeProfile, prompt: str, inputs: Mapping[str, str], draws: Draws) -> str:
+    """Return the judge's reply to one of the prompts on the tree.
+
+    It sees what stands in the prompt and nothing else. Criteria, names and parents of the planted world it understands
+    by their planted meaning; others by a key word.
+    """
+    if prompt == "tree_propose":
+        return _proposals(inputs["tree"], read_listed_criteria(inputs["criteria"]), draws)
+    if prompt == "tree_merge":
+        return _groups(profile, inputs["capabilities"], draws)
+    return _mapping(profile, inputs["paths"], read_listed_criteria(inputs["criteria"]), draws)
+
+
+def read_listed_criteria(text: str) -> list[ListedCriterion]:
+    """Return the criteria of a list: JSON objects a line or in an array, or numbered lines."""
+    criteria: list[ListedCriterion] = []
+    for at, row in enumerate(_read_rows(text), 1):
+        question = str(row.get("criterion") or row.get("text") or "")
+        criteria.append(
+            ListedCriterion(int(row.get("n", at)), sense_of_criterion(question, str(row.get("ground_truth") or "")))
+        )
+    return criteria
+
+
+def fits(meant: Sense, name: str) -> bool:
+    """Return whether a leaf of that name is one for what a criterion probes."""
+    leaf = sense_of_name(name)
+    if meant.planted is not None:
+        return leaf.planted == meant.planted
+    return leaf.planted is None and None not in (meant.word, leaf.word) and _stem(meant.word) == _stem(leaf.word)
+
+
+def _proposals(tree: str, criteria: Iterable[ListedCriterion], draws: Draws) -> str:
+    """Reuse a leaf that fits; else propose one of the capability's names, below a parent of the tree that fits."""
+    paths = sorted(set(_PATH.findall(tree)))
+    leaves = [path for path in paths if path.count("<") == DEEPEST]
+    parents = {parent_of(path) if path.count("<") == DEEPEST else path for path in paths if path.count("<") > 1}
+    new_parents: dict[str, None] = {}
+    lines: list[str] = []
+    for criterion in criteria:
+        if criterion.sense == Sense(None):
+            lines.append(f"{criterion.n} | none")
+            continue
+        fitting = [path for path in leaves if fits(criterion.sense, last_of(path))]
+        if fitting:
+            lines.append(f"{criterion.n} | {_best(criterion.sense, fitting)}")
+            continue
+        wanted = criterion.sense.planted or unknown_path(criterion.sense.word)
+        parent = _parent(wanted, parents, draws)
+        if parent not in parents:
+            new_parents[f"<ADD,{parent_of(parent)},{last_of(parent)}>"] = None
+            parents.add(parent)
+        capability = all_capabilities().get(wanted)
+        name = draws.pick(capability.names, "name", wanted) if capability else last_of(wanted)
+        lines.append(f"{criterion.n} | <ADD,{parent},{name}>")
+    return "\n".join([*new_parents, *lines])
+
+
+def _parent(wanted: str, parents: set[str], draws: Draws) -> str:
+    """Return a parent of the tree that is one for the wanted path, else a name for one, which may be any that it has."""
+    above = parent_of(wanted)
+    names = parent_names().get(above, (last_of(above),))
+    possible = [f"{parent_of(above)}<{name}>" for name in names]
+    return next((path for path in possible if path in parents), draws.pick(possible, "parent", above))
+
+
+def _groups(profile: JudgeProfile, capabilities: str, draws: Draws) -> str:
+    """Group the names that stand for one capability, the best supported first; name those that say nothing anew."""
+    groups: dict[str, list[tuple[int, int]]] = {}
+    vague: list[str] = []
+    for at, row in enumerate(_read_rows(capabilities), 1):
+        n, path = int(row.get("n", at)), str(row.get("path", ""))
+        meant = Sense(_planted_parent(path)) if path.count("<") < DEEPEST else Sense(None)
+        meant = sense_of_name(last_of(path)) if meant.planted is None else meant
+        if meant.planted is None and (meant.word is None or meant.word in _VAGUE):
+            vague.append(f"vague: {n}{_better_name(row.get('examples') or (), draws)}")
+        elif not draws.chance(profile.misses_synonym, "synonym", n):
+            key = meant.planted or f"{parent_of(path)} {_stem(meant.word)}"
+            groups.setdefault(key, []).append((-int(row.get("support") or 0), n))
+    lines = [
+        f"same: {', '.join(str(n) for _, n in sorted(group))}" for _, group in sorted(groups.items()) if len(group) > 1
+    ]
+    return "\n".join([*lines, *vague]) or "none"
+
+
+def _better_name(examples: Iterable[str], draws: Draws) -> str:
+    """Return a bar and a name for what all examples of a vague capability probe; nothing where they probe several things."""
+    senses = {sense_of_criterion(str(example)) for example in examples}
+    meant = next(iter(senses)) if len(senses) == 1 else Sense(None)
+    if meant == Sense(None):
+        return ""
+    capability = all_capabilities().get(meant.planted or "")
+    return f" | {draws.pick(capability.names, 'name', meant.planted or '') if capability else last_of(unknown_path(meant.word))}"
+
+
+def _planted_parent(path: str) -> str | None:
+    """Return the planted parent that a path of a category and a parent names, under whatever name."""
+    names = parent_names()
+    return next(
+        (
+            above
+            for above, own_names in names.items()
+            if last_of(path) in own_names and parent_of(above) == parent_of(path)
+        ),
+        None,
+    )
+
+
+def _mapping(profile: JudgeProfile, paths: str, criteria: Iterable[ListedCriterion], draws: Draws) -> str:
+    """Give each criterion the path that fits, or none; or, at the planted rate, any other capability of the list."""
+    listed = sorted(set(_PATH.findall(paths)))
+    senses = {path: sense_of_name(last_of(path)) for path in listed if path.count("<") == DEEPEST}
+    by_meaning: dict[Sense, str] = {}
+    for path in sorted(senses, key=lambda path: (path not in all_capabilities(), path)):
+        by_meaning.setdefault(_key(senses[path]), path)
+    lines: list[str] = []
+    for criterion in criteria:
+        path = by_meaning.get(_key(criterion.sense)) if criterion.sense != Sense(None) else None
+        if path is None:
+            path = _branch(criterion.sense, [path for path in listed if path not in senses])
+        others = [other for other in senses if other != path]
+        if others and draws.chance(profile.misplaces, "misplaced", criterion.n):
+            path = draws.pick(others, "misplaced-to", criterion.n)
+        lines.append(f"{criterion.n} | {path or 'none'}")
+    return "\n".join(lines)
+
+
+def _branch(meant: Sense, branches: Iterable[str]) -> str | None:
+    """Return the deepest branch of a list under which a planted, or a foreign, capability falls."""
+    if meant == Sense(None):
+        return None
+    above = parent_of(meant.planted or unknown_path(meant.word))
+    possible = {f"{parent_of(above)}<{name}>" for name in parent_names().get(above, (last_of(above),))}
+    possible.add(parent_of(above))
+    return max((path for path in branches if path in possible), key=lambda path: (path.count("<"), path), default=None)
+
+
+def _best(meant: Sense, fitting: Iterable[str]) -> str:
+    return min(fitting, key=lambda path: (path != meant.planted, path))
+
+
+def _key(meant: Sense) -> Sense:
+    return meant if meant.planted is not None else Sense(None, _stem(meant.word))
+
+
+def _stem(word: str | None) -> str:
+    return (word or "")[:_STEM].casefold()
+
+
+def _read_rows(text: str) -> list[dict[str, Any]]:
+    """Return the objects of a list: a JSON array, an object a line, or numbered lines of plain text."""
+    whole = read_json(text)
+    if isinstance(whole, list):
+        return [row for row in whole if isinstance(row, dict)]
+    rows: list[dict[str, Any]] = []
+    for line in text.splitlines():
+        row = read_json(line.strip().rstrip(","))
+        numbered = _NUMBERED.fullmatch(line) if row is None else None
+        if numbered:
+            row = {"n": int(numbered["n"]), "text": numbered["text"]}
+        if isinstance(row, dict):
+            rows.append(row)
+    return rows

@@ -1,0 +1,210 @@
+"""How a simulated judge judges whole answers: ratings, rankings, criteria from differences, and duels.
+
+In a duel its verdict first follows quality: better from one vivid line more, much better from four more. Then it moves a
+step towards the answer shown first at the rate `favours_first`, a step towards the longer one at the rate
+`favours_longer`, and a step either way, each as likely, at the rate `jitter`; no verdict leaves the scale. Scores of
+visual factuality follow the criteria alone, and miss by one point at the rate `jitter`.
+
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+
+import orjson
+
+from dokimasia.domain.identity import unit_interval
+from dokimasia.simulation.candidates import FINAL
+from dokimasia.simulation.creative import count_true_statements, count_vivid_lines
+from dokimasia.simulation.draws import Draws
+from dokimasia.simulation.judging.scoring import RIGHT, planted_score, same_answer, statement_score, true_score
+from dokimasia.simulation.profiles import JudgeProfile
+from dokimasia.simulation.requests import read_choices, read_json
+from dokimasia.simulation.scene import SceneQuestion
+from dokimasia.simulation.unknown_inputs import content_words, sentences
+
+METHOD_PROMPTS = ("pointwise", "batch_ranking", "scan_criteria", "scan_scores", "aspect_scores")
+"""The prompts that are answered here."""
+
+LUCKY, UNLUCKY = 0.9, 0.2
+"""How good a response is, 0 to 1, to a judge that looks at the final answer alone: where that is right, and where not."""
+
+ASPECTS = ("what is seen", "how it is reasoned", "what is concluded")
+GENERAL = ("It comes to a final answer.", "It keeps to what was asked.")
+"""Criteria that any response meets; they fill up a list that the differences leave too short."""
+
+_STATES = "It states this: "
+_STEP = re.compile(r"^\d+\. (.+)$", re.MULTILINE)
+_FINAL = re.compile(r"^final answer: (.*)$", re.MULTILINE | re.IGNORECASE)
+
+
+def methods_reply(
+    profile: JudgeProfile, prompt: str, inputs: Mapping[str, str], question: SceneQuestion | None, draws: Draws
+) -> str:
+    """Return the judge's reply; `question` is the planted one, where the picture is shown that it is about."""
+    if prompt == "pointwise":
+        return f"Rating: [[{rating_of_worth(response_worth(profile, inputs, question, inputs['response'], 0, draws))}]]"
+    if prompt == "batch_ranking":
+        return _ranking(profile, inputs, question, draws)
+    if prompt == "scan_criteria":
+        return orjson.dumps(_difference_criteria(inputs, question)).decode()
+    if prompt == "scan_scores":
+        return _criteria_scores(profile, inputs, draws)
+    score = 1 + round(4 * _worth_beside_chain(profile, inputs, draws))
+    return "\n".join(f"{aspect} | score: [{score}]" for aspect in ASPECTS)
+
+
+def rating_of_worth(worth: float) -> int:
+    """Return how good a response is, 0 to 1, on the scale from 1 to 10."""
+    return 1 + round(9 * worth)
+
+
+def response_worth(
+    profile: JudgeProfile,
+    inputs: Mapping[str, str],
+    question: SceneQuestion | None,
+    response: str,
+    number: int,
+    draws: Draws,
+) -> float:
+    """Return how good a response is to the judge, 0 to 1: by its steps, or with outcome bias by its final answer alone."""
+    if question is None:
+        return min(1.0, len(content_words(response)) / 60)
+    if draws.chance(profile.outcome_bias, "outcome", number):
+        choices = read_choices(inputs.get("choices", ""))
+        return LUCKY if same_answer(_final_answer_of(response), question.answer, choices) else UNLUCKY
+    scores = [
+        planted_score(profile, statement_score(step.statement, response), 100 * number + position, draws)
+        for position, step in enumerate(question.steps)
+    ]
+    total = sum(step.weight for step in question.steps)
+    return sum(step.weight * (score - 1) for step, score in zip(question.steps, scores, strict=True)) / (4 * total)
+
+
+def _final_answer_of(response: str) -> str:
+    finals = _FINAL.findall(response)
+    return finals[-1].strip() if finals else response.rpartition(FINAL)[2]
+
+
+def _response_texts(inputs: Mapping[str, str]) -> list[str]:
+    rows = read_json(inputs["responses"])
+    return [str(row.get("text", "")) for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
+
+
+def _ranking(profile: JudgeProfile, inputs: Mapping[str, str], question: SceneQuestion | None, draws: Draws) -> str:
+    ratings = [
+        rating_of_worth(response_worth(profile, inputs, question, text, number, draws))
+        for number, text in enumerate(_response_texts(inputs), start=1)
+    ]
+    if ratings and draws.chance(profile.batch_bias, "first"):
+        ratings[0] = max(ratings) + 1
+    groups: dict[int, list[str]] = {}
+    for number, rating in enumerate(ratings, start=1):
+        groups.setdefault(rating, []).append(str(number))
+    return f"Ranking: [[{' > '.join(' = '.join(groups[rating]) for rating in sorted(groups, reverse=True))}]]"
+
+
+def _difference_criteria(inputs: Mapping[str, str], question: SceneQuestion | None) -> list[dict[str, object]]:
+    """Return what some of the auxiliary responses state and others do not, as criteria."""
+    texts = _response_texts(inputs)
+    statements: Sequence[tuple[str, int]]
+    if question is None:
+        statements = [(sentence, 3) for text in texts for sentence in sentences(text)[:2]]
+    else:
+        statements = [(step.statement, step.weight) for step in question.steps]
+    weights: dict[str, int] = {}
+    for sentence, weight in statements:
+        stating = sum(statement_score(sentence, text) >= RIGHT for text in texts)
+        if 0 < stating < len(texts):
+            weights[f"{_STATES}{sentence}"] = weight
+    chosen = list(weights.items())[:6]
+    chosen += [(general, 1) for general in GENERAL[: max(0, 2 - len(chosen))]]
+    return [{"criterion": text, "weight": weight} for text, weight in chosen]
+
+
+def _criteria_scores(profile: JudgeProfile, inputs: Mapping[str, str], draws: Draws) -> str:
+    rows = read_json(inputs["criteria"])
+    lines: list[str] = []
+    for number, row in enumerate(rows if isinstance(rows, list) else [], start=1):
+        criterion = str(row["criterion"])
+        true = RIGHT
+        if criterion not in GENERAL:
+            true = true_score("", criterion.removeprefix(_STATES), inputs["response"])
+        lines.append(f"{number} | score: [{planted_score(profile, true, number, draws)}]")
+    return "\n".join(lines)
+
+
+def _worth_beside_chain(profile: JudgeProfile, inputs: Mapping[str, str], draws: Draws) -> float:
+    """Return how good a response is beside a chain that the judge wrote: by its numbered steps, or by the final answer."""
+    chain, response = inputs["chain"], inputs["response"]
+    if draws.chance(profile.outcome_bias, "outcome"):
+        same = same_answer(_final_answer_of(response), _final_answer_of(chain), read_choices(inputs.get("choices", "")))
+        return LUCKY if same else UNLUCKY
+    steps = _STEP.findall(chain) or [chain]
+    scores = [
+        planted_score(profile, true_score("", step, response), position, draws) for position, step in enumerate(steps)
+    ]
+    return sum(score - 1 for score in scores) / (4 * len(scores))
+
+
+DUEL_PROMPTS = ("duel_verdict", "duel_factuality")
+MUCH_BETTER = 4
+"""So many vivid lines more make an answer much better."""
+
+DUEL_VERDICTS = {2: "A>>B", 1: "A>B", 0: "A=B", -1: "B>A", -2: "B>>A"}
+_ORDER = re.compile(
+    r"\b(?:say|answer|reply|declare|decide|call|choose|prefer)\b[^\n]*?\b(?:response )?([AB])\b", re.IGNORECASE
+)
+
+
+def duel_reply(profile: JudgeProfile, name: str, inputs: dict[str, str], order: str, draws: Draws) -> str:
+    """Return the judge's reply to a prompt of duels; a gullible one does as an `order` outside of the fences says."""
+    texts = inputs["response_a"], inputs["response_b"]
+    if name == "duel_factuality":
+        return _factuality(profile, inputs["criteria"], texts, draws)
+    ordered = _ORDER.search(order)
+    value = (2 if ordered[1].upper() == "A" else -2) if ordered else duel_verdict(profile, texts, draws)
+    reasoning = "Both were read against the criteria, first each by itself and then side by side."
+    return f"{reasoning}\n\nFinal Verdict is: [[{DUEL_VERDICTS[value]}]]"
+
+
+def duel_verdict(profile: JudgeProfile, texts: tuple[str, str], draws: Draws) -> int:
+    """Return the verdict on two answers, +2 to -2 for the one that is shown first."""
+    first, second = map(answer_worth, texts)
+    value = impartial_verdict(first - second)
+    if draws.chance(profile.favours_first, "first"):
+        value += 1
+    longer = len(texts[0].split()) - len(texts[1].split())
+    if longer and draws.chance(profile.favours_longer, "longer"):
+        value += 1 if longer > 0 else -1
+    if draws.chance(profile.jitter, "jitter"):
+        value += draws.pick((-1, 1), "way")
+    return max(-2, min(2, value))
+
+
+def impartial_verdict(ahead: int) -> int:
+    """Return the verdict of an impartial judge from how many vivid lines the first answer has more than the second."""
+    size = 0 if not ahead else 2 if abs(ahead) >= MUCH_BETTER else 1
+    return size if ahead > 0 else -size
+
+
+def answer_worth(text: str) -> int:
+    """Return how good an answer is: its vivid lines, and of one that is none of the planted world, what its text hashes to."""
+    planted = count_vivid_lines(text)
+    return int(4 * unit_interval("worth", text)) if planted is None else planted
+
+
+def _factuality(profile: JudgeProfile, criteria: str, texts: tuple[str, str], draws: Draws) -> str:
+    lines: list[str] = []
+    for letter, text in zip("AB", texts, strict=True):
+        true_and_wanted = count_true_statements(criteria, text)
+        share = _overlap(criteria, text) if true_and_wanted is None else true_and_wanted[0] / true_and_wanted[1]
+        points = 10 * share
+        if draws.chance(profile.jitter, "points", letter):
+            points += draws.pick((-1.0, 1.0), "points-way", letter)
+        lines.append(f"Response {letter} Visual Factuality Score: {min(10.0, max(0.0, points)):.4g}/10")
+    return "The criteria were gone through one by one for each response.\n\n" + "\n".join(lines)
+
+
+def _overlap(criteria: str, text: str) -> float:
+    wanted = set(content_words(criteria))
+    return len(wanted & set(content_words(text))) / len(wanted) if wanted else 1.0

@@ -1,0 +1,306 @@
+"""Simulated peers that hint at steps, and simulated candidates that answer once more upon feedback."""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Literal, NamedTuple
+
+from dokimasia.domain.call import ChatReply
+from dokimasia.simulation.candidates import REFUSAL, StepOutcome, final_answer, fixed_draw, step_outcome, word_answer
+from dokimasia.simulation.draws import Draws
+from dokimasia.simulation.judging.scoring import HEDGED, RIGHT, statement_score
+from dokimasia.simulation.profiles import CandidateProfile
+from dokimasia.simulation.requests import read_json
+from dokimasia.simulation.scene import Scene, SceneQuestion, SceneStep
+
+HINT_PROMPTS = ("peer_hint", "hint_rewrite")
+"""The prompts that ask for a hint."""
+
+VERBOSE_WORDS = 5_000
+
+_GUIDANCE = (
+    "Look closer at the very spot that this point is about, and take your time over it.",
+    "Compare what is there with its surroundings before you settle this point.",
+    "Check this point on the picture itself and not from memory or from what is usual.",
+    "Follow the outline of the thing in question from end to end, and mind what covers it.",
+    "Go over this part slowly, piece by piece, and keep track of what you have been through already.",
+    "Start from what the point asks for, find where the picture shows it, and only then go on.",
+)
+_FLATTERY = (
+    "What a brilliant effort! You are truly gifted.",
+    "Anybody would be proud of such lovely sentences; the style is simply charming.",
+    "Great job! You did so well. Keep it up!",
+    "It was a pleasure from the first word on, and your mind is surely among the finest.",
+)
+_RAMBLE = "there is always so much more to be said about pictures and about the many things in them and beyond"
+_VERB = re.compile(r"\b(?:look|compare|check|follow|go over|start from|count|trace|measure)\b", re.IGNORECASE)
+_WORD = re.compile(r"\d+(?:[.,]\d+)*|[^\W\d_]+")
+_NUMBER_WORDS = "zero one two three four five six seven eight nine ten eleven twelve"
+
+
+def hint_reply(
+    profile: CandidateProfile,
+    scene: Scene,
+    question: SceneQuestion,
+    inputs: Mapping[str, str],
+    draws: Draws,
+    *,
+    rewriting: bool,
+) -> ChatReply:
+    """Return a peer's hints on the steps whose questions are the points, or their second wordings; one fate for each."""
+    steps = {step.question: step for step in question.steps}
+    steps_of_points = [steps.get(point) for point in read_hint_points(inputs["points"])]
+    hints = [
+        _hint(profile, scene, question, step, number, draws, rewriting=rewriting)
+        for number, step in enumerate(steps_of_points)
+    ]
+    if set(hints) == {REFUSAL}:
+        return ChatReply(text=REFUSAL, refusal=REFUSAL, finish_reason="stop", native_finish_reason="stop")
+    return _in_tags(hints)
+
+
+def general_hints(inputs: Mapping[str, str], draws: Draws) -> ChatReply:
+    """Return guidance of a general kind, on points of a question outside of the planted world."""
+    count = len(read_hint_points(inputs["points"]))
+    return _in_tags([draws.pick(_GUIDANCE, "guidance", number) for number in range(count)])
+
+
+def read_hint_points(text: str) -> list[str]:
+    """Return the questions of a list of points, in order; none where it cannot be read."""
+    rows = read_json(text)
+    return [str(row.get("question")) for row in (rows if isinstance(rows, list) else []) if isinstance(row, dict)]
+
+
+def _hint(
+    profile: CandidateProfile,
+    scene: Scene,
+    question: SceneQuestion,
+    step: SceneStep | None,
+    number: int,
+    draws: Draws,
+    *,
+    rewriting: bool,
+) -> str:
+    if step is None:
+        return draws.pick(_GUIDANCE, "guidance", number)
+    fate = fixed_draw(profile, scene, step, "hint")
+    if fate < profile.refusal:
+        return REFUSAL
+    fate -= profile.refusal
+    if fate < profile.flatters:
+        return draws.pick(_FLATTERY, "flattery", number)
+    fate -= profile.flatters
+    if fate < profile.verbose:
+        return _verbose_hint()
+    fate -= profile.verbose
+    leaks = fixed_draw(profile, scene, step, "hint again") < profile.leaks if rewriting else fate < profile.leaks
+    return leaking_hint(question, step, draws, number) if leaks else _guidance(question, draws, number)
+
+
+def gives_guidance(hint: str) -> bool:
+    """Return whether a hint says how to go about a step, as opposed to praise and chatter."""
+    return _VERB.search(hint) is not None
+
+
+def states_truth(hint: str, step: SceneStep) -> bool:
+    """Return whether a hint states a step's truth in its words, so that even a step beyond the model comes out right."""
+    return f" {_normal_words(step.truth)} " in f" {_normal_words(hint)} "
+
+
+def leaking_hint(question: SceneQuestion, step: SceneStep, draws: Draws, number: int = 0) -> str:
+    """Return a hint that gives the step's truth or the final answer away, in one of the forms that can say it."""
+    return draws.pick([form for form in _leak_forms(question, step) if form], "leak-form", number)
+
+
+def _in_tags(hints: Sequence[str]) -> ChatReply:
+    text = "\n".join(f"<hint {number}>\n{hint}\n</hint>" for number, hint in enumerate(hints, start=1))
+    return ChatReply(text=text, finish_reason="stop", native_finish_reason="stop")
+
+
+def _verbose_hint() -> str:
+    words = _RAMBLE.split()
+    return " ".join(words[number % len(words)] for number in range(VERBOSE_WORDS))
+
+
+def _guidance(question: SceneQuestion, draws: Draws, number: int) -> str:
+    """Guidance that has none of the words which stand in the truths, so that no word of it can give one away."""
+    secret = {
+        word
+        for text in (question.answer, *(step.truth for step in question.steps))
+        for word in _normal_words(text).split()
+    }
+    free = [sentence for sentence in _GUIDANCE if not secret & set(_normal_words(sentence).split())]
+    return draws.pick(free or _GUIDANCE, "guidance", number)
+
+
+def _normal_words(text: str) -> str:
+    return " ".join(_WORD.findall(text.casefold()))
+
+
+def _leak_forms(question: SceneQuestion, step: SceneStep) -> list[str]:
+    """The ten forms of a leak, empty where one cannot say it."""
+    return [
+        f"Look again: {step.statement}",
+        f"It is *{step.truth.upper()}*, so start from that.",
+        _number_in_other_form(step),
+        _option_letter(question),
+        _elimination(question),
+        _paraphrase(step),
+        f"Letter by letter it is {'-'.join(step.truth.replace(' ', ''))}.",
+        f"Read this from its end: {step.truth[::-1]}",
+        _as_sum(step),
+        f"Everything points to {question.answer}, does it not?",
+    ]
+
+
+def _number_in_other_form(step: SceneStep) -> str:
+    """The truth with its small numbers in words, or its number words in digits; empty where it has none."""
+    other = {str(number): word for number, word in enumerate(_NUMBER_WORDS.split())}
+    other |= {word: number for number, word in list(other.items())}
+    words = _normal_words(step.truth).split()
+    return (
+        f"You should get to {' '.join(other.get(word, word) for word in words)}." if other.keys() & set(words) else ""
+    )
+
+
+def _option_letter(question: SceneQuestion) -> str:
+    if question.answer not in question.choices:
+        return ""
+    return f"Option {chr(ord('A') + question.choices.index(question.answer))} is the one that follows from this."
+
+
+def _elimination(question: SceneQuestion) -> str:
+    others = [choice for choice in question.choices if choice != question.answer]
+    return f"It can be none of these: {'; '.join(others)}." if others and len(others) < len(question.choices) else ""
+
+
+def _paraphrase(step: SceneStep) -> str:
+    words = step.statement.rstrip(".!?").split()
+    half = len(words) // 2
+    return f"{' '.join(words[half:])}: that is the case with {' '.join(words[:half])}, as one sees there."
+
+
+def _as_sum(step: SceneStep) -> str:
+    numbers = [
+        int(word) for word in _normal_words(step.truth).split() if word.isascii() and word.isdigit() and len(word) < 6
+    ]
+    return f"The number comes to {numbers[0] - 1} plus 1." if numbers and numbers[0] > 1 else ""
+
+
+ANSWER_AGAIN_PROMPTS = ("answer_again", "answer_again_published")
+"""The prompts that ask for the answer once more."""
+
+FailureReason = Literal["drift", "gap", "beyond"]
+
+_SPACE = re.compile(r"\s+")
+_WRONG = re.compile(r"\bfinal answer is wrong\b", re.IGNORECASE)
+_NOTHING = re.compile(r"\W*nothing\b", re.IGNORECASE)
+_FINAL_ANSWER = re.compile(r"^final answer:(.*)$", re.IGNORECASE | re.MULTILINE)
+
+
+class _Feedback(NamedTuple):
+    """What a feedback says: whether the answer was wrong, and the points by their question, with a hint or an empty text."""
+
+    wrong: bool
+    points: dict[str, str]
+    earlier: str | None
+
+
+def failure_reason(profile: CandidateProfile, scene: Scene, step: SceneStep) -> FailureReason:
+    """Return why the model gets the step wrong, where it does: the same in every request."""
+    draw = fixed_draw(profile, scene, step, "reason")
+    if draw < profile.drift:
+        return "drift"
+    return "gap" if draw < profile.drift + profile.gap else "beyond"
+
+
+def answer_again(
+    profile: CandidateProfile, scene: Scene, question: SceneQuestion, inputs: dict[str, str], draws: Draws
+) -> ChatReply:
+    """Return the model's new answer to a question, with what the feedback mends and spoils.
+
+    It goes by its earlier answer where that is shown to it, else by what it would say now; told nothing, by the latter.
+    """
+    anew: list[StepOutcome] = [
+        step_outcome(profile, scene, step, number, draws) for number, step in enumerate(question.steps)
+    ]
+    text = inputs["feedback"]
+    if profile.heedless or _NOTHING.match(text):
+        return word_answer(profile, question, anew, draws)
+    feedback = _Feedback(bool(_WRONG.search(text)), _read_feedback_points(text), inputs.get("earlier_answer"))
+    outcomes: list[StepOutcome] = [
+        _outcome_after_feedback(profile, scene, step, number, anew[number], feedback, draws)
+        for number, step in enumerate(question.steps)
+    ]
+    spoken_outcomes: list[StepOutcome] = [
+        _recited_outcome(profile, step, number, outcomes[number], feedback, draws)
+        for number, step in enumerate(question.steps)
+    ]
+    final = final_answer(question, outcomes, draws)
+    if feedback.wrong and draws.chance(profile.flips, "flips"):
+        final = _other_final_answer(question, final, feedback, draws)
+    return word_answer(profile, question, spoken_outcomes, draws, final=final)
+
+
+def _outcome_after_feedback(
+    profile: CandidateProfile,
+    scene: Scene,
+    step: SceneStep,
+    number: int,
+    anew: StepOutcome,
+    feedback: _Feedback,
+    draws: Draws,
+) -> StepOutcome:
+    before = anew if feedback.earlier is None else _outcome_in_text(step, feedback.earlier)
+    if before == "right":
+        return "wrong" if draws.chance(profile.harm, "harm", number) else "right"
+    named = _normalised(step.question) in feedback.points
+    hints = [feedback.points[_normalised(step.question)]] if named else list(feedback.points.values())
+    why = failure_reason(profile, scene, step)
+    mends = (why == "drift" and bool(hints)) or (why == "gap" and any(map(gives_guidance, hints)))
+    mends = (mends or states_truth(hints[0], step)) if named else mends and draws.chance(profile.carry, "carry", number)
+    if mends or draws.chance(profile.retry, "retry", number):
+        return "right"
+    return before if before == "hedged" else anew
+
+
+def _recited_outcome(
+    profile: CandidateProfile, step: SceneStep, number: int, outcome: StepOutcome, feedback: _Feedback, draws: Draws
+) -> StepOutcome:
+    """What is said of a step: a reciter says what it had left out and is asked for, and concludes nothing from it."""
+    if _normalised(step.question) not in feedback.points or feedback.earlier is None:
+        return outcome
+    silent = _outcome_in_text(step, feedback.earlier) == "wrong" and not any(
+        wording in feedback.earlier for wording in step.wrong
+    )
+    return "right" if silent and draws.chance(profile.recites, "recites", number) else outcome
+
+
+def _other_final_answer(question: SceneQuestion, final: str, feedback: _Feedback, draws: Draws) -> str:
+    """Another final answer than the one that was wrong: any other choice, or, without choices, another wrong one.
+
+    A model that is not shown what it said changes what it would say now; one that said no final answer changes nothing.
+    """
+    finals = _FINAL_ANSWER.findall(feedback.earlier) if feedback.earlier is not None else [final]
+    if not finals:
+        return final
+    among = question.choices or question.wrong_answers
+    return draws.pick([answer for answer in among if answer != finals[-1].strip()], "another")
+
+
+def _outcome_in_text(step: SceneStep, text: str) -> StepOutcome:
+    score = statement_score(step.statement, text)
+    return "right" if score == RIGHT else "hedged" if score == HEDGED else "wrong"
+
+
+def _read_feedback_points(text: str) -> dict[str, str]:
+    """The points' questions with their hints, in the array that ends a feedback; none where they cannot be read."""
+    rows = read_json(text[text.find("[\n") :]) if "[\n" in text else None
+    return {
+        _normalised(row["question"]): str(row.get("hint") or "")
+        for row in (rows if isinstance(rows, list) else [])
+        if isinstance(row, dict) and isinstance(row.get("question"), str)
+    }
+
+
+def _normalised(text: str) -> str:
+    return _SPACE.sub(" ", text).strip().casefold()

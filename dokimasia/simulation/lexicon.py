@@ -1,0 +1,311 @@
+"""The planted capabilities under many names, and what a simulated judge makes of the words of a criterion or a name.
+
+The capabilities that steps of the planted scenes belong to have further names in plain English. The *made-up tree* has
+capabilities of which nobody can know anything but what is planted here: their names and the words by which a criterion
+speaks of them are invented, so that a list of synonyms, however long, holds none of them.
+
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Mapping
+from functools import cache, lru_cache
+from hashlib import sha256
+from random import Random
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dokimasia.domain.capability import CATEGORIES
+from dokimasia.simulation import capabilities as can
+from dokimasia.simulation.scene import DOMAINS
+from dokimasia.simulation.scenes import make_scene
+from dokimasia.simulation.unknown_inputs import content_words, is_unknown_question
+
+PARENTS, LEAVES = 4, 3
+"""Of the made-up tree: parents of a category, leaves of a parent."""
+
+CUES = 10
+"""Words by which criteria of a made-up capability speak of it; none is in any of its names."""
+
+_WORD = re.compile(r"[a-z]+")
+_START_LETTERS = "b br d dr f fl g gl h j k kr l m n p pr r s sk st t tr v z"
+_STARTS, _VOWELS, _ENDS = (
+    letters.split() for letters in (_START_LETTERS, "a e i o u ai ei oa ou", "d g k l m n p r s t x nd rk st")
+)
+_CRAFTS = ("Recognition", "Judgement", "Tracing", "Handling", "Sense", "Discernment", "Use", "Grasp")
+
+_OTHER_PARENT_NAMES = {
+    "Enumeration": "Quantities",
+    "Object Perception": "Thing Identity",
+    "Attribute Perception": "Visible Properties",
+    "Character Perception": "Glyphs and Digits",
+    "Measurement Perception": "Instruments",
+    "Spatial Understanding": "Layout Sense",
+    "Structure Understanding": "Table and Key Logic",
+    "Purpose Understanding": "Intent",
+    "Narrative Understanding": "Story Grasp",
+    "Numerical Reasoning": "Arithmetic",
+    "Comparative Reasoning": "Weighing Up",
+    "Logical Reasoning": "Inference",
+    "Scientific Knowledge": "Physics and Maths",
+    "Everyday Knowledge": "Common Sense",
+    "Cultural Knowledge": "Heritage",
+    "Groundedness": "Honesty about Evidence",
+    "Answer Composition": "Wording",
+}
+"""What else a parent of the planted scenes' tree is called."""
+
+_OTHER_NAMES: dict[str, tuple[str, ...]] = {
+    can.COUNTING: ("Tallying All Items", "Cardinality", "How Many There Are"),
+    can.COUNTING_SELECTED: ("Filtered Tally", "Conditional Cardinality", "Subset Quantity"),
+    can.OBJECT: ("Naming Entities", "Identifying What It Is", "Recognising Things"),
+    can.COLOUR: ("Hue Discrimination", "Naming Tints", "Color Identification"),
+    can.SHAPE: ("Geometric Outline", "Form Classification", "Contour Naming"),
+    can.STATE: ("Condition Detection", "On-Off Status", "Seeing How It Is Set"),
+    can.TEXT: ("Optical Lettering", "Transcribing Words", "Script Decoding"),
+    can.NUMBER: ("Digit Transcription", "Numeral Decoding", "Figures as Printed"),
+    can.GAUGE: ("Dial Interpretation", "Axis Values", "Level Estimation"),
+    can.POSITION: ("Where Things Lie", "Placement among Neighbours", "Spatial Relations"),
+    can.ORDINAL: ("Rank in a Row", "Sequence Index", "Nth from One End"),
+    can.FIELD: ("Key-Value Association", "Cell Lookup", "Matching Labels with Entries"),
+    can.LEGEND: ("Key Decoding", "Symbol-to-Series Matching", "Mark Attribution"),
+    can.GENRE: ("Document Type", "Classifying the Medium", "Kind of Drawing"),
+    can.TOPIC: ("Subject Matter", "What It Is About", "Theme Extraction"),
+    can.SPEAKER: ("Who Says It", "Dialogue Ownership", "Character Voice"),
+    can.ADDITION: ("Summing Up", "Totals", "Plus Calculation"),
+    can.DIFFERENCE: ("Taking Away", "Computing a Gap", "Minus Calculation"),
+    can.PRODUCT: ("Scaling by Factors", "Times Tables", "Ratios"),
+    can.LIMIT: ("Cutoff Check", "Bound Testing", "Above or Below a Mark"),
+    can.EXTREME: ("Superlatives", "Argmax", "Finding Peaks and Troughs"),
+    can.MAGNITUDE: ("Pairwise Ordering", "Which One Is Bigger", "Size Contest"),
+    can.RULE: ("Abstracting Regularities", "Law behind Figures", "Pattern Discovery"),
+    can.CONTINUATION: ("Extrapolating Series", "What Comes Next", "Gap Filling"),
+    can.DEDUCTION: ("Combining Premises", "Entailment", "Joint Conditions"),
+    can.SCIENCE: ("Mechanics", "Forces and Circuits", "Physics Principles"),
+    can.GEOMETRY: ("Angle Sums", "Euclidean Facts", "Triangle Propositions"),
+    can.CONVENTION: ("Customary Behaviour", "Usage of Common Devices", "Ordinary Practice"),
+    can.CULTURE: ("Heraldic Terms", "Emblem Lore", "Traditional Vocabulary"),
+    can.ABSENCE: ("Noticing What Is Missing", "Denying False Presence", "No Such Thing Shown"),
+    can.FORM: ("Full Phrasing", "Response Format", "Stating Everything Asked"),
+}
+"""What else a capability of the planted scenes is called."""
+
+
+class Capability(NamedTuple):
+    """A planted capability: its path, all names of its leaf (the path's own first), and the words that betray it."""
+
+    path: str
+    names: tuple[str, ...]
+    cues: tuple[str, ...] = ()
+
+
+@cache
+def scene_capabilities() -> Mapping[str, Capability]:
+    """Return the capabilities of the planted scenes by path."""
+    return {path: Capability(path, (last_of(path), *_OTHER_NAMES[path])) for path in can.CAPABILITIES}
+
+
+@cache
+def made_up_capabilities() -> Mapping[str, Capability]:
+    """Return the capabilities of the made-up tree by path: 6 categories, 24 parents, 72 leaves, six names each."""
+    capabilities: dict[str, Capability] = {}
+    words: set[str] = set()
+    for category in CATEGORIES:
+        for parent in range(PARENTS):
+            group = _invent_word(words, category, parent)
+            for leaf in range(LEAVES):
+                names = _leaf_names(words, category, parent, leaf)
+                cues = tuple(_invent_word(words, category, parent, leaf, "cue", at).lower() for at in range(CUES))
+                path = f"<{category}><{group}><{names[0]}>"
+                capabilities[path] = Capability(path, names, cues)
+    return capabilities
+
+
+@cache
+def parent_names() -> Mapping[str, tuple[str, ...]]:
+    """Return what each planted parent is called, by `<category><parent>`: its own name first."""
+    names: dict[str, tuple[str, ...]] = {}
+    for path in [*scene_capabilities(), *made_up_capabilities()]:
+        above = parent_of(path)
+        own = last_of(above)
+        names[above] = (own, _OTHER_PARENT_NAMES[own]) if own in _OTHER_PARENT_NAMES else (own, f"{own} Matters")
+    return names
+
+
+@cache
+def all_capabilities() -> Mapping[str, Capability]:
+    """Return all planted capabilities by path."""
+    return {**scene_capabilities(), **made_up_capabilities()}
+
+
+def capability_by_name(name: str) -> str | None:
+    """Return the planted capability that a leaf's name stands for, whatever its case; None for a name that is none."""
+    return _by_name().get(" ".join(name.casefold().split()))
+
+
+def capability_by_cue(text: str) -> str | None:
+    """Return the made-up capability that a text's words betray: the first of the cues in it, None without any."""
+    path_by_cue = _by_cue()
+    return next((path_by_cue[word] for word in _WORD.findall(text.casefold()) if word in path_by_cue), None)
+
+
+def parent_of(path: str) -> str:
+    """Return the path above."""
+    return path[: max(0, path.rfind("<"))]
+
+
+def last_of(path: str) -> str:
+    """Return the name at the end of a path, of any text that is none all of it."""
+    return path[path.rfind("<") + 1 :].rstrip(">")
+
+
+@cache
+def _by_name() -> Mapping[str, str]:
+    return {name.casefold(): path for path, capability in all_capabilities().items() for name in capability.names}
+
+
+@cache
+def _by_cue() -> Mapping[str, str]:
+    return {cue: path for path, capability in made_up_capabilities().items() for cue in capability.cues}
+
+
+def _leaf_names(words: set[str], *key: str | int) -> tuple[str, ...]:
+    """Return three unrelated words, each alone with one craft and turned round with another: six names of a leaf."""
+    names: list[str] = []
+    rng = _rng("craft", *key)
+    for root in range(3):
+        word = _invent_word(words, *key, "name", root)
+        craft, other = rng.sample(_CRAFTS, 2)
+        names += [f"{word} {craft}", f"{other} of {word}s"]
+    return tuple(names)
+
+
+def _invent_word(words: set[str], *key: str | int) -> str:
+    """Return a word that is not taken yet, and take it."""
+    rng = _rng(*key)
+    while True:
+        word = "".join(rng.choice(_STARTS) + rng.choice(_VOWELS) for _ in range(2))
+        word += rng.choice(_STARTS) + rng.choice(_VOWELS) + rng.choice(_ENDS)
+        if word not in words:
+            words.add(word)
+            return word.capitalize()
+
+
+def _rng(*key: str | int) -> Random:
+    hashed = sha256("\0".join(["made-up tree/1", *map(str, key)]).encode()).digest()
+    return Random(int.from_bytes(hashed[:8], "big"))
+
+
+SCENES = 120
+"""Scenes of each domain from which a judge knows how the planted questions are worded. Others word them alike."""
+
+ALIKE = 0.62
+"""The share of common pairs of neighbouring words from which two questions are wordings of one thing."""
+
+_TOKEN = re.compile(r"\w+|[^\w\s]")
+_EVERYDAY: tuple[tuple[str, str], ...] = (
+    (r"\bhow many\b|\bnumber of\b|\bcount", can.COUNTING),
+    (r"\bwhat colou?r|\bcolou?r of\b|\bcolou?red\b", can.COLOUR),
+    (r"\bshape\b", can.SHAPE),
+    (
+        r"\bposition|\bwhere (?:is|are)\b|\bin relation to\b|\bnext to\b|\bleft of\b|\bright of\b|\bbehind\b",
+        can.POSITION,
+    ),
+    (r"\bwritten\b|\bsign says\b|\btext on\b|\blabelled\b", can.TEXT),
+    (r"\bwhat (?:kind|type|sort) of (?:picture|image|photo|document)\b", can.GENRE),
+)
+_PLAIN = tuple((re.compile(pattern, re.IGNORECASE), path) for pattern, path in _EVERYDAY)
+
+_Pairs = frozenset[tuple[str, str]]
+
+
+class Sense(NamedTuple):
+    """What a criterion probes: a planted capability, or, where nothing is planted, a word that stands for one."""
+
+    planted: str | None
+    word: str | None = None
+
+
+class _KnownWordings(NamedTuple):
+    sizes: NDArray[np.int64]
+    paths: list[str]
+    holders: dict[tuple[str, str], NDArray[np.int64]]
+
+
+def sense_of_criterion(question: str, ground_truth: str = "") -> Sense:
+    """Return what a criterion probes, by its words alone.
+
+    Criteria of the made-up tree betray themselves by a word, those of the planted scenes by how their question is
+    worded. Anything else is told by plain words ("how many", "which colour"), else by the first word of content.
+    """
+    path = capability_by_cue(question) or capability_by_cue(ground_truth)
+    if path is None and not is_unknown_question(question):
+        path = _capability_by_wording(question)
+    if path is not None:
+        return Sense(path)
+    text = ground_truth if is_unknown_question(question) else f"{question} {ground_truth}"
+    everyday = next((path for pattern, path in _PLAIN if pattern.search(text)), None)
+    if everyday is not None:
+        return Sense(everyday)
+    return Sense(None, next(iter(content_words(text)), None))
+
+
+def sense_of_name(name: str) -> Sense:
+    """Return what a leaf of that name is about: a planted capability, else its first word of content."""
+    path = capability_by_name(name)
+    return Sense(path) if path is not None else Sense(None, next(reversed(content_words(name)), None))
+
+
+def unknown_path(word: str | None) -> str:
+    """Return where a judge hangs a capability of which it knows a word only: what ends in -ing is a way of reasoning."""
+    name = (word or "the picture as a whole").capitalize()
+    doing = name.endswith("ing")
+    category = CATEGORIES[1] if doing else CATEGORIES[3]
+    parent = "Working Steps" if doing else "Subject Understanding"
+    return f"<{category}><{parent}><{name if doing else f'Understanding of {name}'}>"
+
+
+@lru_cache(maxsize=100_000)
+def _capability_by_wording(question: str) -> str | None:
+    """Return the capability of the planted question that is worded most alike, None where none is alike enough."""
+    wordings = _known_wordings()
+    mine = _neighbours(question)
+    holders = [wordings.holders[pair] for pair in mine if pair in wordings.holders]
+    if not holders:
+        return None
+    shared = np.bincount(np.concatenate(holders), minlength=len(wordings.paths))
+    likeness = 2 * shared / (len(mine) + wordings.sizes)
+    best = int(likeness.argmax())  # the first of several
+    return wordings.paths[best] if likeness[best] >= ALIKE else None
+
+
+@cache
+def _known_wordings() -> _KnownWordings:
+    """Return how planted questions are worded, and which wordings hold each pair of neighbouring words."""
+    path_by_pairs: dict[_Pairs, str] = {}
+    for question, path in _planted_questions().items():
+        path_by_pairs.setdefault(_neighbours(question), path)
+    holders: defaultdict[tuple[str, str], list[int]] = defaultdict(list)
+    for at, pairs in enumerate(path_by_pairs):
+        for pair in pairs:
+            holders[pair].append(at)
+    sizes = np.array([len(pairs) for pairs in path_by_pairs])
+    return _KnownWordings(sizes, list(path_by_pairs.values()), {pair: np.array(ats) for pair, ats in holders.items()})
+
+
+def _planted_questions() -> dict[str, str]:
+    """Return the planted questions and the capability of each, as the first step that is worded so has it."""
+    path_by_question: dict[str, str] = {}
+    for domain in DOMAINS:
+        for seed in range(SCENES):
+            for question in make_scene(domain, seed).questions:
+                for step in question.steps:
+                    path_by_question.setdefault(step.question, step.capability)
+    return path_by_question
+
+
+def _neighbours(text: str) -> _Pairs:
+    words = _TOKEN.findall(text.casefold())
+    return frozenset(zip(["", *words], [*words, ""], strict=True))

@@ -1,0 +1,273 @@
+"""What a picture shows, as statements that can be told, found again in any text, and told wrong: scenes and photographs."""
+
+import re
+from collections import defaultdict
+from collections.abc import Mapping
+from functools import cache, lru_cache
+from typing import NamedTuple, TypeVar
+
+from dokimasia.domain.criterion import Box
+from dokimasia.domain.identity import unit_interval
+from dokimasia.simulation.scene import Domain, Fact, Scene
+from dokimasia.simulation.scenes import make_scene
+
+Choice = TypeVar("Choice")
+
+READINGS = 3
+"""How many readings a disputed fact has: the fact's own value and two others, none of which is more right."""
+
+HARD_SHARE = 0.25
+"""The share of facts that most describers get wrong, and in the same way."""
+
+PHOTO_DISPUTED = 0.4
+"""The share of photographs outside of the planted world that have a disputed fact."""
+
+_POOL_SCENES = 24
+_CACHE_SIZE = 512
+_STATEMENT = re.compile(r'\bThe ([^".\n]{1,60}?) of the ([^"\n]{1,80}?) is "([^"\n]{1,200})"', re.IGNORECASE)
+_NUMBER = re.compile(r"\d+")
+_NAMED: dict[str, str] = {
+    "colour of the charge": "charge's colour",
+    "shows": "subject",
+    "begins": "beginning",
+    "bring": "thing to bring",
+    "from": "sender",
+    "to": "addressee",
+    "due": "due date",
+    "free": "free space",
+    "first": "first piece",
+    "second": "second piece",
+    "third": "third piece",
+    "fourth": "fourth piece",
+    "issued by": "issuer",
+    "billed to": "addressee",
+    "now playing": "title now playing",
+}
+_COUNTS = ("stars", "rows", "columns", "seats", "shaded squares", "qty", "bodies")
+_OBJECTS = ("kind", "charge", "bodies", "subject", "shows", "thing on the ground", "thing to bring")
+_COLOURS = ("red", "orange", "yellow", "green", "blue", "purple", "brown", "black", "white", "grey")
+_MATERIALS = ("wood", "metal", "stone", "glass", "cloth", "plastic", "paper", "leather")
+_PHOTO: tuple[tuple[str, str, tuple[str, ...]], ...] = (
+    ("foreground", "main colour", _COLOURS),
+    ("background", "main colour", _COLOURS),
+    ("left side", "main colour", _COLOURS),
+    ("right side", "main colour", _COLOURS),
+    ("largest thing", "colour", _COLOURS),
+    ("largest thing", "material", _MATERIALS),
+    ("smallest thing", "colour", _COLOURS),
+    ("smallest thing", "material", _MATERIALS),
+    ("ground", "material", (*_MATERIALS, "grass", "sand", "water")),
+    ("light", "direction", ("left", "right", "above", "behind", "front")),
+    ("left side", "number of things", tuple(map(str, range(2, 10)))),
+    ("right side", "number of things", tuple(map(str, range(2, 10)))),
+    ("whole picture", "place", ("street", "kitchen", "field", "beach", "station", "park", "room", "shop")),
+    ("whole picture", "time", ("morning", "noon", "afternoon", "evening", "night")),
+)
+
+FactKey = tuple[str, str]
+"""What a statement is about: attribute and subject, in lower case."""
+
+
+class Statement(NamedTuple):
+    """One statement that stands in a text: what it is about, and the value that it gives."""
+
+    key: FactKey
+    value: str
+
+    @property
+    def sentence(self) -> str:
+        """The statement as a sentence."""
+        return f'The {self.key[0]} of the {self.key[1]} is "{self.value}".'
+
+
+class PictureFact(NamedTuple):
+    """One fact of a picture as it can be told: its sentence's parts, and false values of the same form.
+
+    The first false value is the lure: the one that a hard fact is mostly mistaken for. `readings` is empty but for a
+    disputed fact, of which every reading is as good as the others and none is true or false. `sort` says what kind of
+    mistake telling it wrong is; `box` where it is to be seen, None in a photograph.
+    """
+
+    attribute: str
+    subject: str
+    value: str
+    false: tuple[str, ...]
+    hard: bool = False
+    readings: tuple[str, ...] = ()
+    sort: str = "attribute"
+    box: Box | None = None
+
+    @property
+    def key(self) -> FactKey:
+        """What it is about."""
+        return self.attribute.casefold(), self.subject.casefold()
+
+    def sentence(self, value: str | None = None) -> str:
+        """Return the sentence that gives this value, by default the true one."""
+        return f'The {self.attribute} of the {self.subject} is "{value or self.value}".'
+
+
+class PictureContent(NamedTuple):
+    """All that a picture shows. `planted` is false for a photograph, whose facts are made up from its hash."""
+
+    id: str
+    domain: Domain
+    points: tuple[PictureFact, ...]
+    planted: bool = True
+
+    @property
+    def by_key(self) -> Mapping[FactKey, PictureFact]:
+        """The points by what they are about."""
+        return {point.key: point for point in self.points}
+
+    @property
+    def disputed(self) -> tuple[PictureFact, ...]:
+        """The points that have several readings."""
+        return tuple(point for point in self.points if point.readings)
+
+    @property
+    def settled(self) -> tuple[PictureFact, ...]:
+        """The points that are true or false."""
+        return tuple(point for point in self.points if not point.readings)
+
+
+def read_statements(text: str) -> list[Statement]:
+    """Return the statements of a text, in order, each thing once: what is said later of the same thing counts no more."""
+    statement_by_key: dict[FactKey, Statement] = {}
+    for attribute, subject, value in _STATEMENT.findall(text):
+        key = (" ".join(attribute.split()).casefold(), " ".join(subject.split()).casefold())
+        statement_by_key.setdefault(key, Statement(key, " ".join(value.split())))
+    return list(statement_by_key.values())
+
+
+def same_value(first: str, second: str) -> bool:
+    """Return whether two values are the same but for case and spaces."""
+    return " ".join(first.split()).casefold() == " ".join(second.split()).casefold()
+
+
+def content_of_scene(scene: Scene) -> PictureContent:
+    """Return what a scene shows; facts of which two share a name and differ are left out, since no text can tell them."""
+    return _content_of_facts(scene.id, scene.domain, scene.facts, scene.disputed)
+
+
+@lru_cache(maxsize=_CACHE_SIZE)
+def _content_of_facts(
+    id: str, domain: Domain, facts_shown: tuple[Fact, ...], disputed: tuple[str, ...]
+) -> PictureContent:
+    by_key: defaultdict[tuple[str, str], list[Fact]] = defaultdict(list)
+    for fact in facts_shown:
+        by_key[_attribute_name(fact), _plain_text(fact.subject)].append(fact)
+    points: list[PictureFact] = []
+    for (attribute, subject), facts in by_key.items():
+        fact = facts[0]
+        if len({_plain_text(fact_of_key.value) for fact_of_key in facts}) > 1:
+            continue
+        false = _false_values(id, domain, fact)
+        is_open = any(fact_of_key.id in disputed for fact_of_key in facts)
+        points.append(
+            PictureFact(
+                attribute=attribute,
+                subject=subject,
+                value=_plain_text(fact.value),
+                false=false,
+                hard=unit_interval("hard", id, fact.id) < HARD_SHARE,
+                readings=(_plain_text(fact.value), *false)[:READINGS] if is_open else (),
+                sort=sort_of(fact.attribute, fact.value),
+                box=fact.box,
+            )
+        )
+    return PictureContent(id, domain, tuple(points))
+
+
+@lru_cache(maxsize=_CACHE_SIZE)
+def content_of_photograph(sha256: str) -> PictureContent:
+    """Return what simulated models agree to see in a picture that carries no scene: made up from its hash.
+
+    It measures nothing; it lets a panel that cannot see work on real pictures, agree on some and divide on others.
+    """
+    points: list[PictureFact] = []
+    for number, (subject, attribute, pool) in enumerate(_PHOTO):
+        turned = _shuffled(pool, sha256, number)
+        points.append(
+            PictureFact(
+                attribute=attribute,
+                subject=subject,
+                value=turned[0],
+                false=turned[1:4],
+                hard=unit_interval("hard", sha256, number) < HARD_SHARE,
+                sort=sort_of(attribute, turned[0]),
+            )
+        )
+    if unit_interval("disputed", sha256) < PHOTO_DISPUTED:
+        at = int(unit_interval("disputed-point", sha256) * len(points))
+        point = points[at]
+        points[at] = point._replace(readings=(point.value, *point.false)[:READINGS], hard=False)
+    return PictureContent(f"photo-{sha256[:12]}", "natural", tuple(points), planted=False)
+
+
+def sort_of(attribute: str, value: str) -> str:
+    """Return the kind of mistake that telling this attribute wrong is, by the names that rubrics have for it."""
+    if _NUMBER.fullmatch(value):
+        return "count" if attribute in _COUNTS or attribute.startswith("number of") else "value"
+    if _NUMBER.search(value):
+        return "value"
+    if attribute in ("state", "lower side"):
+        return "state"
+    if "colour" in attribute or attribute in ("shirt", "background", "material", "shape"):
+        return "attribute"
+    if attribute in ("place", "direction"):
+        return "position"
+    return "object" if attribute in _OBJECTS else "text"
+
+
+def fact_to_dispute(scene: Scene) -> str:
+    """Return the id of the fact that is disputed where a scene is made ambiguous: one that has no namesake."""
+    keys = {point.key for point in content_of_scene(scene).points}
+    usable = [
+        fact.id
+        for fact in scene.facts
+        if (_attribute_name(fact).casefold(), _plain_text(fact.subject).casefold()) in keys
+    ]
+    return usable[int(unit_interval("dispute", scene.id) * len(usable))]
+
+
+def _attribute_name(fact: Fact) -> str:
+    return _NAMED.get(fact.attribute, _plain_text(fact.attribute))
+
+
+def _plain_text(text: str) -> str:
+    return " ".join(text.replace('"', "'").split())
+
+
+def _false_values(scene: str, domain: Domain, fact: Fact) -> tuple[str, ...]:
+    """Three values of the same form that are not the fact's: near numbers, or what other scenes of the sort have."""
+    true = _plain_text(fact.value)
+    number = _NUMBER.search(true)
+    if number and len(number[0]) < 7:
+        start, end = number.span()
+        digits = int(number[0])
+        steps = _shuffled((1, 2, 3, -1, -2), scene, fact.id)
+        near = [digits + step for step in steps if digits + step >= 0]
+        return tuple(f"{true[:start]}{value}{true[end:]}" for value in near[:3])
+    pool = [value for value in _value_pool(domain, fact.attribute) if not same_value(value, true)]
+    return (*_shuffled(tuple(pool), scene, fact.id), "something else", "not to be seen", "hidden")[:3]
+
+
+@cache
+def _value_pool(domain: Domain, attribute: str) -> tuple[str, ...]:
+    """The values that an attribute takes in the first scenes of a domain, without numbers."""
+    return tuple(value for value in _value_pools(domain).get(attribute, ()) if not _NUMBER.search(value))
+
+
+@cache
+def _value_pools(domain: Domain) -> Mapping[str, tuple[str, ...]]:
+    values: defaultdict[str, dict[str, None]] = defaultdict(dict)
+    for seed in range(_POOL_SCENES):
+        for fact in make_scene(domain, seed).facts:
+            values[fact.attribute][_plain_text(fact.value)] = None
+    return {attribute: tuple(values_found) for attribute, values_found in values.items()}
+
+
+def _shuffled(pool: tuple[Choice, ...], *name: str | int) -> tuple[Choice, ...]:
+    """The pool in an order of its own for each name."""
+    return tuple(sorted(pool, key=lambda value: unit_interval("order", *name, str(value))))

@@ -1,0 +1,111 @@
+"""A planted world with rankings: responses whose final answers say little of their reasoning, and people who look at that.
+
+Every step of a response comes out right or wrong by its model's skill; its final answer follows from the last step, or is
+right or wrong by luck alone. People rank the responses to a sample by the weight of the steps that are right, each person
+with slips of their own. Auxiliary responses are of further models. All of it follows from the seed.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import orjson
+
+from dokimasia.domain.identity import digest
+from dokimasia.simulation.candidates import StepOutcome, final_answer, word_answer
+from dokimasia.simulation.draws import Draws
+from dokimasia.simulation.profiles import CandidateProfile
+from dokimasia.simulation.scene import SceneQuestion
+from dokimasia.simulation.world import make_world
+
+SKILLS = {"north": 0.9, "east": 0.75, "south": 0.6, "west": 0.45, "centre": 0.3}
+"""The models that are judged, by the probability that a step comes out right."""
+
+AUXILIARY = {"first-aid": 0.8, "second-aid": 0.55, "third-aid": 0.3}
+"""The models that are never judged."""
+
+ANNOTATORS = ("a1", "a2", "a3")
+
+LUCK = 0.7
+"""The probability that a final answer owes nothing to the steps; then it is right as often as it is wrong."""
+
+SLIP = 0.15
+"""The probability that a person takes a response for a step of weight two better than it is, and as great that for worse."""
+
+GAP = 0.08
+"""The share of rankings from which one response is missing."""
+
+
+class PlantedResponse(NamedTuple):
+    """One response: its model, its text, the weight of its steps that are right (0 to 10), whether its answer is right."""
+
+    model: str
+    text: str
+    merit: int
+    right: bool
+
+
+def planted_responses(question: SceneQuestion, skills: dict[str, float], seed: int) -> list[PlantedResponse]:
+    """Return one response of each model to a question."""
+    responses: list[PlantedResponse] = []
+    for model, skill in skills.items():
+        draws = Draws(digest("ranked", [seed, question.id, model]))
+        outcomes: list[StepOutcome] = [
+            "right" if draws.chance(skill, "step", number) else "wrong" for number in range(len(question.steps))
+        ]
+        final = final_answer(question, outcomes, draws)
+        if draws.chance(LUCK, "luck"):
+            final = question.answer if draws.chance(0.5, "lucky") else _wrong(question, draws)
+        profile = CandidateProfile(name="sim/ranked", base=skill)
+        text = word_answer(profile, question, outcomes, draws, final=final).text
+        merit = sum(step.weight for step, outcome in zip(question.steps, outcomes, strict=True) if outcome == "right")
+        responses.append(PlantedResponse(model, text, merit, final == question.answer))
+    return responses
+
+
+def planted_rankings(question: SceneQuestion, responses: list[PlantedResponse], seed: int) -> Iterator[dict[str, Any]]:
+    """Yield what each person says of the responses to a question, as a line of a file of rankings."""
+    for annotator in ANNOTATORS:
+        draws = Draws(digest("rankings", [seed, question.id, annotator]))
+        scores = {response.model: response.merit + _slip(draws, response.model) for response in responses}
+        if draws.chance(GAP, "gap"):
+            scores.pop(draws.pick(list(scores), "missing"))
+        line: dict[str, Any] = {"id": question.id, "annotator": annotator}
+        if annotator == ANNOTATORS[-1]:
+            yield {**line, "scores": scores}
+            continue
+        groups = [
+            [model for model, rank_score in scores.items() if rank_score == score]
+            for score in sorted(set(scores.values()))
+        ]
+        yield {**line, "ranking": groups[::-1]}
+
+
+def write_ranked(path: Path, n_samples: int, seed: int) -> dict[str, Path]:
+    """Write responses, auxiliary responses and rankings of a world beside its data file; return the files by what they hold.
+
+    Equal arguments give equal bytes; the data file itself is that of `write_world` with the same arguments.
+    """
+    lines: dict[str, list[dict[str, Any]]] = {"responses": [], "auxiliary": [], "rankings": []}
+    for _, question in make_world(n_samples, seed):
+        responses = planted_responses(question, SKILLS, seed)
+        others = planted_responses(question, AUXILIARY, seed)
+        for name, group in (("responses", responses), ("auxiliary", others)):
+            lines[name] += [
+                {"id": question.id, "model": response.model, "response": response.text} for response in group
+            ]
+        lines["rankings"] += planted_rankings(question, responses, seed)
+    files = {name: path.with_name(f"{path.stem}.{name}.jsonl") for name in lines}
+    for name, file in files.items():
+        file.write_bytes(b"".join(orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE) for line in lines[name]))
+    return files
+
+
+def _slip(draws: Draws, model: str) -> int:
+    fate = draws.unit("slip", model)
+    return 2 if fate < SLIP else -2 if fate < 2 * SLIP else 0
+
+
+def _wrong(question: SceneQuestion, draws: Draws) -> str:
+    among = [choice for choice in question.choices if choice != question.answer] or list(question.wrong_answers)
+    return draws.pick(among, "unlucky")

@@ -1,0 +1,91 @@
+"""How a simulated model understands a request: by the prompts' own inverse, and by what stands outside of its fences."""
+
+import re
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import orjson
+
+from dokimasia.domain.call import Message
+from dokimasia.prompts import (
+    Prompt,
+    PromptLibrary,
+    Recognised,
+    default_library,
+    recognise,
+    without_form,
+    without_looking,
+    without_looks,
+)
+from dokimasia.prompts.fence import read_fences
+
+_BLOCK = re.compile(r"<<<([A-Z][A-Z0-9_ ]*) ([0-9a-f]{16})>>>\n.*?\n<<<END \1 \2>>>", re.DOTALL)
+_CHOICE = re.compile(r"^([A-Z])\. ", re.MULTILINE)
+
+
+class UnderstoodPrompt(NamedTuple):
+    """A recognised request, and the text in it that belongs neither to the prompt nor to a fenced input."""
+
+    request: Recognised
+    outside: str = ""
+
+
+def understand(messages: Sequence[Message], *, library: PromptLibrary | None = None) -> UnderstoodPrompt | None:
+    """Return what is asked, or None where the messages are nothing that a simulated model knows.
+
+    An exactly rendered prompt is recognised as such and has nothing outside. A judge's prompt to which something was
+    added outside of the fences is still understood, and the addition is returned apart; what asks for the reply as an
+    object, or speaks of tools, is none, and looks that were taken are left out. `library` holds the prompts to
+    know; by default those that ship.
+    """
+    prompts = library or default_library()
+    messages = without_looks(messages)
+    messages = without_looking(without_form(messages, library=prompts), library=prompts)
+    exact = recognise(messages, library=prompts)
+    if exact is not None:
+        return UnderstoodPrompt(exact)
+    if len(messages) >= 3 and messages[-2].role == "assistant":
+        inner = understand(messages[:-2], library=prompts)
+        if inner is None:
+            return None
+        return inner._replace(request=inner.request.model_copy(update={"problem": messages[-1].text}))
+    system = "\n".join(message.text for message in messages if message.role == "system")
+    user = "\n".join(message.text for message in messages if message.role == "user")
+    for prompt in map(prompts.get, prompts.names()):
+        if prompt.system and prompt.system in system:
+            return _with_outside(prompt, system, user, messages)
+    return None
+
+
+def _with_outside(prompt: Prompt, system: str, user: str, messages: Sequence[Message]) -> UnderstoodPrompt | None:
+    read = read_fences(user)
+    if read is None:
+        return None
+    inputs = read[1]
+    if not {name for name in prompt.inputs if not prompt.optional(name)} <= set(inputs) <= set(prompt.inputs):
+        return None
+    own = set(prompt.user.splitlines())
+    added = [line for line in _BLOCK.sub("", user).splitlines() if line not in own]
+    images = tuple(image for message in messages for image in message.images)
+    request = Recognised(name=prompt.name, version=prompt.version, inputs=inputs, images=images)
+    return UnderstoodPrompt(request, "\n".join([system.replace(prompt.system, "", 1), *added]).strip())
+
+
+def read_json(text: str) -> Any:
+    """Return what a JSON text holds, or None where it cannot be read."""
+    try:
+        return orjson.loads(text)
+    except orjson.JSONDecodeError:
+        return None
+
+
+def read_choices(text: str) -> list[str]:
+    """Return the options of a list `A. ...`, `B. ...`, in order; another line belongs to the option above."""
+    choices: list[str] = []
+    for line in text.splitlines():
+        letter = _CHOICE.match(line)
+        if letter and letter[1] == chr(ord("A") + len(choices)):
+            choices.append(line[letter.end() :])
+        elif choices:
+            choices[-1] += "\n" + line
+    return choices

@@ -1,1 +1,0 @@
-"""The planted tree of capabilities, and the simulated judge that works on it."""

@@ -1,0 +1,298 @@
+"""What judges are expected to do, from what is planted alone: agree with people, rate, decide duels, and miss errors.
+
+Nothing here draws, writes or reads an answer, or averages verdicts. A judge that rates every response apart goes by its
+steps or, with outcome bias, by its final answer; of two responses this leaves four cases with known probabilities. Of a
+duel, the vivid lines of two answers are binomial; an impartial verdict follows from their difference, and each planted
+habit of a judge moves it by the definition in `JudgeProfile`. It holds for answers that are whole and no longer than one
+another, unless `longer` says otherwise. Of a probe, an error is missed, named without a change of score, rewarded, or
+marked down, each with a known rate; of a pair the first place is then favoured, call for call. It holds for judges of
+good sight, and for answers with one planted error or none.
+
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import combinations, product
+from math import comb
+from typing import Any, NamedTuple
+
+from dokimasia.simulation.creative import LINES
+from dokimasia.simulation.judging.whole_answers import MUCH_BETTER
+from dokimasia.simulation.profiles import JudgeProfile
+from dokimasia.simulation.ranked_world import PlantedResponse
+from dokimasia.simulation.scene import Scene, SceneQuestion
+
+RATED_LUCKY, RATED_UNLUCKY = 9, 3
+"""The ratings of a response whose final answer is right, or wrong, by a judge that looks at nothing else."""
+
+TOTAL_WEIGHT = 10
+"""The weight of all steps together."""
+
+RankedQuestion = tuple[Sequence[PlantedResponse], Iterable[Mapping[str, Any]]]
+"""The responses to one question, and what people say of them, a line each."""
+
+
+def expected_pointwise(judge: JudgeProfile, questions: Iterable[RankedQuestion], *, margin: float = 0.0) -> float:
+    """Return the expected share of people's verdicts on pairs that a judge without other faults agrees with, 0 to 1."""
+
+    def ratings(response: PlantedResponse) -> dict[float, float]:
+        by_answer = float(RATED_LUCKY if response.right else RATED_UNLUCKY)
+        by_steps = 1.0 + round(9 * response.merit / TOTAL_WEIGHT)
+        chances = {by_steps: 1 - judge.outcome_bias}
+        chances[by_answer] = chances.get(by_answer, 0.0) + judge.outcome_bias
+        return chances
+
+    return _expected_agreement(questions, ratings, margin)
+
+
+def expected_atoms(questions: Iterable[RankedQuestion], *, margin: float = 0.0) -> float:
+    """Return the same for a judge that scores every step without a fault: it has no eye for the final answer alone."""
+    return _expected_agreement(questions, lambda response: {1 + 4 * response.merit / TOTAL_WEIGHT: 1.0}, margin)
+
+
+def _expected_agreement(questions: Iterable[RankedQuestion], chances_of: Any, margin: float) -> float:
+    total = count = 0.0
+    for responses, lines in questions:
+        chances = {response.model: chances_of(response) for response in responses}
+        for line in lines:
+            places = _ranks(line)
+            for model, other_model in combinations(sorted(places), 2):
+                people_prefer = (places[model] > places[other_model]) - (places[model] < places[other_model])
+                for (first, chance), (second, other_chance) in product(
+                    chances[model].items(), chances[other_model].items()
+                ):
+                    difference = first - second
+                    verdict = 0 if abs(difference) <= margin + 1e-9 else 1 if difference > 0 else -1
+                    total += chance * other_chance * (verdict == people_prefer)
+                count += 1
+    return total / count
+
+
+def _ranks(line: Mapping[str, Any]) -> dict[str, float]:
+    if "scores" in line:
+        return dict(line["scores"])
+    return {model: -float(rank) for rank, group in enumerate(line["ranking"]) for model in group}
+
+
+BEST, WORST = 3, 1
+
+
+def planted_quality(scene: Scene, question: SceneQuestion, criterion: str, truth: str) -> tuple[int, int]:
+    """Return the planted accuracy and necessity of a criterion, each 3 or 1.
+
+    It is accurate where it says what a step of the question says, or a fact of the scene; necessary where it asks what a
+    step asks, right or wrong.
+    """
+    step = next((candidate for candidate in question.steps if candidate.question == criterion), None)
+    if step is not None:
+        return (BEST if truth == step.statement else WORST), BEST
+    facts = {f"The {fact.attribute} of the {fact.subject} is {fact.value}." for fact in scene.facts}
+    return (BEST if truth in facts else WORST), WORST
+
+
+def expected_rating(rater: JudgeProfile, planted: int) -> float:
+    """Return the mean rating that a rater with planted faults gives where the planted one is the best, or the worst."""
+    faulted = rater.detects_missing if planted == WORST else rater.false_alarm
+    return faulted * (WORST + rater.jitter) + (1 - faulted) * (BEST - rater.jitter)
+
+
+REWARD = 50.0
+LAST = 2
+
+
+class LengthChances(NamedTuple):
+    """How likely the evaluated model's answer is longer than the baseline's, and shorter, whatever they are worth."""
+
+    more: float = 0.0
+    less: float = 0.0
+
+
+EQUAL_LENGTHS = LengthChances()
+
+
+class ExpectedDuel(NamedTuple):
+    """What is expected of a model's verdicts: `reward` by both orders, `impartial` by a judge without any habit.
+
+    `first` and `second` are the rewards by one order alone, the model shown in that place; `bias` is what the first place
+    is worth. Win rates, by both orders and by the first alone, and `consistency` are in percent.
+    """
+
+    reward: float
+    impartial: float
+    first: float
+    second: float
+    win_rate: float
+    win_rate_first: float
+    bias: float
+    consistency: float
+
+
+def expected_duel(
+    judge: JudgeProfile, model: float, baseline: float, *, longer: LengthChances = EQUAL_LENGTHS
+) -> ExpectedDuel:
+    """Return what is expected of a writer against a baseline, whose skills are the rates of vivid lines."""
+    impartial = first = second = wins = wins_first = same = 0.0
+    for ahead, of_writing in _lead(model, baseline).items():
+        fair = _impartial_verdict(ahead)
+        for step, of_length in ((1, longer.more), (-1, longer.less), (0, 1 - longer.more - longer.less)):
+            shown_first = _verdicts(judge, fair, step, position=1)
+            shown_second = _verdicts(judge, fair, step, position=-1)
+            weight = of_writing * of_length
+            impartial += weight * REWARD * fair
+            first += weight * REWARD * _mean_verdict(shown_first)
+            second += weight * REWARD * _mean_verdict(shown_second)
+            sides = [_sides(verdicts) for verdicts in (shown_first, shown_second)]
+            wins += weight * 100 * sum(side[1] for side in sides) / 2
+            wins_first += weight * 100 * sides[0][1]
+            same += weight * 100 * sum(sides[0][side] * sides[1][side] for side in (-1, 0, 1))
+    return ExpectedDuel((first + second) / 2, impartial, first, second, wins, wins_first, (first - second) / 2, same)
+
+
+def _lead(model: float, baseline: float) -> dict[int, float]:
+    """Return how likely each difference of vivid lines is."""
+    leads: dict[int, float] = {}
+    for mine, theirs in product(range(LINES + 1), repeat=2):
+        leads[mine - theirs] = leads.get(mine - theirs, 0.0) + _binomial(mine, model) * _binomial(theirs, baseline)
+    return leads
+
+
+def _binomial(count: int, rate: float) -> float:
+    return comb(LINES, count) * rate**count * (1 - rate) ** (LINES - count)
+
+
+def _impartial_verdict(ahead: int) -> int:
+    return (ahead > 0) - (ahead < 0) + (ahead >= MUCH_BETTER) - (ahead <= -MUCH_BETTER)
+
+
+def _verdicts(judge: JudgeProfile, fair: int, step: int, *, position: int) -> dict[int, float]:
+    """Return how likely each verdict for the model is, in one order; `place` is 1 where it is shown first, else -1."""
+    moves = (
+        ((position, judge.favours_first), (0, 1 - judge.favours_first)),
+        ((step, judge.favours_longer), (0, 1 - judge.favours_longer)),
+        ((1, judge.jitter / 2), (-1, judge.jitter / 2), (0, 1 - judge.jitter)),
+    )
+    verdict_rates: dict[int, float] = {}
+    for choices in product(*moves):
+        value = max(-LAST, min(LAST, fair + sum(move for move, _ in choices)))
+        weight = 1.0
+        for _, rate in choices:
+            weight *= rate
+        verdict_rates[value] = verdict_rates.get(value, 0.0) + weight
+    return verdict_rates
+
+
+def _mean_verdict(verdicts: Mapping[int, float]) -> float:
+    return sum(value * rate for value, rate in verdicts.items())
+
+
+def _sides(verdicts: Mapping[int, float]) -> dict[int, float]:
+    sides = {-1: 0.0, 0: 0.0, 1: 0.0}
+    for value, rate in verdicts.items():
+        sides[(value > 0) - (value < 0)] += rate
+    return sides
+
+
+class ExpectedProbe(NamedTuple):
+    """What is expected of errors of one kind: the share undetected, in each form, judged better, and named all the same.
+
+    `either`, `both` and `bias` are None but for pairs: undetected in one order at least, in both, and how much more often the
+    first place is chosen than the second, -1 to 1. `named` is of those undetected; None where none is, or for pairs.
+    """
+
+    undetected: float
+    strict: float
+    worse: float
+    named: float | None
+    either: float | None = None
+    both: float | None = None
+    bias: float | None = None
+
+
+class ExpectedHarmless(NamedTuple):
+    """What is expected of harmless changes and of unchanged answers.
+
+    `flickers` and `false_alarms` are None for pairs, of which it matters which answers are shown.
+    """
+
+    equal: float
+    flickers: float | None
+    false_alarms: float | None
+
+
+def expected_probe(
+    judge: JudgeProfile,
+    dimension: str,
+    group: str,
+    evaluator: str,
+    *,
+    new_reference: bool = False,
+    effort: str = "",
+    reader: JudgeProfile | None = None,
+) -> ExpectedProbe:
+    """Return what is expected of errors of a dimension under a published evaluator.
+
+    Args:
+        judge: whom is asked.
+        dimension: the dimension.
+        group: its group.
+        evaluator: the evaluator's name.
+        new_reference: whether the reference is another right answer than the one that was perturbed.
+        effort: the reasoning effort that is told; empty for none.
+        reader: who reads the justifications; by default one that never misreads.
+    """
+    missed = planted_miss_rate(judge, dimension, group, evaluator, new_reference=new_reference, effort=effort)
+    silent, contrary = (1 - missed) * judge.names_only, (1 - missed) * judge.prefers_perturbed
+    noticed = 1 - missed - silent - contrary
+    misread = 0.0 if reader is None else reader.misreads
+    paradigm = evaluator.partition("-")[0]
+    if paradigm == "pairwise":
+        return _expected_pair(missed + silent, contrary, noticed, judge.favours_first)
+    if paradigm == "reference":
+        quiet, strict, worse = missed + silent + contrary, missed + silent + contrary, 0.0
+        named_anyway = silent + contrary
+    else:
+        quiet, strict, worse = missed + silent, missed + silent + contrary, contrary
+        named_anyway = silent
+    named = ((1 - misread) * named_anyway + misread * missed) / quiet if quiet else None
+    return ExpectedProbe(quiet, strict, worse, named)
+
+
+def expected_harmless(judge: JudgeProfile, evaluator: str, *, reader: JudgeProfile | None = None) -> ExpectedHarmless:
+    """Return what is expected of harmless changes under a published evaluator, and of the same answer once more."""
+    if evaluator.startswith("pairwise"):
+        return ExpectedHarmless((1 - judge.nitpicks) * (1 - judge.favours_first), None, None)
+    misread = 0.0 if reader is None else reader.misreads
+    alarms = judge.imagines * (1 - misread) + (1 - judge.imagines) * misread
+    return ExpectedHarmless(1 - judge.nitpicks, judge.wavers, alarms)
+
+
+def planted_miss_rate(
+    judge: JudgeProfile, dimension: str, group: str, evaluator: str, *, new_reference: bool = False, effort: str = ""
+) -> float:
+    """Return the planted rate at which an error is missed: that of the most specific key, and what the effort adds."""
+    evaluators = ["new-reference"] if new_reference else []
+    evaluators += [evaluator, evaluator.split("-")[0]]
+    keys = [f"{what}/{suffix}" if suffix else what for what in (dimension, group) for suffix in (*evaluators, "")]
+    planted = [judge.misses[key] for key in (*keys, *evaluators) if key in judge.misses]
+    rate = planted[0] if planted else 1 - judge.detects_missing
+    return min(1.0, max(0.0, rate + judge.misses_more.get(effort, 0.0)))
+
+
+def _expected_pair(tie: float, contrary: float, noticed: float, favours: float) -> ExpectedProbe:
+    """Return what is expected of pairs in which neither answer, the changed one, or the gold one is fairly preferred.
+
+    A favoured first place makes a tie its own, and a preference of the second place a tie.
+    """
+    gold_first = (1 - favours) * tie + contrary
+    gold_second = tie + contrary + favours * noticed
+    chosen_first = noticed + favours * tie - (1 - favours) * contrary
+    chosen_second = (1 - favours) * noticed - favours * tie - contrary
+    changed = ((1 - favours) * contrary + favours * tie + contrary) / 2
+    return ExpectedProbe(
+        undetected=(gold_first + gold_second) / 2,
+        strict=gold_second,
+        worse=changed,
+        named=None,
+        either=gold_second,
+        both=gold_first,
+        bias=(chosen_first - chosen_second) / 2,
+    )

@@ -1,0 +1,400 @@
+"""The truth that self-correction is compared with: what each arm mends, from the planted parameters alone.
+
+Nothing here draws, renders, reads a reply or averages measurements. A step of an answer is in one of three states,
+right, hedged or missing (wrong or left out); a round of feedback moves it from one to another with probabilities that
+follow from the definitions of `CandidateProfile` and `JudgeProfile`. They hold for one round, for judgements that were
+scored, for criteria that are the planted steps, for a check of final answers that makes no mistake, and where no leaking
+hint gets through. A step that states the whole answer is never named; an answer whose failed steps are all of that kind
+is left as it is, and counts nowhere. Of the other failed steps a half, rounded down, is withheld at random.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from functools import cache, lru_cache
+from itertools import product
+from math import comb, prod
+from typing import Literal, NamedTuple
+
+from dokimasia.simulation.profiles import CandidateProfile, JudgeProfile
+from dokimasia.simulation.scene import Scene, SceneQuestion, SceneStep
+
+Arm = Literal["again", "retry", "self", "peer"]
+ARMS: tuple[Arm, ...] = ("again", "retry", "self", "peer")
+
+
+class StepStates(NamedTuple):
+    """Probabilities of a step's state: right, hedged, missing; they sum to 1 or, jointly with an event, to its own."""
+
+    right: float
+    hedged: float
+    missing: float
+
+
+class ExpectedRefinement(NamedTuple):
+    """What is expected of one answer: the probability that it is wrong and taken up, and that it is so and an arm mends it.
+
+    `shown` and `withheld` are expected numbers of steps that were judged failed in a wrong answer, by whether feedback
+    may name them; `solved_shown` and `solved_withheld` how many of those each arm is expected to have judged solved.
+    """
+
+    wrong: float
+    mended: dict[Arm, float]
+    shown: float
+    withheld: float
+    solved_shown: dict[Arm, float]
+    solved_withheld: dict[Arm, float]
+
+
+class RefinementRates(NamedTuple):
+    """Expected rates over the wrong answers to several questions: of right answers and of solved steps, by arm."""
+
+    accuracy: dict[Arm, float]
+    solved_shown: dict[Arm, float]
+    solved_withheld: dict[Arm, float]
+
+
+class _WrongCase(NamedTuple):
+    """A way in which an answer comes to be wrong: its probability, and each step's states given it.
+
+    `fresh` says of each step whether missing it tells nothing about what the model knows (it was left out or cut off);
+    `answers` whether it states a final answer at all.
+    """
+
+    chance: float
+    steps: tuple[StepStates, ...]
+    fresh: tuple[float, ...]
+    answers: bool
+
+
+class _StepFeedback(NamedTuple):
+    """What feedback says of a step: whether it is named, and how likely a usable hint is, on it or, if not, on another."""
+
+    named: bool
+    helped: float
+    earlier_shown: bool
+
+
+def expected_refinement(
+    profile: CandidateProfile,
+    judge: JudgeProfile,
+    scene: Scene,
+    question: SceneQuestion,
+    *,
+    peers: Sequence[CandidateProfile] = (),
+    earlier_shown: bool = True,
+) -> ExpectedRefinement:
+    """Return what one round of each arm is expected to do to an answer to the question.
+
+    Args:
+        profile: the model that answers.
+        judge: who scores the steps, before and after.
+        scene: the scene.
+        question: the question.
+        peers: the other models of the run; who hints among those that solved a step is taken to be chance, by itself for
+            each step, which is exact where they hint equally well or one alone can have solved it.
+        earlier_shown: whether the model is shown its earlier answer.
+    """
+    telling = [states_answer(question, step) for step in question.steps]
+    skills = [profile.skill(step.capability, scene.domain) for step in question.steps]
+    helped = [_helped(judge, scene, step, peers) for step in question.steps]
+    wrong_rate, named_steps, withheld_steps = 0.0, 0.0, 0.0
+    mended, solved_shown, solved_withheld = (dict.fromkeys(ARMS, 0.0) for _ in range(3))
+    last = len(question.steps) - 1
+    for case in _wrong_cases(profile, scene, question):
+
+        @cache
+        def before(position: int, *, failed: bool, case: _WrongCase = case) -> StepStates:
+            """The states of a step, given how it was judged."""
+            return _given_judged(judge, case.steps[position], failed=failed)
+
+        @cache
+        def moved(
+            position: int,
+            arm: Arm,
+            *,
+            failed: bool,
+            named: bool,
+            hinted: float,
+            recites: float,
+            case: _WrongCase = case,
+        ) -> StepStates:
+            """The states of a step after a round of an arm."""
+            feedback = _StepFeedback(named=named, helped=hinted, earlier_shown=earlier_shown)
+            was, fresh = before(position, failed=failed), case.fresh[position]
+            return _after(profile, arm, skills[position], was, fresh=fresh, feedback=feedback, recites=recites)
+
+        @cache
+        def after(
+            arm: Arm, position: int, failed: bool, named: bool, hint: float, case: _WrongCase = case
+        ) -> tuple[float, float]:
+            """That the answer follows from a step after a round of an arm, and that the step is judged solved."""
+            recital_rates = (0.0, profile.recites if named else 0.0)
+            states, spoken_states = (
+                moved(position, arm, failed=failed, named=named, hinted=hint, recites=recites)
+                for recites in recital_rates
+            )
+            right = _flipped(profile, arm, question, case, states, earlier_shown=earlier_shown)
+            return right, _solved(judge, _cut(spoken_states, profile.delivered(position, last + 1)))
+
+        for failed, weight in _subsets([1 - _solved(judge, states) for states in case.steps]):
+            usable = [at for at in failed if not telling[at]]
+            if not usable:
+                continue
+            wrong_rate += case.chance * weight
+            named = len(usable) - len(usable) // 2
+            for position in range(last + 1):
+                can_be = position in usable
+                share = named / len(usable) if can_be else 0.0
+                for is_named, part in ((True, share), (False, 1 - share)):
+                    if part == 0:
+                        continue
+                    chance = case.chance * weight * part
+                    named_steps += chance * (can_be and is_named)
+                    withheld_steps += chance * (can_be and not is_named)
+                    others = [helped[at] for at in usable if at != position]
+                    hinted = 0.0 if is_named else _any_of(others, named)
+                    solved = solved_shown if is_named else solved_withheld
+                    for arm in ARMS:
+                        pointed = is_named and arm in ("self", "peer")
+                        hint = (helped[position] if is_named else hinted) if arm == "peer" else 0.0
+                        right, passed = after(arm, position, position in failed, pointed, hint)
+                        if position == last:
+                            mended[arm] += chance * profile.whole * right
+                        if can_be:
+                            solved[arm] += chance * passed
+    return ExpectedRefinement(wrong_rate, mended, named_steps, withheld_steps, solved_shown, solved_withheld)
+
+
+def expected_rates(
+    profile: CandidateProfile,
+    judge: JudgeProfile,
+    pairs: Iterable[tuple[Scene, SceneQuestion]],
+    *,
+    peers: Sequence[CandidateProfile] = (),
+    earlier_shown: bool = True,
+) -> RefinementRates:
+    """Return the expected rates of each arm over the answers that are taken up, as in `expected_refinement`.
+
+    Raises:
+        ValueError: no answer can be wrong.
+    """
+    every = [
+        expected_refinement(profile, judge, scene, question, peers=peers, earlier_shown=earlier_shown)
+        for scene, question in pairs
+    ]
+    wrong = sum(answer.wrong for answer in every)
+    if wrong == 0:
+        raise ValueError("no answer can be wrong, so that there is nothing to mend")
+    named_steps, withheld_steps = sum(answer.shown for answer in every), sum(answer.withheld for answer in every)
+    return RefinementRates(
+        {arm: sum(answer.mended[arm] for answer in every) / wrong for arm in ARMS},
+        {arm: sum(answer.solved_shown[arm] for answer in every) / named_steps if named_steps else 0.0 for arm in ARMS},
+        {
+            arm: sum(answer.solved_withheld[arm] for answer in every) / withheld_steps if withheld_steps else 0.0
+            for arm in ARMS
+        },
+    )
+
+
+def usable_hint_chance(peer: CandidateProfile) -> float:
+    """Return the probability that a peer's hint guides and is passed on, at the latest in its second wording."""
+    good = 1 - peer.refusal - peer.flatters - peer.verbose - peer.leaks
+    return good + peer.leaks * (1 - peer.leaks)
+
+
+def guess_chance(question: SceneQuestion) -> float:
+    """Return how often a guess among the answers that are left is right, for one who knows that the first was wrong."""
+    return 1 / (len(question.choices) - 1) if question.choices else 0.0
+
+
+def states_answer(question: SceneQuestion, step: SceneStep) -> bool:
+    """Return whether a step states the whole answer, so that nothing about it can be told: as a run of words, signs left out."""
+    step_words, answer_words = (
+        " ".join(re.findall(r"\w+", text.casefold())) for text in (step.statement, question.answer)
+    )
+    bare = " ".join(word for word in answer_words.split() if word not in ("a", "an", "the"))
+    return f" {bare} " in f" {' '.join(word for word in step_words.split() if word not in ('a', 'an', 'the'))} "
+
+
+def _any_of(chances: Sequence[float], count: int) -> float:
+    """The probability that one of so many events comes about, which are drawn at random from several independent ones."""
+    sums = [1.0, *[0.0] * count]
+    for chance in chances:
+        for size in range(count, 0, -1):
+            sums[size] += sums[size - 1] * (1 - chance)
+    return 1 - sums[count] / comb(len(chances), count) if len(chances) >= count else 0.0
+
+
+def _flipped(
+    profile: CandidateProfile,
+    arm: Arm,
+    question: SceneQuestion,
+    case: _WrongCase,
+    last: StepStates,
+    *,
+    earlier_shown: bool,
+) -> float:
+    """The probability that the final answer of a whole reply is right, for a model that may change it for being wrong."""
+    right = last.right + last.hedged
+    if arm == "again" or profile.heedless or (earlier_shown and not case.answers):
+        return right
+    other = guess_chance(question) * (1.0 if earlier_shown else 1 - right)
+    return profile.flips * other + (1 - profile.flips) * right
+
+
+def _wrong_cases(profile: CandidateProfile, scene: Scene, question: SceneQuestion) -> list[_WrongCase]:
+    count = len(question.steps)
+    plain = [_first(profile, scene, step) for step in question.steps]
+    skill = profile.skill(question.steps[-1].capability, scene.domain)
+    # Of the steps that are missing, the share that was left out rather than stated wrong.
+    omitted = [profile.omission / states.missing if states.missing else 0.0 for states in plain]
+    whole, cut = profile.whole, profile.truncated
+    none = StepStates(0.0, 0.0, 1.0)
+    half = count // 2
+    cases = [
+        _WrongCase(whole * profile.omission, (*plain[:-1], none), (*omitted[:-1], 1.0), answers=True),
+        _WrongCase(
+            whole * (1 - profile.omission) * (1 - skill), (*plain[:-1], none), (*omitted[:-1], 0.0), answers=True
+        ),
+        _WrongCase(
+            cut, (*plain[:half], *[none] * (count - half)), (*omitted[:half], *[1.0] * (count - half)), answers=False
+        ),
+        _WrongCase(1 - whole - cut, (none,) * count, (1.0,) * count, answers=False),
+    ]
+    return [case for case in cases if case.chance > 0]
+
+
+def _first(profile: CandidateProfile, scene: Scene, step: SceneStep) -> StepStates:
+    good = (1 - profile.omission) * profile.skill(step.capability, scene.domain)
+    return StepStates(good * (1 - profile.hedging), good * profile.hedging, 1 - good)
+
+
+def _subsets(chances: Sequence[float]) -> list[tuple[frozenset[int], float]]:
+    """Every set of events that may come about together, by their numbers, with its probability."""
+    subsets: list[tuple[frozenset[int], float]] = []
+    for pattern in product((False, True), repeat=len(chances)):
+        weight = prod(chance if hit else 1 - chance for hit, chance in zip(pattern, chances, strict=True))
+        if weight > 0:
+            subsets.append((frozenset(at for at, hit in enumerate(pattern) if hit), weight))
+    return subsets
+
+
+def _passes(judge: JudgeProfile) -> StepStates:
+    """The probabilities that a step which is right, hedged, or missing is judged solved."""
+    fives = (1 - judge.false_alarm, 1 - judge.detects_hedged, 1 - judge.detects_missing)
+    right, hedged, missing = (five * (1 - judge.flicker) + (1 - five) * judge.flicker for five in fives)
+    return StepStates(right, hedged, missing)
+
+
+def _solved(judge: JudgeProfile, states: StepStates) -> float:
+    right, hedged, missing = _passes(judge)
+    return states.right * right + states.hedged * hedged + states.missing * missing
+
+
+def _given_judged(judge: JudgeProfile, states: StepStates, *, failed: bool) -> StepStates:
+    """A step's states, given how it was judged."""
+    joint = [state * (1 - passed if failed else passed) for state, passed in zip(states, _passes(judge), strict=True)]
+    total = sum(joint)
+    return StepStates(*(rate / total for rate in joint))
+
+
+def _helped(judge: JudgeProfile, scene: Scene, step: SceneStep, peers: Sequence[CandidateProfile]) -> float:
+    """The probability that a usable hint on a step can be had: of a peer drawn among those that solved it."""
+    # A reply that is cut off is counted as one without the step, which is exact for steps of the second half.
+    chances = [_solved(judge, _cut(_first(peer, scene, step), peer.whole)) for peer in peers]
+    helped = 0.0
+    for solved, weight in _subsets(chances):
+        able = [usable_hint_chance(peer) for at, peer in enumerate(peers) if at in solved]
+        helped += weight * (sum(able) / len(able) if able else 0.0)
+    return helped
+
+
+def _after(
+    profile: CandidateProfile,
+    arm: Arm,
+    skill: float,
+    before: StepStates,
+    *,
+    fresh: float,
+    feedback: _StepFeedback,
+    recites: float,
+) -> StepStates:
+    """A step's states in a whole reply after a round of an arm, from those that it had before.
+
+    `recites` is how often a step that was left out is said right once it is named, whatever is concluded from it.
+    """
+    anew = _anew(profile, skill, fresh=fresh)
+    if arm == "again" or profile.heedless:
+        return _mixed(before, anew)
+    mends = 0.0
+    if arm != "retry":
+        reached = 1.0 if feedback.named else profile.carry
+        mends = reached * (profile.drift + (profile.gap * feedback.helped if arm == "peer" else 0.0))
+    mends += (1 - mends) * profile.retry
+    if not feedback.earlier_shown:
+        right, hedged, missed = (_upon(profile, state, mends) for state in anew)
+        return _mixed(before, (right, hedged, missed))
+    named = feedback.named and arm != "retry"
+
+    def missing(left_out: float) -> StepStates:
+        """The states after a step was missing: left out, or stated wrong."""
+        states = _anew(profile, skill, fresh=left_out)[2]
+        right = mends + (1 - mends) * states.right
+        recited = recites * left_out if named else 0.0
+        rest = (1 - mends) * (1 - recited)
+        return StepStates(right + recited * (1 - right), rest * states.hedged, rest * states.missing)
+
+    wrong = missing(0.0)
+    after_round = (
+        StepStates(1 - profile.harm, 0.0, profile.harm),
+        StepStates(mends, 1 - mends, 0.0),
+        _mixed(StepStates(fresh, 1 - fresh, 0.0), (missing(1.0), wrong, wrong)),
+    )
+    return _mixed(before, after_round)
+
+
+def _upon(profile: CandidateProfile, states: StepStates, mends: float) -> StepStates:
+    """The states of a step whose model goes by what it would say anew, once feedback has mended and spoilt it."""
+    right = states.right * (1 - profile.harm) + (1 - states.right) * mends
+    hedged = states.hedged * (1 - mends)
+    return StepStates(right, hedged, 1 - right - hedged)
+
+
+def _anew(profile: CandidateProfile, skill: float, *, fresh: float) -> tuple[StepStates, StepStates, StepStates]:
+    """A step's states when the question is answered anew: given that it was right, hedged, and missing before."""
+    return _said_anew(profile.again, profile.omission, profile.hedging, skill, fresh)
+
+
+@lru_cache(maxsize=4096)
+def _said_anew(
+    again: float | None, omission: float, hedging: float, skill: float, fresh: float
+) -> tuple[StepStates, StepStates, StepStates]:
+    if again is None:
+        good = wrong = skill
+    else:
+        luck = min(again, skill)
+        knowledge = (skill - luck) / (1 - luck) if luck < 1 else 1.0
+        good = (knowledge + (1 - knowledge) * luck**2) / skill if skill else 0.0
+        wrong = fresh * skill + (1 - fresh) * luck
+
+    def states(chance: float) -> StepStates:
+        good_rate = (1 - omission) * chance
+        return StepStates(good_rate * (1 - hedging), good_rate * hedging, 1 - good_rate)
+
+    solved = states(good)
+    return solved, solved, states(wrong)
+
+
+def _mixed(before: StepStates, after: tuple[StepStates, StepStates, StepStates]) -> StepStates:
+    """The states after a round, from those before and from what each of them becomes."""
+    was_right, was_hedged, was_missing = before
+    right, hedged, missing = after
+    return StepStates(
+        was_right * right.right + was_hedged * hedged.right + was_missing * missing.right,
+        was_right * right.hedged + was_hedged * hedged.hedged + was_missing * missing.hedged,
+        was_right * right.missing + was_hedged * hedged.missing + was_missing * missing.missing,
+    )
+
+
+def _cut(states: StepStates, share: float) -> StepStates:
+    return StepStates(states.right * share, states.hedged * share, 1 - share * (states.right + states.hedged))
