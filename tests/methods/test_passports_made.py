@@ -11,7 +11,7 @@ from click.testing import CliRunner
 
 from benchmarks.planted_perturbations import write_perturbations
 from dokimasia.algorithms.blindspots import failure_rates
-from dokimasia.cli.passports import command
+from dokimasia.cli.passports import passport_command as command
 from dokimasia.domain.passport import Passport
 from dokimasia.errors import ConfigError, DataError, NotFound
 from dokimasia.methods.evaluation import EvaluationRequest, evaluate
