@@ -6,12 +6,12 @@ from typing import Final, NamedTuple
 from dokimasia.algorithms.statistics import Interval, adjusted, bootstrap_interval, rate_interval
 from dokimasia.algorithms.statistics.contrasts import contrast_interval
 from dokimasia.domain.diagnosis.tables import AssetColumn, AssetRow, Figure, Mark
-from dokimasia.methods.diagnosis.measured import LIMIT, DiagnosisMaterial
+from dokimasia.methods.diagnosis.evidence_data import LIMIT, DiagnosisMaterial, ScoredAnswer
 from dokimasia.methods.tree import BEST, LEVEL, WORST, rounded
 from dokimasia.runs.reading.rates import limits
 
 NOTHING: Final = Figure()
-"""Nothing was measured here."""
+"""A cell without a measurement."""
 
 POINTS, STEPS = "points of 100", "points, 1 to 5"
 """Units: of criteria's scores and of samples' weighted scores."""
@@ -21,15 +21,15 @@ PAIR = (AssetColumn(name="first", kind="name"), AssetColumn(name="second", kind=
 
 
 class PartialRow(NamedTuple):
-    """A row without its last three cells (see `compared`): its difference, and the p-value of that where it was tested."""
+    """A row without its last three cells (see `difference_columns`): its difference, and the p-value of that where it was tested."""
 
     row: AssetRow
     gap: Figure
     p_value: float | None
 
 
-def compared(name: str, unit: str = POINTS) -> tuple[AssetColumn, AssetColumn, AssetColumn]:
-    """Return the columns of a difference, its adjusted p-value, and what is said of it."""
+def difference_columns(name: str, unit: str = POINTS) -> tuple[AssetColumn, AssetColumn, AssetColumn]:
+    """Return the columns of a difference, its adjusted p-value, and its mark."""
     return (
         AssetColumn(name=name, unit=unit, kind="difference", better="higher"),
         AssetColumn(name="adjusted p", kind="p_value"),
@@ -65,9 +65,9 @@ def mean_of(values: Sequence[float], clusters: Sequence[Hashable], *, bounds: tu
 def points_of(material: DiagnosisMaterial, model: str, criteria: Iterable[str]) -> Figure:
     """Return a model's mean over those of some criteria that have a score, with its interval."""
     scores = material.scores(model)
-    scored = [one for one in criteria if one in scores]
+    scored = [criterion for criterion in criteria if criterion in scores]
     clusters = material.clusters_of(scored)
-    return mean_of([scores[one] for one in scored], clusters, bounds=(WORST, BEST), seed=material.seed)
+    return mean_of([scores[criterion] for criterion in scored], clusters, bounds=(WORST, BEST), seed=material.seed)
 
 
 def share_of(hits: Sequence[bool], clusters: Sequence[Hashable]) -> Figure:
@@ -89,23 +89,24 @@ def difference_of(first: Figure, second: Figure) -> Figure:
     return estimate(first.value - second.value, interval)
 
 
-def value_of(figure: Figure, otherwise: float) -> float:
-    """Return a cell's number, or what takes its place where nothing was measured."""
-    return float(figure.value) if isinstance(figure.value, int | float) else otherwise
+def value_of(figure: Figure, default: float) -> float:
+    """Return a cell's number; the default where nothing was measured."""
+    return float(figure.value) if isinstance(figure.value, int | float) else default
 
 
-def judged(drafts: Iterable[PartialRow]) -> list[AssetRow]:
+def marked_rows(partial_rows: Iterable[PartialRow]) -> list[AssetRow]:
     """Return rows whole, the p-values of all adjusted together; what was not tested has no verdict."""
-    listed = list(drafts)
+    listed = list(partial_rows)
+    q_values = adjusted([partial.p_value for partial in listed])
     rows: list[AssetRow] = []
-    for (row, gap, _), q_value in zip(listed, adjusted([one.p_value for one in listed]), strict=True):
+    for (row, gap, _), q_value in zip(listed, q_values, strict=True):
         mark = mark_of(gap, q_value, down="worse", up="better")
         rows.append(row.model_copy(update={"cells": (*row.cells, gap, number(q_value), text(mark)), "mark": mark}))
     return rows
 
 
 def mark_of(difference: Figure, q_value: float | None, *, down: Mark, up: Mark) -> Mark:
-    """Return what is said of a difference: something only where both the corrected p-value and its own interval are sure.
+    """Return the mark of a difference, which needs both its corrected p-value and its own interval.
 
     Args:
         difference: with its interval.
@@ -117,4 +118,11 @@ def mark_of(difference: Figure, q_value: float | None, *, down: Mark, up: Mark) 
         return ""
     if q_value > LIMIT or difference.low is None or difference.high is None:
         return "unclear"
-    return down if difference.high < 0 else up if difference.low > 0 else "unclear"
+    if difference.high < 0:
+        return down
+    return up if difference.low > 0 else "unclear"
+
+
+def distinct_samples(answers: Iterable[ScoredAnswer]) -> tuple[str, ...]:
+    """Return the samples of answers in order, each once."""
+    return tuple(dict.fromkeys(answer.sample_id for answer in answers))

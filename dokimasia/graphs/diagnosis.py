@@ -1,4 +1,4 @@
-"""Diagnosis in words: what is salient is picked, written model by model, printed, mended once, then across models (ATOM, 3.4).
+"""Diagnosis in words: salient rows are picked, reports written model by model, printed, repaired once, then across models (ATOM, 3.4).
 
     select ─► write ─► expand ─► mend ─► write_across ─► expand_across ─► mend_across ─► end
                                   └───────────────────────────────────────────────────────┘  (one model)
@@ -51,16 +51,15 @@ class State(TypedDict, total=False):
     calls: dict[str, list[str]]
 
 
-def _silent(done: int) -> None:
-    """Say nothing."""
+def _ignore_progress(steps: int) -> None: ...
 
 
 @dataclass(frozen=True)
 class DiagnosisContext(Context):
-    """The services of a diagnosis, its tables, and who hears that a subject has come a step further."""
+    """The services of a diagnosis, its tables, and a listener to the number of steps that were done."""
 
     diagnosis: Diagnosis | None = None
-    told: Callable[[int], None] = field(default=_silent)
+    on_progress: Callable[[int], None] = field(default=_ignore_progress)
 
     @cached_property
     def tables(self) -> Diagnosis:
@@ -85,11 +84,11 @@ async def select(state: State, runtime: Runtime[DiagnosisContext]) -> State:
     models = list(context.tables.models)
     subjects = [*models, EVERYONE] if len(models) > 1 else models
 
-    async def one(subject: str) -> AskResult[Picks]:
+    async def pick(subject: str) -> AskResult[Picks]:
         tables = tables_text(_tables(context.tables.assets, subject))
-        return await _asked(context, pick_salient(subject, tables, row_of=context.printable.row))
+        return await _ask(context, pick_salient(subject, tables, row_of=context.printable.row))
 
-    return await _kept(context, state, "salient", Salience, subjects, await gathered(map(one, subjects)))
+    return await _store(context, state, "salient", Salience, subjects, await gathered(map(pick, subjects)))
 
 
 async def write(state: State, runtime: Runtime[DiagnosisContext], *, across: bool) -> State:
@@ -97,10 +96,10 @@ async def write(state: State, runtime: Runtime[DiagnosisContext], *, across: boo
     context = runtime.context
     subjects = _subjects(state.get("salient", {}), across=across)
 
-    async def one(subject: str) -> AskResult[Drafted]:
-        return await _asked(context, await _what(context, state, subject))
+    async def draft(subject: str) -> AskResult[Drafted]:
+        return await _ask(context, await _report_ask(context, state, subject))
 
-    return await _kept(context, state, "drafts", ReportDraft, subjects, await gathered(map(one, subjects)))
+    return await _store(context, state, "drafts", ReportDraft, subjects, await gathered(map(draft, subjects)))
 
 
 async def print_places(state: State, runtime: Runtime[DiagnosisContext], *, across: bool) -> State:
@@ -119,23 +118,27 @@ async def mend(state: State, runtime: Runtime[DiagnosisContext], *, across: bool
     A second report that is no better changes nothing but the count of calls.
     """
     context, reports, calls = runtime.context, dict(state.get("reports", {})), _calls(state)
-    before = {one: await context.store.get(Report, reports[one]) for one in _subjects(reports, across=across)}
-    sent = [subject for subject, report in before.items() if report.unverified]
+    first_reports: dict[str, Report] = {}
+    for subject in _subjects(reports, across=across):
+        report = await context.store.get(Report, reports[subject])
+        if report.unverified:
+            first_reports[subject] = report
 
-    async def one(subject: str) -> AskResult[Drafted]:
+    async def rewrite(subject: str) -> AskResult[Drafted]:
         draft = await context.store.get(ReportDraft, state.get("drafts", {})[subject])
-        problem = _problem(before[subject].unverified)
+        problem = _problem(first_reports[subject].unverified)
         rejected = Rejected(text=draft.text[:20_000], problem=problem, call=draft.provenance.call)
-        return await _asked(context, await _what(context, state, subject), rejected=rejected)
+        return await _ask(context, await _report_ask(context, state, subject), rejected=rejected)
 
-    for subject, asked in zip(sent, await gathered(map(one, sent)), strict=True):
-        calls.setdefault(subject, []).extend(asked.calls)
-        if asked.value is None or asked.provenance is None:
+    results = await gathered(map(rewrite, first_reports))
+    for (subject, first), result in zip(first_reports.items(), results, strict=True):
+        calls.setdefault(subject, []).extend(result.calls)
+        if result.value is None or result.provenance is None:
             continue
-        first, second = before[subject], _report(context, subject, asked.value.written, asked.provenance)
+        second = _report(context, subject, result.value.written, result.provenance)
         if len(second.unverified) < len(first.unverified):
-            told = {"unverified_at_first": first.unverified_at_first, "repaired": True}
-            reports[subject] = await context.store.put(second.model_copy(update=told))
+            repair = {"unverified_at_first": first.unverified_at_first, "repaired": True}
+            reports[subject] = await context.store.put(second.model_copy(update=repair))
     return {"reports": reports, "calls": calls}
 
 
@@ -161,22 +164,27 @@ def _tables(assets: Iterable[Asset], subject: str) -> list[tuple[Asset, Sequence
 
     Left out are rows without a figure, and radars, which repeat the heat map.
     """
-    shown: list[tuple[Asset, Sequence[int]]] = []
+    tables: list[tuple[Asset, Sequence[int]]] = []
     for asset in assets:
-        every = range(1, len(asset.rows) + 1) if not asset.model else ()
-        rows = every if subject == EVERYONE else rows_of(asset, subject)
-        if asset.family != "radar":
-            shown.append((asset, telling_rows(asset, rows)))
-    return shown
+        if asset.family == "radar":
+            continue
+        if subject != EVERYONE:
+            rows = rows_of(asset, subject)
+        elif asset.model:
+            rows = ()
+        else:
+            rows = range(1, len(asset.rows) + 1)
+        tables.append((asset, telling_rows(asset, rows)))
+    return tables
 
 
-async def _picked(context: DiagnosisContext, state: State, subject: str, *, beside: Iterable[str] = ()) -> str:
-    """Return the tables' text of the rows that were picked for a subject, of others beside them, and of what is always shown."""
+async def _picked_rows(context: DiagnosisContext, state: State, subject: str, *, further: Iterable[str] = ()) -> str:
+    """Return the tables' text of the rows that were picked for a subject, of further ones, and of what is always shown."""
     salient = await context.store.get(Salience, state.get("salient", {})[subject])
     always = shown_always(context.tables.assets, subject, everyone=subject == EVERYONE)
-    rows = {name: set(own) for name, own in always.items()}
-    for ref in (*salient.rows, *beside):
-        name, _, row = ref.rpartition(":")
+    rows = {name: set(numbers) for name, numbers in always.items()}
+    for reference in (*salient.rows, *further):
+        name, _, row = reference.rpartition(":")
         rows.setdefault(name, set()).add(int(row))
     return tables_text(
         [(asset, sorted(rows[asset.id])) for asset in context.tables.assets if asset.id in rows], quiet=True
@@ -194,74 +202,75 @@ async def _across(context: DiagnosisContext, state: State) -> tuple[str, str]:
         id = state.get("reports", {}).get(subject)
         if id is not None:
             verified = (await context.store.get(Report, id)).verified
-            rows.update(dict.fromkeys(place.row for one in verified for place in one.places if place.row))
-            parts.append(f"{subject}:\n" + "\n".join(one.written for one in verified))
-    return await _picked(context, state, EVERYONE, beside=rows), "\n\n".join(parts) or "none"
+            for sentence in verified:
+                rows.update(dict.fromkeys(place.row for place in sentence.places if place.row))
+            parts.append(f"{subject}:\n" + "\n".join(sentence.written for sentence in verified))
+    return await _picked_rows(context, state, EVERYONE, further=rows), "\n\n".join(parts) or "none"
 
 
-async def _asked(context: DiagnosisContext, what: Ask[T], *, rejected: Rejected | None = None) -> AskResult[T]:
-    """Ask, and tell that one more is done.
+async def _ask(context: DiagnosisContext, request: Ask[T], *, rejected: Rejected | None = None) -> AskResult[T]:
+    """Ask, and count one more step.
 
     Raises:
         CallFailed: the budget is used up: the step stays open, so that a resume does it whole.
     """
-    asked = within_budget(await context.ask(what, rejected=rejected))
-    context.told(1)
-    return asked
+    result = within_budget(await context.ask(request, rejected=rejected))
+    context.on_progress(1)
+    return result
 
 
-async def _kept(
+async def _store(
     context: DiagnosisContext,
     state: State,
     name: Literal["salient", "drafts"],
     type_: type[Salience | ReportDraft],
     subjects: Sequence[str],
-    asks: Sequence[AskResult[Picks] | AskResult[Drafted]],
+    results: Sequence[AskResult[Picks] | AskResult[Drafted]],
 ) -> State:
-    """Put what came of asking into the store, as values of one type; or note for a subject why nothing did."""
-    kept, failed, calls = dict(state.get(name, {})), dict(state.get("failed", {})), _calls(state)
-    for subject, asked in zip(subjects, asks, strict=True):
-        calls.setdefault(subject, []).extend(asked.calls)
-        if asked.value is None or asked.provenance is None:
-            why = failure(asked.failure.kind, asked.failure.reason)
-            failed[subject] = [why.kind, why.reason]
+    """Store the values of the replies by subject; for a subject without one note the failure."""
+    ids, failed, calls = dict(state.get(name, {})), dict(state.get("failed", {})), _calls(state)
+    for subject, result in zip(subjects, results, strict=True):
+        calls.setdefault(subject, []).extend(result.calls)
+        if result.value is None or result.provenance is None:
+            problem = failure(result.failure.kind, result.failure.reason)
+            failed[subject] = [problem.kind, problem.reason]
             continue
-        value = type_(subject=subject, provenance=asked.provenance, **asked.value._asdict())
-        kept[subject] = await context.store.put(value)
-    return cast("State", {name: kept, "failed": failed, "calls": calls})
+        value = type_(subject=subject, provenance=result.provenance, **result.value._asdict())
+        ids[subject] = await context.store.put(value)
+    return cast("State", {name: ids, "failed": failed, "calls": calls})
 
 
 def _subjects(ids: Mapping[str, str], *, across: bool) -> list[str]:
-    """Return of those who have something, the models, or all of them together."""
+    """Return the subjects with a value that are models, or the one of all models together."""
     return [subject for subject in ids if (subject == EVERYONE) is across]
 
 
-async def _what(context: DiagnosisContext, state: State, subject: str) -> Ask[Drafted]:
-    """Return what is asked for a subject's report."""
+async def _report_ask(context: DiagnosisContext, state: State, subject: str) -> Ask[Drafted]:
+    """Return the request for a subject's report."""
     if subject == EVERYONE:
         return write_across(*await _across(context, state))
-    return write_report(subject, await _picked(context, state, subject))
+    return write_report(subject, await _picked_rows(context, state, subject))
 
 
 def _report(context: DiagnosisContext, subject: str, written: ParsedReport, provenance: Provenance) -> Report:
-    """Return what was written with its places expanded."""
-    sentences = tuple(expand(one, context.printable) for one in written.sentences)
+    """Return a parsed report with its places expanded."""
+    sentences = tuple(expand(sentence, context.printable) for sentence in written.sentences)
     return Report(
         subject=subject,
         sentences=sentences,
         words=written.words,
         cut=written.cut,
-        unverified_at_first=sum(not one.verified for one in sentences),
+        unverified_at_first=sum(not sentence.verified for sentence in sentences),
         provenance=provenance,
     )
 
 
 def _problem(unverified: Sequence[Sentence]) -> str:
-    lines = [
-        "\n".join((f"{number}. {one.written[:400]}", *(f"   {fault.reason}" for fault in one.faults)))
-        for number, one in enumerate(unverified, 1)
-    ]
-    return "These sentences cannot be printed as they stand:\n" + "\n".join(lines)
+    lines = ["These sentences cannot be printed as they stand:"]
+    for number, sentence in enumerate(unverified, 1):
+        lines.append(f"{number}. {sentence.written[:400]}")
+        lines += [f"   {fault.reason}" for fault in sentence.faults]
+    return "\n".join(lines)
 
 
 def _calls(state: State) -> dict[str, list[str]]:
