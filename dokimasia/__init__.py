@@ -6,6 +6,8 @@ The names below are the front door; each is loaded when it is first used, so tha
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from dokimasia.version import __version__ as __version__
+
 if TYPE_CHECKING:
     from dokimasia.client import Client, ClientRun
     from dokimasia.domain.call import Chat, ModelRef, ModelSpec, Sampling
@@ -32,8 +34,6 @@ if TYPE_CHECKING:
     from dokimasia.runs.lifecycle import RunResult
     from dokimasia.settings import Settings, load_settings
     from dokimasia.storage.memory import MemoryBlobs, MemoryLedger, MemoryStore
-
-__version__ = "0.1.0"
 
 _HOMES = {
     name: f"dokimasia.{module}"

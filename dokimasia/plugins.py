@@ -185,7 +185,7 @@ def _broken(error: Exception) -> str:
     if isinstance(error, SyntaxError) and error.filename:
         return f"{text} [{error.filename}, line {error.lineno}]"
     frames = traceback.extract_tb(error.__traceback__)
-    own = [one for one in frames if one.filename != __file__ and not one.filename.startswith("<frozen ")]
+    own = [frame for frame in frames if frame.filename != __file__ and not frame.filename.startswith("<frozen ")]
     own = [one for one in own if Path(one.filename).parent.name != "importlib"]
     return f"{text} [{own[-1].filename}, line {own[-1].lineno}; -v shows the traceback]" if own else text
 

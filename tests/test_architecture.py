@@ -1,19 +1,17 @@
-"""The house's rules that a machine can hold: who may import whom, how large things may be, who reads the environment.
+"""Rules of the source code: who may import whom, ratios that may only fall, who reads the environment.
 
 The tree is read once, and each rule names all who break it, with file and line.
 """
 
 import ast
-from collections import Counter
-from collections.abc import Iterator
-from functools import cache
 from pathlib import Path
-from typing import NamedTuple
 
-import networkx as nx
+from benchmarks.counters.__main__ import counts_by_room
+from benchmarks.counters.frames import frames_to_socket
+from benchmarks.counters.source import duplicate_classes, import_circles, modules
 
 PACKAGE = Path(__file__).parent.parent / "dokimasia"
-EVERYWHERE = {"errors", "log"}
+EVERYWHERE = {"errors", "log", "version"}
 ALL = {path.stem if path.is_file() else path.name for path in PACKAGE.iterdir() if not path.name.startswith("_")}
 
 BELOW = ALL - {"runs", "methods", "cli", "service", "client"}
@@ -21,6 +19,7 @@ BELOW = ALL - {"runs", "methods", "cli", "service", "client"}
 
 MAY_IMPORT: dict[str, set[str]] = {
     "errors": set(),
+    "version": set(),
     "log": set(),
     "settings": {"domain"},
     "domain": set(),
@@ -59,82 +58,20 @@ THIRD_PARTY_ROOMS: dict[str, tuple[str, ...]] = {
     "ray": ("distribution",),
 }
 
-MOST_LINES = 400
-MOST_FILES = 25
-"""Modules or prompts in one folder, `__init__.py` among them."""
+MODULES_IN_CIRCLES = 16
+"""Modules that import each other, imports for type checkers counted; there shall be none."""
 
-CIRCLES: set[frozenset[str]] = set()
-"""Circles of imports that are left; there shall be none."""
+DUPLICATE_CLASSES = 45
+CONDITIONAL_EXPRESSIONS = 28.0
+"""Per 1,000 lines; this and the next may only fall."""
+COMPREHENSIONS = 49.0
+ANY_NAMES = 2310
+FRAMES = 40
 
 NAMES_THAT_SAY_NOTHING = {"utils", "util", "helpers", "common", "misc"}
 
 
-class Import(NamedTuple):
-    """One import: where it stands, and the absolute names that it may load."""
-
-    line: int
-    names: tuple[str, ...]
-
-
-class Module(NamedTuple):
-    """A module of the package as it was read."""
-
-    place: str
-    """Its path in the package."""
-    room: str
-    text: str
-    tree: ast.Module
-    imports: tuple[Import, ...]
-
-    @property
-    def name(self) -> str:
-        """The name that it is imported by."""
-        parts = ["dokimasia", *Path(self.place).with_suffix("").parts]
-        return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
-
-
-@cache
-def modules() -> tuple[Module, ...]:
-    """The whole package, read and parsed once."""
-    found: list[Module] = []
-    for path in sorted(PACKAGE.rglob("*.py")):
-        relative, text = path.relative_to(PACKAGE), path.read_text()
-        tree = ast.parse(text)
-        room = relative.parts[0] if len(relative.parts) > 1 else relative.stem
-        found.append(Module(str(relative), room, text, tree, tuple(_imports(tree))))
-    return tuple(found)
-
-
-def _imports(tree: ast.Module) -> Iterator[Import]:
-    """What a module imports, lazily or not; `TYPE_CHECKING` blocks do not count."""
-
-    def walk(node: ast.AST) -> Iterator[ast.AST]:
-        for child in ast.iter_child_nodes(node):
-            if isinstance(child, ast.If) and any(name == "TYPE_CHECKING" for name in _words(child.test)):
-                for other in child.orelse:
-                    yield from walk(other)
-                continue
-            yield child
-            yield from walk(child)
-
-    for node in walk(tree):
-        if isinstance(node, ast.Import):
-            yield from (Import(node.lineno, (alias.name,)) for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            module = "." * node.level + (node.module or "")
-            yield from (Import(node.lineno, (f"{module}.{alias.name}", module)) for alias in node.names)
-
-
-def _words(node: ast.expr) -> Iterator[str]:
-    """The names in an expression, those behind a dot too."""
-    for part in ast.walk(node):
-        if isinstance(part, ast.Name):
-            yield part.id
-        elif isinstance(part, ast.Attribute):
-            yield part.attr
-
-
-def _told(offenders: list[str]) -> None:
+def _assert_none(offenders: list[str]) -> None:
     assert not offenders, "\n" + "\n".join(offenders)
 
 
@@ -143,24 +80,24 @@ def test_imports_are_absolute_and_keep_to_the_table() -> None:
     offenders: list[str] = []
     for module in modules():
         allowed = MAY_IMPORT[module.room] | EVERYWHERE | {module.room}
-        for line, (name, *_) in module.imports:
+        for line, (name, *_), _ in module.imports:
             parts = name.split(".")
             if name.startswith("."):
-                offenders.append(f"{module.place}:{line}: a relative import hides the room")
+                offenders.append(f"{module.path}:{line}: a relative import hides the room")
             elif parts[0] == "dokimasia" and len(parts) > 1 and parts[1] in ALL and parts[1] not in allowed:
-                offenders.append(f"{module.place}:{line}: {module.room} may not import {name}")
-    _told(offenders)
+                offenders.append(f"{module.path}:{line}: {module.room} may not import {name}")
+    _assert_none(offenders)
 
 
 def test_a_method_takes_from_another_what_its_package_offers() -> None:
     """A method imports another method's package and no module of it."""
     offenders = [
-        f"{module.place}:{one.line} imports {one.names[0]}"
+        f"{module.path}:{one.line} imports {one.names[0]}"
         for module in modules()
         if module.room == "methods"
         for one in module.imports
         if one.names[0].startswith("dokimasia.methods.")
-        and (parts := one.names[0].split("."))[2] != module.place.split("/")[1]
+        and (parts := one.names[0].split("."))[2] != module.path.split("/")[1]
         and len(parts) > 3
         and (
             (PACKAGE / "methods" / parts[2] / f"{parts[3]}.py").exists()
@@ -174,58 +111,47 @@ def test_heavy_libraries_stay_in_their_rooms() -> None:
     """langgraph, litellm, sqlite_utils and networkx are imported only where the house says."""
     offenders: list[str] = []
     for module in modules():
-        for line, (name, *_) in module.imports:
+        for line, (name, *_), _ in module.imports:
             rooms = THIRD_PARTY_ROOMS.get(name.split(".")[0])
             if rooms is not None and not any(
-                module.place == room or module.place.startswith(f"{room}/") for room in rooms
+                module.path == room or module.path.startswith(f"{room}/") for room in rooms
             ):
-                offenders.append(f"{module.place}:{line}: {name} stays in {' and '.join(rooms)}")
-    _told(offenders)
+                offenders.append(f"{module.path}:{line}: {name} stays in {' and '.join(rooms)}")
+    _assert_none(offenders)
 
 
 def test_no_circle_of_imports() -> None:
-    """No module imports itself by way of others, lazily or not."""
-    named = {module.name: module for module in modules()}
-    graph = nx.DiGraph()
-    for module in modules():
-        for line, names in module.imports:
-            loaded = next((name for name in names if name in named), module.name)
-            if loaded != module.name:
-                graph.add_edge(module.name, loaded, line=line)
-    offenders: list[str] = []
-    for circle in nx.strongly_connected_components(graph):
-        if len(circle) > 1 and frozenset(circle) not in CIRCLES:
-            edges = graph.subgraph(circle).edges(data="line")
-            offenders += [f"{named[one].place}:{line}: {one} imports {other}" for one, other, line in sorted(edges)]
-    _told(offenders)
+    """No module imports itself by way of others, lazily, for type checkers or otherwise."""
+    assert sum(map(len, import_circles())) <= MODULES_IN_CIRCLES, import_circles()
 
 
-def test_modules_open_with_a_sentence_and_are_one_thing() -> None:
-    """Every module says in its first line what it is, is small enough to be one thing, and has a name that says which."""
+def test_a_class_name_exists_once() -> None:
+    """No two modules define a class of the same name, so that a name can be searched for."""
+    assert len(duplicate_classes()) <= DUPLICATE_CLASSES, duplicate_classes()
+
+
+def test_expressions_stay_simple() -> None:
+    """The package holds fewer conditional expressions and comprehensions per 1,000 lines, and fewer `Any`, than agreed."""
+    counts = counts_by_room()["all"]
+    assert counts.per_thousand_lines(counts.conditional_expressions) <= CONDITIONAL_EXPRESSIONS
+    assert counts.per_thousand_lines(counts.comprehensions) <= COMPREHENSIONS
+    assert counts.any_names <= ANY_NAMES
+
+
+def test_a_call_passes_few_frames(tmp_path: Path) -> None:
+    """Between `dokimasia evaluate` and the socket lie few functions of the package."""
+    assert len(frames_to_socket(tmp_path)) <= FRAMES
+
+
+def test_modules_open_with_a_sentence() -> None:
+    """Every module says in its first line what it is, and has a name that says which."""
     offenders: list[str] = []
     for module in modules():
-        lines = len(module.text.splitlines())
         if not ast.get_docstring(module.tree):
-            offenders.append(f"{module.place}:1: no docstring")
-        if lines > MOST_LINES:
-            offenders.append(f"{module.place}:{lines}: more than {MOST_LINES} lines")
-        if Path(module.place).stem in NAMES_THAT_SAY_NOTHING:
-            offenders.append(f"{module.place}:1: a name that says nothing")
-    _told(offenders)
-
-
-def test_folders_can_be_overlooked() -> None:
-    """No folder holds more than so many modules or prompts."""
-    counted = Counter(
-        str(path.parent.relative_to(PACKAGE)) for kind in ("*.py", "*.md") for path in PACKAGE.rglob(kind)
-    )
-    _told(
-        [
-            f"{folder}: {count} files, at most {MOST_FILES}"
-            for folder, count in sorted(counted.items())
-            if count > MOST_FILES
-        ]
-    )
+            offenders.append(f"{module.path}:1: no docstring")
+        if Path(module.path).stem in NAMES_THAT_SAY_NOTHING:
+            offenders.append(f"{module.path}:1: a name that says nothing")
+    _assert_none(offenders)
 
 
 def test_only_settings_reads_the_environment() -> None:
@@ -246,5 +172,5 @@ def test_only_settings_reads_the_environment() -> None:
                 and ast.unparse(node.value) == "os.environ"
             )
             if asked or looked:
-                offenders.append(f"{module.place}:{node.lineno}: reads the environment")
-    _told(offenders)
+                offenders.append(f"{module.path}:{node.lineno}: reads the environment")
+    _assert_none(offenders)

@@ -122,6 +122,8 @@ def public_names() -> Iterator[str]:
         module = importlib.import_module(module_name)
         for name in sorted(name for name in dir(module) if not name.startswith("_")):
             value = getattr(module, name)
+            if inspect.ismodule(value):
+                continue
             try:
                 signature = str(inspect.signature(value)) if callable(value) else ""
             except ValueError:

@@ -172,7 +172,7 @@ def _seen(sample: Sample, reference: dict[str, Judged], answer: Judged) -> Seen:
     shown = [*(("image",) if sample.images else ()), "question"]
     for name, text in reference.items():
         inputs |= {
-            ("reference_part" if key == "part" else key): one for key, one in answer_inputs(name, str(text)).items()
+            ("reference_part" if key == "part" else key): text for key, text in answer_inputs(name, str(text)).items()
         }
         shown.append(shown_as(name, str(text)))
     return inputs, (*shown, shown_as("response", answer)), sample.images
@@ -186,7 +186,7 @@ def _compared(sample: Sample, first: Judged, second: Judged) -> Seen:
     inputs = question_inputs(sample)
     shown = [*(("image",) if sample.images else ()), "question"]
     for letter, text in (("a", first), ("b", second)):
-        inputs |= {f"{name}_{letter}": one for name, one in answer_inputs("response", text).items()}
+        inputs |= {f"{name}_{letter}": text for name, text in answer_inputs("response", text).items()}
         shown.append(shown_as(f"response_{letter}", text))
     return inputs, tuple(shown), sample.images
 

@@ -97,7 +97,7 @@ def extract_criteria(sample: Sample, chain: ReferenceChain, *, count: str | None
 
 def criteria_reply(criteria: Sequence[Criterion]) -> str:
     """Return criteria in the form in which the extractor replies with them."""
-    rows = [one.model_dump(include={"question", "ground_truth", "weight", "final"}) for one in criteria]
+    rows = [criterion.model_dump(include={"question", "ground_truth", "weight", "final"}) for criterion in criteria]
     for row, one in zip(rows, criteria, strict=True):
         box = one.anchor.box
         shown = None if box is None else [box.x0, box.y0, box.x1, box.y1]
@@ -108,8 +108,8 @@ def criteria_reply(criteria: Sequence[Criterion]) -> str:
 def examine_criteria(sample: Sample, chain: ReferenceChain, criteria: Sequence[Criterion]) -> Ask[CriteriaCheck]:
     """A judge takes a second look at criteria; it sees question, chain and criteria, and no image, which costs least."""
     points = lines_text(
-        {"n": number, "question": one.question, "ground_truth": one.ground_truth}
-        for number, one in enumerate(criteria, start=1)
+        {"n": number, "question": criterion.question, "ground_truth": criterion.ground_truth}
+        for number, criterion in enumerate(criteria, start=1)
     )
     return Ask(
         "criteria_check",

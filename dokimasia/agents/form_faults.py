@@ -27,24 +27,24 @@ def place_faults(form: ReplyForm, aid: Aid, given: Given) -> dict[str, str]:
     if not faults_of(aid, form.compose(given)):
         return {}
     found: dict[str, str] = {}
-    for place in form.places:
-        values = [one.strip() for one in given.get(place.name, ())]
-        filled = [one for one in values if one]
-        if place.kind == "order":
-            found |= _of_order(place, filled)
-        elif place.kind == "first":
-            found |= {} if filled else _of_choice(form, place, given, rewrite=bool(values))
-        elif not filled and not place.otherwise and _needed(form, aid, place):
-            found[place.name] = _SAID.get(place.kind, "")
+    for field in form.places:
+        values = [one.strip() for one in given.get(field.name, ())]
+        filled = [value for value in values if value]
+        if field.kind == "order":
+            found |= _of_order(field, filled)
+        elif field.kind == "first":
+            found |= {} if filled else _of_choice(form, field, given, rewrite=bool(values))
+        elif not filled and not field.otherwise and _needed(form, aid, field):
+            found[field.name] = _SAID.get(field.kind, "")
     return {name: said for name, said in found.items() if said}
 
 
 def faults_in_words(form: ReplyForm, aid: Aid, given: Given) -> str:
     """Return in one sentence what is wrong with a form, its places called as the page calls them; empty where it will do."""
-    labels = {one.name: one.label for one in form.places}
+    labels = {field.name: field.label for field in form.places}
     open_places = place_faults(form, aid, given)
     if open_places:
-        return "; ".join(f"{labels[name]}: {said}" for name, said in open_places.items())
+        return "; ".join(f"{labels[name]}: {field}" for name, field in open_places.items())
     return _TAG.sub(lambda tag: f"“{spoken_name(tag[1])}”", faults_of(aid, form.compose(given)))
 
 
@@ -60,7 +60,7 @@ def _of_order(place: FormField, filled: list[str]) -> dict[str, str]:
 
 def _of_choice(form: ReplyForm, place: FormField, given: Given, *, rewrite: bool) -> dict[str, str]:
     """Return what is missing where the first of an order is kept or something better written."""
-    other = next((one for one in form.places if one.otherwise), None)
+    other = next((field for field in form.places if field.otherwise), None)
     if other is None:
         return {place.name: "choose one"}
     if any(one.strip() for one in given.get(other.name, ())):
@@ -70,7 +70,7 @@ def _of_choice(form: ReplyForm, place: FormField, given: Given, *, rewrite: bool
 
 def _needed(form: ReplyForm, aid: Aid, place: FormField) -> bool:
     """Whether a reply cannot be used without a place, all others being filled in."""
-    others = {one.name: _ordinary(one) for one in form.places if one.name != place.name and not one.otherwise}
+    others = {field.name: _ordinary(field) for field in form.places if field.name != place.name and not field.otherwise}
     return faults_of(aid, form.compose(others)) != ""
 
 

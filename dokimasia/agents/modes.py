@@ -32,7 +32,9 @@ class AnswerPoints(NamedTuple):
     @property
     def inputs(self) -> dict[str, str]:
         """What every prompt on them is given."""
-        rows = ({"n": at, "point": one.question, "truth": one.ground_truth} for at, one in enumerate(self.points, 1))
+        rows = (
+            {"n": at, "point": point.question, "truth": point.ground_truth} for at, point in enumerate(self.points, 1)
+        )
         return {**question_inputs(self.sample), "points": lines_text(rows), **answer_inputs("answer", self.answer)}
 
     def names(self, *more: str) -> tuple[str, ...]:
@@ -61,8 +63,8 @@ def note_failures(shown: AnswerPoints) -> Ask[Notes]:
 
 def sort_notes(modes: Sequence[Mode], notes: Sequence[Note]) -> Ask[Sorting]:
     """A judge sorts notes under the modes that there are, and makes new ones (axial coding); never whose."""
-    rows = ({"n": at, "kind": one.kind, "note": one.text, "quote": one.quote} for at, one in enumerate(notes, 1))
-    read = partial(parse_sorting, modes=_known(modes), notes=[one.kind for one in notes])
+    rows = ({"n": at, "kind": note.kind, "note": note.text, "quote": note.quote} for at, note in enumerate(notes, 1))
+    read = partial(parse_sorting, modes=_known(modes), notes=[note.kind for note in notes])
     return Ask(
         "modes_sort",
         {"modes": modes_text(modes), "notes": lines_text(rows)},
@@ -89,9 +91,9 @@ def assign_modes(shown: AnswerPoints, modes: Sequence[Mode], *, repeat: int = 0)
     read = partial(
         parse_assignments,
         expected=len(shown.points),
-        kinds=[one.kind for one in modes],
+        kinds=[mode.kind for mode in modes],
         answer=shown.answer,
-        names=[one.name for one in modes],
+        names=[mode.name for mode in modes],
         silent=shown.silent,
     )
     return Ask(
@@ -110,9 +112,9 @@ def modes_text(modes: Sequence[Mode]) -> str:
     if not modes:
         return NO_MODES
     return lines_text(
-        {"n": at, **one.model_dump(include={"kind", "name", "definition"})} for at, one in enumerate(modes, start=1)
+        {"n": at, **mode.model_dump(include={"kind", "name", "definition"})} for at, mode in enumerate(modes, start=1)
     )
 
 
 def _known(modes: Sequence[Mode]) -> list[tuple[ModeKind, str]]:
-    return [(one.kind, one.name) for one in modes]
+    return [(mode.kind, mode.name) for mode in modes]

@@ -88,7 +88,7 @@ def _kept(value: Any) -> Any:
         return {"call": _kept(made.func), "args": _kept(list(made.args)), "named": _kept(dict(made.keywords))}
     if isinstance(value, Mapping):
         pairs = cast("Mapping[Any, Any]", value)
-        return {"map": [[_kept(key), _kept(one)] for key, one in pairs.items()]}
+        return {"map": [[_kept(key), _kept(pair)] for key, pair in pairs.items()]}
     if isinstance(value, set | frozenset):
         return {"set": sorted((_kept(one) for one in cast("set[Any]", value)), key=canonical_json)}
     if isinstance(value, Sequence) and not isinstance(value, bytes):

@@ -55,7 +55,7 @@ class ReplyForm(NamedTuple):
 
     def compose(self, given: Given) -> str:
         """Return the reply with what was given in its places; a line or an element without any is left out."""
-        filled = {one.name: _filled(one, given, self.places) for one in self.places}
+        filled = {field.name: _filled(field, given, self.places) for field in self.places}
         kept: list[str] = []
         for piece in self.pieces:
             if piece.places and not any(filled[name] for name in piece.places):
@@ -79,7 +79,7 @@ class ReplyForm(NamedTuple):
         found = re.fullmatch(pattern, text, re.DOTALL)
         if found is None:
             return None
-        given = {one.name: _unfilled(one, found[f"p{one.name}"] or "") for one in self.places}
+        given = {field.name: _unfilled(field, found[f"p{field.name}"] or "") for field in self.places}
         return given if self.compose(given) == text else None
 
 
@@ -117,14 +117,16 @@ def form_of(aid: Aid, instructions: str, count: int = 0) -> ReplyForm | None:
     if made is None:
         return None
     pieces, places = made
-    counted = [int(number) for one in places for number in re.findall(r"^\w+ (\d+)", one.label)]
-    places = [_known(one, max([count, *counted])) for one in places]
-    open_places = [one for one in places if one.kind == "words" and not one.options]
-    for hint in dict.fromkeys(one.hint for one in open_places):
+    counted = [int(number) for field in places for number in re.findall(r"^\w+ (\d+)", field.label)]
+    places = [_known(field, max([count, *counted])) for field in places]
+    open_places = [field for field in places if field.kind == "words" and not field.options]
+    for hint in dict.fromkeys(field.hint for field in open_places):
         options = _options(hint, instructions, aid, ReplyForm(tuple(pieces), tuple(places)))
         places = [
-            one._replace(kind="choice", options=options) if options and one.hint == hint and one in open_places else one
-            for one in places
+            field._replace(kind="choice", options=options)
+            if options and field.hint == hint and field in open_places
+            else field
+            for field in places
         ]
     return ReplyForm(tuple(pieces), tuple(places))
 
@@ -144,7 +146,7 @@ def _of_elements(form: str) -> tuple[list[FormPiece], list[FormField]] | None:
             long = "\n" in found[0]
             gap = "\n" if long else ""
             after = bool(places) and hint.startswith("else ")
-            if (label == tag and any(one.label == spoken_name(tag) for one in places)) or ", on " in hint:
+            if (label == tag and any(field.label == spoken_name(tag) for field in places)) or ", on " in hint:
                 label = hint.rpartition(", on ")[2]
             places.append(FormField(name, spoken_name(label), hint, _written(tag, hint, long=long), otherwise=after))
             pieces.append(FormPiece((f"<{tag}>{gap}", f"{gap}</{tag}>"), (name,)))
@@ -177,7 +179,7 @@ def _of_lines(lines: Sequence[str], introduction: str) -> tuple[list[FormPiece],
         begun.append(before if several else re.split(r"[|:]", line)[0].strip())
         words, names, at = list[str](), list[str](), 0
         for found in _PLACE.finditer(line):
-            hint = next(one for one in found.groups() if one)
+            hint = next(group for group in found.groups() if group)
             start, end = next(found.span(n) for n in range(1, 6) if found[n])
             if found[3] or found[4]:
                 start, end = found.span()
@@ -190,7 +192,7 @@ def _of_lines(lines: Sequence[str], introduction: str) -> tuple[list[FormPiece],
             if names and begun[-1].isdigit():
                 label = f"{begun[-1]}: {label}"
             place = FormField(name, spoken_name(label), hint, "choice" if options else "words")
-            places.append(place._replace(options=tuple((one, "") for one in options)))
+            places.append(place._replace(options=tuple((option, "") for option in options)))
             words.append(line[at:start])
             names.append(name)
             at = end
@@ -198,7 +200,7 @@ def _of_lines(lines: Sequence[str], introduction: str) -> tuple[list[FormPiece],
     odd = len(set(begun)) < len(begun) or any(line.startswith(("- ", "mode ", "new ")) for line in lines)
     return (
         None
-        if odd or not any(one.name != "0" or not one.hint.endswith("empty") for one in places)
+        if odd or not any(field.name != "0" or not field.hint.endswith("empty") for field in places)
         else (pieces, places)
     )
 
@@ -220,7 +222,7 @@ def _of_object(lines: Sequence[str]) -> tuple[list[FormPiece], list[FormField]] 
         for n, one in enumerate(found)
     ]
     words = [f'{gap}"{one[1]}": ' for gap, one in zip(gaps, found, strict=True)]
-    return [FormPiece((*words, "}"), tuple(one.name for one in places))], places
+    return [FormPiece((*words, "}"), tuple(field.name for field in places))], places
 
 
 def _written(tag: str, hint: str, *, long: bool) -> Kind:
@@ -266,8 +268,8 @@ def _options(hint: str, instructions: str, aid: Aid, form: ReplyForm) -> tuple[t
         offered |= dict.fromkeys(re.split(r", | or ", found[1]), "")
     if not aid.reader:
         return tuple((value, meant.get(value, "")) for value in offered)
-    rest = {one.name: [_ordinary(one)] for one in form.places if one.hint != hint}
-    same = [one.name for one in form.places if one.hint == hint]
+    rest = {field.name: [_ordinary(field)] for field in form.places if field.hint != hint}
+    same = [field.name for field in form.places if field.hint == hint]
 
     def taken(value: str) -> bool:
         return not faults_of(aid, form.compose({**rest, **{name: [value] for name in same}}))
@@ -287,7 +289,7 @@ def _ordinary(place: FormField) -> str:
 def _filled(place: FormField, given: Given, places: Sequence[FormField]) -> str:
     values = [one.strip() for one in given.get(place.name, ()) if one.strip()]
     if place.kind == "first":
-        first = next((one for one in places if one.kind == "order"), None)
+        first = next((field for field in places if field.kind == "order"), None)
         order = [one.strip() for one in given.get(first.name, ()) if one.strip()] if first and values else []
         return order[0] if order else values[0] if values and values[0].isdigit() else ""
     if place.kind == "order":

@@ -126,12 +126,12 @@ def criteria_lines(criteria: Sequence[TreeCriterion]) -> str:
     """
     rows: list[dict[str, object]] = []
     before = ""
-    for number, one in enumerate(criteria, start=1):
-        row: dict[str, object] = {"n": number, "criterion": one.text}
-        if one.ground_truth:
-            row["ground_truth"] = one.ground_truth
-        if one.question != before:
-            row["question"] = before = one.question
+    for number, criterion in enumerate(criteria, start=1):
+        row: dict[str, object] = {"n": number, "criterion": criterion.text}
+        if criterion.ground_truth:
+            row["ground_truth"] = criterion.ground_truth
+        if criterion.question != before:
+            row["question"] = before = criterion.question
         rows.append(row)
     return lines_text(rows)
 
@@ -172,11 +172,11 @@ def read_proposed(
             parents.setdefault(proposal.path.key, proposal)
     known |= set(parents)
     kept: list[str | Proposal | None] = []
-    for place in places:
-        wrong = _wrong(place, known) if isinstance(place, Proposal) else None
+    for position in places:
+        wrong = _wrong(position, known) if isinstance(position, Proposal) else None
         if wrong:
             problems[wrong] = None
-        kept.append(None if wrong else place)
+        kept.append(None if wrong else position)
     if strict and problems:
         raise UnparsableReply("; ".join(list(problems)[:NAMED]))
     return Proposed(tuple(kept), tuple(parents.values()), tuple(problems))

@@ -141,10 +141,14 @@ def with_final(criteria: Sequence[Criterion], answer: str, choices: Sequence[str
     >>> [criterion.final for criterion in with_final([one, two], "5")]
     [False, True]
     """
-    same = [at for at, one in enumerate(criteria) if same_answer(one.ground_truth, answer, choices).verdict == "same"]
-    if not same or any(one.final for one in criteria):
+    same = [
+        at
+        for at, criterion in enumerate(criteria)
+        if same_answer(criterion.ground_truth, answer, choices).verdict == "same"
+    ]
+    if not same or any(criterion.final for criterion in criteria):
         return tuple(criteria)
-    return tuple(one.model_copy(update={"final": at == same[-1]}) for at, one in enumerate(criteria))
+    return tuple(criterion.model_copy(update={"final": at == same[-1]}) for at, criterion in enumerate(criteria))
 
 
 def with_alternatives(
@@ -174,14 +178,15 @@ def with_alternatives(
         truth = criterion.ground_truth
         alternatives = [" and ".join(parts) for parts in accepted]
         more = [
-            one
-            for one in alternatives
-            if same_answer(truth, one, choices).verdict != "same" and not contains_run(words(truth), words(one))
+            alternative
+            for alternative in alternatives
+            if same_answer(truth, alternative, choices).verdict != "same"
+            and not contains_run(words(truth), words(alternative))
         ]
         text = f"{truth} (also accepted: {'; '.join(more)})" if more else truth
         return criterion.model_copy(update={"ground_truth": text})
 
-    return tuple(told(one) if one.final else one for one in criteria)
+    return tuple(told(criterion) if criterion.final else criterion for criterion in criteria)
 
 
 def leaks(criterion_question: str, ground_truth: str, question: str) -> bool:

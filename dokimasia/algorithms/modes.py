@@ -90,7 +90,7 @@ def with_met(failed: Sequence[AnswerAtoms], answers: Sequence[AnswerAtoms], *, s
         need[one.model] = need.get(one.model, 0) + len(one.failed)
     chosen: dict[str, list[int]] = {}
     for model, count in need.items():
-        pool = [(one.key, number) for one in answers if one.model == model for number in one.met]
+        pool = [(answer.key, number) for answer in answers if answer.model == model for number in answer.met]
         for key, number in sorted(pool, key=lambda atom: (unit_interval("met", seed, *atom), atom))[:count]:
             chosen.setdefault(key, []).append(number)
     kept: list[AnswerAtoms] = []
@@ -140,8 +140,8 @@ def sorted_under(
         Each new mode with its notes.
     """
     grown = [
-        one.model_copy(update={"notes": (*one.notes, *(places[note - 1] for note in under.get(at, ())))})
-        for at, one in enumerate(modes, start=1)
+        mode.model_copy(update={"notes": (*mode.notes, *(places[note - 1] for note in under.get(at, ())))})
+        for at, mode in enumerate(modes, start=1)
     ]
     made = [NotedMode(mode=mode, notes=tuple(places[note - 1] for note in notes)) for mode, notes in new]
     return (*grown, *made)
@@ -173,7 +173,7 @@ def changed(modes: Sequence[NotedMode], changes: Iterable[tuple[str, str, Sequen
             continue
         if number in instead:
             name, definition, of = instead[number]
-            notes = tuple(sorted(place for at in of for place in modes[at - 1].notes))
+            notes = tuple(sorted(note for at in of for note in modes[at - 1].notes))
             mode = one.mode.model_copy(update={"name": name, "definition": definition})
             one = NotedMode(mode=mode, notes=notes)
         kept.append(one)

@@ -45,7 +45,7 @@ def together(text: str, errors: Sequence[Sequence[TextChange]], most: int) -> li
         }
         if not touched:
             continue
-        fitting = next((one for one in groups if not one[1] & touched), None)
+        fitting = next((group for group in groups if not group[1] & touched), None)
         if fitting is None and len(groups) < most:
             fitting = (list[int](), set[int]())
             groups.append(fitting)

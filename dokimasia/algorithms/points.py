@@ -150,7 +150,7 @@ def _says(answer: str, truth: str, point: str, question: str, choices: Sequence[
 
 def _restates(point: str, question: str) -> bool:
     asked = _content(stems_of(point)) - _TALK
-    put = " ".join(one for one in sentences(question) if not _ORDER.match(one)) or question
+    put = " ".join(sentence for sentence in sentences(question) if not _ORDER.match(sentence)) or question
     whole = _content(stems_of(put)) - _TALK
     parts = [sum(one in _ASKING for one in stems_of(text)) for text in (put, point)]
     return asked <= whole and parts[0] <= max(1, parts[1]) and len(asked) >= COVERED * len(whole)

@@ -112,13 +112,15 @@ def without_faulty(
     """
     known = list(faults)
     wrong = {fault.number for fault in known if fault.number is not None}
-    last = [number for number, one in enumerate(criteria, start=1) if one.final]
+    last = [number for number, criterion in enumerate(criteria, start=1) if criterion.final]
     spare = sorted(wrong.difference(last), key=lambda number: (criteria[number - 1].weight, -number))
     beside = 0 if last else 1  # where all goes, the final answer alone takes its place
     dropped = set(spare[: max(0, len(criteria) + beside - least)])
     kept = [
-        one.model_copy(update={"question": question}) if one.final and number in wrong and question.strip() else one
-        for number, one in enumerate(criteria, start=1)
+        criterion.model_copy(update={"question": question})
+        if criterion.final and number in wrong and question.strip()
+        else criterion
+        for number, criterion in enumerate(criteria, start=1)
         if number not in dropped
     ]
     if not kept:
@@ -175,12 +177,12 @@ def accepted(
     count : tuple of int
         The least and the greatest number of criteria.
     """
-    last = max((number for number, one in enumerate(criteria) if one.final), default=-1)
-    single = [one.model_copy(update={"final": number == last}) for number, one in enumerate(criteria)]
+    last = max((number for number, criterion in enumerate(criteria) if criterion.final), default=-1)
+    single = [criterion.model_copy(update={"final": number == last}) for number, criterion in enumerate(criteria)]
     broken = check_criteria(single, question, count=count)
     faults = [CriteriaFault("rule", one.number, one.text) for one in broken if one.number is not None]
     kept, told = without_faulty(single, faults, question=question, answer=answer, least=count[0])
     if check_criteria(kept, question, count=count):
         return None
-    rescaled = sum(one.weight for one in criteria) != WEIGHT_TOTAL
+    rescaled = sum(criterion.weight for criterion in criteria) != WEIGHT_TOTAL
     return CriteriaSet(criteria=kept, repaired=rescaled, faults=told)

@@ -77,13 +77,13 @@ def self_preference(rounds: Sequence[Round], voter: str | None = None, *, seed: 
     own: list[float] = []
     others: list[float] = []
     clusters: list[Hashable] = []
-    for one in rounds:
-        for name in one.choices if voter is None else [voter]:
-            counted = _counted(one, name)
+    for round in rounds:
+        for name in round.choices if voter is None else [voter]:
+            counted = _counted(round, name)
             if counted is not None:
                 own.append(counted[0])
                 others.append(counted[1])
-                clusters.append(one.cluster)
+                clusters.append(round.cluster)
     if not own:
         return SelfPreference(None, None, None, None, 0)
     n = len(own)
@@ -138,7 +138,7 @@ def own_votes(rounds: Sequence[Round], voters: Sequence[str], *, level: float = 
     >>> {voter: abs(round(one.share, 6)) for voter, one in own_votes(fair, "ABC").items()}
     {'A': 0.0, 'B': 0.0, 'C': 0.0}
     """
-    usable = [one for one in rounds if _one_text_each(one, voters)]
+    usable = [round for round in rounds if _one_text_each(round, voters)]
     n = len(usable)
     if n == 0 or len(voters) < 3:
         return {voter: OwnVotes(None, None, n) for voter in voters}

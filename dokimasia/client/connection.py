@@ -8,9 +8,10 @@ from urllib.parse import quote, urlsplit
 
 import httpx
 
-from dokimasia import __version__, errors
+from dokimasia import errors
 from dokimasia.errors import ConfigError, DokimasiaError, InputError, NotFound, Unreachable
 from dokimasia.log import Redactor, logger
+from dokimasia.version import __version__
 
 ERROR_HEADER = "dokimasia-error"
 VERSION_HEADER = "dokimasia-version"

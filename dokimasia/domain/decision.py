@@ -148,11 +148,11 @@ class Standing(Value):
     def opinions(self) -> dict[str, Decision]:
         """The last decision of each person who has not taken it back, in the order in which they first decided."""
         found: dict[str, Decision] = {}
-        for one in self.decisions:
-            if one.action == "undo":
-                found.pop(one.who, None)
+        for decision in self.decisions:
+            if decision.action == "undo":
+                found.pop(decision.who, None)
             else:
-                found[one.who] = one
+                found[decision.who] = decision
         return found
 
     @property
@@ -176,7 +176,7 @@ class Standing(Value):
         """Return the decisions that a person may see: their own, and all others once theirs is kept; of a rating never others."""
         if self.item.kind not in RATED and who in self.opinions:
             return self.decisions
-        return tuple(one for one in self.decisions if one.who == who)
+        return tuple(decision for decision in self.decisions if decision.who == who)
 
     def state_for(self, who: str) -> ShownState:
         """Return how the item stands, without what others said of it as long as the person has not decided."""

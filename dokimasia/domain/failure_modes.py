@@ -138,7 +138,7 @@ class NoteBook(Value):
     @property
     def loose(self) -> tuple[int, ...]:
         """The places of the notes that stand under no mode."""
-        under = {place for one in self.modes for place in one.notes}
+        under = {note for mode in self.modes for note in mode.notes}
         return tuple(place for place in range(len(self.notes)) if place not in under)
 
 

@@ -248,12 +248,14 @@ class Passport(Value):
     @property
     def evaluators(self) -> tuple[tuple[Task, Evaluator], ...]:
         """The tasks and evaluators that it knows anything of, in the order of its rates."""
-        return tuple(dict.fromkeys((one.task, one.evaluator) for one in self.replies))
+        return tuple(dict.fromkeys((reply.task, reply.evaluator) for reply in self.replies))
 
     def rates(self, task: Task, evaluator: Evaluator, *, level: Level = "all", name: str = "") -> ErrorRates | None:
         """Return the rates of errors of a kind under an evaluator; None where nothing was measured."""
         wanted = (task, evaluator, level, name)
-        return next((one for one in self.errors if (one.task, one.evaluator, one.level, one.name) == wanted), None)
+        return next(
+            (error for error in self.errors if (error.task, error.evaluator, error.level, error.name) == wanted), None
+        )
 
     def decisions(self, task: Task, evaluator: Evaluator) -> BinaryRates | None:
         """Return sensitivity and specificity under an evaluator; None where nothing was measured."""

@@ -116,5 +116,5 @@ def _digest(
 @lru_cache(maxsize=1024)
 def _accepted(references: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
     alternatives = [one for reference in references for one in reference.split("<OR>")]
-    parts = (tuple(part.strip() for part in one.split("<AND>") if part.strip()) for one in alternatives)
-    return tuple(dict.fromkeys(one for one in parts if one))
+    parts = (tuple(part.strip() for part in alternative.split("<AND>") if part.strip()) for alternative in alternatives)
+    return tuple(dict.fromkeys(part for part in parts if part))

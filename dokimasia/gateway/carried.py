@@ -77,7 +77,7 @@ class RemoteCall:
     def near(self, turn: Turn) -> None:
         """Have a bearer send it ahead, since its turn is near."""
         self.turn, self.begun = turn, False
-        self.allowed = next((one for one in self.bearers if not one.lost), None)
+        self.allowed = next((bearer for bearer in self.bearers if not bearer.lost), None)
         if self.allowed is not None:
             self.allowed.allow(self, turn)
 
@@ -121,7 +121,7 @@ class RemoteCallTransport:
             return await self._own.send(call, spec, api_key=api_key, blobs=blobs)
         sender = call.allowed
         if sender is None or (sender.lost and not call.begun):
-            sender = next((one for one in call.bearers if not one.lost), None)
+            sender = next((bearer for bearer in call.bearers if not bearer.lost), None)
         call.turn = call.allowed = None
         call.begun = False
         if sender is None:

@@ -2,65 +2,21 @@
 
 import re
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from dokimasia.domain.call import PEOPLE, ModelSpec
 from dokimasia.domain.ports import Transport
 from dokimasia.errors import ConfigError
-from dokimasia.gateway.allowance import Listener
-from dokimasia.gateway.breaker import Breaker
-from dokimasia.gateway.carried import RemoteCall
 from dokimasia.gateway.direct.requests import NATIVE_PREFIXES, OLLAMA_PREFIXES
 from dokimasia.gateway.image_edits import OPENAI_HOSTS
-from dokimasia.gateway.limiter import AdaptiveLimiter, Slot
-from dokimasia.gateway.pace import Pacing
-from dokimasia.gateway.pricing import Price, known_price
-from dokimasia.gateway.traffic import Lane, Traffic, lane_of
+from dokimasia.gateway.limiter import AdaptiveLimiter
+from dokimasia.gateway.pricing import known_price
+from dokimasia.gateway.traffic import Lane, Route, Traffic, lane_of
 
 DEFAULT_TRANSPORT = "litellm"
 DIRECT = "direct"
 
 _OPENAI_REASONING = re.compile(r"o\d|gpt-5")
-
-
-@dataclass(frozen=True)
-class Route:
-    """The way to one model. `limiter` is shared by all models on one endpoint under one key; pacing and breaker are the
-    model's own there, whatever it is called."""
-
-    spec: ModelSpec
-    transport: Transport
-    api_key: str | None
-    limiter: AdaptiveLimiter
-    pacing: Pacing
-    breaker: Breaker
-    price: Price
-
-    @property
-    def heard(self) -> Listener:
-        """Told the headers of what comes back."""
-        return self.pacing.heard
-
-    async def admit(self, tokens: int, call: RemoteCall | None = None) -> Slot:
-        """Wait for the model's pace and then for a place, which the caller gives back.
-
-        In this order, who waits for the pace holds no place that other models at the endpoint could use. One request of
-        the model at a time is on its way from the one to the other, so that none piles up with its pace behind it. A
-        carried `call` that waits for nothing but a place may be sent ahead by the process that has it.
-        """
-        if not self.pacing.limited:
-            slot = await self.limiter.acquire(None if call is None else call.near)
-            if not self.pacing.limited or (call is not None and call.begun):
-                return slot
-            self.limiter.release(slot, "failed")  # a pace was stated or learnt while this one waited for its place
-        self.pacing.waiting += 1
-        try:
-            async with self.pacing.turn:
-                await self.pacing.take(tokens)
-                return await self.limiter.acquire()
-        finally:
-            self.pacing.waiting -= 1
 
 
 def chosen_transport_name(spec: ModelSpec, available: Collection[str]) -> str:

@@ -5,23 +5,61 @@ import hashlib
 import time
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from dokimasia.domain.call import CallResult, ModelCall, ModelSpec
+from dokimasia.domain.ports import Transport
 from dokimasia.errors import CallFailed, Interrupted
+from dokimasia.gateway.allowance import Listener
 from dokimasia.gateway.breaker import Breaker
 from dokimasia.gateway.carried import RemoteCall
-from dokimasia.gateway.limiter import AdaptiveLimiter, Clock, Sleep
+from dokimasia.gateway.limiter import AdaptiveLimiter, Clock, Sleep, Slot
 from dokimasia.gateway.pace import Pacing
-
-if TYPE_CHECKING:
-    from dokimasia.gateway.routes import Route
+from dokimasia.gateway.pricing import Price
 
 LimitListener = Callable[[str, int, str], None]
 """Told an endpoint, its new limit and the reason."""
 
 Lane = tuple[str, str]
 """An endpoint, and what tells the key that it is asked under from others."""
+
+
+@dataclass(frozen=True)
+class Route:
+    """The way to one model. `limiter` is shared by all models on one endpoint under one key; pacing and breaker are the
+    model's own there, whatever it is called."""
+
+    spec: ModelSpec
+    transport: Transport
+    api_key: str | None
+    limiter: AdaptiveLimiter
+    pacing: Pacing
+    breaker: Breaker
+    price: Price
+
+    @property
+    def heard(self) -> Listener:
+        """Told the headers of what comes back."""
+        return self.pacing.heard
+
+    async def admit(self, tokens: int, call: RemoteCall | None = None) -> Slot:
+        """Wait for the model's pace and then for a place, which the caller gives back.
+
+        In this order, who waits for the pace holds no place that other models at the endpoint could use. One request of
+        the model at a time is on its way from the one to the other, so that none piles up with its pace behind it. A
+        carried `call` that waits for nothing but a place may be sent ahead by the process that has it.
+        """
+        if not self.pacing.limited:
+            slot = await self.limiter.acquire(None if call is None else call.near)
+            if not self.pacing.limited or (call is not None and call.begun):
+                return slot
+            self.limiter.release(slot, "failed")  # a pace was stated or learnt while this one waited for its place
+        self.pacing.waiting += 1
+        try:
+            async with self.pacing.turn:
+                await self.pacing.take(tokens)
+                return await self.limiter.acquire()
+        finally:
+            self.pacing.waiting -= 1
 
 
 @dataclass(eq=False)
@@ -39,7 +77,7 @@ class Flight:
     waiters: int = 0
     idle: bool = True
     placed: bool = False
-    route: "Route | None" = None
+    route: Route | None = None
     refused: str = ""
     left: bool = False
     task: "asyncio.Task[CallResult | CallFailed | Interrupted]" = field(init=False)

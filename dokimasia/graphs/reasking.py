@@ -61,7 +61,7 @@ async def each(items: Iterable[T], do: Callable[[T], Awaitable[T]], wanted: Call
 
     listed = list(items)
     places = [place for place, item in enumerate(listed) if wanted(item)]
-    done = await gathered(do(listed[place]) for place in places)
+    done = await gathered(do(listed[position]) for position in places)
     for place, item in zip(places, done, strict=True):
         listed[place] = item
     return listed
@@ -84,7 +84,7 @@ def to_report(failures: Sequence[Failed]) -> Failed:
 
 def first_open(failures: Iterable[Failed | None]) -> Failed | None:
     """Return the failure by which something is open as a whole: for want of budget before waiting; None where nothing is."""
-    found = [one for one in failures if one is not None and one.open]
+    found = [failure for failure in failures if failure is not None and failure.open]
     return min(found, key=lambda one: OPEN_KINDS.index(one.kind), default=None)
 
 

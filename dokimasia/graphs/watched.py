@@ -80,5 +80,5 @@ def at_item(item: str) -> Iterator[None]:
 def picture(graph: CompiledStateGraph[Any, Context]) -> GraphOutline:
     """Return a graph's nodes and edges."""
     drawing = graph.get_graph()
-    edges = (Edge(source=one.source, target=one.target, taken_if=one.conditional) for one in drawing.edges)
+    edges = (Edge(source=edge.source, target=edge.target, taken_if=edge.conditional) for edge in drawing.edges)
     return GraphOutline(name=graph.name or "", nodes=tuple(drawing.nodes), edges=tuple(dict.fromkeys(edges)))

@@ -50,7 +50,7 @@ def parse_checkpoint_scores(text: str, expected: int | Sequence[str]) -> list[in
     Raises:
         UnparsableReply, ValueError: as `parse_checkpoints`.
     """
-    return [one.score for one in parse_checkpoints(text, expected)]
+    return [checkpoint.score for checkpoint in parse_checkpoints(text, expected)]
 
 
 def parse_checkpoints(text: str, expected: int | Sequence[str]) -> list[Checkpoint]:

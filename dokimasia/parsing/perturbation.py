@@ -78,7 +78,7 @@ def parse_changes(row: dict[str, Any], text: str) -> Changes:
     rows = cast("list[Any]", listed)
     if len(rows) > MAX_CHANGES:
         raise UnparsableReply(f"it has {len(rows)} changes, more than one error takes ({MAX_CHANGES})")
-    changes = tuple(_change(one, text) for one in rows)
+    changes = tuple(_change(row, text) for row in rows)
     try:
         spans(text, changes)
     except ValueError as problem:

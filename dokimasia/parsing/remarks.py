@@ -42,7 +42,10 @@ _OF_ITSELF = (
 
 
 def _read(patterns: Sequence[str]) -> list[re.Pattern[str]]:
-    return [re.compile(one if one.startswith("\\A") else f"\\b{one}", re.IGNORECASE | re.ASCII) for one in patterns]
+    return [
+        re.compile(pattern if pattern.startswith("\\A") else f"\\b{pattern}", re.IGNORECASE | re.ASCII)
+        for pattern in patterns
+    ]
 
 
 _OF_REVIEWS_READ, _OF_ITSELF_READ = _read(_OF_REVIEWS), _read(_OF_ITSELF)

@@ -66,7 +66,7 @@ def parse_report(text: str, *, limit: int = MOST_WORDS, cut: bool = False) -> Pa
                 kept_words += size
             else:
                 full = True
-    if not any(not one.heading for one in sentences):
+    if not any(not sentence.heading for sentence in sentences):
         raise UnparsableReply("there is no sentence in the reply")
     if full and not cut:
         raise UnparsableReply(f"the report has {words:,} words, more than the {limit:,} that it may have")

@@ -57,7 +57,7 @@ def parse_ballot(text: str, n: int) -> Ballot:
     rationale = tried(faults, _rationale, text)
     if critiques is None or best is None or equal is None or rationale is None:
         raise UnparsableReply("; ".join(faults))
-    others = tuple(one for one in dict.fromkeys(equal) if one != best)
+    others = tuple(fromkey for fromkey in dict.fromkeys(equal) if fromkey != best)
     return Ballot(critiques=critiques, best=best, equal=others, rationale=rationale)
 
 
@@ -186,9 +186,9 @@ def _ranking(around: str, n: int) -> tuple[int, ...]:
     what = "a place in the ranking"
     names = [bare(name) for name in _BETWEEN.split(stated[: 100 * (n + 1)]) if name.strip()]
     places = [_NAMED.fullmatch(name) for name in names]
-    listed_places = [int(place[1]) for place in places if place is not None and place[1]]
+    listed_places = [int(position[1]) for position in places if position is not None and position[1]]
     if listed_places == list(range(1, len(names) + 1)):
-        numbers = tuple(_among(int(place[2]), n, what) for place in places if place is not None)
+        numbers = tuple(_among(int(position[2]), n, what) for position in places if position is not None)
     else:
         numbers = tuple(_number(name, n, what) for name in names)
     if sorted(numbers) != list(range(1, n + 1)):

@@ -135,7 +135,7 @@ def describe_spending(home: Home, run: Run, request: Invocation) -> str:
 
 def waited_for(home: Home, run: Run) -> str:
     """Return who is waited for in a run, with how many questions, and the command by which they answer."""
-    asked = Counter(one.person for one in open_questions(home, run=run.id))
+    asked = Counter(question.person for question in open_questions(home, run=run.id))
     told = [
         f"{several(count, 'question')} {'waits' if count == 1 else 'wait'} for {PEOPLE}/{person}: "
         f"`dokimasia check {run.id} --who {person}`"

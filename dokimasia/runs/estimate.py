@@ -152,6 +152,6 @@ def frame_tokens(library: PromptLibrary, name: str) -> int:
 
 def _tokens_of_images(sides: Iterable[tuple[int, int]], most: int | None = None) -> int:
     """Return the tokens of images of these sides, no side of which is sent with more pixels than `most`."""
-    shares = ((one, 1.0 if most is None else min(1.0, most / max(one))) for one in sides)
+    shares = ((side, 1.0 if most is None else min(1.0, most / max(side))) for side in sides)
     pixels = (width * height * share**2 for (width, height), share in shares)
     return sum(max(LEAST_IMAGE_TOKENS, round(count / PIXELS_PER_TOKEN)) for count in pixels)

@@ -5,7 +5,6 @@ from typing import Any, TypeVar
 
 import orjson
 
-from dokimasia import __version__
 from dokimasia.domain.identity import Value, value_id
 from dokimasia.errors import InputError, NotFound
 from dokimasia.runs.figures import limits_of
@@ -26,6 +25,7 @@ from dokimasia.storage.runs import (
     place_samples,
     run_samples,
 )
+from dokimasia.version import __version__
 
 Q = TypeVar("Q", bound=RunRequest)
 P = TypeVar("P", bound=RunPlan)
@@ -74,13 +74,13 @@ async def keep_accepted(
 
 def run_row(method: Method[Q, P], plan: P, request: Q, accepted: Accepted[P], *, command: str = "", **more: Any) -> Run:
     """Return the row of an accepted run; plan and request, from which it can go on, are among its options."""
-    places = [(one.sample_id, one.sample) for one in accepted.places]
+    places = [(position.sample_id, position.sample) for position in accepted.places]
     asked = accepted.request or request
     kept: dict[str, Any] = {
         "plan": plan,
         "request": asked,
         "estimate": accepted.estimate.model_dump(mode="json", exclude={"answered"}),
-        "samples": hash_of(places or [(one.id, value_id(one)) for one in accepted.samples]),
+        "samples": hash_of(places or [(sample.id, value_id(sample)) for sample in accepted.samples]),
         "versions": {"method": method.version, **method.graphs_of(plan)},
         "skipped": list(accepted.skipped),
         "needs": list(accepted.needs),
@@ -126,7 +126,7 @@ def check_samples(home: Home, run: Run) -> None:
     Raises:
         InputError: the samples that are there are not all that the run was accepted with.
     """
-    kept = [(place.sample_id, place.sample) for place in run_samples(home, run.id)]
+    kept = [(sample.sample_id, sample.sample) for sample in run_samples(home, run.id)]
     if hash_of(kept) != run.options["samples"]:
         raise InputError(
             f"run {run.id} was stopped before all of its samples were kept ({len(kept)} are): give the command that began "

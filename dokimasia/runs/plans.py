@@ -201,9 +201,9 @@ def as_configured(settings: Settings, name: str, ref: ModelRef | None = None) ->
     Returns:
         None where the configuration has no such model any more, or the name stands for another one.
     """
-    for one in dict.fromkeys((name, name.rpartition(WAY)[0])):
+    for fromkey in dict.fromkeys((name, name.rpartition(WAY)[0])):
         try:
-            found = resolve_model(settings, one)
+            found = resolve_model(settings, fromkey)
         except ConfigError:
             continue
         if ref is None or (found.ref.model, found.ref.endpoint) == (ref.model, ref.endpoint):

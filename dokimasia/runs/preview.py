@@ -57,7 +57,7 @@ def preview(method: Method[Q, P], request: Q, *, settings: Settings, given: Any 
         "run": id,
         **expected(accepted),
         **({} if request.fresh else _begun(settings, id)),
-        "prompts": {one.name: _messages(one) for one in prompts},
+        "prompts": {prompt.name: _messages(prompt) for prompt in prompts},
     }
 
 

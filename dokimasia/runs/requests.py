@@ -298,9 +298,9 @@ def stored_request(kind: type[Q], stored: Mapping[str, Any]) -> Q:
         return kind.model_validate(stored)
     except ValidationError as error:
         faults = error.errors()
-        if any(len(one["loc"]) != 1 or one["type"] not in OUT_OF_RANGE for one in faults):
+        if any(len(fault["loc"]) != 1 or fault["type"] not in OUT_OF_RANGE for fault in faults):
             raise
-        beyond = {str(one["loc"][0]): next(iter(one.get("ctx", {}).values())) for one in faults}
+        beyond = {str(fault["loc"][0]): next(iter(fault.get("ctx", {}).values())) for fault in faults}
         return kind.model_validate({**stored, **beyond}).model_copy(update={name: stored[name] for name in beyond})
 
 

@@ -338,8 +338,8 @@ async def open_services(
                 raise
             raise problem from error
         finally:
-            for one in helpers:
-                one.cancel()
+            for helper in helpers:
+                helper.cancel()
             if stop.at_once:
                 await gateway.abort()
             await (gateway.drain() if transports else gateway.aclose())

@@ -74,7 +74,7 @@ class Entries:
 
 def hash_of(samples: Sequence[tuple[str, str]]) -> str:
     """Return a hash of samples by their names and the ids of their contents, in order."""
-    return digest("data", [list(one) for one in samples])
+    return digest("data", [list(sample) for sample in samples])
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,6 @@ from fastapi.routing import APIRoute
 from starlette.middleware import Middleware
 from starlette.staticfiles import StaticFiles
 
-from dokimasia import __version__
 from dokimasia.service import pages, routes
 from dokimasia.service.drawing import error_page, refusal_page
 from dokimasia.service.guarding.answers import Answers
@@ -17,6 +16,7 @@ from dokimasia.service.guarding.requests import Guard
 from dokimasia.service.metrics import Measured, Metrics
 from dokimasia.service.problems import PROBLEMS, handle_problems
 from dokimasia.service.state import Service
+from dokimasia.version import __version__
 
 DESCRIPTION = """Runs of every method over HTTP: begin, watch, stop, resume, fork, show, export, report; uploads, trees,
 and decisions of people. Errors are `application/problem+json` with the sentence that the command line prints."""

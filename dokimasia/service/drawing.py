@@ -12,13 +12,13 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 from starlette.routing import Match
 
-from dokimasia import __version__
 from dokimasia.report.blocks import Block
 from dokimasia.report.drawing import Charts, draw_blocks
 from dokimasia.report.figures import several
 from dokimasia.report.page import embedded
 from dokimasia.service.problems import Refused
 from dokimasia.service.state import Person, person_of, service_of
+from dokimasia.version import __version__
 
 MENU = (
     ("/", "Runs"),

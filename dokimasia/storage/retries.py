@@ -58,7 +58,7 @@ async def retry_failed(home: Home, run_id: str, *, failures: Collection[FailureK
 
 def retries(home: Home, run_id: str) -> dict[str, Retry]:
     """Return, by item, the latest attempt and what failed before it; an item that never failed is not there."""
-    return {one.failed.item: one for one in earlier_outcomes(home, run_id)}
+    return {outcome.failed.item: outcome for outcome in earlier_outcomes(home, run_id)}
 
 
 def earlier_outcomes(home: Home, run_id: str) -> list[Retry]:

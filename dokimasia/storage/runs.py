@@ -151,7 +151,7 @@ async def add_samples(home: Home, run_id: str, samples: Iterable[Sample]) -> lis
         rows = [row_of(sample) for sample in chunk]
         places = _places(rows, first=len(ids))
         await home.write(lambda connection, rows=rows, places=places: _insert_samples(connection, run_id, rows, places))
-        ids.extend(place.sample for place in places)
+        ids.extend(position.sample for position in places)
     return ids
 
 
@@ -192,7 +192,7 @@ def _insert_samples(
         known = "SELECT 1 FROM samples WHERE id = ?"
         new = [as_stored(Sample, row) for row in rows if connection.execute(known, (row["id"],)).fetchone() is None]
         connection.executemany(insert_statement("samples", rows[0]), [tuple(row.values()) for row in new])
-    placed = ({"run_id": run_id, **place._asdict()} for place in places)
+    placed = ({"run_id": run_id, **position._asdict()} for position in places)
     insert_rows(connection, "run_samples", placed, known_by="run_id, position")
 
 
@@ -249,7 +249,7 @@ def response_texts(home: Home, run_id: str) -> Iterator[tuple[str, str]]:
 
 def _of_judgements(home: Home, run_id: str, column: str) -> list[Any]:
     sql = f"SELECT j.id, j.{column} FROM results r JOIN judgements j ON j.id = r.judgement_id WHERE r.run_id = ?"
-    corrected = [id for one in corrections_of(home, run_id).answers.values() if (id := one.now["judgement_id"])]
+    corrected = [id for answer in corrections_of(home, run_id).answers.values() if (id := answer.now["judgement_id"])]
     by_people = home.rows_among(f"SELECT id, {column} AS said FROM judgements WHERE id IN ({{marks}})", corrected)
     return [*home.all(sql, (run_id,)), *((row["id"], row["said"]) for row in by_people)]
 

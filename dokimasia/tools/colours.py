@@ -85,7 +85,7 @@ def _main(image: Image.Image) -> list[tuple[tuple[int, int, int], float]]:
     total = image.width * image.height
     groups = sorted(by_name.items(), key=lambda one: (-one[1].total(), one[0]))[:MOST]
     shares = [(_middle(colours), colours.total() / total) for _, colours in groups]
-    return [one for number, one in enumerate(shares) if number == 0 or one[1] >= _SMALLEST_SHARE]
+    return [share for number, share in enumerate(shares) if number == 0 or share[1] >= _SMALLEST_SHARE]
 
 
 def _middle(colours: Counter[tuple[int, int, int]]) -> tuple[int, int, int]:

@@ -124,8 +124,8 @@ def failure_rates(items: Iterable[Detection], *, seed: int = 0) -> tuple[Failure
     [('all', '', 0.5, 1.0), ('group', 'VR', 0.5, 1.0), ('dimension', 'numerical_errors', 0.5, 1.0)]
     """
     asked: dict[tuple[str, Task, Evaluator], list[Detection]] = {}
-    for one in items:
-        asked.setdefault((one.judge, one.task, one.evaluator), []).append(one)
+    for item in items:
+        asked.setdefault((item.judge, item.task, item.evaluator), []).append(item)
     return tuple(_adjusted([row for key, own in asked.items() for row in _rows(*key, own, seed=seed)]))
 
 
@@ -150,7 +150,9 @@ def _adjusted(rows: Sequence[FailureRate]) -> list[FailureRate]:
 def _rows(judge: str, task: Task, evaluator: Evaluator, own: Sequence[Detection], *, seed: int) -> list[FailureRate]:
     errors = [one for one in own if one.case == "error"]
     scored = [
-        (one.undetected, one.dimension, one.cluster) for one in sorted(errors, key=_place) if one.undetected is not None
+        (error.undetected, error.dimension, error.cluster)
+        for error in sorted(errors, key=_place)
+        if error.undetected is not None
     ]
     dimensions_of, clusters = [dimension for _, dimension, _ in scored], [cluster for _, _, cluster in scored]
     held = images_of(dimensions_of, clusters)
@@ -182,12 +184,12 @@ def _rows(judge: str, task: Task, evaluator: Evaluator, own: Sequence[Detection]
             kept=_kept(own) if scope == "all" else None,
         )
 
-    groups = list(dict.fromkeys(one.group for one in errors))
-    dimensions = list(dict.fromkeys(one.dimension for one in errors))
+    groups = list(dict.fromkeys(error.group for error in errors))
+    dimensions = list(dict.fromkeys(error.dimension for error in errors))
     return [
         row("all", "", errors),
-        *(row("group", name, [one for one in errors if one.group == name]) for name in groups),
-        *(row("dimension", name, [one for one in errors if one.dimension == name]) for name in dimensions),
+        *(row("group", name, [error for error in errors if error.group == name]) for name in groups),
+        *(row("dimension", name, [error for error in errors if error.dimension == name]) for name in dimensions),
     ]
 
 
@@ -204,4 +206,4 @@ def _kept(own: Sequence[Detection]) -> ControlRates:
 
 
 def _share(items: Sequence[Detection], value: Callable[[Detection], float | None]) -> ItemShare:
-    return item_share([(value(one), one.cluster) for one in items])
+    return item_share([(value(item), item.cluster) for item in items])

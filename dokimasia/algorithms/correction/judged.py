@@ -86,17 +86,17 @@ def corrected_rate(
     """
     if not decisions:
         return Corrected(None, None, "nothing was decided")
-    if all(not one.by_judge for one in decisions):
-        right = [one.right for one in decisions]
+    if all(not decision.by_judge for decision in decisions):
+        right = [decision.right for decision in decisions]
         return Corrected(sum(right) / len(right), rate_interval(right, clusters=clusters))
     if reason := _refused(sensitivity, specificity):
         return Corrected(None, None, reason)
     n = len(decisions)
-    passed = sum(one.right and not one.by_judge for one in decisions) / n
-    asked = sum(one.by_judge for one in decisions) / n
+    passed = sum(decision.right and not decision.by_judge for decision in decisions) / n
+    asked = sum(decision.by_judge for decision in decisions) / n
     values = _values(decisions, sensitivity, specificity)
     if asked == 1:
-        low, high = rate_interval([one.right for one in decisions], clusters=clusters)
+        low, high = rate_interval([decision.right for decision in decisions], clusters=clusters)
         sampled = Interval(low - (1 - sensitivity.share), high - (1 - sensitivity.share))
     else:
         scale = (min(0.0, sensitivity.share - 1), sensitivity.share)
@@ -212,7 +212,10 @@ def _refused(sensitivity: ShareEstimate, specificity: ShareEstimate) -> str:
 def _values(decisions: Sequence[DecidedLabel], sensitivity: ShareEstimate, specificity: ShareEstimate) -> list[float]:
     """Return what each answer adds to the total: its mean over sensitivity + specificity - 1 is the corrected rate."""
     told = sensitivity.share - specificity.less.share  # in this order never above the sensitivity by rounding
-    return [sensitivity.share - (not one.right) if one.by_judge else told if one.right else 0.0 for one in decisions]
+    return [
+        sensitivity.share - (not decision.right) if decision.by_judge else told if decision.right else 0.0
+        for decision in decisions
+    ]
 
 
 def _solved(

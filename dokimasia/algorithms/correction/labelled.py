@@ -111,7 +111,7 @@ def powered_rate(
     of = [int(one) for one in index[at]]
     if refused := _too_few(len(at), len(set(of))):
         return refused
-    said, truth = finite([float(one) for one in decided]), finite([float(one) for one in labels if one is not None])
+    said, truth = finite([float(label) for label in decided]), finite([float(one) for one in labels if one is not None])
     alone = ShareEstimate(float(truth.mean()), rate_interval([bool(one) for one in truth], clusters=of))
     known, right = said[at] == 1, truth == 1
     slope = 0.0
@@ -173,7 +173,7 @@ def powered_difference(
     of = [int(one) for one in index[at]]
     if refused := _too_few(len(at), len(set(of))):
         return refused
-    said, truth = finite(decided), finite([one for one in labels if one is not None])
+    said, truth = finite(decided), finite([label for label in labels if label is not None])
     whole = bootstrap_interval(truth.tolist(), clusters=of, seed=seed, bounds=(-1.0, 1.0))
     alone = ShareEstimate(float(truth.mean()), whole)
     slope = _slope(said[at], truth)
@@ -191,7 +191,7 @@ def powered_difference(
 def _asked(decided: Sequence[float], labels: Sequence[float | None]) -> Floats:
     if len(decided) != len(labels):
         raise ValueError(f"{len(decided)} decisions for {len(labels)} labels, None among them")
-    return np.array([one is not None for one in labels], dtype=np.float64)
+    return np.array([label is not None for label in labels], dtype=np.float64)
 
 
 def _index(n: int, clusters: Sequence[Hashable] | None) -> NDArray[np.intp]:

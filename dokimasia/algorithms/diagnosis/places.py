@@ -77,7 +77,7 @@ def expand(sentence: WrittenSentence, tables: EvidenceTables) -> Sentence:
         places.append(FigureReference(written=match[0], start=len(text), end=len(text) + len(printed), row=row))
         text += printed
     faults += _outside(_PLACE.sub(" ", sentence.written), tables)
-    if not any(place.written.startswith("{compare") or place.row.startswith(RANKED) for place in places):
+    if not any(position.written.startswith("{compare") or position.row.startswith(RANKED) for position in places):
         faults += _first_of_all(_PLACE.sub(" ", sentence.written), tables)
     return Sentence(
         **dict(sentence), text=text + sentence.written[at:], places=tuple(places), faults=tuple(dict.fromkeys(faults))

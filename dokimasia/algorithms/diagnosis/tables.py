@@ -88,7 +88,7 @@ class EvidenceTables:
             if figure.value in (None, ""):
                 raise Missing(f"{asset.id} has nothing under {name!r} in row {number}")
             return EvidenceCell(asset, number, row, column, figure)
-        named = ", ".join((*(one.name for one in asset.columns), COUNTED))[:200]
+        named = ", ".join((*(column.name for column in asset.columns), COUNTED))[:200]
         if _row(asset, rest) is not None:
             raise Missing(f"{ref[:80]!r} is a whole row; add a full stop and one of its columns: {named}")
         row, _, column = rest.rpartition(".")
@@ -153,7 +153,7 @@ class EvidenceTables:
         """Names that hold a figure, in digits or words, the longest first: of models, tables, rows, nodes, and cells of text."""
         names = {*self.models, *self.assets}
         for asset in self.assets.values():
-            names.update(one.name for one in asset.columns)
+            names.update(column.name for column in asset.columns)
             for row in asset.rows:
                 names.update((row.key, row.node, *(cell.value for cell in row.cells if isinstance(cell.value, str))))
         numbered = (
@@ -177,7 +177,7 @@ def _model(cell: EvidenceCell, models: Sequence[str]) -> str:
 
 def _columns(asset: Asset) -> dict[str, AssetColumn | None]:
     """Return the columns by every name that a reference may have for them: with the unit, as in the head, or without."""
-    return {**{one.name: one for one in asset.columns}, COUNTED: None, **asset.heads}
+    return {**{column.name: column for column in asset.columns}, COUNTED: None, **asset.heads}
 
 
 def _row(asset: Asset, key: str) -> int | None:

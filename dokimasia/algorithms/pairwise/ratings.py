@@ -133,7 +133,7 @@ def rate_models(
     >>> [group.reason for group in rate_models([Comparison("a", "b", 1)], seed=0)]
     ['always won or always lost against all others', 'always won or always lost against all others']
     """
-    if not all(one.outcome in (1, 0, -1) and one.one != one.other for one in comparisons):
+    if not all(comparison.outcome in (1, 0, -1) and comparison.one != comparison.other for comparison in comparisons):
         raise ValueError("a comparison is of two models, and its outcome is 1, 0 or -1")
     check_level(level)
     alone = [ConnectedModels((name,), NEVER_MET, {}, {}, {}, {}, None) for name in _unmet(comparisons, models)]
@@ -189,7 +189,10 @@ def _rated(counted: OutcomeTables, *, parts: int, level: float, seed: int) -> Co
         models=names,
         reason="",
         ratings={name: MEAN + float(at[place]) for place, name in enumerate(names)},
-        intervals={name: Interval(MEAN + one.low, MEAN + one.high, one.reason) for name, one in intervals.items()},
+        intervals={
+            name: Interval(MEAN + interval.low, MEAN + interval.high, interval.reason)
+            for name, interval in intervals.items()
+        },
         ranks={} if reason else {name: tuple(ranks[place].tolist()) for place, name in enumerate(names)},
         differences={
             (names[one], names[other]): RatingDifference(float(at @ weights), interval(weights), p_value(weights))
@@ -216,5 +219,5 @@ def _thin(number: int, without: int, finite: int, parts: int) -> str:
 
 
 def _unmet(comparisons: Sequence[PairOutcome], models: Sequence[str]) -> list[str]:
-    met = {name for one in comparisons for name in one[:2]}
+    met = {name for comparison in comparisons for name in comparison[:2]}
     return sorted(set(models) - met)

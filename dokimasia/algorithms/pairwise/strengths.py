@@ -102,7 +102,7 @@ def unbounded(comparisons: Sequence[PairOutcome], group: Sequence[str]) -> str:
     import networkx as nx
 
     if len(group) == 1:
-        met = any(group[0] in (one.one, one.other) for one in comparisons)
+        met = any(group[0] in (comparison.one, comparison.other) for comparison in comparisons)
         return ONE_SIDED if met else NEVER_MET
     weights: dict[tuple[str, str], int] = {}
     for one, other, outcome in comparisons:
@@ -176,10 +176,10 @@ def _connected(pairs: NDArray[np.intp], games: Floats, models: int) -> NDArray[n
 
     patterns, which = np.unique(games > 0, axis=0, return_inverse=True)
     whole = np.zeros(len(patterns), dtype=bool)
-    for at, met in enumerate(patterns):
+    for at, pattern in enumerate(patterns):
         graph: nx.Graph[int] = nx.Graph()
         graph.add_nodes_from(range(models))
-        graph.add_edges_from(map(tuple, pairs[met].tolist()))
+        graph.add_edges_from(map(tuple, pairs[pattern].tolist()))
         whole[at] = nx.is_connected(graph)
     return whole[which.reshape(-1)]
 
@@ -189,7 +189,7 @@ def _points(comparisons: Sequence[PairOutcome]) -> "nx.DiGraph[str]":
     import networkx as nx
 
     graph: nx.DiGraph[str] = nx.DiGraph()
-    graph.add_nodes_from(sorted({name for one in comparisons for name in one[:2]}))
+    graph.add_nodes_from(sorted({name for comparison in comparisons for name in comparison[:2]}))
     for one, other, outcome in comparisons:
         if outcome >= 0:
             graph.add_edge(one, other)

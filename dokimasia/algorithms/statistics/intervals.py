@@ -303,7 +303,7 @@ def _farther(grouped: Clusters, level: float, seed: int, low: float, high: float
             margin = quantile * jackknife_error(left_out)
             limits.append(Interval(mean - margin, mean + margin))
     return Interval(
-        max(low, min(mean, *(one.low for one in limits))), min(high, max(mean, *(one.high for one in limits)))
+        max(low, min(mean, *(limit.low for limit in limits))), min(high, max(mean, *(limit.high for limit in limits)))
     )
 
 
@@ -321,10 +321,10 @@ def _resampled_means(grouped: Clusters, seed: int) -> Floats:
     step = max(1, _DRAWS_AT_ONCE // count)
     blocks = [_drawn(seed, count)] if count <= _KEPT_CLUSTERS else _draws(generator, count, step)
     start = 0
-    for drawn in blocks:
-        weight = count * sizes[0] if equal else sizes.take(drawn).sum(axis=1)
-        means[start : start + len(drawn)] = sums.take(drawn).sum(axis=1) / weight
-        start += len(drawn)
+    for block in blocks:
+        weight = count * sizes[0] if equal else sizes.take(block).sum(axis=1)
+        means[start : start + len(block)] = sums.take(block).sum(axis=1) / weight
+        start += len(block)
     return means
 
 

@@ -206,14 +206,16 @@ def _option(text: str, asked: _Asked) -> int | None:
         at = ord(pair["letter"]) - ord("a")
         fits = at < len(asked.choices) and words(pair["text"]) == words(asked.choices[at])
         return at if fits else None
-    alike = [at for at, one in enumerate(asked.choices) if (_compare_values(plain, one, asked) or [""])[0] == "same"]
+    alike = [
+        at for at, choice in enumerate(asked.choices) if (_compare_values(plain, choice, asked) or [""])[0] == "same"
+    ]
     return alike[0] if len(alike) == 1 else None
 
 
 def _names_several(answer: str, asked: _Asked) -> bool:
     """Return whether an answer says the same as several of the question's options."""
     alone = asked._replace(choices=())
-    return sum(_decided(answer, one, alone).verdict == "same" for one in asked.choices) > 1
+    return sum(_decided(answer, choice, alone).verdict == "same" for choice in asked.choices) > 1
 
 
 def _in_figures(text: str) -> str:
@@ -256,7 +258,7 @@ def _contains(answer: str, part: str, asked: _Asked) -> bool:
         return False
     others = {word for word in said if word[-1].isdigit()}.difference(wanted, words(asked.question))
     options = [words(choice) for choice in asked.choices]
-    another = any(contains_run(said, one) for one in options if not contains_run(wanted, one))
+    another = any(contains_run(said, option) for option in options if not contains_run(wanted, option))
     return contains_run(said, wanted) and not another and not others
 
 

@@ -108,7 +108,7 @@ def same_answer(
 def unwrapped(text: str) -> str:
     """Return an answer without the words that only say that it is one: `The correct answer is (B).`, `\\boxed{B}`."""
     found = _WRAPPED.fullmatch(text.strip(" *_`").rstrip("."))
-    return next((one for one in found.groups() if one), text) if found else text
+    return next((group for group in found.groups() if group), text) if found else text
 
 
 def bare(text: str) -> str:

@@ -33,7 +33,7 @@ def misleads(answer: str, parts: Sequence[str], choices: Sequence[str] = ()) -> 
     if bool(_BEHIND.search(said)) != any(map(_BEHIND.search, others)):
         return True
     label = _LABEL.match(said)
-    named = [one for at, one in enumerate(choices) if label and chr(ord("a") + at) == label["letter"]]
+    named = [choice for at, choice in enumerate(choices) if label and chr(ord("a") + at) == label["letter"]]
     return any(label is not None and words(label["text"]) != words(one) for one in named)
 
 

@@ -77,7 +77,7 @@ def whole_patterns(names: Sequence[str]) -> Iterator[re.Pattern[str]]:
         Full names such as `openrouter/anthropic/claude-opus-4`; each part between strokes is a name, too, but routes and
         companies that stand on signs (`openrouter`, `google`) are none on their own.
     """
-    for pieces in sorted({one for name in names for one in _parts(name)}, key=lambda one: (-len("".join(one)), one)):
+    for pieces in sorted({part for name in names for part in _parts(name)}, key=lambda one: (-len("".join(one)), one)):
         if len(pieces) > 1 or not judges("".join(pieces)):
             yield _pattern(pieces, least=len(pieces))
 
@@ -87,7 +87,7 @@ def family_patterns(names: Sequence[str]) -> Iterator[re.Pattern[str]]:
 
     `claude-opus-4` is written *Claude*, *claude 4*, *Claude Opus*, *Opus*; `pro` and `mini` tell nothing.
     """
-    parts = sorted({one for name in names for one in _parts(name)}, key=lambda one: (-len(one), one))
+    parts = sorted({part for name in names for part in _parts(name)}, key=lambda one: (-len(one), one))
     for pieces in parts:
         if _tells(pieces):
             yield _pattern(pieces, least=2)
@@ -100,7 +100,7 @@ def family_patterns(names: Sequence[str]) -> Iterator[re.Pattern[str]]:
 
 def spoken_words(names: Sequence[str]) -> tuple[str, ...]:
     """Return names that are words of judgement, such as *strong*: they name a model only where no verb leads to them."""
-    found = {one[0] for name in names for one in _parts(name) if len(one) == 1 and judges(one[0])}
+    found = {part[0] for name in names for part in _parts(name) if len(part) == 1 and judges(part[0])}
     return tuple(sorted({form for one in found for form in (one, one.lower(), one.capitalize(), one.upper())}))
 
 

@@ -93,12 +93,12 @@ class Report(Value):
     @property
     def verified(self) -> tuple[Sentence, ...]:
         """The verified sentences, in order."""
-        return tuple(one for one in self.sentences if one.verified)
+        return tuple(sentence for sentence in self.sentences if sentence.verified)
 
     @property
     def unverified(self) -> tuple[Sentence, ...]:
         """The unverified sentences, in order."""
-        return tuple(one for one in self.sentences if not one.verified)
+        return tuple(sentence for sentence in self.sentences if not sentence.verified)
 
 
 class ReportDraft(Value):

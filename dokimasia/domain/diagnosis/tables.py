@@ -104,7 +104,7 @@ class Asset(Value):
     @property
     def heads(self) -> dict[str, AssetColumn | None]:
         """The columns by their heads, which are their names with their units; last (None) what a row rests on."""
-        heads = {f"{one.name} ({one.unit})" if one.unit else one.name: one for one in self.columns}
+        heads = {f"{column.name} ({column.unit})" if column.unit else column.name: column for column in self.columns}
         return {**heads, f"n ({self.counts})": None}
 
     def cell(self, row: int, column: str) -> Figure:
@@ -113,7 +113,7 @@ class Asset(Value):
         Raises:
             KeyError: there is no such row or column.
         """
-        names = [one.name for one in self.columns]
+        names = [column.name for column in self.columns]
         if not 1 <= row <= len(self.rows) or column not in names:
             raise KeyError(f"{self.id} has no row {row} with a column {column!r}")
         return self.rows[row - 1].cells[names.index(column)]
@@ -140,4 +140,4 @@ class Diagnosis(Value):
 
     def asset(self, id: str) -> Asset | None:
         """Return the asset of that id, None where there is none."""
-        return next((one for one in self.assets if one.id == id), None)
+        return next((asset for asset in self.assets if asset.id == id), None)

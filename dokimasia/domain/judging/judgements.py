@@ -70,4 +70,4 @@ class ComparedCriteria(Value):
     @property
     def weights(self) -> tuple[int, ...]:
         """Weights in the order of the criteria."""
-        return tuple(one.weight for one in self.criteria)
+        return tuple(criterion.weight for criterion in self.criteria)

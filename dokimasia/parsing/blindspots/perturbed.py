@@ -137,13 +137,13 @@ def parse_change_check(reply: str, names: Collection[str]) -> tuple[str, tuple[s
         faults.append("'also' is no list")
         also = list[str]()
     others = cast("Sequence[object]", also)
-    faults += [f"'also' holds {short(repr(one))}, no name of the list" for one in others if one not in names]
+    faults += [f"'also' holds {short(repr(other))}, no name of the list" for other in others if other not in names]
     if type(worse) is not bool:
         faults.append("'worse' is neither true nor false")
     why = tried(faults, _filled, row, "why")
     if faults or why is None:
         raise UnparsableReply("; ".join(faults))
-    beside = tuple(dict.fromkeys(cast("list[str]", [one for one in others if one != kind])))
+    beside = tuple(dict.fromkeys(cast("list[str]", [other for other in others if other != kind])))
     return "" if kind == "none" else str(kind), beside, bool(worse), " ".join(why.split())
 
 
@@ -156,7 +156,9 @@ def _object(reply: str, fields: Sequence[str]) -> dict[str, Any]:
 
     found = find_json(spoken(reply), wanted)
     if not found:
-        listed = " and ".join(f'"{one}"' for one in fields) if every else " or ".join(f'"{one}"' for one in fields)
+        listed = (
+            " and ".join(f'"{field}"' for field in fields) if every else " or ".join(f'"{field}"' for field in fields)
+        )
         raise UnparsableReply(f"there is no complete JSON object with {listed}")
     if any(other != found[0] for other in found[1:]):
         raise UnparsableReply("there is more than one such JSON object, and they differ")
@@ -190,8 +192,8 @@ def _not_too_much(gold: str, changes: Sequence[TextChange]) -> None:
     if _words(changed(gold, changes)) == _words(gold):
         raise UnparsableReply(f"{NOTHING}: the changed answer has the same words as the old one")
     removed = added = 0
-    for one in changes:
-        before, after = Counter(_words(one.original)), Counter(_words(one.new))
+    for change in changes:
+        before, after = Counter(_words(change.original)), Counter(_words(change.new))
         removed += (before - after).total()
         added += (after - before).total()
     count = len(_words(gold))

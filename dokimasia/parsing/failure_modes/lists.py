@@ -173,13 +173,13 @@ class _Faults:
         numbers = list(dict.fromkeys(map(int, _NUMBER.findall(stripped))))
         self.add(
             *(
-                f"there is no {self._thing} {one}: they are numbered 1 to {self._count}"
-                for one in numbers
-                if not 1 <= one <= self._count
+                f"there is no {self._thing} {number}: they are numbered 1 to {self._count}"
+                for number in numbers
+                if not 1 <= number <= self._count
             ),
-            *(f"{self._thing} {one} stands in more than one place" for one in numbers if one in self._seen),
+            *(f"{self._thing} {number} stands in more than one place" for number in numbers if number in self._seen),
         )
-        kept = tuple(one for one in numbers if 1 <= one <= self._count and one not in self._seen)
+        kept = tuple(number for number in numbers if 1 <= number <= self._count and number not in self._seen)
         self._seen.update(kept)
         return kept
 

@@ -216,15 +216,15 @@ def _taken_up(run: Run, places: Sequence[SampleRef], answers: Sequence[ComparedA
     The items of a run that has no samples are paired by their names.
     """
     if not places:
-        return [SampleRef(one.sample_id, one.sample_id, one.sample_id) for one in answers]
+        return [SampleRef(answer.sample_id, answer.sample_id, answer.sample_id) for answer in answers]
     if run.status != "done":
         return places
     named = {answer.sample_id for answer in answers}
-    return [place for place in places if place.sample_id in named]
+    return [position for position in places if position.sample_id in named]
 
 
 def _places(home: Home, run: Run) -> list[SampleRef]:
-    return [SampleRef(one.sample_id, one.sample_digest, one.cluster) for one in run_samples(home, run.id)]
+    return [SampleRef(sample.sample_id, sample.sample_digest, sample.cluster) for sample in run_samples(home, run.id)]
 
 
 def _contents(

@@ -4,11 +4,11 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from dokimasia import __version__
 from dokimasia.domain.call import ModelSpec
 from dokimasia.domain.identity import Value
 from dokimasia.report.data import ModelFacts, PromptFacts, Role, RunFacts
 from dokimasia.storage.runs import Run
+from dokimasia.version import __version__
 
 ROLES: Mapping[str, Role] = {
     "candidates": "candidate",

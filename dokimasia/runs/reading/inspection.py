@@ -31,7 +31,7 @@ async def sample_of_run(
     """
     method = method_of(run)
     if sample_id not in samples_of(home, run.id, [sample_id]):
-        known = [place.sample_id for place in run_samples(home, run.id)]
+        known = [sample.sample_id for sample in run_samples(home, run.id)]
         if not known:
             raise NotFound(f"{method.title} has no samples to show: dokimasia show {run.id} shows it whole")
         near = difflib.get_close_matches(sample_id, known, n=3) or known[:3]

@@ -24,7 +24,7 @@ def length_and_score(triples: Sequence[tuple[float, float, str]], *, seed: int) 
         `reason`, `adjusted` (see `adjust`), and `p_published`, which takes answers for independent. None where lengths or
         scores do not vary.
     """
-    words, scores = [one[0] for one in triples], [one[1] for one in triples]
+    words, scores = [triple[0] for triple in triples], [triple[1] for triple in triples]
     mean = sum(words) / len(words)
     result: dict[str, Any] = {
         "n": len(triples),
@@ -42,10 +42,10 @@ def length_and_score(triples: Sequence[tuple[float, float, str]], *, seed: int) 
         result |= {"r": rounded(r), "p_published": rounded(correlation_p_value(r, len(triples)))}
     except ValueError:
         return result
-    test = correlation_exchange_test(words, scores, clusters=[one[2] for one in triples], seed=seed)
+    test = correlation_exchange_test(words, scores, clusters=[triple[2] for triple in triples], seed=seed)
     result |= {"p": None if test.p_value is None else rounded(test.p_value), "reason": test.reason}
     with suppress(ValueError):  # fewer than five clusters, or a side that does not vary without one of them
-        result |= limits(correlation_interval(words, scores, clusters=[one[2] for one in triples]))
+        result |= limits(correlation_interval(words, scores, clusters=[triple[2] for triple in triples]))
     return result
 
 
@@ -70,7 +70,7 @@ def directions(models: Mapping[str, Mapping[str, Any]], names: Collection[str], 
 def untested(models: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
     """Yield why models have a correlation and no test of it, each reason once, with the models that it holds for."""
     reasons: dict[str, list[str]] = {}
-    for name, one in models.items():
-        if one["r"] is not None and one["reason"]:
-            reasons.setdefault(one["reason"], []).append(name)
+    for name, model in models.items():
+        if model["r"] is not None and model["reason"]:
+            reasons.setdefault(model["reason"], []).append(name)
     yield from (f"{', '.join(names)}: {reason}." for reason, names in reasons.items())

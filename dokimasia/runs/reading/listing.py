@@ -31,7 +31,7 @@ def described(run: Run, label: Label, *, questions: int = 0, why: str = "") -> d
 
 def waiting_questions(home: Home) -> Counter[str]:
     """Return how many questions of each run wait for people, by the run's id."""
-    return Counter(one.run for one in open_questions(home))
+    return Counter(question.run for question in open_questions(home))
 
 
 def end_reasons(home: Home, runs: Iterable[Run]) -> dict[str, str]:

@@ -121,7 +121,7 @@ def criteria_apart(first: ComparisonSide, second: ComparisonSide, *, top: int) -
             [one for one in side.answers.get(at.sample_id, ()) if one.criteria_scores]
             for side, at in ((first, place), (second, other))
         )
-        sets = {one.criteria for one in (*ours, *theirs)}
+        sets = {our.criteria for our in (*ours, *theirs)}
         if not ours or not theirs or len(sets) != 1:
             continue
         for at, weight in enumerate(ours[0].weights or (1,) * len(ours[0].criteria_scores)):

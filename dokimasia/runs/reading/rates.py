@@ -112,7 +112,7 @@ def _grouped(clusters: Sequence[Hashable]) -> Sequence[Hashable]:
     """Return clusters in as many groups as are left out."""
     if len(set(clusters)) <= MOST_LEFT_OUT:
         return clusters
-    return [int(unit_interval("kappa", str(one)) * MOST_LEFT_OUT) for one in clusters]
+    return [int(unit_interval("kappa", str(cluster)) * MOST_LEFT_OUT) for cluster in clusters]
 
 
 def coefficient_limits(
@@ -153,11 +153,11 @@ def paired(differences: Sequence[float], clusters: Sequence[Hashable], *, widest
         `difference` as in `mean_interval`, `p_value` (two-sided sign flips of whole clusters) and `permutations`
         {patterns, exact}, each None without a pair; `changed` {higher, equal, lower}, how many differences are which.
     """
-    steps = [rounded(one) for one in differences]
+    steps = [rounded(difference) for difference in differences]
     changed = {
-        "higher": sum(one > 0 for one in steps),
-        "equal": sum(one == 0 for one in steps),
-        "lower": sum(one < 0 for one in steps),
+        "higher": sum(step > 0 for step in steps),
+        "equal": sum(step == 0 for step in steps),
+        "lower": sum(step < 0 for step in steps),
     }
     if not differences:
         return {"difference": None, "p_value": None, "permutations": None, "changed": changed}

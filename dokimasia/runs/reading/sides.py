@@ -96,7 +96,7 @@ class ComparisonSide:
     def loss(self, place: SampleRef) -> str:
         """Why something is not known of the sample: the kind of its first failure, that it has no result, or neither."""
         answers = self.answers.get(place.sample_id, ())
-        failures = [one.failure for one in answers if one.failure is not None]
+        failures = [answer.failure for answer in answers if answer.failure is not None]
         return failures[0] if failures else "not known" if answers else "no result"
 
 
@@ -121,7 +121,9 @@ def match_places(
             if place.sample_id in partner:
                 continue
             candidates = waiting.get(place.digest, [])
-            found = next((one for one in candidates if not by_name or one.sample_id == place.sample_id), None)
+            found = next(
+                (candidate for candidate in candidates if not by_name or candidate.sample_id == place.sample_id), None
+            )
             if found is not None:
                 partner[place.sample_id] = found
                 candidates.remove(found)

@@ -60,10 +60,10 @@ def _undecided(
     counted: dict[str, int] = {}
     ends: dict[str, tuple[float, float]] = {}
     for name, side, places in zip(("first", "second"), (first, second), zip(*compared, strict=True), strict=True):
-        answers = [one for place in places for one in side.answers[place.sample_id]]
-        counted[name] = sum(one.correctness == "undecided" for one in answers)
+        answers = [one for position in places for one in side.answers[position.sample_id]]
+        counted[name] = sum(answer.correctness == "undecided" for answer in answers)
         strict, upper = (
-            sum(side.mean(place, measure) or 0.0 for place in places) / len(places)
+            sum(side.mean(position, measure) or 0.0 for position in places) / len(places)
             for measure in (lambda one: one.strict, lambda one: one.upper)
         )
         ends[name] = strict, upper

@@ -13,11 +13,11 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import HTTPConnection, Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from dokimasia import __version__
 from dokimasia.log import logger
 from dokimasia.service.guarding.limits import Limits, Rates
 from dokimasia.service.guarding.tokens import Tokens, sent_with
 from dokimasia.service.problems import ErrorPage, Refused, refusal
+from dokimasia.version import __version__
 
 UPLOADS = "/api/uploads"
 SAFE = frozenset({"GET", "HEAD", "OPTIONS"})

@@ -9,10 +9,10 @@ from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import JSONResponse, Response
 from prometheus_client import CONTENT_TYPE_LATEST
 
-from dokimasia import __version__
 from dokimasia.errors import StorageError
 from dokimasia.service.metrics import Metrics
 from dokimasia.service.state import Reader, TheService
+from dokimasia.version import __version__
 
 router = APIRouter()
 

@@ -5,8 +5,8 @@ from typing import Literal
 from fastapi import APIRouter
 from pydantic import BaseModel, Field
 
-from dokimasia import __version__
 from dokimasia.service.state import TheService
+from dokimasia.version import __version__
 
 router = APIRouter(tags=["service"])
 

@@ -35,7 +35,7 @@ class Correction(NamedTuple):
     def shown(self) -> dict[str, Any]:
         """Return what is shown of it: `answers` without columns of the home."""
         said = {"sample": self.sample, "item": self.item, "who": self.who, "at": self.at, "reason": self.reason}
-        return {**said, "undo": self.undo, "changes": [dict(one) for one in self.changes], "number": self.number}
+        return {**said, "undo": self.undo, "changes": [dict(change) for change in self.changes], "number": self.number}
 
 
 class Corrections(NamedTuple):
@@ -80,7 +80,7 @@ def _numbered(rows: Iterable[tuple[str, str]]) -> list[Correction]:
 
 def corrections_of(home: Home, run_id: str) -> Corrections:
     """Return what stands corrected in a run: the one place from which figures know of it."""
-    last = {(one.sample, one.item): one for one in correction_events(home, run_id)}
+    last = {(event.sample, event.item): event for event in correction_events(home, run_id)}
     standing = [one for one in last.values() if not one.undo]
     return Corrections(
         {one.item: one for one in standing if one.item}, {one.sample: one for one in standing if not one.item}
@@ -92,7 +92,7 @@ def standing_answers(home: Home, run_id: str, stands: Corrections) -> list[Corre
     sql = "SELECT item, judgement_id, final_id FROM results WHERE run_id = ? AND item IN ({marks})"
     rows = home.rows_among(sql, stands.answers, run_id)
     found = {row["item"]: one for row in rows if (one := stands.of(row)) is not None}
-    return [one for item, one in stands.answers.items() if item in found and one.sample not in stands.left_out]
+    return [answer for item, answer in stands.answers.items() if item in found and answer.sample not in stands.left_out]
 
 
 def count_corrections(home: Home) -> int:

@@ -77,7 +77,7 @@ def facets(home: Home, run_id: str, kind: str) -> Facets:
 
     Verdicts are those that the judge gave and those that people put in their place.
     """
-    corrected = (one.now["verdict"] for one in corrections_of(home, run_id).answers.values())
+    corrected = (answer.now["verdict"] for answer in corrections_of(home, run_id).answers.values())
     sql = "SELECT DISTINCT kind = ?, model, arm, failure, verdict FROM results WHERE run_id = ?"
     rows = home.all(sql, (kind, run_id))
     categories = home.all(
@@ -148,7 +148,7 @@ def _ordered(home: Home, run_id: str, kind: str, wanted: SampleQuery) -> tuple[s
 
 def _counted(home: Home, run_id: str) -> tuple[str, list[Any]]:
     """Return what puts the results as people corrected them in the place of the table; nothing where they corrected none."""
-    corrected = {item: one.now for item, one in corrections_of(home, run_id).answers.items()}
+    corrected = {item: answer.now for item, answer in corrections_of(home, run_id).answers.items()}
     if not corrected:
         return "", []
     columns = ", ".join(

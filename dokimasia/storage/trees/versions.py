@@ -115,7 +115,7 @@ async def put_version(
     body = row_of(version)
     id = str(body["id"])
     details = canonical_json(report or {}).decode()
-    rows = [_placement_row(tree, id, one) for one in placements]
+    rows = [_placement_row(tree, id, placement) for placement in placements]
 
     def insert(connection: sqlite3.Connection) -> None:
         known = connection.execute("SELECT 1 FROM tree_versions WHERE tree = ? AND version_id = ?", (tree, id))
@@ -134,7 +134,7 @@ async def put_version(
         insert_rows(connection, "tree_mappings", rows)
 
     await home.write(insert)
-    return next(one for one in versions(home, tree) if one.id == id)
+    return next(version for version in versions(home, tree) if version.id == id)
 
 
 async def delete_tree(home: Home, tree: str) -> None:

@@ -1,0 +1,1 @@
+"""Counters of the source code: size, density, typing, names, imports, and the frames of a model call."""
