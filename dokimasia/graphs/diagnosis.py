@@ -1,4 +1,4 @@
-"""Diagnosis in words: salient rows are picked, reports written model by model, printed, repaired once, then across models (ATOM, 3.4).
+"""Diagnosis in words: rows picked, reports written model by model, printed, repaired once, then across models (ATOM, 3.4).
 
     select ─► write ─► expand ─► mend ─► write_across ─► expand_across ─► mend_across ─► end
                                   └───────────────────────────────────────────────────────┘  (one model)

@@ -12,7 +12,7 @@ from langgraph.runtime import Runtime
 
 from dokimasia.agents.diagnosis import match_reports
 from dokimasia.algorithms.text.anonymising import anonymise_report
-from dokimasia.domain.diagnosis.fingerprint import FingerprintMatch, FingerprintTask
+from dokimasia.domain.diagnosis.fingerprint import FingerprintMatch, FingerprintTask, Letter
 from dokimasia.domain.diagnosis.report import Report
 from dokimasia.domain.identity import value_id
 from dokimasia.graphs.context import Context, failed_update
@@ -48,9 +48,10 @@ async def match_task(state: State, runtime: Runtime[Context]) -> State:
     reply = within_budget(await context.ask(match_reports(reports, task.answers)))
     if reply.value is None or reply.provenance is None:
         return {"calls": reply.calls, **failed_update(reply.failure)}
-    right = reply.value == task.truth
+    letter: Letter = "A" if reply.value == "A" else "B"
+    right = letter == task.truth
     match = FingerprintMatch(
-        task=value_id(task), said=reply.value, right=right, by=reply.provenance.model, provenance=reply.provenance
+        task=value_id(task), said=letter, right=right, by=reply.provenance.model, provenance=reply.provenance
     )
     return {"result": await context.store.put(match), "score": float(right), "calls": reply.calls}
 

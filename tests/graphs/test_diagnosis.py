@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 import pytest
+from dokimasia.graphs.diagnosis.diagnosis import DiagnosisContext
 
 from dokimasia.domain.call import Chat, ModelCall, ModelRef, ModelSpec
 from dokimasia.domain.diagnosis.report import Report
@@ -12,7 +13,6 @@ from dokimasia.domain.sample import TextPart
 from dokimasia.errors import ConfigError
 from dokimasia.gateway.doubles import FunctionGateway
 from dokimasia.graphs.diagnosis import diagnosis
-from dokimasia.graphs.diagnosis.diagnosis import DiagnosisContext
 from dokimasia.methods.diagnosis.tables import assets_of
 from dokimasia.prompts import recognise
 from dokimasia.simulation.draws import Draws

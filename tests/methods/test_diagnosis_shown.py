@@ -1,6 +1,6 @@
 """How a diagnosis in words is shown: many sentences as a list, and nothing in them that was meant for their writer."""
 
-from dokimasia.methods.diagnosis.blocks.prose import UNPRINTED, prose
+from dokimasia.methods.diagnosis.report import UNPRINTED, prose
 from dokimasia.report.blocks import Bullets, Paragraph, Span, spans
 
 

@@ -10,9 +10,8 @@ import pytest
 from dokimasia.algorithms.taxonomy import add_all, assign, new_tree
 from dokimasia.algorithms.trees.places import leaf_mapping, members_below
 from dokimasia.methods.evaluation import EvaluationRequest, evaluate
-from dokimasia.methods.tree.reading.agreement import mapping_comparison
-from dokimasia.methods.tree.reading.view import MeasuredRun, measured_of, tree_view
-from dokimasia.methods.tree.reading.weaknesses import evident_findings, model_findings
+from dokimasia.methods.tree.agreement import mapping_comparison
+from dokimasia.methods.tree.node_scores import MeasuredRun, evident_findings, measured_of, model_findings, tree_view
 from dokimasia.settings import Settings
 from dokimasia.storage.home import Home
 from dokimasia.storage.runs import get_run

@@ -10,10 +10,9 @@ import plotly.graph_objects as go
 import pytest
 
 from dokimasia.algorithms.taxonomy import add_all, assign, new_tree
-from dokimasia.methods.tree.blocks.capabilities import section
-from dokimasia.methods.tree.blocks.chart import colour
-from dokimasia.methods.tree.reading.view import MeasuredRun, members_below, tree_view
-from dokimasia.methods.tree.reading.weaknesses import model_findings
+from dokimasia.methods.tree import members_below
+from dokimasia.methods.tree.node_scores import MeasuredRun, model_findings, tree_view
+from dokimasia.methods.tree.report import colour, section
 from dokimasia.report.blocks import Chart, Table, plain
 from dokimasia.report.data import Added, ReportData
 from dokimasia.report.document import render_document

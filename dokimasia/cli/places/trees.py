@@ -39,21 +39,21 @@ class TreesHere:
 
     def all(self) -> dict[str, Any]:
         """Return all trees."""
-        from dokimasia.methods.tree.reading.trees import list_of_trees
+        from dokimasia.methods.tree.stored_trees import list_of_trees
 
         with Home.open(self._home, write=False) as home:
             return {"trees": list_of_trees(home)}
 
     def versions(self, tree: str) -> dict[str, Any]:
         """Return the versions of a tree."""
-        from dokimasia.methods.tree.reading.trees import list_of_versions
+        from dokimasia.methods.tree.stored_trees import list_of_versions
 
         with Home.open(self._home, write=False) as home:
             return list_of_versions(home, tree)
 
     def show(self, tree: str, *, depth: int, **how: Any) -> dict[str, Any]:
         """Return a tree with models' scores."""
-        from dokimasia.methods.tree.reading.figures import tree_figures
+        from dokimasia.methods.tree.node_scores import tree_figures
 
         with Home.open(self._home, write=False) as home:
             found = tree_figures(home, tree, **how)
@@ -61,15 +61,15 @@ class TreesHere:
 
     def compare(self, first: str, second: str) -> dict[str, Any]:
         """Return what changed from a version to another."""
-        from dokimasia.methods.tree.reading.trees import compare_versions
+        from dokimasia.methods.tree.stored_trees import compare_versions
 
         with Home.open(self._home, write=False) as home:
             return compare_versions(home, first, second)
 
     def export(self, tree: str, version: str | None, format: Any) -> tuple[str, bytes]:
         """Return a tree's name with its version, and the tree in a format."""
-        from dokimasia.methods.tree.reading.files import export_tree
-        from dokimasia.methods.tree.reading.trees import load_tree
+        from dokimasia.methods.tree.editing import export_tree
+        from dokimasia.methods.tree.stored_trees import load_tree
 
         with Home.open(self._home, write=False) as home:
             loaded = load_tree(home, tree, version=version)
@@ -77,7 +77,7 @@ class TreesHere:
 
     def take_in(self, file: Path, tree: str | None, *, new: bool) -> dict[str, Any]:
         """Take a file in as a tree's newest version, or as a new tree."""
-        from dokimasia.methods.tree.reading.files import import_tree
+        from dokimasia.methods.tree.editing import import_tree
 
         if there := self._place.holder():
             return there.trees.take_in(file, tree, new=new)
@@ -86,7 +86,7 @@ class TreesHere:
 
     def restore(self, version: str) -> dict[str, Any]:
         """Make an earlier version the newest."""
-        from dokimasia.methods.tree.reading.files import restore_version
+        from dokimasia.methods.tree.editing import restore_version
 
         if there := self._place.holder():
             return there.trees.restore(version)
@@ -112,8 +112,8 @@ class TreesHere:
 
     def weaknesses(self, run: str, model: str, *, tree: str | None, **how: Any) -> dict[str, Any]:
         """Return where a model is weak and strong."""
-        from dokimasia.methods.tree.reading.figures import weaknesses_of
-        from dokimasia.methods.tree.reading.trees import evaluation_of
+        from dokimasia.methods.tree.node_scores import weaknesses_of
+        from dokimasia.methods.tree.stored_trees import evaluation_of
 
         with Home.open(self._home, write=False) as home:
             evaluation, own = evaluation_of(home, run)
@@ -121,8 +121,8 @@ class TreesHere:
 
     def validity(self, run: str, *, tree: str | None, against: Mapping[str, Path], **how: Any) -> dict[str, Any]:
         """Return how well a tree's leaves predict scores."""
-        from dokimasia.methods.tree.reading.figures import validity_of
-        from dokimasia.methods.tree.reading.trees import evaluation_of
+        from dokimasia.methods.tree.stored_trees import evaluation_of
+        from dokimasia.methods.tree.validity import validity_of
 
         with Home.open(self._home, write=False) as home:
             evaluation, own = evaluation_of(home, run)

@@ -11,7 +11,7 @@ from dokimasia.cli.shared import json_option, print_json
 
 if TYPE_CHECKING:
     from dokimasia.cli.places import Place
-    from dokimasia.methods.tree.reading.files import Format
+    from dokimasia.methods.tree.editing import Format
 
 
 @click.command("export")
@@ -31,7 +31,7 @@ def export(place: "Place", tree: str, version: str | None, name: "Format | None"
     """Write TREE as YAML (to be edited and imported), JSON, CSV, GraphML or a Mermaid chart; equal trees, equal bytes."""
     import sys
 
-    from dokimasia.methods.tree.reading.files import format_of
+    from dokimasia.methods.tree.editing import format_of
     from dokimasia.runs.reading.export_formats import write_whole
 
     named, data = place.trees.export(tree, version, format_of(output, name))

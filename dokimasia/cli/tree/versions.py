@@ -147,8 +147,8 @@ def agreement(settings: "Settings", first: str, second: tuple[str, ...], as_json
     hit rates stand beside each other by category.
     """
     from dokimasia.errors import InputError
-    from dokimasia.methods.tree.reading.agreement import mapping_comparison
-    from dokimasia.methods.tree.reading.files import mapping_from
+    from dokimasia.methods.tree.agreement import mapping_comparison
+    from dokimasia.methods.tree.editing import mapping_from
     from dokimasia.storage.home import Home
 
     with Home.open(settings.home, write=False) as home:

@@ -199,9 +199,7 @@ def _all_modes(coded: Coded) -> Asset:
             right,
             number(len({atom.answer.model for atom in atoms})),
         )
-        rows.append(
-            AssetRow(key=name or NO_MODE, cells=cells, n=known, held=len(failed), samples=_atom_samples(atoms))
-        )
+        rows.append(AssetRow(key=name or NO_MODE, cells=cells, n=known, held=len(failed), samples=_atom_samples(atoms)))
     origin = "taken from a file"
     if coded.book is not None:
         origin = f"made from {several(len(coded.book.notes), 'note')} on failed atoms of other samples"
@@ -288,9 +286,7 @@ def _modes_of_model(coded: Coded, model: str, slug: str, contrasts_by_mode: Mapp
 def _contrast_cells(others: Sequence[CodedAtom], contrast: Contrast) -> tuple[Figure, ...]:
     gap = NOTHING
     if contrast.difference is not None:
-        gap = Figure(
-            value=contrast.difference, low=contrast.low, high=contrast.high, no_interval=contrast.no_interval
-        )
+        gap = Figure(value=contrast.difference, low=contrast.low, high=contrast.high, no_interval=contrast.no_interval)
     return _share(others, contrast.mode), gap, number(contrast.adjusted), text(contrast.verdict)
 
 

@@ -21,7 +21,7 @@ PAIR = (AssetColumn(name="first", kind="name"), AssetColumn(name="second", kind=
 
 
 class PartialRow(NamedTuple):
-    """A row without its last three cells (see `difference_columns`): its difference, and the p-value of that where it was tested."""
+    """A row without its `difference_columns`: its difference, and the p-value of that where it was tested."""
 
     row: AssetRow
     gap: Figure

@@ -140,9 +140,7 @@ def evidence_of(
     """
     targets = {text: _find_target(diagnosis, gathered, text) for text in dict.fromkeys(texts)}
     rows = [
-        row
-        for row in results(home, run.id, as_judged=True)
-        if row.kind == "score" and not row.arm and row.criteria_id
+        row for row in results(home, run.id, as_judged=True) if row.kind == "score" and not row.arm and row.criteria_id
     ]
     scores, stated = judgement_scores(home, run.id), judgement_stated(home, run.id)
     evidence: dict[str, Evidence] = {}
@@ -289,9 +287,7 @@ def _whole_atoms(home: Home, run: Run, gathered: Gathered, atoms: Sequence[_Atom
             answer=response.text if response else None,
             final_answer=stated_answer(response.text)[0] if response else None,
             images=tuple(
-                EvidenceImage(
-                    sha256=image.sha256, media_type=image.media_type, width=image.width, height=image.height
-                )
+                EvidenceImage(sha256=image.sha256, media_type=image.media_type, width=image.width, height=image.height)
                 for image in sample.images
             ),
             anchor=criterion.anchor,

@@ -5,9 +5,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from statistics import fmean
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from dokimasia.algorithms.taxonomy import Tree, leaves, new_tree
+from dokimasia.algorithms.taxonomy import leaves, new_tree
 from dokimasia.algorithms.trees.node_link import from_version
 from dokimasia.domain.capability import MAX_NAME, plain_name
 from dokimasia.domain.criterion import CriteriaSet
@@ -30,6 +30,9 @@ from dokimasia.storage.lookup import find_values
 from dokimasia.storage.results import ResultRow, results
 from dokimasia.storage.runs import Run, judgement_scores, judgement_stated, load_samples, run_samples
 from dokimasia.storage.trees.versions import StoredVersion, get_version, versions
+
+if TYPE_CHECKING:
+    from dokimasia.algorithms.taxonomy import Tree
 
 LIMIT = 0.05
 """The expected share of false marks among all marks of a diagnosis."""
@@ -93,7 +96,7 @@ class DiagnosisMaterial:
         silence_known: whether the judge was asked which criteria an answer does not speak to.
     """
 
-    tree: Tree
+    tree: "Tree"
     grouping: Grouping
     measured: MeasuredRun
     models: tuple[str, ...]
@@ -226,7 +229,7 @@ def by_category(home: Home, run: Run, *, seed: int | None = None) -> Gathered:
     return Gathered(_material(home, run, measured, tree, "category", seed), None, tuple(_run_notes(home, run)))
 
 
-def category_tree(category_of: Mapping[str, str]) -> Tree:
+def category_tree(category_of: Mapping[str, str]) -> "Tree":
     """Return a tree of one layer: the root and a node for each category, which holds its criteria itself."""
     names = {category: _node_name(category) for category in category_of.values()}
     tree = new_tree(sorted(set(names.values()), key=str.casefold) or [UNNAMED])
@@ -277,9 +280,7 @@ def _mapping_notes(home: Home, run: Run, loaded: LoadedTree, measured: MeasuredR
 
 def _leaves_without_mapping(home: Home, loaded: LoadedTree, history: Sequence[StoredVersion]) -> list[str]:
     """Return a note where leaves were added by hand after the criteria were mapped, so that none was compared with them."""
-    mapped = [
-        version for version in history if version.position < loaded.stored.position and version.phase == "map"
-    ]
+    mapped = [version for version in history if version.position < loaded.stored.position and version.phase == "map"]
     if not mapped:
         return []
     before = mapped[-1]
@@ -311,7 +312,7 @@ def _measured(home: Home, run: Run) -> MeasuredRun:
 
 
 def _material(
-    home: Home, run: Run, measured: MeasuredRun, tree: Tree, grouping: Grouping, seed: int | None
+    home: Home, run: Run, measured: MeasuredRun, tree: "Tree", grouping: Grouping, seed: int | None
 ) -> DiagnosisMaterial:
     plan = EVALUATION.read(run)[0]
     modes_run = latest_modes(home, run.id)

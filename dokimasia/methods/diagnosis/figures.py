@@ -4,15 +4,16 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from pydantic import Field
+from pydantic import Field, field_serializer
 
-from dokimasia.domain.diagnosis.report import FaultKind, FigureReference, Report, Salience, Sentence, SentenceFault
+from dokimasia.domain.diagnosis.report import FaultKind, Report, Salience, Sentence
 from dokimasia.domain.identity import Value
 from dokimasia.domain.judgement import FailureKind
 from dokimasia.methods.diagnosis.request import NAME, REPORT, WordsPlan, runs_on, subjects_of, written_from
+from dokimasia.report.fields import Count
+from dokimasia.runs.figure_models import Heading, Judge
 from dokimasia.runs.figures import simulated
 from dokimasia.runs.reading.exporting import ColumnType
-from dokimasia.runs.shapes import Count, Heading, Judge
 from dokimasia.storage.home import Home
 from dokimasia.storage.lookup import find_values
 from dokimasia.storage.results import ResultRow, results
@@ -42,21 +43,6 @@ class MissingReport(Value):
     reason: str
 
 
-class PrintedPlace(FigureReference):
-    """A place that was printed: as it was written, where its text stands in the sentence, and the row that it leads to."""
-
-    row: str
-
-
-class PrintedSentence(Sentence):
-    """A sentence with its places printed; a place that cannot be printed stands in `text` as it was written."""
-
-    paragraph: Count
-    heading: bool
-    places: tuple[PrintedPlace, ...]
-    faults: tuple[SentenceFault, ...]
-
-
 class WrittenReport(Value):
     """One report in words; counts are 0 and sentences empty where it failed."""
 
@@ -71,7 +57,12 @@ class WrittenReport(Value):
     verified: Count = Field(description="sentences of which the program wrote every number and every tested comparison")
     unverified: Count = Field(description="all other sentences")
     unverified_at_first: Count = Field(description="unverified sentences before the writer was told")
-    sentences: tuple[PrintedSentence, ...]
+    sentences: tuple[Sentence, ...]
+
+    @field_serializer("sentences")
+    def _whole_sentences(self, sentences: tuple[Sentence, ...]) -> list[dict[str, Any]]:
+        """Return the sentences with all their fields, also those that have their default."""
+        return [sentence.model_dump(mode="json") for sentence in sentences]
 
 
 class ReportTotals(Value):
@@ -130,7 +121,10 @@ def words_figures(home: Home, run: Run) -> DiagnosisFigures:
         for subject in subjects_of(diagnosis)
         if subject in rows
     ]
-    fault_kinds = Counter(fault.kind for report in written for sentence in report.sentences for fault in sentence.faults)
+    fault_kinds: Counter[FaultKind] = Counter()
+    for report in written:
+        for sentence in report.sentences:
+            fault_kinds.update(fault.kind for fault in sentence.faults)
     return DiagnosisFigures(
         run=run.id,
         source=plan.source,
@@ -162,7 +156,7 @@ def _picks(home: Home, rows: Iterable[ResultRow]) -> dict[str, Salience]:
 def _written_report(row: ResultRow, report: Report | None, picked: Salience | None) -> WrittenReport:
     written = WrittenReport(
         subject=row.model,
-        failed=None if row.failure is None else MissingReport(kind=row.failure, reason=row.reason),
+        failed=None if row.failure is None else MissingReport(kind=row.failure, reason=row.reason or ""),
         picked=picked.rows if picked else (),
         unknown_picks=picked.unknown if picked else 0,
         calls=len(row.calls),
@@ -183,7 +177,7 @@ def _written_report(row: ResultRow, report: Report | None, picked: Salience | No
         "verified": len(report.verified),
         "unverified": len(report.unverified),
         "unverified_at_first": report.unverified_at_first,
-        "sentences": tuple(PrintedSentence.model_validate(sentence.model_dump()) for sentence in report.sentences),
+        "sentences": report.sentences,
     }
     return written.model_copy(update=counts)
 

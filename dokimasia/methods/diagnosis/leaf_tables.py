@@ -184,7 +184,8 @@ def _leaves_sentence(material: DiagnosisMaterial, model: str, rows: Sequence[Ass
     unplaced = len(scores) - len(placed)
     if unplaced:
         mean += (
-            f" (of its {len(scores)} with a score {unplaced} have no place in the tree and count in the table of models alone)"
+            f" (of its {len(scores)} with a score {unplaced} have no place in the tree and count in the table of models "
+            "alone)"
         )
     if untested:
         return f"{model}: {mean} on {material.counted(len(rows))}. None is marked: {untested}."
@@ -308,16 +309,17 @@ def contrasts(material: DiagnosisMaterial) -> Asset:
         values = np.array([[scores[model][criterion] for model in models] for criterion in shared], dtype=np.float64)
         gaps = gaps_to_others(values)
         p_values = exchange_p_values(gaps, clusters, seed=material.seed, draws=draws)
-        for number, head in enumerate(heads):
-            own_gaps = gaps[:, number].tolist()
+        for position, head in enumerate(heads):
+            own_gaps = gaps[:, position].tolist()
             gap = mean_of(own_gaps, clusters, bounds=(WORST - BEST, BEST - WORST), seed=material.seed)
-            partial_rows.append(PartialRow(head, gap, p_values[number]))
+            partial_rows.append(PartialRow(head, gap, p_values[position]))
     rows = marked_rows(partial_rows)
     better, worse = (sum(row.mark == mark for row in rows) for mark in ("better", "worse"))
     summary = f"No model was found significantly better or worse than the mean of the others at any {material.leaf}"
     if better or worse:
         summary = (
-            f"{better} times a model is better and {worse} times worse than the mean of the other models at a {material.leaf}"
+            f"{better} times a model is better and {worse} times worse than the mean of the other models at a "
+            f"{material.leaf}"
         )
     return Asset(
         id="contrasts",

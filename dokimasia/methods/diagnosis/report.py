@@ -4,19 +4,44 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
+from dokimasia.domain.diagnosis.report import Sentence
 from dokimasia.domain.diagnosis.tables import Asset, AssetColumn, AssetRow, Figure
 from dokimasia.domain.refinement import SOLVED
 from dokimasia.methods.diagnosis.charts import SPOKES, bars_figure, heat_map, leaf_bars, radar, stacked_ranks
 from dokimasia.methods.diagnosis.evidence import Evidence, EvidenceAtom, ReportedDiagnosis
-from dokimasia.methods.diagnosis.figures import DiagnosisFigures, PrintedSentence, WrittenReport
+from dokimasia.methods.diagnosis.figures import DiagnosisFigures, WrittenReport
 from dokimasia.report import figures
-from dokimasia.report.blocks import Block, Bullets, Cell, Chart, Column, Fold, Paragraph, Section, Span, Table, Tone, spans
+from dokimasia.report.blocks import (
+    Block,
+    Bullets,
+    Cell,
+    Chart,
+    Column,
+    Fold,
+    Paragraph,
+    Section,
+    Span,
+    Table,
+    Tone,
+    spans,
+)
 from dokimasia.report.data import Drawing, ReportData
 from dokimasia.report.sections import provenance
 from dokimasia.report.verdicts import NOT_STATED
 
 TONES: Mapping[str, Tone] = {"weak": "bad", "worse": "bad", "strong": "good", "better": "good", "unclear": "muted"}
-FOLDED_FIRST = ("models", "categories", "pairs", "ties", "top-ties", "ranks", "stability", "failures", "reasons", "modes")
+FOLDED_FIRST = (
+    "models",
+    "categories",
+    "pairs",
+    "ties",
+    "top-ties",
+    "ranks",
+    "stability",
+    "failures",
+    "reasons",
+    "modes",
+)
 FOLDED_LAST = ("leaves", "answers", "modes", "examples")
 MOST_ROWS = 200
 MOST_ANSWER = 280
@@ -349,7 +374,7 @@ def _report_blocks(report: WrittenReport, links: Mapping[str, str]) -> Iterator[
         yield Paragraph(tuple(spaced[1:]))
 
 
-def _pieces(sentence: PrintedSentence, links: Mapping[str, str]) -> Iterator[str | Span]:
+def _pieces(sentence: Sentence, links: Mapping[str, str]) -> Iterator[str | Span]:
     """Yield a sentence's text, its printed places as links to their rows."""
     end = 0
     for place in sentence.places:
@@ -359,9 +384,9 @@ def _pieces(sentence: PrintedSentence, links: Mapping[str, str]) -> Iterator[str
     yield _own_words(sentence, sentence.text[end:])
 
 
-def _own_words(sentence: PrintedSentence, text: str) -> str | Span:
+def _own_words(sentence: Sentence, text: str) -> str | Span:
     text = _PLACE.sub(UNPRINTED, text)
     return Span(text, "strong") if sentence.heading and text else text
 
 
-DRAWING = Drawing("diagnosis in words", (words_section, provenance.section))
+DRAWING = Drawing("diagnosis in words", (words_section, provenance.section), figures=DiagnosisFigures)

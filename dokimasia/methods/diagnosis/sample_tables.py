@@ -56,9 +56,7 @@ def overall(material: DiagnosisMaterial) -> Asset:
         filled = [{id: samples.scores.get(id, end) for id in samples.clusters} for end in ends]
         for scores in (samples.scores, *filled):
             clusters = [samples.clusters[id] for id in scores]
-            means.append(
-                mean_of(list(scores.values()), clusters, bounds=(LOWEST, HIGHEST), seed=material.seed)
-            )
+            means.append(mean_of(list(scores.values()), clusters, bounds=(LOWEST, HIGHEST), seed=material.seed))
         atoms = material.scores(model)
         rows.append(
             AssetRow(

@@ -135,7 +135,9 @@ def stored_diagnosis(home: Home, run: Run) -> Diagnosis | None:
     return None if id is None else find_values(home, Diagnosis, [id])[id]
 
 
-def compare_diagnoses(home: Home, first: Run, second: Run, *, tree: str | None = None, seed: int | None = None) -> Changes:
+def compare_diagnoses(
+    home: Home, first: Run, second: Run, *, tree: str | None = None, seed: int | None = None
+) -> Changes:
     """Return what got better or worse from the first run to the second, leaf by leaf, corrected for looking at all.
 
     Samples are paired by content. Both runs' criteria have their places in one tree; where the first run has no tree,
@@ -175,9 +177,7 @@ def compare_diagnoses(home: Home, first: Run, second: Run, *, tree: str | None =
 
 
 def _sample_refs(home: Home, run: Run) -> list[SampleRef]:
-    return [
-        SampleRef(sample.sample_id, sample.sample_digest, sample.cluster) for sample in run_samples(home, run.id)
-    ]
+    return [SampleRef(sample.sample_id, sample.sample_digest, sample.cluster) for sample in run_samples(home, run.id)]
 
 
 def _same_grouping(

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from dokimasia.methods.tree.reading.trees import edit_row
+from dokimasia.methods.tree.stored_trees import edit_row
 from dokimasia.storage.home import Home
 from dokimasia.storage.trees.versions import get_version
 

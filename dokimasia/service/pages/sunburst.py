@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from math import cos, pi, sin
 from typing import Any, NamedTuple
 
-from dokimasia.methods.tree.blocks.chart import NOT_SCORED, colour, ink
+from dokimasia.methods.tree.report import NOT_SCORED, colour, ink
 
 RINGS = ((105.0, 225.0), (228.0, 345.0), (348.0, 490.0))
 """Where the ring of each layer begins and ends, in a drawing of 1,000 units."""

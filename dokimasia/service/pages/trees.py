@@ -15,16 +15,15 @@ from dokimasia.algorithms.taxonomy import holder
 from dokimasia.domain.capability import LAYERS, ROOT
 from dokimasia.errors import InputError
 from dokimasia.methods.tree import in_order, load_tree, tree_figures, weaknesses_of
-from dokimasia.methods.tree.reading.editing import TreeChange, edit_tree
-from dokimasia.methods.tree.reading.files import restore_version
-from dokimasia.methods.tree.reading.trees import (
+from dokimasia.methods.tree.editing import TreeChange, edit_tree, restore_version
+from dokimasia.methods.tree.node_scores import measured_of
+from dokimasia.methods.tree.stored_trees import (
     LoadedTree,
     compare_versions,
     list_of_trees,
     list_of_versions,
     source_run,
 )
-from dokimasia.methods.tree.reading.view import measured_of
 from dokimasia.service.drawing import page
 from dokimasia.service.pages.node_history import past_of
 from dokimasia.service.pages.sunburst import arcs

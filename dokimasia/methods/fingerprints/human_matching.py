@@ -1,4 +1,4 @@
-"""A test of fingerprints by hand: its trials as files for a reader, without names, and the reader's decisions taken in."""
+"""Human matching: a test's figures and trials as files for a reader, without names, and the reader's decisions imported."""
 
 import csv
 import io
@@ -13,11 +13,13 @@ from dokimasia.datasets.lines import Problem, read_rows
 from dokimasia.domain.diagnosis.fingerprint import FingerprintMatch, FingerprintTask
 from dokimasia.domain.identity import unit_interval
 from dokimasia.errors import InputError, NotFound
-from dokimasia.graphs.diagnosis.fingerprinting import shown_reports
-from dokimasia.methods.diagnosis import reports_of, runs_on
+from dokimasia.graphs.fingerprinting import anonymous_reports
+from dokimasia.methods.diagnosis import reports_of, runs_on, write_tables
+from dokimasia.methods.fingerprints.figures import BY_HAND, FingerprintFigures, fingerprint_figures
 from dokimasia.methods.fingerprints.request import NAME
-from dokimasia.methods.fingerprints.results import BY_HAND
-from dokimasia.methods.fingerprints.tasks import item_of, tasks_of
+from dokimasia.methods.fingerprints.trials import item_of, tasks_of
+from dokimasia.report.fields import as_json
+from dokimasia.report.figures import several
 from dokimasia.runs.reading.export_formats import make_folder, write_whole
 from dokimasia.storage.home import Home
 from dokimasia.storage.lookup import find_values
@@ -33,7 +35,7 @@ _TICKS = re.compile(r"`{3,}")
 
 
 class Bundle(NamedTuple):
-    """What was written for a reader: how many trials, the sheet, and whether the sheet was there and was left as it is."""
+    """What was written for a reader: how many trials, the sheet, and whether a sheet that existed was left as it is."""
 
     trials: int
     sheet: Path
@@ -41,11 +43,38 @@ class Bundle(NamedTuple):
 
 
 class ReaderDecision(NamedTuple):
-    """A line of a reader's file: where it stands, the task's id, and what is said of it (None: nothing yet)."""
+    """A line of a reader's file: its number, the task's id, and whom report 1 is about (None: not decided)."""
 
     line: int
     task: str
-    said: str | None
+    letter: str | None
+
+
+def write_all(home: Home, run: Run, folder: Path) -> Iterator[str]:
+    """Write a test's trials for a reader and its figures into a folder, and yield what to tell the user.
+
+    Raises:
+        InputError: there are no reports to match, or the folder cannot be used.
+    """
+    bundle = write_bundle(home, run, folder)
+    files = export_figures(fingerprint_figures(home, run), folder)
+    yield f"wrote {several(len(files), 'file')} with figures, and {several(bundle.trials, 'trial')} for a reader, to {folder}"
+    if bundle.kept:
+        yield f"{bundle.sheet} was there and is left as it is"
+    yield (
+        f"To match them by hand, save {bundle.sheet} under the reader's name, put A or B into report_1_is, and: "
+        f"dokimasia diagnose {run.id} --fingerprint --matches NAME.csv --home {home.path}"
+    )
+
+
+def export_figures(figures: FingerprintFigures, folder: Path) -> list[Path]:
+    """Write a test's tables as CSV and PNG, and its figures as JSON, into a folder; equal figures give equal bytes.
+
+    Raises:
+        InputError: the folder cannot be written.
+    """
+    simulated = bool(figures.simulated)
+    return write_tables(folder, "fingerprints", as_json(figures), figures.assets, simulated=simulated)
 
 
 def write_bundle(home: Home, run: Run, folder: Path) -> Bundle:
@@ -60,7 +89,7 @@ def write_bundle(home: Home, run: Run, folder: Path) -> Bundle:
     reports = reports_of(home, run.id)
     seed = run.seed
     tasks = [(id, task) for id, task in tasks_of(home, run) if task.first in reports and task.second in reports]
-    tasks.sort(key=lambda one: (unit_interval("bundle", seed, one[0]), one[0]))
+    tasks.sort(key=lambda task: (unit_interval("bundle", seed, task[0]), task[0]))
     if not tasks:
         raise InputError(f"run {run.id} has no reports to match yet: go on with dokimasia resume {run.id}")
     path = folder / SHEET
@@ -73,11 +102,18 @@ def write_bundle(home: Home, run: Run, folder: Path) -> Bundle:
     writer = csv.writer(sheet, lineterminator="\n")
     writer.writerow(COLUMNS)
     for number, (id, task) in enumerate(tasks, start=1):
-        one, two = shown_reports(task, reports[task.first], reports[task.second])
+        first, second = anonymous_reports(task, reports[task.first], reports[task.second])
         answers = [orjson.loads(line) for line in task.answers.splitlines()]
-        page = "\n".join(_page(number, len(tasks), one, two, answers))
+        page = "\n".join(_page(number, len(tasks), first, second, answers))
         write_whole(folder / TRIALS / f"{number:03}.md", page.encode())
-        row = {"trial": number, "task": id, "report_1": one, "report_2": two, "answers": answers, "report_1_is": None}
+        row = {
+            "trial": number,
+            "task": id,
+            "report_1": first,
+            "report_2": second,
+            "answers": answers,
+            "report_1_is": None,
+        }
         lines.append(orjson.dumps(row))
         writer.writerow((number, id, ""))
     write_whole(folder / DATA, b"\n".join([*lines, b""]))
@@ -89,10 +125,10 @@ def write_bundle(home: Home, run: Run, folder: Path) -> Bundle:
 def _of_another_test(path: Path, tasks: Mapping[str, FingerprintTask]) -> bool:
     """Whether a sheet names tasks, and none of this test; what is no sheet is a reader's own affair."""
     try:
-        named = {one.task for one in _read_sheet(path) if one.task}
+        ids = {decision.task for decision in _read_sheet(path) if decision.task}
     except InputError:
         return False
-    return bool(named) and not named & tasks.keys()
+    return bool(ids) and not ids & tasks.keys()
 
 
 async def take_matches(home: Home, text: str, path: Path) -> tuple[Run, int]:
@@ -109,28 +145,29 @@ async def take_matches(home: Home, text: str, path: Path) -> tuple[Run, int]:
         NotFound: there is no such test.
     """
     decisions, problems = _read(path)
-    run = _test_of(home, text, {one.task for one in decisions})
+    run = _test_of(home, text, {decision.task for decision in decisions})
     tasks = dict(tasks_of(home, run))
     name = path.stem[:LONGEST_NAME]
-    before = _said_before(home, run, name)
+    earlier = _earlier_letters(home, run, name)
     used: list[ReaderDecision] = []
-    first: dict[str, int] = {}
-    for one in decisions:
-        wrong = _wrong(one, run, tasks, first, before, name)
-        if wrong is not None:
-            problems.append(Problem(one.line, one.task, f"{path}, line {one.line}: {wrong}"))
-        elif one.said is not None:
-            used.append(one)
-        first.setdefault(one.task, one.line)
+    first_lines: dict[str, int] = {}
+    for decision in decisions:
+        problem = _problem_of(decision, run, tasks, first_lines, earlier, name)
+        if problem is not None:
+            problems.append(Problem(decision.line, decision.task, f"{path}, line {decision.line}: {problem}"))
+        elif decision.letter is not None:
+            used.append(decision)
+        first_lines.setdefault(decision.task, decision.line)
     if problems:
         problems.sort(key=lambda problem: problem.line)
-        told = [problem.message for problem in problems[:MOST_NAMED]]
-        more = [f"and {len(problems) - MOST_NAMED} more"] if len(problems) > MOST_NAMED else []
-        raise InputError("\n".join([*told, *more, "nothing was taken in"]))
+        messages = [problem.message for problem in problems[:MOST_NAMED]]
+        if len(problems) > MOST_NAMED:
+            messages.append(f"and {len(problems) - MOST_NAMED} more")
+        raise InputError("\n".join([*messages, "nothing was taken in"]))
     if not used:
         raise InputError(f"{path} holds no decision: put A or B into report_1_is")
     store = SqliteRunStore(home, run.id)
-    rows = [await _row(store, run, one, tasks[one.task], name) for one in used]
+    rows = [await _row(store, run, decision, tasks[decision.task], name) for decision in used]
     return run, await record_results(home, rows)
 
 
@@ -138,7 +175,7 @@ async def _row(
     store: SqliteRunStore, run: Run, decision: ReaderDecision, task: FingerprintTask, name: str
 ) -> ResultRow:
     match = FingerprintMatch.model_validate(
-        {"task": decision.task, "said": decision.said, "right": decision.said == task.truth, "by": name}
+        {"task": decision.task, "said": decision.letter, "right": decision.letter == task.truth, "by": name}
     )
     return ResultRow(
         run_id=run.id,
@@ -154,27 +191,27 @@ async def _row(
     )
 
 
-def _wrong(
-    one: ReaderDecision,
+def _problem_of(
+    decision: ReaderDecision,
     run: Run,
     tasks: Mapping[str, FingerprintTask],
-    first: Mapping[str, int],
-    before: Mapping[str, str],
+    first_lines: Mapping[str, int],
+    earlier: Mapping[str, str],
     name: str,
 ) -> str | None:
     """Return what is wrong with a decision, None where nothing is."""
-    shown = one.task[:40]
-    if not one.task:
+    id, letter = decision.task, decision.letter
+    if not id:
         return "no task is named: write the task's id, as in the sheet that --export wrote"
-    if one.task not in tasks:
-        return f"run {run.id} has no task {shown!r}"
-    if one.task in first:
-        return f"task {shown} stands on line {first[one.task]} already"
-    if one.said not in (None, "A", "B"):
-        return f"task {shown}: report_1_is is {one.said[:40]!r}, and has to be A, B or empty"
-    if one.said is not None and before.get(one.task, one.said) != one.said:
+    if id not in tasks:
+        return f"run {run.id} has no task {id[:40]!r}"
+    if id in first_lines:
+        return f"task {id[:40]} stands on line {first_lines[id]} already"
+    if letter not in (None, "A", "B"):
+        return f"task {id[:40]}: report_1_is is {letter[:40]!r}, and has to be A, B or empty"
+    if letter is not None and earlier.get(id, letter) != letter:
         return (
-            f"task {shown}: {name} has decided {before[one.task]} before, and a decision is not changed once it is counted; "
+            f"task {id[:40]}: {name} has decided {earlier[id]} before, and a decision is not changed once it is counted; "
             "a file of another name counts as another reader"
         )
     return None
@@ -196,10 +233,11 @@ def _test_of(home: Home, text: str, ids: set[str]) -> Run:
     return max(tests, key=named)
 
 
-def _said_before(home: Home, run: Run, name: str) -> dict[str, str]:
+def _earlier_letters(home: Home, run: Run, name: str) -> dict[str, str]:
+    """Return the decisions of a reader that were imported before, by task."""
     rows = [row for row in results(home, run.id) if row.kind == BY_HAND and row.item.endswith(f"/{name}")]
-    found = find_values(home, FingerprintMatch, [row.value_ids[1] for row in rows])
-    return {one.task: one.said for one in found.values() if one.by == name}
+    matches = find_values(home, FingerprintMatch, [row.value_ids[1] for row in rows])
+    return {match.task: match.said for match in matches.values() if match.by == name}
 
 
 def _read(path: Path) -> tuple[list[ReaderDecision], list[Problem]]:
@@ -212,10 +250,9 @@ def _read(path: Path) -> tuple[list[ReaderDecision], list[Problem]]:
         if isinstance(row, Problem):
             problems.append(row)
             continue
-        said = row.fields.get("report_1_is")
-        decisions.append(
-            ReaderDecision(row.line, str(row.fields.get("task") or ""), None if said is None else _said(said))
-        )
+        cell = row.fields.get("report_1_is")
+        letter = None if cell is None else _letter(cell)
+        decisions.append(ReaderDecision(row.line, str(row.fields.get("task") or ""), letter))
     return decisions, problems
 
 
@@ -226,7 +263,8 @@ def _read_sheet(path: Path) -> list[ReaderDecision]:
         raise InputError(f"{path} cannot be read: {error.strerror}") from error
     except UnicodeDecodeError as error:
         raise InputError(f"{path}: not UTF-8 (byte {error.start + 1}); save the sheet as UTF-8") from error
-    separator = ";" if text.partition("\n")[0].count(";") > text.partition("\n")[0].count(",") else ","
+    header = text.partition("\n")[0]
+    separator = ";" if header.count(";") > header.count(",") else ","
     reader = csv.DictReader(io.StringIO(text, newline=""), delimiter=separator)
     missing = [name for name in COLUMNS[1:] if name not in (reader.fieldnames or ())]
     if missing:
@@ -235,21 +273,21 @@ def _read_sheet(path: Path) -> list[ReaderDecision]:
         rows = [(reader.line_num, row) for row in reader]
     except csv.Error as error:
         raise InputError(f"{path}, line {reader.line_num}: {error}") from error
-    return [ReaderDecision(line, (row["task"] or "").strip(), _said(row["report_1_is"] or "")) for line, row in rows]
+    return [ReaderDecision(line, (row["task"] or "").strip(), _letter(row["report_1_is"] or "")) for line, row in rows]
 
 
-def _said(value: object) -> str | None:
+def _letter(value: object) -> str | None:
     text = str(value).strip()
     return text.upper() if len(text) == 1 else text or None
 
 
-def _page(number: int, of: int, one: str, two: str, answers: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+def _page(number: int, count: int, first: str, second: str, answers: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     """Yield the lines of a trial's page; what models wrote stands in fences that nothing in it can end."""
-    yield f"# Trial {number} of {of}"
+    yield f"# Trial {number} of {count}"
     yield ""
     yield "Two models answered the questions below; they are called A and B throughout. Each of the two reports is about one"
     yield f"of them. Whom is report 1 about? Put A or B beside trial {number} into the sheet."
-    for title, text in (("Report 1", one), ("Report 2", two)):
+    for title, text in (("Report 1", first), ("Report 2", second)):
         yield from ("", f"## {title}", "", *_fenced(text))
     yield from ("", "## Answers")
     for row in answers:
@@ -265,5 +303,5 @@ def _page(number: int, of: int, one: str, two: str, answers: Sequence[Mapping[st
 
 
 def _fenced(text: str) -> list[str]:
-    ticks = "`" * max([3, *(len(one) + 1 for one in _TICKS.findall(text))])
+    ticks = "`" * max([3, *(len(run) + 1 for run in _TICKS.findall(text))])
     return [f"{ticks}text", text, ticks]

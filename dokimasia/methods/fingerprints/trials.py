@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from dokimasia.algorithms.halving import halves as split
 from dokimasia.algorithms.text.anonymising import anonymise
@@ -20,6 +20,8 @@ from dokimasia.storage.home import Home
 from dokimasia.storage.lookup import find_values
 from dokimasia.storage.results import results
 from dokimasia.storage.runs import Run, load_samples, run_samples
+
+T = TypeVar("T")
 
 LONGEST = 2_000
 """Characters of an answer, or a question, that are shown."""
@@ -48,8 +50,8 @@ class Halves(NamedTuple):
 def tasks_of(home: Home, run: Run) -> list[tuple[str, FingerprintTask]]:
     """Return the trials of a test with their ids, in their order."""
     ids: Any = run.options["tasks"]
-    found = find_values(home, FingerprintTask, ids)
-    return [(id, found[id]) for id in ids]
+    tasks = find_values(home, FingerprintTask, ids)
+    return [(id, tasks[id]) for id in ids]
 
 
 def untested_of(run: Run) -> list[list[str | int]]:
@@ -65,7 +67,7 @@ def item_of(task: FingerprintTask) -> str:
 
 def halves(home: Home, run: Run, seed: int) -> Halves:
     """Return a run's samples in two halves, balanced over categories; samples that share an image stay together."""
-    clusters = {place.sample_id: place.cluster or place.sample_id for place in run_samples(home, run.id)}
+    clusters = {sample.sample_id: sample.cluster or sample.sample_id for sample in run_samples(home, run.id)}
     categories = {sample.id: sample.category or "" for sample in load_samples(home, run.id)}
     reports, answers = split(clusters, categories, seed=seed)
     return Halves(reports, tuple(sorted(answers)))
@@ -74,18 +76,20 @@ def halves(home: Home, run: Run, seed: int) -> Halves:
 def restricted(material: DiagnosisMaterial, samples: frozenset[str]) -> DiagnosisMaterial:
     """Return what of a diagnosis's material rests on some samples alone."""
     measured = material.measured
-    kept = {one for one, sample in measured.sample_of.items() if sample in samples}
+    sample_of = {criterion: sample for criterion, sample in measured.sample_of.items() if sample in samples}
+
+    def among(by_criterion: Mapping[str, T]) -> dict[str, T]:
+        return {criterion: value for criterion, value in by_criterion.items() if criterion in sample_of}
+
     return replace(
         material,
         measured=MeasuredRun(
-            scores={name: {one: each[one] for one in each if one in kept} for name, each in measured.scores.items()},
-            failures={
-                name: {one: each[one] for one in each if one in kept} for name, each in measured.failures.items()
-            },
-            sample_of={one: sample for one, sample in measured.sample_of.items() if one in kept},
-            cluster_of={one: cluster for one, cluster in measured.cluster_of.items() if one in kept},
+            scores={model: among(scores) for model, scores in measured.scores.items()},
+            failures={model: among(kinds) for model, kinds in measured.failures.items()},
+            sample_of=sample_of,
+            cluster_of=among(measured.cluster_of),
         ),
-        answers=[one for one in material.answers if one.sample_id in samples],
+        answers=[answer for answer in material.answers if answer.sample_id in samples],
         coded=None if material.coded is None else material.coded.among(samples),
     )
 
@@ -117,23 +121,29 @@ def draw_tasks(
     tasks: list[FingerprintTask] = []
     untested: list[list[str | int]] = []
     for first, second in combinations(models, 2):
-        shared = [one for one in pool if one in answers.get(first, {}) and one in answers.get(second, {})]
+        shared = [id for id in pool if id in answers.get(first, {}) and id in answers.get(second, {})]
         order = list(_balanced(shared, samples, f"{seed}/{first}/{second}"))
         size = min(responses, len(order))
         if size < FEWEST:
             untested.append([first, second, len(order)])
             continue
         known = tuple(dict.fromkeys((*names.get(first, ()), *names.get(second, ()))))
-        others = tuple(sorted({one for each in names.values() for one in each} - {*known, first, second}))
+        others = tuple(sorted(set().union(*names.values()) - {*known, first, second}))
         for number in range(min(trials, len(order) // size)):
             key = ("trial", seed, first, second, number)
             a = first if unit_interval(*key, "a") < 0.5 else second
             b = second if a == first else first
             chosen = sorted(order[number * size : (number + 1) * size])
-            lines = [
-                _line(at, samples[id], answers[a][id], answers[b][id], names=(first, second, *known), others=others)
-                for at, id in enumerate(chosen, start=1)
-            ]
+            lines: list[str] = []
+            removed = 0
+            for question, id in enumerate(chosen, start=1):
+                anonymous = [
+                    anonymise(answers[model][id].text[:READ], (first, second, *known), others=others)
+                    for model in (a, b)
+                ]
+                criteria = answers[a][id].criteria or answers[b][id].criteria
+                lines.append(_line(question, samples[id], criteria, *(text.text[:LONGEST] for text in anonymous)))
+                removed += sum(text.removed for text in anonymous)
             tasks.append(
                 FingerprintTask(
                     first=first,
@@ -142,8 +152,8 @@ def draw_tasks(
                     samples=tuple(chosen),
                     a=a,
                     one=first if unit_interval(*key, "one") < 0.5 else second,
-                    answers="\n".join(line for line, _ in lines),
-                    removed=sum(count for _, count in lines),
+                    answers="\n".join(lines),
+                    removed=removed,
                     known=known,
                     others=others,
                 )
@@ -157,11 +167,12 @@ def _too_few(
     run: Run, pool: int, answers: Mapping[str, Mapping[str, object]], untested: Sequence[Sequence[str | int]]
 ) -> str:
     pairs = "; ".join(f"{first} and {second}: {count}" for first, second, count in untested[:5])
-    silent = sorted({str(name) for one in untested for name in one[:2] if not answers.get(str(name))})
-    told = f" No answer of {', '.join(silent)} is there." if silent else ""
+    names = {str(name) for first, second, _ in untested for name in (first, second)}
+    silent = sorted(name for name in names if not answers.get(name))
+    missing = f" No answer of {', '.join(silent)} is there." if silent else ""
     return (
         f"run {run.id} has no two models to tell apart: a trial shows at least {FEWEST} samples that both answered, from the "
-        f"half that no report is written from ({pool} samples), and there are ({pairs}).{told} Evaluate more samples, or "
+        f"half that no report is written from ({pool} samples), and there are ({pairs}).{missing} Evaluate more samples, or "
         f"send failed calls again with dokimasia resume {run.id} --retry-failed"
     )
 
@@ -171,23 +182,19 @@ class _Answer(NamedTuple):
     criteria: CriteriaSet | None
 
 
-def _line(
-    number: int, sample: Sample, a: _Answer, b: _Answer, *, names: Sequence[str], others: Sequence[str]
-) -> tuple[str, int]:
-    """Return a sample with both answers as a JSON object, without names, and how much anonymising took out of them."""
-    first, second = (anonymise(one.text[:READ], names, others=others) for one in (a, b))
-    criteria = a.criteria or b.criteria
+def _line(number: int, sample: Sample, criteria: CriteriaSet | None, a: str, b: str) -> str:
+    """Return a sample with the points of its criteria and both answers as a JSON object."""
     points = [] if criteria is None else criteria.criteria
     row = {
         "n": number,
         "category": sample.category or "",
         "question": sample.prompt[:LONGEST],
         "reference": (sample.reference_text or "")[:LONGEST],
-        "points": [{"question": one.question, "ground_truth": one.ground_truth} for one in points],
-        "A": first.text[:LONGEST],
-        "B": second.text[:LONGEST],
+        "points": [{"question": point.question, "ground_truth": point.ground_truth} for point in points],
+        "A": a,
+        "B": b,
     }
-    return canonical_json(row).decode(), first.removed + second.removed
+    return canonical_json(row).decode()
 
 
 def _answers(home: Home, run: Run, pool: set[str]) -> dict[str, dict[str, _Answer]]:
@@ -199,26 +206,26 @@ def _answers(home: Home, run: Run, pool: set[str]) -> dict[str, dict[str, _Answe
     ]
     texts = find_values(home, Response, {row.response_id for row in rows if row.response_id})
     sets = find_values(home, CriteriaSet, {row.criteria_id for row in rows if row.criteria_id})
-    found: dict[str, dict[str, _Answer]] = {}
+    answers: dict[str, dict[str, _Answer]] = {}
     for row in rows:
         answer = _Answer(texts[row.response_id or ""].text, sets.get(row.criteria_id or ""))
-        found.setdefault(row.model, {})[row.sample_id] = answer
-    return found
+        answers.setdefault(row.model, {})[row.sample_id] = answer
+    return answers
 
 
 def _names(run: Run, models: Sequence[str]) -> dict[str, tuple[str, ...]]:
-    """Return by shown name what each of the run's models is called, aliases and the names that they are reached by."""
-    found: dict[str, tuple[str, ...]] = dict.fromkeys(models, ())
+    """Return all names of each of the run's models by displayed name: aliases, and names at the endpoint."""
+    names: dict[str, tuple[str, ...]] = dict.fromkeys(models, ())
     for spec in EVALUATION.read(run)[0].models.values():
-        found[spec.ref.name] = tuple(dict.fromkeys((spec.ref.name, spec.ref.model)))
-    return found
+        names[spec.ref.name] = tuple(dict.fromkeys((spec.ref.name, spec.ref.model)))
+    return names
 
 
 def _balanced(ids: Sequence[str], samples: Mapping[str, Sample], key: str) -> Iterator[str]:
     """Yield samples in a drawn order in which categories take turns."""
     by_category: dict[str, list[str]] = {}
-    for id in sorted(ids, key=lambda one: (unit_interval("draw", key, one), one)):
+    for id in sorted(ids, key=lambda id: (unit_interval("draw", key, id), id)):
         by_category.setdefault(samples[id].category or "", []).append(id)
     groups = [by_category[name] for name in sorted(by_category)]
-    for place in range(max(map(len, groups), default=0)):
-        yield from (group[place] for group in groups if place < len(group))
+    for turn in range(max(map(len, groups), default=0)):
+        yield from (group[turn] for group in groups if turn < len(group))

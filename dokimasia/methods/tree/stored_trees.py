@@ -1,23 +1,26 @@
-"""Capability trees of a home, read: versions by name, trees and their history listed, two versions held side by side."""
+"""Stored capability trees: a version by name, a run's tree, trees and versions listed, two versions compared."""
 
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from dokimasia.algorithms.taxonomy import leaves
 from dokimasia.algorithms.trees.checks import diff
 from dokimasia.algorithms.trees.growth import count_unplaced
 from dokimasia.algorithms.trees.node_link import from_version
-from dokimasia.domain.capability import TreeEdit, TreeVersion
+from dokimasia.algorithms.trees.places import in_order, members_below, place_of
+from dokimasia.domain.capability import ROOT, TreeEdit, TreeVersion
 from dokimasia.domain.growth import Placement, TreeCriterion
 from dokimasia.errors import NotFound
 from dokimasia.methods.evaluation import METHOD as EVALUATION
 from dokimasia.methods.tree.request import NAME, tree_of
+from dokimasia.runs.method import SampleGroup
 from dokimasia.storage.home import Home
 from dokimasia.storage.naming import of_method, resolve_run
 from dokimasia.storage.runs import Run, get_run
-from dokimasia.storage.trees.lookup import knows_run
+from dokimasia.storage.trees.lookup import criteria_by_sample, knows_run
 from dokimasia.storage.trees.versions import (
     StoredVersion,
     get_version,
@@ -39,7 +42,7 @@ MOST_STEPS = 10_000
 
 @dataclass(frozen=True, slots=True)
 class LoadedTree:
-    """A version of a tree with all that it knows: its place, itself, the graph, where its criteria are, and what they say."""
+    """A version of a tree whole: its row, its nodes, the graph, the placements of its criteria, and their texts."""
 
     stored: StoredVersion
     version: TreeVersion
@@ -49,7 +52,7 @@ class LoadedTree:
 
     @property
     def name(self) -> str:
-        """How a person calls the version: `NAME@POSITION`."""
+        """The version's name for people: `NAME@POSITION`."""
         return f"{self.stored.tree}@{self.stored.position}"
 
     @property
@@ -74,10 +77,10 @@ def load_tree(home: Home, text: str, *, version: str | None = None) -> LoadedTre
         return load_stored(home, stored)
     if version.isdecimal():
         return load_tree(home, f"{stored.tree}@{version}")
-    found = [one for one in versions(home, stored.tree) if one.id.startswith(version)]
-    if len(found) != 1:
-        raise NotFound(f"the tree {stored.tree!r} has {len(found) or 'no'} versions whose id begins with {version!r}")
-    return load_stored(home, found[0])
+    matches = [candidate for candidate in versions(home, stored.tree) if candidate.id.startswith(version)]
+    if len(matches) != 1:
+        raise NotFound(f"the tree {stored.tree!r} has {len(matches) or 'no'} versions whose id begins with {version!r}")
+    return load_stored(home, matches[0])
 
 
 def tree_of_run(home: Home, run: Run, named: str | None = None) -> LoadedTree:
@@ -126,7 +129,7 @@ def evaluation_of(home: Home, text: str, *, done: bool = False) -> tuple[Run, st
 
 def source_run(home: Home, tree: str) -> Run | None:
     """Return the run that a tree was grown from, None where it was grown from anything else."""
-    source = next((one.source for one in list_trees(home) if one.name == tree), "")
+    source = next((stored.source for stored in list_trees(home) if stored.name == tree), "")
     try:
         return get_run(home, source) if source else None
     except NotFound:
@@ -136,29 +139,47 @@ def source_run(home: Home, tree: str) -> Run | None:
 def find_tree_of_run(home: Home, run: Run) -> StoredVersion | None:
     """Return the newest mapped version of the tree that fits a run best, None without one."""
     trees = list_trees(home)
-    own = [one.name for one in trees if one.source == run.id]
-    others = [one.name for one in trees if one.name not in own and knows_run(home, one.name, run.id)]
+    own = [tree.name for tree in trees if tree.source == run.id]
+    others = [tree.name for tree in trees if tree.name not in own and knows_run(home, tree.name, run.id)]
     for name in (*own, *others):
-        mapped = [one for one in versions(home, name) if one.phase in MAPPED]
-        if mapped:
-            return mapped[-1]
+        for version in reversed(versions(home, name)):
+            if version.phase in MAPPED:
+                return version
     return None
+
+
+def sample_groups(home: Home, run: Run) -> Mapping[str, SampleGroup]:
+    """Return a run's samples by the nodes that hold their criteria, from the top down; nothing where no tree knows the run."""
+    stored = find_tree_of_run(home, run)
+    if stored is None:
+        return {}
+    tree = load_stored(home, stored).tree
+    below, samples_of = members_below(tree), criteria_by_sample(home, run.id)
+    groups: dict[str, SampleGroup] = {}
+    for node in in_order(tree):
+        keys = frozenset(key for key in below[node] if key in samples_of)
+        if node == ROOT or not keys:
+            continue
+        place = place_of(node)
+        members = frozenset((sample, "") for key in keys for sample in samples_of[key])
+        groups[node] = SampleGroup(place.name, place.layer - 1, members, keys)
+    return groups
 
 
 def list_of_trees(home: Home) -> list[dict[str, Any]]:
     """Return all trees, the newest first, ready for JSON."""
     rows: list[dict[str, Any]] = []
-    for one in list_trees(home):
-        known = versions(home, one.name)
-        sizes = _sizes(get_version(home, known[-1].id)) if known else {"capabilities": 0, "criteria": 0}
+    for tree in list_trees(home):
+        history = versions(home, tree.name)
+        sizes = _sizes(get_version(home, history[-1].id)) if history else {"capabilities": 0, "criteria": 0}
         rows.append(
             {
-                "tree": one.name,
-                "source": one.source,
-                "versions": len(known),
-                "phase": known[-1].phase if known else None,
+                "tree": tree.name,
+                "source": tree.source,
+                "versions": len(history),
+                "phase": history[-1].phase if history else None,
                 **sizes,
-                "created_at": one.created_at,
+                "created_at": tree.created_at,
             }
         )
     return rows
@@ -172,18 +193,18 @@ def list_of_versions(home: Home, text: str) -> dict[str, Any]:
     """
     tree = resolve_tree(home, text).tree
     rows: list[dict[str, Any]] = []
-    for one in versions(home, tree):
-        version = get_version(home, one.id)
+    for stored in versions(home, tree):
+        version = get_version(home, stored.id)
         rows.append(
             {
-                "position": one.position,
-                "id": one.id,
-                "phase": one.phase,
-                "by": one.made_by,
+                "position": stored.position,
+                "id": stored.id,
+                "phase": stored.phase,
+                "by": stored.made_by,
                 **_sizes(version),
                 "edits": dict(sorted(Counter(edit.kind for edit in version.edits).items())),
-                "unplaced": one.report.get("unplaced", {}),
-                "created_at": one.created_at,
+                "unplaced": stored.report.get("unplaced", {}),
+                "created_at": stored.created_at,
             }
         )
     return {"tree": tree, "versions": rows}
@@ -203,32 +224,31 @@ def compare_versions(home: Home, first: str, second: str) -> dict[str, Any]:
         the first to the second, None where the second did not come from the first.
 
     Raises:
-        NotFound: one of them is not there.
+        NotFound: one of them does not exist.
     """
-    named = next((text for text in (first, second) if not text.isdecimal()), "last")
-    tree = resolve_tree(home, named).tree
-    one, other = (load_tree(home, f"{tree}@{text}" if text.isdecimal() else text) for text in (first, second))
-    change = diff(one.tree, other.tree)
+    name = next((text for text in (first, second) if not text.isdecimal()), "last")
+    tree = resolve_tree(home, name).tree
+    before, after = (load_tree(home, f"{tree}@{text}" if text.isdecimal() else text) for text in (first, second))
+    change = diff(before.tree, after.tree)
     return {
-        "first": _facts(one),
-        "second": _facts(other),
+        "first": _version_facts(before),
+        "second": _version_facts(after),
         "added": list(change.added),
         "removed": list(change.removed),
         "merged": change.merged,
         "moved": {key: list(places) for key, places in change.moved.items()},
         "support": {key: list(sizes) for key, sizes in change.support.items()},
-        "edits": _edits_from(home, one, other),
+        "edits": _edits_between(home, before, after),
     }
 
 
 def edit_row(edit: TreeEdit) -> dict[str, Any]:
     """Return an edit as it is reported."""
-    whose = edit.provenance
-    return {
-        **edit.model_dump(mode="json", exclude={"provenance"}),
-        "model": whose.model if whose else None,
-        "prompt": f"{whose.prompt}@{whose.prompt_version}" if whose else None,
-    }
+    row = edit.model_dump(mode="json", exclude={"provenance"}) | {"model": None, "prompt": None}
+    if edit.provenance:
+        row["model"] = edit.provenance.model
+        row["prompt"] = f"{edit.provenance.prompt}@{edit.provenance.prompt_version}"
+    return row
 
 
 def load_stored(home: Home, stored: StoredVersion) -> LoadedTree:
@@ -239,14 +259,19 @@ def load_stored(home: Home, stored: StoredVersion) -> LoadedTree:
         version=version,
         tree=from_version(version),
         placements=tuple(mappings(home, stored.id, tree=stored.tree)),
-        criteria={one.key: one for one in tree_criteria(home, stored.tree)},
+        criteria={criterion.key: criterion for criterion in tree_criteria(home, stored.tree)},
     )
 
 
-def _facts(one: LoadedTree) -> dict[str, Any]:
-    stored = one.stored
-    place = {"tree": stored.tree, "position": stored.position, "id": stored.id, "phase": stored.phase}
-    return place | _sizes(one.version)
+def _version_facts(loaded: LoadedTree) -> dict[str, Any]:
+    stored = loaded.stored
+    return {
+        "tree": stored.tree,
+        "position": stored.position,
+        "id": stored.id,
+        "phase": stored.phase,
+        **_sizes(loaded.version),
+    }
 
 
 def _sizes(version: TreeVersion) -> dict[str, int]:
@@ -256,16 +281,14 @@ def _sizes(version: TreeVersion) -> dict[str, int]:
     }
 
 
-def _edits_from(home: Home, first: LoadedTree, second: LoadedTree) -> list[dict[str, Any]] | None:
+def _edits_between(home: Home, first: LoadedTree, second: LoadedTree) -> list[dict[str, Any]] | None:
     """Return the edits between a version and a later one in order; None where it is none of its ancestors."""
-    steps: list[list[dict[str, Any]]] = []
-    at: str | None = second.stored.id
-    for _ in range(MOST_STEPS):
-        if at == first.stored.id:
-            return [edit for step in reversed(steps) for edit in step]
-        if at is None:
-            return None
-        version = get_version(home, at)
-        steps.append([{"version": at, **edit_row(edit)} for edit in version.edits])
-        at = version.before
+    newest_first: list[list[dict[str, Any]]] = []
+    id: str | None = second.stored.id
+    while id is not None and len(newest_first) < MOST_STEPS:
+        if id == first.stored.id:
+            return list(chain.from_iterable(reversed(newest_first)))
+        version = get_version(home, id)
+        newest_first.append([{"version": id, **edit_row(edit)} for edit in version.edits])
+        id = version.before
     return None

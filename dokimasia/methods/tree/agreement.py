@@ -6,10 +6,10 @@ from typing import Any
 
 from dokimasia.algorithms.statistics import rate_interval
 from dokimasia.algorithms.trees.partitions import cluster_agreement, mapping_agreement
-from dokimasia.methods.tree.reading.view import LEVEL, rounded
+from dokimasia.methods.tree.node_scores import LEVEL, rounded
 from dokimasia.runs.reading.rates import coefficient_limits, limits
 
-_Leaves = tuple[str | None, str | None]
+_LeafPair = tuple[str | None, str | None]
 
 LISTED = 20
 
@@ -17,7 +17,7 @@ LISTED = 20
 def mapping_comparison(
     first: Mapping[str, str | None], second: Mapping[str, str | None], cluster_of: Mapping[str, str] | None = None
 ) -> dict[str, Any]:
-    """Return how far two mappings agree, ready for JSON.
+    """Return how far two mappings agree as plain JSON.
 
     Args:
         first: criterion to leaf, None for a criterion that was looked at and not placed.
@@ -36,53 +36,56 @@ def mapping_comparison(
     """
     agreed, groups = mapping_agreement(first, second), cluster_agreement(first, second)
     both = sorted(first.keys() & second.keys())
-    pairs = [(first[one], second[one]) for one in both]
-    clusters = [(cluster_of or {}).get(one, one) for one in both]
-    share = rate_interval([one == other for one, other in pairs], clusters=clusters, level=LEVEL)
+    pairs = [(first[criterion], second[criterion]) for criterion in both]
+    clusters = [(cluster_of or {}).get(criterion, criterion) for criterion in both]
+    share = rate_interval([ours == theirs for ours, theirs in pairs], clusters=clusters, level=LEVEL)
+    kappa = None
+    if agreed.kappa is not None:
+        ends = coefficient_limits(lambda kept: _kappa_of([pairs[number] for number in kept]), len(pairs), clusters)
+        kappa = {"value": rounded(agreed.kappa), **ends}
     return {
         "n": agreed.n,
         "only_first": len(first.keys() - second.keys()),
         "only_second": len(second.keys() - first.keys()),
         "unplaced": {
-            "first": sum(one is None for one, _ in pairs),
-            "second": sum(other is None for _, other in pairs),
+            "first": sum(ours is None for ours, _ in pairs),
+            "second": sum(theirs is None for _, theirs in pairs),
         },
         "hit_rate": {"share": rounded(agreed.hit_rate), **limits(share)},
         "by_category": _by_category(pairs, clusters),
-        "kappa": None
-        if agreed.kappa is None
-        else {
-            "value": rounded(agreed.kappa),
-            **coefficient_limits(lambda kept: _kappa_of([pairs[at] for at in kept]), len(pairs), clusters),
-        },
+        "kappa": kappa,
         "groups": {name: rounded(value) for name, value in groups._asdict().items() if name != "n"},
-        "by_layer": {
-            name: rounded(sum(_cut(one, layer) == _cut(other, layer) for one, other in pairs) / len(pairs))
-            for name, layer in (("categories", 1), ("parents", 2))
-        },
+        "by_layer": {"categories": _agreement_above(pairs, 1), "parents": _agreement_above(pairs, 2)},
         "disagreements": _disagreements(pairs, both),
     }
 
 
-def _by_category(pairs: Sequence[_Leaves], clusters: Sequence[str]) -> dict[str, dict[str, Any]]:
-    found: dict[str, dict[str, Any]] = {}
-    for category in sorted({one for first, _ in pairs if (one := _cut(first, 1)) is not None}):
-        here = [at for at, (first, _) in enumerate(pairs) if _cut(first, 1) == category]
-        hits = [pairs[at][0] == pairs[at][1] for at in here]
-        ends = rate_interval(hits, clusters=[clusters[at] for at in here], level=LEVEL)
-        found[category.strip("<>")] = {
-            "n": len(hits),
-            "share": rounded(sum(hits) / len(hits)),
-            **limits(ends),
-        }
-    return found
+def _agreement_above(pairs: Sequence[_LeafPair], layer: int) -> float:
+    """Return the share of pairs of leaves that have the same ancestor in a layer."""
+    return rounded(sum(_cut(ours, layer) == _cut(theirs, layer) for ours, theirs in pairs) / len(pairs))
 
 
-def _kappa_of(pairs: Sequence[_Leaves]) -> float:
+def _by_category(pairs: Sequence[_LeafPair], clusters: Sequence[str]) -> dict[str, dict[str, Any]]:
+    hits: dict[str, list[bool]] = {}
+    hit_clusters: dict[str, list[str]] = {}
+    for (ours, theirs), cluster in zip(pairs, clusters, strict=True):
+        category = _cut(ours, 1)
+        if category is not None:
+            hits.setdefault(category, []).append(ours == theirs)
+            hit_clusters.setdefault(category, []).append(cluster)
+    by_category: dict[str, dict[str, Any]] = {}
+    for category in sorted(hits):
+        own = hits[category]
+        interval = rate_interval(own, clusters=hit_clusters[category], level=LEVEL)
+        by_category[category.strip("<>")] = {"n": len(own), "share": rounded(sum(own) / len(own)), **limits(interval)}
+    return by_category
+
+
+def _kappa_of(pairs: Sequence[_LeafPair]) -> float:
     """Return Cohen's kappa from counts alone, fast enough to be asked once a cluster; 1 where all is one leaf."""
     n = len(pairs)
     ours, theirs = (Counter(side) for side in zip(*pairs, strict=True))
-    equal = sum(one == other for one, other in pairs)
+    equal = sum(our_leaf == their_leaf for our_leaf, their_leaf in pairs)
     chance = sum(count * theirs[leaf] for leaf, count in ours.items()) / n**2
     return 1.0 if chance >= 1 else (equal / n - chance) / (1 - chance)
 
@@ -92,8 +95,8 @@ def _cut(leaf: str | None, layer: int) -> str | None:
     return None if leaf is None else ">".join(leaf.split(">")[:layer])
 
 
-def _disagreements(pairs: Sequence[_Leaves], both: Sequence[str]) -> list[dict[str, Any]]:
-    apart: dict[_Leaves, list[str]] = {}
+def _disagreements(pairs: Sequence[_LeafPair], both: Sequence[str]) -> list[dict[str, Any]]:
+    apart: dict[_LeafPair, list[str]] = {}
     for name, pair in zip(both, pairs, strict=True):
         if pair[0] != pair[1]:
             apart.setdefault(pair, []).append(name)
