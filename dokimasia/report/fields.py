@@ -165,7 +165,7 @@ def pointer(*parts: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Row(Generic[M]):
+class TableRow(Generic[M]):
     """A part of the figures that a table has a row for: its name, its figures, and where these are in the run's figures.
 
     `pointer` is the JSON pointer of the part in `show --json`; None where its cells name none.
@@ -189,7 +189,7 @@ class Row(Generic[M]):
         return value, "" if self.pointer is None else f"{self.pointer}{pointer(*names)}"
 
 
-def rows_of(parts: Mapping[str, M], *path: str, order: Iterable[str] | None = None) -> list[Row[M]]:
+def rows_of(parts: Mapping[str, M], *path: str, order: Iterable[str] | None = None) -> list[TableRow[M]]:
     """Return a row for each named part of the figures.
 
     Args:
@@ -198,7 +198,8 @@ def rows_of(parts: Mapping[str, M], *path: str, order: Iterable[str] | None = No
         order: the names in the order of the rows; by default as they are.
     """
     return [
-        Row(name, parts[name], pointer(*path, name) if path else None) for name in (parts if order is None else order)
+        TableRow(name, parts[name], pointer(*path, name) if path else None)
+        for name in (parts if order is None else order)
     ]
 
 

@@ -15,7 +15,7 @@ from typing import Any, Generic
 from dokimasia.report import figures
 from dokimasia.report.blocks import Cell, Column, Place, Span, Table
 from dokimasia.report.charts import Point
-from dokimasia.report.fields import Bounds, CountedRate, Display, Interval, M, Row, Writer, display_of
+from dokimasia.report.fields import Bounds, CountedRate, Display, Interval, M, TableRow, Writer, display_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,7 +36,7 @@ class ComputedColumn(Generic[M]):
     """A column whose cells are written from whole rows."""
 
     title: str
-    write: Callable[[Row[M]], Cell]
+    write: Callable[[TableRow[M]], Cell]
     meaning: str = ""
     numeric: bool = True
     only: Place | None = None
@@ -70,7 +70,7 @@ def column(
 
 def computed(
     title: str,
-    write: Callable[[Row[M]], Cell],
+    write: Callable[[TableRow[M]], Cell],
     *,
     meaning: str = "",
     numeric: bool = True,
@@ -87,7 +87,7 @@ def name_column(title: str) -> ComputedColumn[Any]:
 
 def table(
     model: type[M],
-    rows: Sequence[Row[M]],
+    rows: Sequence[TableRow[M]],
     columns: Sequence[TableColumn[M]],
     about: str,
     *,
@@ -106,7 +106,7 @@ def table(
         AttributeError: a column names no field of the model.
     """
     heads: list[Column] = []
-    writers: list[Callable[[Row[M]], Cell]] = []
+    writers: list[Callable[[TableRow[M]], Cell]] = []
     for declared in columns:
         if isinstance(declared, FieldColumn):
             heads.append(_head(model, declared))
@@ -117,7 +117,7 @@ def table(
     return Table(heads, [[write(row) for write in writers] for row in rows], about, sortable)
 
 
-def cell(row: Row[M], *path: str, write: Writer | None = None) -> Cell:
+def cell(row: TableRow[M], *path: str, write: Writer | None = None) -> Cell:
     """Return the cell of a value at the end of a path of fields and keys, for tables of another form."""
     display = display_of(type(row.figures), path)
     value, pointer = row.find(*path)
@@ -145,7 +145,7 @@ def written(value: Any, pointer: str = "") -> Cell:
             return str(value)
 
 
-def points_of(rows: Sequence[Row[M]], *path: str) -> list[Point]:
+def points_of(rows: Sequence[TableRow[M]], *path: str) -> list[Point]:
     """Return the points of a chart: the interval at the end of a path for each row that has one."""
     points: list[Point] = []
     for row in rows:
@@ -170,11 +170,11 @@ def _head(model: type[M], declared: FieldColumn) -> Column:
     )
 
 
-def _cell_writer(model: type[M], declared: FieldColumn) -> Callable[[Row[M]], Cell]:
+def _cell_writer(model: type[M], declared: FieldColumn) -> Callable[[TableRow[M]], Cell]:
     display = display_of(model, declared.path)
     write = declared.write or (display and display.write)
 
-    def cell_of(row: Row[M]) -> Cell:
+    def cell_of(row: TableRow[M]) -> Cell:
         value, pointer = row.find(*declared.path)
         return _written(value, pointer if declared.linked else "", write)
 

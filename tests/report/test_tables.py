@@ -8,7 +8,7 @@ from dokimasia.domain.identity import Value
 from dokimasia.report import figures
 from dokimasia.report.blocks import Column, Span, plain
 from dokimasia.report.charts import Point
-from dokimasia.report.fields import Bounds, Count, CountedRate, Display, Interval, Row, Used, as_json, rows_of
+from dokimasia.report.fields import Bounds, Count, CountedRate, Display, Interval, TableRow, Used, as_json, rows_of
 from dokimasia.report.tables import cell, column, computed, name_column, points_of, table
 
 
@@ -84,7 +84,9 @@ def test_a_cell_links_to_its_value() -> None:
 
 def test_values_are_written_as_their_type_is() -> None:
     """Bounds, shares, counts by kind, numbers and texts each have their form; whole rows can be written, too."""
-    row = Row("a", MODELS["a/b"].model_copy(update={"right": CountedRate(k=3, n=4, share=0.75, low=0.2, high=0.9)}), "")
+    row = TableRow(
+        "a", MODELS["a/b"].model_copy(update={"right": CountedRate(k=3, n=4, share=0.75, low=0.2, high=0.9)}), ""
+    )
     assert plain(cell(row, "open_ends")) == "1.00 – 9.00"
     assert plain(cell(row, "right")) == "3 of 4, 75 % [20, 90]"
     assert plain(cell(row, "cost_known")) == "0.50"

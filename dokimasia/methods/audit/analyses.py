@@ -177,7 +177,7 @@ class LengthCorrelation(Value):
     no_interval: str | None = None
 
 
-class LengthBias(Value):
+class LengthAnalysis(Value):
     """How gated scores go with lengths, by model."""
 
     models: dict[str, LengthCorrelation]
@@ -256,7 +256,7 @@ class Analyses(Value):
     consistency: Consistency
     agreement: Agreement | None = None
     other_benchmarks: OtherBenchmarks | None = None
-    length_bias: LengthBias
+    length_bias: LengthAnalysis
     two_judges: TwoJudges | None = None
     coverage: RubricCoverage
 
@@ -539,7 +539,7 @@ def _disjoint(rows: Sequence[AuditRow], names: Sequence[str], *, seed: int) -> D
     )
 
 
-def length_bias(rows: Sequence[AuditRow], *, seed: int) -> LengthBias:
+def length_bias(rows: Sequence[AuditRow], *, seed: int) -> LengthAnalysis:
     """Return, for each model, the correlation of a response's length in words with its gated score, with its p-value.
 
     Interval and `p` are clustered by images, `adjusted` is p corrected for all models that see the image (Benjamini and
@@ -564,7 +564,7 @@ def length_bias(rows: Sequence[AuditRow], *, seed: int) -> LengthBias:
         says = f"Length bias was not tested: {untested}."
     else:
         says = "Lengths or scores do not vary, so there is no length bias to measure."
-    return LengthBias(models=models, says=says)
+    return LengthAnalysis(models=models, says=says)
 
 
 class RatedScores(NamedTuple):

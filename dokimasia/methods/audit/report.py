@@ -17,7 +17,7 @@ from dokimasia.methods.audit.analyses import (
     DomainFailures,
     FailuresByDomain,
     JudgedTwice,
-    LengthBias,
+    LengthAnalysis,
     LengthCorrelation,
     ModelGap,
     OtherBenchmarks,
@@ -38,7 +38,7 @@ from dokimasia.report import figures
 from dokimasia.report.blocks import Block, Bullets, Cell, Chart, Paragraph, Section, Span, Texts, Tone
 from dokimasia.report.charts import PALETTE, Figure, Point, interval_chart, intervals_said
 from dokimasia.report.data import Cut, Drawing, ReportData, Views
-from dokimasia.report.fields import Row, rows_of
+from dokimasia.report.fields import TableRow, rows_of
 from dokimasia.report.labels import label, short_labels, ticks
 from dokimasia.report.scatter import AXIS, plain_layout, scatter_chart
 from dokimasia.report.sections import provenance, skipped
@@ -52,7 +52,7 @@ A = TypeVar(
     Consistency,
     Agreement,
     OtherBenchmarks,
-    LengthBias,
+    LengthAnalysis,
     TwoJudges,
     RubricCoverage,
 )
@@ -119,13 +119,13 @@ def _overall(model: AuditedModel) -> float:
     return -1.0 if model.overall is None else model.overall.mean
 
 
-def _marked_name(chose: Sequence[str], row: Row[AuditedModel]) -> Cell:
+def _marked_name(chose: Sequence[str], row: TableRow[AuditedModel]) -> Cell:
     """Return a model's name, marked where its answers had a hand in choosing the rubrics."""
     name = Span(row.name, "strong")
     return (name, f" {CHOSE}") if row.name.removesuffix(BLIND_MARK) in chose else name
 
 
-def _judged(row: Row[AuditedModel]) -> Cell:
+def _judged(row: TableRow[AuditedModel]) -> Cell:
     return figures.scored_of(row.figures, row.pointer or "")
 
 
@@ -275,11 +275,11 @@ def _consistency(analysis: Consistency) -> list[Block]:
     ]
     return [
         Chart(chart, "Gate pass rate and easy-wrong mean, one dot a model, with the line of least squares"),
-        table(Consistency, [Row("", analysis)], columns, "Consistency of the two streams"),
+        table(Consistency, [TableRow("", analysis)], columns, "Consistency of the two streams"),
     ]
 
 
-def _disjoint(row: Row[Consistency]) -> Cell:
+def _disjoint(row: TableRow[Consistency]) -> Cell:
     apart = row.figures.disjoint
     return figures.NOTHING if apart is None else f"{apart.r_squared:.3f} ({apart.low:.3f} – {apart.high:.3f})"
 
@@ -329,7 +329,7 @@ def _benchmarks(analysis: OtherBenchmarks) -> list[Block]:
     return [*blocks, table(BenchmarkScores, rows_of(analysis.scores), columns, about)]
 
 
-def _length(analysis: LengthBias) -> list[Block]:
+def _length(analysis: LengthAnalysis) -> list[Block]:
     rows = rows_of(analysis.models)
     points: list[Point] = []
     for name, model in analysis.models.items():
