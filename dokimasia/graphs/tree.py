@@ -341,8 +341,9 @@ async def _fixed(context: GrowthContext, state: State) -> set[str]:
 def _absorbed(tree: "Tree", base: "Tree | None") -> dict[str, str]:
     """Return the nodes that this growth merged away, renamed or dropped, to what holds them."""
     before: set[str] = set()
-    for node in base or ():
-        before.update(base.nodes[node]["absorbed"])
+    if base is not None:
+        for node in base:
+            before.update(base.nodes[node]["absorbed"])
     absorbed: dict[str, str] = {}
     for node in sorted(map(str, tree)):
         absorbed.update((name, node) for name in tree.nodes[node]["absorbed"] if name not in before)

@@ -287,7 +287,7 @@ async def test_a_reader_matches_by_hand(settings: Settings, request_of: Requests
         bundle = write_bundle(home, stored, folder)
         write_bundle(home, stored, tmp_path / "again")
         tasks = dict(tasks_of(home, stored))
-    assert (bundle.trials, bundle.kept) == (4, False)
+    assert (bundle.trials, bundle.sheet_existed) == (4, False)
     files = sorted(path.relative_to(folder) for path in folder.rglob("*") if path.is_file())
     assert [str(path) for path in files] == [SHEET, *(f"{TRIALS}/{number:03}.md" for number in range(1, 5)), DATA]
     for path in files:
@@ -305,7 +305,7 @@ async def test_a_reader_matches_by_hand(settings: Settings, request_of: Requests
         assert await take_matches(home, test.run, reader) == (stored, 2)
         summary = as_json(fingerprint_figures(home, stored))
         (folder / SHEET).write_text("decided")
-        assert write_bundle(home, stored, folder).kept
+        assert write_bundle(home, stored, folder).sheet_existed
         assert (folder / SHEET).read_text() == "decided"
         (folder / SHEET).write_text("trial,task,report_1_is\n1,0123456789abcdef,A\n")
         with pytest.raises(InputError, match="belongs to another test"):

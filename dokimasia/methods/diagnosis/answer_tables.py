@@ -4,17 +4,28 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from dokimasia.domain.diagnosis.tables import Asset, AssetColumn, AssetRow, Figure, Mark
 from dokimasia.domain.refinement import SOLVED
-from dokimasia.methods.diagnosis.cells import MODEL, NOTHING, STEPS, distinct_samples, number, share_of, text
+from dokimasia.methods.diagnosis.cells import (
+    MODEL,
+    NOTHING,
+    STEPS,
+    cells_of,
+    count_column,
+    distinct_samples,
+    name_column,
+    score_column,
+    share_column,
+    share_of,
+)
 from dokimasia.methods.diagnosis.evidence_data import LIMIT, DiagnosisMaterial, ScoredAnswer, slugs_of
 from dokimasia.methods.modes import NO_MODE, Coded, CodedAtom, Contrast, chosen, contrasts, of_answers
 from dokimasia.report.figures import several
 
 WRONG_REASON, RIGHT_REASONS = "right answer, wrong reason", "wrong answer, right reasons"
 CONTRAST_MARKS: dict[str, Mark] = {"more often": "worse", "less often": "better", "unclear": "unclear"}
-MODE = AssetColumn(name="mode", kind="name")
-KIND = AssetColumn(name="kind", kind="name")
-FAILED_ATOMS = AssetColumn(name="failed atoms", kind="count")
-FAILED_SHARE = AssetColumn(name="share of failed atoms", kind="share")
+MODE = name_column("mode")
+KIND = name_column("kind")
+FAILED_ATOMS = count_column("failed atoms")
+FAILED_SHARE = share_column("share of failed atoms")
 
 
 def reasons(material: DiagnosisMaterial) -> Asset:
@@ -38,13 +49,13 @@ def reasons(material: DiagnosisMaterial) -> Asset:
         rows.append(
             AssetRow(
                 key=model,
-                cells=(
-                    text(model),
-                    number(len(right)),
+                cells=cells_of(
+                    model,
+                    len(right),
                     share_of([wrong_reasons(answer) > 0 for answer in right], [answer.cluster for answer in right]),
-                    number(len(wrong)),
+                    len(wrong),
                     share_of([wrong_reasons(answer) == 0 for answer in wrong], [answer.cluster for answer in wrong]),
-                    number(without_reasons),
+                    without_reasons,
                 ),
                 n=len(right) + len(wrong),
                 held=len(answers),
@@ -58,11 +69,11 @@ def reasons(material: DiagnosisMaterial) -> Asset:
         sentence=_reasons_sentence(decided, silent, undecided, silence_known=material.silence_known),
         columns=(
             MODEL,
-            AssetColumn(name="right, with reasons", kind="count"),
-            AssetColumn(name="of these, wrong reason", kind="share", better="lower"),
-            AssetColumn(name="wrong, with reasons", kind="count"),
-            AssetColumn(name="of these, right reasons", kind="share"),
-            AssetColumn(name="no reasons stated", kind="count"),
+            count_column("right, with reasons"),
+            share_column("of these, wrong reason", better="lower"),
+            count_column("wrong, with reasons"),
+            share_column("of these, right reasons"),
+            count_column("no reasons stated"),
         ),
         rows=tuple(rows),
         counts="samples",
@@ -110,12 +121,12 @@ def answer_tables(material: DiagnosisMaterial) -> list[Asset]:
                 title=f"{model}: answer and reasons part",
                 sentence=sentence,
                 columns=(
-                    AssetColumn(name="sample", kind="name"),
-                    AssetColumn(name="repeat", kind="count"),
-                    AssetColumn(name="what", kind="name"),
-                    AssetColumn(name="wrong reasons", kind="count"),
-                    AssetColumn(name="reasons stated", kind="count"),
-                    AssetColumn(name="score", unit=STEPS, kind="score", better="higher"),
+                    name_column("sample"),
+                    count_column("repeat"),
+                    name_column("what"),
+                    count_column("wrong reasons"),
+                    count_column("reasons stated"),
+                    score_column("score", STEPS),
                 ),
                 rows=tuple(map(_answer_row, answers)),
                 model=model,
@@ -127,13 +138,13 @@ def answer_tables(material: DiagnosisMaterial) -> list[Asset]:
 def _answer_row(answer: ScoredAnswer) -> AssetRow:
     return AssetRow(
         key=f"{answer.sample_id}/{answer.repeat}",
-        cells=(
-            text(answer.sample_id),
-            number(answer.repeat + 1),
-            text(disagreement_of(answer)),
-            number(wrong_reasons(answer)),
-            number(len(answer.reasons)),
-            number(answer.score),
+        cells=cells_of(
+            answer.sample_id,
+            answer.repeat + 1,
+            disagreement_of(answer),
+            wrong_reasons(answer),
+            len(answer.reasons),
+            answer.score,
         ),
         n=len(answer.reasons),
         held=len(answer.reasons),
@@ -180,7 +191,7 @@ def mode_tables(material: DiagnosisMaterial) -> Iterator[Asset]:
 def _all_modes(coded: Coded) -> Asset:
     failed = [atom for atom in coded.atoms if atom.failed]
     met = [atom for atom in coded.atoms if not atom.failed]
-    known = sum(atom.coding is not None for atom in failed)
+    coded_count = sum(atom.coding is not None for atom in failed)
     rows: list[AssetRow] = []
     for mode in (*coded.modes, None):
         name = None if mode is None else mode.name
@@ -189,17 +200,19 @@ def _all_modes(coded: Coded) -> Asset:
         if mode is not None:
             share = of_answers((atom for atom in coded.atoms if atom.verdict == "right"), name)
             right = Figure(value=share["share"], low=share["low"], high=share["high"])
-        cells = (
-            text(NO_MODE if mode is None else mode.name),
-            text("" if mode is None else mode.kind),
-            text("" if mode is None else mode.definition),
-            number(len(atoms)),
+        cells = cells_of(
+            NO_MODE if mode is None else mode.name,
+            "" if mode is None else mode.kind,
+            "" if mode is None else mode.definition,
+            len(atoms),
             _share(failed, name),
             _share(met, name),
             right,
-            number(len({atom.answer.model for atom in atoms})),
+            len({atom.answer.model for atom in atoms}),
         )
-        rows.append(AssetRow(key=name or NO_MODE, cells=cells, n=known, held=len(failed), samples=_atom_samples(atoms)))
+        rows.append(
+            AssetRow(key=name or NO_MODE, cells=cells, n=coded_count, held=len(failed), samples=_atom_samples(atoms))
+        )
     origin = "taken from a file"
     if coded.book is not None:
         origin = f"made from {several(len(coded.book.notes), 'note')} on failed atoms of other samples"
@@ -215,12 +228,12 @@ def _all_modes(coded: Coded) -> Asset:
         columns=(
             MODE,
             KIND,
-            AssetColumn(name="definition", kind="name"),
+            name_column("definition"),
             FAILED_ATOMS,
             FAILED_SHARE,
-            AssetColumn(name="share of met atoms", kind="share"),
-            AssetColumn(name="share of right answers", kind="share"),
-            AssetColumn(name="models", kind="count"),
+            share_column("share of met atoms"),
+            share_column("share of right answers"),
+            count_column("models"),
         ),
         rows=tuple(rows),
         counts="failed atoms",
@@ -231,14 +244,14 @@ def _modes_of_model(coded: Coded, model: str, slug: str, contrasts_by_mode: Mapp
     failed = [atom for atom in coded.atoms if atom.failed]
     own = [atom for atom in failed if atom.answer.model == model]
     others = [atom for atom in failed if atom.answer.model != model]
-    known = sum(atom.coding is not None for atom in own)
+    coded_count = sum(atom.coding is not None for atom in own)
     rows: list[AssetRow] = []
     for mode in coded.modes:
         atoms = [atom for atom in own if atom.coding is not None and atom.mode == mode.name]
         contrast = contrasts_by_mode.get(mode.name)
         if not atoms and (contrast is None or contrast.verdict in ("", "unclear")):
             continue
-        cells = [text(mode.name), text(mode.kind), number(len(atoms)), _share(own, mode.name)]
+        cells = cells_of(mode.name, mode.kind, len(atoms), _share(own, mode.name))
         mark: Mark = ""
         if contrast is not None:
             cells += _contrast_cells(others, contrast)
@@ -246,8 +259,8 @@ def _modes_of_model(coded: Coded, model: str, slug: str, contrasts_by_mode: Mapp
         rows.append(
             AssetRow(
                 key=mode.name,
-                cells=tuple(cells),
-                n=known,
+                cells=cells,
+                n=coded_count,
                 held=len(own),
                 mark=mark,
                 model=model,
@@ -259,7 +272,7 @@ def _modes_of_model(coded: Coded, model: str, slug: str, contrasts_by_mode: Mapp
     comparison = ""
     if contrasts_by_mode:
         columns += [
-            AssetColumn(name="share in other models", kind="share"),
+            share_column("share in other models"),
             AssetColumn(name="against the others", kind="difference"),
             AssetColumn(name="adjusted p", kind="p_value"),
             AssetColumn(name="verdict", kind="mark"),
@@ -272,8 +285,8 @@ def _modes_of_model(coded: Coded, model: str, slug: str, contrasts_by_mode: Mapp
         id=f"modes/{slug}",
         title=f"{model}: failure modes",
         sentence=(
-            f"{several(len(rows), 'mode')} in {several(known, 'failed atom')} of {model}{comparison}. Differences are between "
-            "shares of failed atoms on samples that several models failed on (exchange of models within images, at most "
+            f"{several(len(rows), 'mode')} in {several(coded_count, 'failed atom')} of {model}{comparison}. Differences are "
+            "between shares of failed atoms on samples that several models failed on (exchange of models within images, at most "
             f"{LIMIT:.0%} of the marks expected to be false; p-values are adjusted over the modes of all models)."
         ),
         columns=tuple(columns),
@@ -287,7 +300,7 @@ def _contrast_cells(others: Sequence[CodedAtom], contrast: Contrast) -> tuple[Fi
     gap = NOTHING
     if contrast.difference is not None:
         gap = Figure(value=contrast.difference, low=contrast.low, high=contrast.high, no_interval=contrast.no_interval)
-    return _share(others, contrast.mode), gap, number(contrast.adjusted), text(contrast.verdict)
+    return cells_of(_share(others, contrast.mode), gap, contrast.adjusted, contrast.verdict)
 
 
 def _mode_examples(coded: Coded, model: str, slug: str, atoms: Sequence[CodedAtom]) -> Asset:
@@ -295,12 +308,12 @@ def _mode_examples(coded: Coded, model: str, slug: str, atoms: Sequence[CodedAto
     for atom in atoms:
         criterion = coded.criterion(atom)
         quote = atom.coding.quote if atom.coding else ""
-        cells = (
-            text(atom.mode or ""),
-            text(atom.answer.sample_id),
-            text(criterion.question),
-            text(criterion.ground_truth),
-            text(quote) if quote else NOTHING,
+        cells = cells_of(
+            atom.mode or "",
+            atom.answer.sample_id,
+            criterion.question,
+            criterion.ground_truth,
+            quote or None,
         )
         key = f"{atom.answer.sample_id}/{atom.answer.repeat}/{atom.number}"
         rows.append(AssetRow(key=key, cells=cells, n=1, held=1, model=model, samples=(atom.answer.sample_id,)))
@@ -310,10 +323,10 @@ def _mode_examples(coded: Coded, model: str, slug: str, atoms: Sequence[CodedAto
         sentence=f"Failed atoms of {model} in which a mode was seen, two of each at most; an omission has no words to quote.",
         columns=(
             MODE,
-            AssetColumn(name="sample", kind="name"),
-            AssetColumn(name="point", kind="name"),
-            AssetColumn(name="truth", kind="name"),
-            AssetColumn(name="words of the answer", kind="name"),
+            name_column("sample"),
+            name_column("point"),
+            name_column("truth"),
+            name_column("words of the answer"),
         ),
         rows=tuple(rows),
         model=model,
@@ -322,8 +335,8 @@ def _mode_examples(coded: Coded, model: str, slug: str, atoms: Sequence[CodedAto
 
 
 def _share(atoms: Sequence[CodedAtom], mode: str | None) -> Figure:
-    known = [atom for atom in atoms if atom.coding is not None]
-    return share_of([atom.mode == mode for atom in known], [atom.cluster for atom in known])
+    coded = [atom for atom in atoms if atom.coding is not None]
+    return share_of([atom.mode == mode for atom in coded], [atom.cluster for atom in coded])
 
 
 def _atom_samples(atoms: Sequence[CodedAtom]) -> tuple[str, ...]:

@@ -1,7 +1,7 @@
 """Cells, columns and rows of a diagnosis's tables, so that every table writes a mean or a share in the same way."""
 
 from collections.abc import Hashable, Iterable, Sequence
-from typing import Final, NamedTuple
+from typing import Final, Literal, NamedTuple
 
 from dokimasia.algorithms.statistics import Interval, adjusted, bootstrap_interval, rate_interval
 from dokimasia.algorithms.statistics.contrasts import contrast_interval
@@ -16,8 +16,7 @@ NOTHING: Final = Figure()
 POINTS, STEPS = "points of 100", "points, 1 to 5"
 """Units: of criteria's scores and of samples' weighted scores."""
 
-MODEL = AssetColumn(name="model", kind="name")
-PAIR = (AssetColumn(name="first", kind="name"), AssetColumn(name="second", kind="name"))
+Better = Literal["higher", "lower"]
 
 
 class PartialRow(NamedTuple):
@@ -37,16 +36,41 @@ def difference_columns(name: str, unit: str = POINTS) -> tuple[AssetColumn, Asse
     )
 
 
-def text(value: str) -> Figure:
-    """Return a name or a mark."""
-    return Figure(value=value)
+def name_column(title: str) -> AssetColumn:
+    """Return a column of names."""
+    return AssetColumn(name=title, kind="name")
 
 
-def number(value: float | None) -> Figure:
-    """Return a number that was counted, not estimated; nothing for None."""
-    if value is None:
-        return NOTHING
-    return Figure(value=value if isinstance(value, int) else rounded(value))
+def count_column(title: str) -> AssetColumn:
+    """Return a column of counts."""
+    return AssetColumn(name=title, kind="count")
+
+
+def share_column(title: str, better: Better | None = None) -> AssetColumn:
+    """Return a column of shares."""
+    return AssetColumn(name=title, kind="share", better=better)
+
+
+def score_column(title: str, unit: str, better: Better = "higher") -> AssetColumn:
+    """Return a column of scores."""
+    return AssetColumn(name=title, unit=unit, kind="score", better=better)
+
+
+def cells_of(*values: Figure | str | float | None) -> tuple[Figure, ...]:
+    """Return values as cells: estimates as they are, texts and counts without an interval, nothing for None."""
+    cells: list[Figure] = []
+    for value in values:
+        if isinstance(value, Figure):
+            cells.append(value)
+        elif isinstance(value, float):
+            cells.append(Figure(value=rounded(value)))
+        else:
+            cells.append(Figure(value=value))
+    return tuple(cells)
+
+
+MODEL = name_column("model")
+PAIR = (name_column("first"), name_column("second"))
 
 
 def estimate(value: float, interval: Interval) -> Figure:
@@ -101,7 +125,7 @@ def marked_rows(partial_rows: Iterable[PartialRow]) -> list[AssetRow]:
     rows: list[AssetRow] = []
     for (row, gap, _), q_value in zip(listed, q_values, strict=True):
         mark = mark_of(gap, q_value, down="worse", up="better")
-        rows.append(row.model_copy(update={"cells": (*row.cells, gap, number(q_value), text(mark)), "mark": mark}))
+        rows.append(row.model_copy(update={"cells": (*row.cells, *cells_of(gap, q_value, mark)), "mark": mark}))
     return rows
 
 

@@ -18,14 +18,16 @@ from dokimasia.methods.diagnosis.cells import (
     NOTHING,
     POINTS,
     PartialRow,
+    cells_of,
+    count_column,
     difference_columns,
     difference_of,
     mark_of,
     marked_rows,
     mean_of,
-    number,
+    name_column,
     points_of,
-    text,
+    score_column,
     value_of,
 )
 from dokimasia.methods.diagnosis.evidence_data import LIMIT, MIN_SUPPORT, OWN_INTERVAL, DiagnosisMaterial, slugs_of
@@ -125,10 +127,10 @@ def leaf_tables(material: DiagnosisMaterial, verdicts: Verdicts) -> list[Asset]:
 
 def _node_columns(kind: str) -> tuple[AssetColumn, ...]:
     return (
-        AssetColumn(name=kind, kind="name"),
-        AssetColumn(name="score", unit=POINTS, kind="score", better="higher"),
+        name_column(kind),
+        score_column("score", POINTS),
         *difference_columns("against the rest"),
-        AssetColumn(name="samples", kind="count"),
+        count_column("samples"),
     )
 
 
@@ -143,7 +145,7 @@ def _node_row(
     """Return a model's row of a node, against all criteria placed elsewhere; a node that was not tested has no mark."""
     scores, inside = material.scores(model), set(criteria)
     samples = {material.measured.sample_of.get(criterion, criterion) for criterion in criteria if criterion in scores}
-    n, asked = _counts(material, model, criteria)
+    scored_count, criteria_count = _counts(material, model, criteria)
     mean = points_of(material, model, criteria)
     rest = points_of(material, model, (criterion for criterion in placed if criterion not in inside))
     contrast = difference_of(mean, rest)
@@ -151,9 +153,9 @@ def _node_row(
     mark = mark_of(contrast, q_value, down="weak", up="strong")
     return AssetRow(
         key=node,
-        cells=(text(name_of(node)), mean, contrast, number(q_value), text(mark), number(len(samples))),
-        n=n,
-        held=asked,
+        cells=cells_of(name_of(node), mean, contrast, q_value, mark, len(samples)),
+        n=scored_count,
+        held=criteria_count,
         mark=mark,
         model=model,
         node=node,
@@ -163,8 +165,8 @@ def _node_row(
 def _counts(material: DiagnosisMaterial, model: str, criteria: Sequence[str]) -> tuple[int, int]:
     """Return how many criteria have a score of a model, and how many it was asked about."""
     scores = material.scores(model)
-    asked = scores.keys() | material.failures(model).keys()
-    return sum(criterion in scores for criterion in criteria), sum(criterion in asked for criterion in criteria)
+    judged = scores.keys() | material.failures(model).keys()
+    return sum(criterion in scores for criterion in criteria), sum(criterion in judged for criterion in criteria)
 
 
 def _score(row: AssetRow) -> float:
@@ -251,9 +253,11 @@ def _grid_rows(material: DiagnosisMaterial, nodes: Sequence[str]) -> list[AssetR
         rows.append(
             AssetRow(
                 key=node,
-                cells=(text(name_of(node)), *(points_of(material, model, members[node]) for model in material.models)),
-                n=sum(n for n, _ in counts),
-                held=sum(asked for _, asked in counts),
+                cells=cells_of(
+                    name_of(node), *(points_of(material, model, members[node]) for model in material.models)
+                ),
+                n=sum(scored for scored, _ in counts),
+                held=sum(total for _, total in counts),
                 node=node,
             )
         )
@@ -270,8 +274,8 @@ def _grid(material: DiagnosisMaterial, id: str, title: str, rows: Sequence[Asset
             "counts the criteria of all models together."
         ),
         columns=(
-            AssetColumn(name="category" if id == "categories" else material.leaf, kind="name"),
-            *(AssetColumn(name=model, unit=POINTS, kind="score", better="higher") for model in material.models),
+            name_column("category" if id == "categories" else material.leaf),
+            *(score_column(model, POINTS) for model in material.models),
         ),
         rows=tuple(rows),
     )
@@ -283,20 +287,20 @@ def contrasts(material: DiagnosisMaterial) -> Asset:
     partial_rows: list[PartialRow] = []
     members = members_below(material.tree)
     scores = {model: material.scores(model) for model in models}
-    asked: set[str] = set()
+    judged: set[str] = set()
     for model in models:
-        asked.update(scores[model], material.failures(model))
+        judged.update(scores[model], material.failures(model))
     leaf_order = leaves_in_order(material)
     draws = draws_for(len(leaf_order) * len(models))
     for leaf in leaf_order:
         shared = [criterion for criterion in members[leaf] if all(criterion in scores[model] for model in models)]
-        held = sum(criterion in asked for criterion in members[leaf])
+        criteria_count = sum(criterion in judged for criterion in members[leaf])
         heads = [
             AssetRow(
                 key=f"{model} {leaf}",
-                cells=(text(model), text(name_of(leaf))),
+                cells=cells_of(model, name_of(leaf)),
                 n=len(shared),
-                held=held,
+                held=criteria_count,
                 model=model,
                 node=leaf,
             )
@@ -329,7 +333,7 @@ def contrasts(material: DiagnosisMaterial) -> Asset:
             "marks expected to be false; p-values are adjusted over all rows of this table (Benjamini and Hochberg). "
             "A mark also needs an interval on one side of 0."
         ),
-        columns=(MODEL, AssetColumn(name=material.leaf, kind="name"), *difference_columns("against the others")),
+        columns=(MODEL, name_column(material.leaf), *difference_columns("against the others")),
         rows=tuple(rows),
     )
 
@@ -377,9 +381,9 @@ def change_tables(
                     "to be false; p-values are adjusted over all models and rows of these changes (Benjamini and Hochberg)."
                 ),
                 columns=(
-                    AssetColumn(name=first.leaf, kind="name"),
-                    AssetColumn(name="before", unit=POINTS, kind="score", better="higher"),
-                    AssetColumn(name="after", unit=POINTS, kind="score", better="higher"),
+                    name_column(first.leaf),
+                    score_column("before", POINTS),
+                    score_column("after", POINTS),
                     *difference_columns("change"),
                 ),
                 rows=tuple(own),
@@ -395,14 +399,14 @@ def _change_rows(
 ) -> Iterator[PartialRow]:
     before, after = _leaf_means(first, model), _leaf_means(second, model)
     for leaf in dict.fromkeys((*leaves_in_order(first), *leaves_in_order(second))):
-        held = 0
+        samples_before = 0
         clusters: list[str] = []
         old_scores: list[float] = []
         new_scores: list[float] = []
         for old_sample, new_sample in shared:
             if (old_sample.sample_id, leaf) not in before:
                 continue
-            held += 1
+            samples_before += 1
             old = before[old_sample.sample_id, leaf]
             new = after.get((new_sample.sample_id, leaf))
             if old is not None and new is not None:
@@ -412,13 +416,13 @@ def _change_rows(
         gaps = [new - old for old, new in zip(old_scores, new_scores, strict=True)]
         row = AssetRow(
             key=leaf,
-            cells=(
-                text(name_of(leaf)),
+            cells=cells_of(
+                name_of(leaf),
                 mean_of(old_scores, clusters, bounds=(WORST, BEST), seed=first.seed),
                 mean_of(new_scores, clusters, bounds=(WORST, BEST), seed=first.seed),
             ),
             n=len(gaps),
-            held=held,
+            held=samples_before,
             model=model,
             node=leaf,
         )

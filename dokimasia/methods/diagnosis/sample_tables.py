@@ -13,14 +13,17 @@ from dokimasia.methods.diagnosis.cells import (
     POINTS,
     STEPS,
     PartialRow,
+    cells_of,
+    count_column,
     difference_columns,
     distinct_samples,
     marked_rows,
     mean_of,
-    number,
+    name_column,
     points_of,
+    score_column,
+    share_column,
     share_of,
-    text,
     value_of,
 )
 from dokimasia.methods.diagnosis.evidence_data import LIMIT, DiagnosisMaterial
@@ -61,7 +64,7 @@ def overall(material: DiagnosisMaterial) -> Asset:
         rows.append(
             AssetRow(
                 key=model,
-                cells=(text(model), means[0], points_of(material, model, atoms), number(len(atoms)), *means[1:]),
+                cells=cells_of(model, means[0], points_of(material, model, atoms), len(atoms), *means[1:]),
                 n=len(samples.scores),
                 held=len(samples.clusters),
                 model=model,
@@ -82,10 +85,10 @@ def overall(material: DiagnosisMaterial) -> Asset:
         sentence=sentence,
         columns=(
             MODEL,
-            AssetColumn(name="score", unit=STEPS, kind="score", better="higher"),
-            AssetColumn(name="criteria score", unit=POINTS, kind="score", better="higher"),
-            AssetColumn(name="criteria", kind="count"),
-            *(AssetColumn(name=f"failures at {end:.0f}", unit=STEPS, kind="score", better="higher") for end in ends),
+            score_column("score", STEPS),
+            score_column("criteria score", POINTS),
+            count_column("criteria"),
+            *(score_column(f"failures at {end:.0f}", STEPS) for end in ends),
         ),
         rows=tuple(rows),
         counts="samples",
@@ -98,7 +101,7 @@ def _compared_pairs(material: DiagnosisMaterial) -> Iterator[tuple[AssetRow, Seq
         shared = [id for id in ours.scores if id in theirs.scores]
         row = AssetRow(
             key=f"{first} {second}",
-            cells=(text(first), text(second)),
+            cells=cells_of(first, second),
             n=len(shared),
             held=len(ours.clusters.keys() | theirs.clusters.keys()),
         )
@@ -147,7 +150,7 @@ def win_ties(material: DiagnosisMaterial) -> Asset:
         sentence="On how many of the shared samples each of two models scores higher, and on how many they tie.",
         columns=(
             *PAIR,
-            *(AssetColumn(name=name, kind="share") for name in ("first higher", "tied", "second higher")),
+            *(share_column(name) for name in ("first higher", "tied", "second higher")),
         ),
         rows=tuple(rows),
         counts="samples",
@@ -157,8 +160,8 @@ def win_ties(material: DiagnosisMaterial) -> Asset:
 def top_ties(material: DiagnosisMaterial) -> Asset:
     """Return which models, alone or together, have the highest score of a sample, and how often."""
     models, samples = material.models, material.samples
-    asked = dict.fromkeys(id for of_model in samples.values() for id in of_model.clusters)
-    shared = [id for id in asked if all(id in samples[model].scores for model in models)]
+    all_samples = dict.fromkeys(id for of_model in samples.values() for id in of_model.clusters)
+    shared = [id for id in all_samples if all(id in samples[model].scores for model in models)]
     clusters = [samples[models[0]].clusters[id] for id in shared]
     groups: list[tuple[str, ...]] = []
     for id in shared:
@@ -175,9 +178,9 @@ def top_ties(material: DiagnosisMaterial) -> Asset:
         rows.append(
             AssetRow(
                 key=" + ".join(group),
-                cells=(text(name), number(len(group)), number(counts[group]), share_of(hits, clusters)),
+                cells=cells_of(name, len(group), counts[group], share_of(hits, clusters)),
                 n=len(shared),
-                held=len(asked),
+                held=len(all_samples),
                 model=group[0] if len(group) == 1 else "",
                 samples=tuple(id for id, hit in zip(shared, hits, strict=True) if hit),
             )
@@ -192,10 +195,10 @@ def top_ties(material: DiagnosisMaterial) -> Asset:
             f"score for it is more than one. {len(order)} different groups{rest}"
         ),
         columns=(
-            AssetColumn(name="models at the top", kind="name"),
-            AssetColumn(name="models", kind="count"),
-            AssetColumn(name="times", kind="count"),
-            AssetColumn(name="share of samples", kind="share"),
+            name_column("models at the top"),
+            count_column("models"),
+            count_column("times"),
+            share_column("share of samples"),
         ),
         rows=tuple(rows),
         counts="samples",
@@ -212,18 +215,20 @@ def ranks(material: DiagnosisMaterial) -> Asset:
     clusters = [samples[models[0]].clusters[id] for id in shared]
     spans = [_rank_spans([samples[model].scores[id] for model in models]) for id in shared]
     rank_columns = range(1, len(models) + 1) if len(models) <= MOST_RANKS else (1, len(models))
-    asked: set[str] = set()
+    all_samples: set[str] = set()
     for of_model in samples.values():
-        asked.update(of_model.clusters)
+        all_samples.update(of_model.clusters)
     rows: list[AssetRow] = []
     for position, model in enumerate(models):
         own = [by_model[position] for by_model in spans]
         means = [(first + last) / 2 for first, last in own]
-        cells = [text(model), mean_of(means, clusters, bounds=(1, len(models)), seed=material.seed)]
+        cells = [mean_of(means, clusters, bounds=(1, len(models)), seed=material.seed)]
         for rank in rank_columns:
             shares = [1 / (last - first + 1) if first <= rank <= last else 0.0 for first, last in own]
             cells.append(mean_of(shares, clusters, bounds=(0, 1), seed=material.seed))
-        rows.append(AssetRow(key=model, cells=tuple(cells), n=len(shared), held=len(asked), model=model))
+        rows.append(
+            AssetRow(key=model, cells=cells_of(model, *cells), n=len(shared), held=len(all_samples), model=model)
+        )
     rows.sort(key=lambda row: (value_of(row.cells[1], len(models) + 1), row.key))
     return Asset(
         id="ranks",
@@ -235,7 +240,7 @@ def ranks(material: DiagnosisMaterial) -> Asset:
         columns=(
             MODEL,
             AssetColumn(name="mean rank", kind="rank", better="lower"),
-            *(AssetColumn(name=f"rank {rank}", kind="share") for rank in rank_columns),
+            *(share_column(f"rank {rank}") for rank in rank_columns),
         ),
         rows=tuple(rows),
         counts="samples",
@@ -264,8 +269,8 @@ def stability(material: DiagnosisMaterial) -> Asset:
         rows.append(
             AssetRow(
                 key=model,
-                cells=(
-                    text(model),
+                cells=cells_of(
+                    model,
                     mean_of(deviations, clusters, bounds=(0, stdev(ATOMS)), seed=material.seed),
                     share_of([width <= TIE for width in widths], clusters),
                     mean_of(widths, clusters, bounds=(0, SPAN), seed=material.seed),
@@ -287,9 +292,9 @@ def stability(material: DiagnosisMaterial) -> Asset:
         sentence=sentence,
         columns=(
             MODEL,
-            AssetColumn(name="deviation", unit=STEPS, kind="score", better="lower"),
-            AssetColumn(name="same score", kind="share", better="higher"),
-            AssetColumn(name="range", unit=STEPS, kind="score", better="lower"),
+            score_column("deviation", STEPS, better="lower"),
+            share_column("same score", better="higher"),
+            score_column("range", STEPS, better="lower"),
         ),
         rows=tuple(rows),
         counts="samples",
@@ -311,7 +316,7 @@ def failures(material: DiagnosisMaterial) -> Asset:
             rows.append(
                 AssetRow(
                     key=f"{model} {kind}",
-                    cells=(text(model), text(kind), number(len(of_kind)), share_of(hits, clusters)),
+                    cells=cells_of(model, kind, len(of_kind), share_of(hits, clusters)),
                     n=len(answers),
                     held=len(answers),
                     model=model,
@@ -329,9 +334,9 @@ def failures(material: DiagnosisMaterial) -> Asset:
         sentence=sentence,
         columns=(
             MODEL,
-            AssetColumn(name="kind", kind="name"),
-            AssetColumn(name="answers", kind="count"),
-            AssetColumn(name="share of answers", kind="share", better="lower"),
+            name_column("kind"),
+            count_column("answers"),
+            share_column("share of answers", better="lower"),
         ),
         rows=tuple(rows),
         counts="samples",

@@ -39,7 +39,7 @@ class Bundle(NamedTuple):
 
     trials: int
     sheet: Path
-    kept: bool
+    sheet_existed: bool
 
 
 class ReaderDecision(NamedTuple):
@@ -59,7 +59,7 @@ def write_all(home: Home, run: Run, folder: Path) -> Iterator[str]:
     bundle = write_bundle(home, run, folder)
     files = export_figures(fingerprint_figures(home, run), folder)
     yield f"wrote {several(len(files), 'file')} with figures, and {several(bundle.trials, 'trial')} for a reader, to {folder}"
-    if bundle.kept:
+    if bundle.sheet_existed:
         yield f"{bundle.sheet} was there and is left as it is"
     yield (
         f"To match them by hand, save {bundle.sheet} under the reader's name, put A or B into report_1_is, and: "
@@ -93,8 +93,8 @@ def write_bundle(home: Home, run: Run, folder: Path) -> Bundle:
     if not tasks:
         raise InputError(f"run {run.id} has no reports to match yet: go on with dokimasia resume {run.id}")
     path = folder / SHEET
-    kept = path.exists()
-    if kept and _of_another_test(path, dict(tasks_of(home, run))):
+    sheet_existed = path.exists()
+    if sheet_existed and _of_another_test(path, dict(tasks_of(home, run))):
         raise InputError(f"{path} belongs to another test than {run.id}: name another folder with --export")
     make_folder(folder / TRIALS)
     lines: list[bytes] = []
@@ -117,9 +117,9 @@ def write_bundle(home: Home, run: Run, folder: Path) -> Bundle:
         lines.append(orjson.dumps(row))
         writer.writerow((number, id, ""))
     write_whole(folder / DATA, b"\n".join([*lines, b""]))
-    if not kept:
+    if not sheet_existed:
         write_whole(path, sheet.getvalue().encode())
-    return Bundle(len(tasks), path, kept)
+    return Bundle(len(tasks), path, sheet_existed)
 
 
 def _of_another_test(path: Path, tasks: Mapping[str, FingerprintTask]) -> bool:

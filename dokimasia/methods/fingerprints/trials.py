@@ -127,8 +127,8 @@ def draw_tasks(
         if size < FEWEST:
             untested.append([first, second, len(order)])
             continue
-        known = tuple(dict.fromkeys((*names.get(first, ()), *names.get(second, ()))))
-        others = tuple(sorted(set().union(*names.values()) - {*known, first, second}))
+        aliases = tuple(dict.fromkeys((*names.get(first, ()), *names.get(second, ()))))
+        others = tuple(sorted(set().union(*names.values()) - {*aliases, first, second}))
         for number in range(min(trials, len(order) // size)):
             key = ("trial", seed, first, second, number)
             a = first if unit_interval(*key, "a") < 0.5 else second
@@ -138,7 +138,7 @@ def draw_tasks(
             removed = 0
             for question, id in enumerate(chosen, start=1):
                 anonymous = [
-                    anonymise(answers[model][id].text[:READ], (first, second, *known), others=others)
+                    anonymise(answers[model][id].text[:READ], (first, second, *aliases), others=others)
                     for model in (a, b)
                 ]
                 criteria = answers[a][id].criteria or answers[b][id].criteria
@@ -154,7 +154,7 @@ def draw_tasks(
                     one=first if unit_interval(*key, "one") < 0.5 else second,
                     answers="\n".join(lines),
                     removed=removed,
-                    known=known,
+                    known=aliases,
                     others=others,
                 )
             )

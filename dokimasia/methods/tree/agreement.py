@@ -41,7 +41,9 @@ def mapping_comparison(
     share = rate_interval([ours == theirs for ours, theirs in pairs], clusters=clusters, level=LEVEL)
     kappa = None
     if agreed.kappa is not None:
-        ends = coefficient_limits(lambda kept: _kappa_of([pairs[number] for number in kept]), len(pairs), clusters)
+        ends = coefficient_limits(
+            lambda numbers: _kappa_of([pairs[number] for number in numbers]), len(pairs), clusters
+        )
         kappa = {"value": rounded(agreed.kappa), **ends}
     return {
         "n": agreed.n,

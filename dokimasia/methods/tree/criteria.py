@@ -80,11 +80,11 @@ def read_criteria(
     problems: list[str] = []
     criteria: list[TreeCriterion] = []
     repeats: Counter[str] = Counter()
-    for place, row in rows:
+    for location, row in rows:
         try:
             criterion = _criterion(row, by)
         except ValueError as problem:
-            problems.append(f"{place}: {problem}")
+            problems.append(f"{location}: {problem}")
             continue
         body = orjson.dumps([criterion.text, criterion.sample_id, criterion.ground_truth])
         hashed = hashlib.sha256(b"criterion\0" + body).hexdigest()[:KEY_LENGTH]

@@ -275,20 +275,20 @@ def _errors(
 
 
 def _stability(deltas: Sequence[float | None], first: Sequence[float | None] | None) -> dict[str, Any] | None:
-    known = sorted(delta for delta in deltas if delta is not None)
-    if not known:
+    values = sorted(delta for delta in deltas if delta is not None)
+    if not values:
         return None
     above: list[bool] = []
     for delta, first_delta in zip(deltas, first or (), strict=False):
         if delta is not None and first_delta is not None:
             above.append(delta > first_delta)
-    last = len(known) - 1
+    last = len(values) - 1
     return {
-        "halves": len(known),
-        "mean": rounded(sum(known) / len(known)),
-        "low": rounded(known[round(0.05 * last)]),
-        "high": rounded(known[round(0.95 * last)]),
-        "positive": rounded(sum(delta > 0 for delta in known) / len(known)),
+        "halves": len(values),
+        "mean": rounded(sum(values) / len(values)),
+        "low": rounded(values[round(0.05 * last)]),
+        "high": rounded(values[round(0.95 * last)]),
+        "positive": rounded(sum(delta > 0 for delta in values) / len(values)),
         "above_first": rounded(sum(above) / len(above)) if above else None,
     }
 
