@@ -4,7 +4,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from dokimasia.methods.diagnosis.blocks.pictures import picture_of
 
 from dokimasia.algorithms.taxonomy import add
 from dokimasia.algorithms.trees.yaml_form import to_yaml
@@ -12,7 +11,7 @@ from dokimasia.domain.diagnosis.tables import Diagnosis
 from dokimasia.errors import InputError, NotFound
 from dokimasia.methods.diagnosis.evidence import evidence, report_diagnosis
 from dokimasia.methods.diagnosis.evidence_data import category_tree, gather
-from dokimasia.methods.diagnosis.files import export_diagnosis
+from dokimasia.methods.diagnosis.files import export_diagnosis, picture_of
 from dokimasia.methods.diagnosis.tables import (
     EVENT,
     compare_diagnoses,
@@ -86,21 +85,21 @@ async def test_from_a_tree_down_to_the_atoms_and_a_tree_changed_since(
         leaves = next(one for one in found.assets if one.family == "leaves")
         row = leaves.rows[0]
         behind = evidence(home, stored, gathered, found, f"{leaves.id}:1", limit=100)
-        assert behind["scored"] == row.n
-        assert {one["leaf"] for one in behind["shown"]} == {row.node}
-        assert {one["model"] for one in behind["shown"]} == {leaves.model}
-        points = [one["points"] for one in behind["shown"] if one["points"] is not None]
+        assert behind.scored == row.n
+        assert {one.leaf for one in behind.shown} == {row.node}
+        assert {one.model for one in behind.shown} == {leaves.model}
+        points = [one.points for one in behind.shown if one.points is not None]
         assert points == sorted(points)
         assert sum(points) / len(points) == pytest.approx(row.cells[1].value, abs=1e-6)
-        first = behind["shown"][0]
-        assert first["question"]
-        assert first["ground_truth"]
-        assert first["answer"]
-        assert home.blobs.file(first["images"][0]["sha256"]).exists()
+        first = behind.shown[0]
+        assert first.question
+        assert first.ground_truth
+        assert first.answer
+        assert home.blobs.file(first.images[0].sha256).exists()
         by_leaf = evidence(home, stored, gathered, found, row.node)
-        assert by_leaf["atoms"] == len(found.models) * row.held
+        assert by_leaf.atoms == len(found.models) * row.held
         by_model = evidence(home, stored, gathered, found, found.models[0])
-        assert by_model["atoms"] > by_leaf["atoms"]
+        assert by_model.atoms > by_leaf.atoms
         for wrong in ("absent", f"{leaves.id}:0", f"{leaves.id}:999", "nodes/absent:1"):
             with pytest.raises(NotFound):
                 evidence(home, stored, gathered, found, wrong)

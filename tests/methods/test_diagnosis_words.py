@@ -79,7 +79,7 @@ async def test_reports_are_kept_asked_for_once_and_shown_on_the_page(settings: S
                     row = place["row"]
                     assert row in page["cited"]
                     assert page["evidence"][row]["atoms"] > 0
-                    assert evidence(home, stored, gathered, tables, row)["atoms"] == page["evidence"][row]["atoms"]
+                    assert evidence(home, stored, gathered, tables, row).atoms == page["evidence"][row]["atoms"]
 
 
 @pytest.mark.parametrize("share", [0.0, 0.25, 0.5, 0.75, 0.95])

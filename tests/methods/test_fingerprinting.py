@@ -196,7 +196,9 @@ async def test_few_answers_make_smaller_trials_and_the_summary_says_so(
     assert any(
         f"1 trials show {shown['low']} answers of each model and not 30" in note for note in result.summary["notes"]
     )
-    one, other = (export_figures(result.summary, tmp_path / name) for name in ("one", "other"))
+    with Home.open(settings.home, write=False) as home:
+        figures = fingerprint_figures(home, get_run(home, result.run))
+    one, other = (export_figures(figures, tmp_path / name) for name in ("one", "other"))
     assert [path.read_bytes() for path in one] == [path.read_bytes() for path in other]
     assert {"heatmap-fingerprints.csv", "heatmap-fingerprints.png", "fingerprints.csv", "fingerprints.json"} <= {
         path.name for path in one

@@ -262,7 +262,7 @@ def _score(value: float, *, tinted: bool = False) -> Span:
 
 
 def tree_chart(nodes: Sequence[TreeNode], examples: Mapping[str, Sequence[str]]) -> Figure:
-    """Return the nodes of a tree as a treemap; its colours come from `coloured_by`.
+    """Return the nodes of a tree as a Plotly treemap; its colours come from `coloured_by`.
 
     Args:
         nodes: the root first; those without criteria are left out.
