@@ -13,8 +13,8 @@ from benchmarks.calibration.trials import Seed
 from dokimasia.algorithms.taxonomy import add_all, assign, new_tree
 from dokimasia.domain.failure_modes import AnswerAtoms, Coding
 from dokimasia.domain.judgement import Provenance
-from dokimasia.methods.diagnosis.leaves import contrasts
-from dokimasia.methods.diagnosis.measured import DiagnosisMaterial
+from dokimasia.methods.diagnosis.evidence_data import DiagnosisMaterial
+from dokimasia.methods.diagnosis.leaf_tables import contrasts
 from dokimasia.methods.modes.coded import CodedAtom
 from dokimasia.methods.modes.figures import contrasts as mode_contrasts
 from dokimasia.methods.tree import MeasuredRun

@@ -6,10 +6,10 @@ from benchmarks.calibration.planted_trees import BASE, MET, MISSED, WEAK, WEAK_B
 from benchmarks.calibration.trials import Seed, Trial
 from dokimasia.algorithms.taxonomy import add_all, assign, new_tree
 from dokimasia.domain.diagnosis.tables import Asset, Figure
-from dokimasia.methods.diagnosis.leaves import contrasts, leaf_tables, verdicts_of
-from dokimasia.methods.diagnosis.measured import Answered, DiagnosisMaterial
-from dokimasia.methods.diagnosis.samples import pairs
-from dokimasia.methods.tree.reading.view import MeasuredRun
+from dokimasia.methods.diagnosis.evidence_data import DiagnosisMaterial, ScoredAnswer
+from dokimasia.methods.diagnosis.leaf_tables import contrasts, leaf_tables, verdicts_of
+from dokimasia.methods.diagnosis.sample_tables import pairs
+from dokimasia.methods.tree.node_scores import MeasuredRun
 from dokimasia.simulation.tree_world import planted_criteria, planted_scores
 
 CRITERIA, WIDTH, PERMUTATIONS, FEW = 300, 1, 4_000, 10
@@ -57,15 +57,15 @@ def diagnosis(seed: int) -> Seed:
     )
 
 
-def answers(scores: Mapping[str, Mapping[str, float]], sample_of: Mapping[str, str]) -> list[Answered]:
+def answers(scores: Mapping[str, Mapping[str, float]], sample_of: Mapping[str, str]) -> list[ScoredAnswer]:
     """Return each model's answers, each scored by the mean over its criteria."""
-    found: list[Answered] = []
+    found: list[ScoredAnswer] = []
     for model, each in scores.items():
         by_sample: dict[str, list[float]] = {}
         for criterion, score in each.items():
             by_sample.setdefault(sample_of[criterion], []).append(score)
         found += [
-            Answered(sample, sample, model, 0, 1 + sum(values) / len(values) / 25, None)
+            ScoredAnswer(sample, sample, model, 0, 1 + sum(values) / len(values) / 25, None)
             for sample, values in by_sample.items()
         ]
     return found

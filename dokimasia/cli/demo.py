@@ -152,13 +152,13 @@ def _marked(
     settings: "Settings", run: str, pairs: "Sequence[tuple[Scene, SceneQuestion]]", models: Sequence[str]
 ) -> list[dict[str, Any]]:
     """Return every leaf at which a model is significantly better or worse than the others, with the planted skills there."""
-    from dokimasia.methods.diagnosis.diagnosing import kept
+    from dokimasia.methods.diagnosis.tables import stored_diagnosis
     from dokimasia.methods.tree import load_tree, members_below
     from dokimasia.storage.home import Home
     from dokimasia.storage.runs import get_run
 
     with Home.open(settings.home, write=False) as home:
-        diagnosis = kept(home, get_run(home, run))
+        diagnosis = stored_diagnosis(home, get_run(home, run))
         if diagnosis is None or not diagnosis.tree:
             return []
         loaded = load_tree(home, f"{diagnosis.tree}@{diagnosis.position}")

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from dokimasia.domain.diagnosis.tables import Asset, Diagnosis
-    from dokimasia.methods.diagnosis.diagnosing import Changes
+    from dokimasia.methods.diagnosis.tables import Changes
     from dokimasia.settings import Settings
     from dokimasia.storage.runs import Run
 
@@ -105,7 +105,7 @@ def _take_in(settings: "Settings", asked: dict[str, Any], path: Path, *, dry_run
     from dokimasia.cli.drawing import print_run
     from dokimasia.cli.local_backend import LocalBackend
     from dokimasia.methods.fingerprints import write_all
-    from dokimasia.methods.fingerprints.by_hand import take_matches
+    from dokimasia.methods.fingerprints.human_matching import take_matches
     from dokimasia.storage.home import Home
 
     for option, given in (("--judge", asked["judge"]), ("--by-hand", asked["by_hand"]), ("--dry-run", dry_run)):
@@ -161,9 +161,9 @@ def _tables(
 ) -> None:
     from dokimasia.cli.diagnose_view import asset_blocks, assets_named, compared, notes, overview
     from dokimasia.cli.drawing import print_blocks
-    from dokimasia.methods.diagnosis.diagnosing import changes, diagnose
-    from dokimasia.methods.diagnosis.files import export
-    from dokimasia.methods.diagnosis.results import latest_words
+    from dokimasia.methods.diagnosis.figures import latest_words
+    from dokimasia.methods.diagnosis.files import export_diagnosis
+    from dokimasia.methods.diagnosis.tables import compare_diagnoses, diagnose
     from dokimasia.methods.tree import evaluation_of
     from dokimasia.storage.home import Home
 
@@ -176,11 +176,11 @@ def _tables(
         written = latest_words(home, diagnosis.run)
         if against is not None:
             other, _ = evaluation_of(home, against)
-            change = changes(home, found, other, tree=tree, seed=seed)
+            change = compare_diagnoses(home, found, other, tree=tree, seed=seed)
     named = assets_named(change.assets if change else diagnosis.assets, shown)
     _keep(settings, found, diagnosis)
     if folder is not None:
-        files = export(diagnosis, folder, further=change.assets if change else ())
+        files = export_diagnosis(diagnosis, folder, further=change.assets if change else ())
         click.echo(f"wrote {several(len(files), 'file')} to {folder}", err=True)
     if as_json:
         print_json(_as_json(diagnosis, change, named))
@@ -199,9 +199,9 @@ def _why(
 ) -> None:
     from dokimasia.cli.diagnose_view import behind_figure
     from dokimasia.cli.drawing import print_blocks
-    from dokimasia.methods.diagnosis.diagnosing import diagnosis_of
     from dokimasia.methods.diagnosis.evidence import evidence
-    from dokimasia.methods.diagnosis.material import gather
+    from dokimasia.methods.diagnosis.evidence_data import gather
+    from dokimasia.methods.diagnosis.tables import diagnosis_of
     from dokimasia.methods.tree import evaluation_of
     from dokimasia.storage.home import Home
 
@@ -210,11 +210,9 @@ def _why(
         gathered = gather(home, found, tree=tree or own, seed=seed)
         diagnosis = diagnosis_of(found, gathered)
         behind = evidence(home, found, gathered, diagnosis, text, limit=top)
-        files = {
-            image["sha256"]: str(home.blobs.file(image["sha256"])) for one in behind["shown"] for image in one["images"]
-        }
+        files = {image.sha256: str(home.blobs.file(image.sha256)) for atom in behind.shown for image in atom.images}
     if as_json:
-        print_json(behind)
+        print_json(behind.model_dump(mode="json"))
     else:
         print_blocks(behind_figure(diagnosis, behind, files))
 
@@ -225,15 +223,15 @@ def _keep(settings: "Settings", run: "Run", diagnosis: "Diagnosis") -> None:
 
     from dokimasia.domain.identity import value_id
     from dokimasia.errors import HomeLocked
-    from dokimasia.methods.diagnosis.diagnosing import keep, kept_id
+    from dokimasia.methods.diagnosis.tables import store_diagnosis, stored_diagnosis_id
     from dokimasia.storage.home import Home
 
     with Home.open(settings.home, write=False) as home:
-        if kept_id(home, run) == value_id(diagnosis):
+        if stored_diagnosis_id(home, run) == value_id(diagnosis):
             return
     try:
         with Home.open(settings.home, write=True, command="diagnose") as home:
-            asyncio.run(keep(home, run, diagnosis))
+            asyncio.run(store_diagnosis(home, run, diagnosis))
     except HomeLocked as problem:
         click.echo(f"not kept with the run: {problem}", err=True)
 

@@ -2,16 +2,17 @@
 
 import difflib
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from dokimasia.errors import NotFound
-from dokimasia.methods.diagnosis.blocks.tables import score_of, shortened, table
+from dokimasia.methods.diagnosis.report import score_of, shortened, table
 from dokimasia.report.blocks import Block, Cell, Facts, Paragraph, Span
 from dokimasia.report.data import SIMULATED_NOTE
 
 if TYPE_CHECKING:
     from dokimasia.domain.diagnosis.tables import Asset, Diagnosis
-    from dokimasia.methods.diagnosis.diagnosing import Changes
+    from dokimasia.methods.diagnosis.evidence import Evidence
+    from dokimasia.methods.diagnosis.tables import Changes
 
 MOST_ROWS = 40
 FIRST = ("models", "categories", "pairs", "ranks", "failures", "stability", "reasons")
@@ -88,40 +89,40 @@ def compared(change: "Changes", assets: Sequence["Asset"]) -> Iterator[Block]:
 def asset_blocks(asset: "Asset", *, most: int | None = MOST_ROWS) -> Iterator[Block]:
     """Yield one table under its title and its sentence; `most` cuts its rows."""
     yield Paragraph(Span(f"\n{asset.title}", "strong"))
-    yield from table(asset.model_dump(mode="json"), most=most)
+    yield from table(asset, most=most)
 
 
-def behind_figure(diagnosis: "Diagnosis", behind: Mapping[str, Any], files: Mapping[str, str]) -> Iterator[Block]:
+def behind_figure(diagnosis: "Diagnosis", behind: "Evidence", files: Mapping[str, str]) -> Iterator[Block]:
     """Yield the atoms behind a figure: question, truth, score, the answer, and where the image lies."""
     yield from notes(diagnosis.simulated, ())
-    about = f"{behind['node'] or 'all atoms'} · {', '.join(behind['models'])}"
-    counted = f"{behind['scored']} of {behind['atoms']} atoms scored, {len(behind['shown'])} shown"
-    yield Paragraph((Span(behind["target"], "strong"), f" · {about} · {counted}"))
-    for one in behind["shown"]:
-        score = score_of(one)
-        repeat = f" · repeat {one['repeat'] + 1}" if one["repeat"] else ""
+    about = f"{behind.node or 'all atoms'} · {', '.join(behind.models)}"
+    counted = f"{behind.scored} of {behind.atoms} atoms scored, {len(behind.shown)} shown"
+    yield Paragraph((Span(behind.target, "strong"), f" · {about} · {counted}"))
+    for atom in behind.shown:
+        score = score_of(atom)
+        repeat = f" · repeat {atom.repeat + 1}" if atom.repeat else ""
         named = (
             Span("\n● ", score.tone),
-            Span(one["sample"], "strong"),
-            f" · {one['model']} · criterion {one['criterion']} · ",
+            Span(atom.sample, "strong"),
+            f" · {atom.model} · criterion {atom.criterion} · ",
         )
         yield Paragraph((*named, score, repeat))
-        final = shortened(one["final_answer"], ANSWER)
-        reference = f" (reference: {one['reference_answer']})" if one["reference_answer"] else ""
+        final = shortened(atom.final_answer, ANSWER)
+        reference = f" (reference: {atom.reference_answer})" if atom.reference_answer else ""
         lines = {
-            "leaf": one["leaf"] or "no place in the tree",
-            "asked": one["prompt"],
-            "criterion": one["question"],
-            "truth": one["ground_truth"],
-            "answer": shortened(one["answer"], ANSWER),
+            "leaf": atom.leaf or "no place in the tree",
+            "asked": atom.prompt,
+            "criterion": atom.question,
+            "truth": atom.ground_truth,
+            "answer": shortened(atom.answer, ANSWER),
             "final": final + reference,
         }
         rows: list[tuple[str, Cell]] = [
             (f"  {name:>9}", " ".join(text.split())) for name, text in lines.items() if text
         ]
         yield Facts(rows)
-        for image in one["images"]:
-            yield Paragraph((Span("      image ", "muted"), Span(files.get(image["sha256"], image["sha256"]), "code")))
-    if len(behind["shown"]) < behind["atoms"]:
-        whole = f"dokimasia show {behind['run']} --sample ID"
-        yield Paragraph((f"more: --top {behind['atoms']}; a sample whole: ", Span(whole, "code")), "note")
+        for image in atom.images:
+            yield Paragraph((Span("      image ", "muted"), Span(files.get(image.sha256, image.sha256), "code")))
+    if len(behind.shown) < behind.atoms:
+        whole = f"dokimasia show {behind.run} --sample ID"
+        yield Paragraph((f"more: --top {behind.atoms}; a sample whole: ", Span(whole, "code")), "note")

@@ -7,16 +7,16 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from dokimasia.methods.tree.reading.editing import TreeChange, edit_tree
-from dokimasia.methods.tree.reading.figures import tree_figures, validity_of, weaknesses_of
-from dokimasia.methods.tree.reading.files import export_tree, import_tree, restore_version
-from dokimasia.methods.tree.reading.trees import (
+from dokimasia.methods.tree.editing import TreeChange, edit_tree, export_tree, import_tree, restore_version
+from dokimasia.methods.tree.node_scores import tree_figures, weaknesses_of
+from dokimasia.methods.tree.stored_trees import (
     compare_versions,
     evaluation_of,
     list_of_trees,
     list_of_versions,
     load_tree,
 )
+from dokimasia.methods.tree.validity import validity_of
 from dokimasia.operations.operation import (
     After,
     Body,

@@ -11,8 +11,8 @@ from dokimasia.domain.options import GraphOptions
 from dokimasia.domain.sample import TextPart
 from dokimasia.errors import ConfigError
 from dokimasia.gateway.doubles import FunctionGateway
-from dokimasia.graphs.diagnosis import diagnosis
-from dokimasia.graphs.diagnosis.diagnosis import DiagnosisContext
+from dokimasia.graphs import diagnosis
+from dokimasia.graphs.diagnosis import DiagnosisContext
 from dokimasia.methods.diagnosis.tables import assets_of
 from dokimasia.prompts import recognise
 from dokimasia.simulation.draws import Draws

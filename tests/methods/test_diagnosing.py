@@ -9,15 +9,20 @@ from dokimasia.algorithms.taxonomy import add
 from dokimasia.algorithms.trees.formats import to_yaml
 from dokimasia.domain.diagnosis.tables import Diagnosis
 from dokimasia.errors import InputError, NotFound
-from dokimasia.methods.diagnosis.blocks.pictures import picture_of
-from dokimasia.methods.diagnosis.diagnosing import EVENT, changes, diagnose, diagnosis_of, keep, kept
-from dokimasia.methods.diagnosis.evidence import evidence
-from dokimasia.methods.diagnosis.files import export
-from dokimasia.methods.diagnosis.material import category_tree, gather
-from dokimasia.methods.diagnosis.report import report_diagnosis
+from dokimasia.methods.diagnosis.evidence import evidence, report_diagnosis
+from dokimasia.methods.diagnosis.evidence_data import category_tree, gather
+from dokimasia.methods.diagnosis.files import export_diagnosis, picture_of
+from dokimasia.methods.diagnosis.tables import (
+    EVENT,
+    compare_diagnoses,
+    diagnose,
+    diagnosis_of,
+    store_diagnosis,
+    stored_diagnosis,
+)
 from dokimasia.methods.evaluation import EvaluationRequest, evaluate
 from dokimasia.methods.tree import grow_tree, load_tree
-from dokimasia.methods.tree.reading.files import import_tree
+from dokimasia.methods.tree.editing import import_tree
 from dokimasia.settings import Settings
 from dokimasia.simulation.serving.faults import parse_faults
 from dokimasia.simulation.serving.transport import SimTransport
@@ -55,12 +60,12 @@ async def test_a_diagnosis_is_kept_once_and_reads_back_as_it_was(
     run = (await finished(request_of())).run
     with Home.open(settings.home, write=True) as home:
         stored = get_run(home, run)
-        assert kept(home, stored) is None
+        assert stored_diagnosis(home, stored) is None
         first = diagnose(home, stored)
-        assert await keep(home, stored, first)
-        assert not await keep(home, stored, diagnose(home, stored))
+        assert await store_diagnosis(home, stored, first)
+        assert not await store_diagnosis(home, stored, diagnose(home, stored))
         assert len(events(home, run, kind=EVENT)) == 1
-        again = kept(home, stored)
+        again = stored_diagnosis(home, stored)
     assert again == first
     assert again is not None
     assert again.model_dump_json() == first.model_dump_json()
@@ -80,25 +85,25 @@ async def test_from_a_tree_down_to_the_atoms_and_a_tree_changed_since(
         leaves = next(one for one in found.assets if one.family == "leaves")
         row = leaves.rows[0]
         behind = evidence(home, stored, gathered, found, f"{leaves.id}:1", limit=100)
-        assert behind["scored"] == row.n
-        assert {one["leaf"] for one in behind["shown"]} == {row.node}
-        assert {one["model"] for one in behind["shown"]} == {leaves.model}
-        points = [one["points"] for one in behind["shown"] if one["points"] is not None]
+        assert behind.scored == row.n
+        assert {one.leaf for one in behind.shown} == {row.node}
+        assert {one.model for one in behind.shown} == {leaves.model}
+        points = [one.points for one in behind.shown if one.points is not None]
         assert points == sorted(points)
         assert sum(points) / len(points) == pytest.approx(row.cells[1].value, abs=1e-6)
-        first = behind["shown"][0]
-        assert first["question"]
-        assert first["ground_truth"]
-        assert first["answer"]
-        assert home.blobs.file(first["images"][0]["sha256"]).exists()
+        first = behind.shown[0]
+        assert first.question
+        assert first.ground_truth
+        assert first.answer
+        assert home.blobs.file(first.images[0].sha256).exists()
         by_leaf = evidence(home, stored, gathered, found, row.node)
-        assert by_leaf["atoms"] == len(found.models) * row.held
+        assert by_leaf.atoms == len(found.models) * row.held
         by_model = evidence(home, stored, gathered, found, found.models[0])
-        assert by_model["atoms"] > by_leaf["atoms"]
+        assert by_model.atoms > by_leaf.atoms
         for wrong in ("absent", f"{leaves.id}:0", f"{leaves.id}:999", "nodes/absent:1"):
             with pytest.raises(NotFound):
                 evidence(home, stored, gathered, found, wrong)
-        await keep(home, stored, found)
+        await store_diagnosis(home, stored, found)
         report = report_diagnosis(home, stored)
     assert report is not None
     assert report["evidence"]
@@ -123,7 +128,7 @@ async def test_what_changed_between_two_runs_is_said_leaf_by_leaf(
     alone = (await evaluate(request_of(models=("sim/steady",)), settings=settings)).run
     with Home.open(settings.home, write=False) as home:
         runs = [get_run(home, one) for one in (first, second, alone)]
-        found = changes(home, runs[0], runs[1])
+        found = compare_diagnoses(home, runs[0], runs[1])
         assert [one.id for one in found.assets] == ["changes/sim-strong", "changes/sim-weak"]
         assert found.shared == 14
         for one in found.assets:
@@ -132,9 +137,9 @@ async def test_what_changed_between_two_runs_is_said_leaf_by_leaf(
                 if isinstance(before, float) and isinstance(after, float):
                     assert change == pytest.approx(after - before, abs=1e-5)
         with pytest.raises(InputError, match="itself"):
-            changes(home, runs[0], runs[0])
+            compare_diagnoses(home, runs[0], runs[0])
         with pytest.raises(InputError, match="no model"):
-            changes(home, runs[0], runs[2])
+            compare_diagnoses(home, runs[0], runs[2])
 
 
 async def test_the_export_is_the_same_to_the_byte_and_names_what_is_simulated(
@@ -144,7 +149,7 @@ async def test_the_export_is_the_same_to_the_byte_and_names_what_is_simulated(
     run = (await finished(request_of(repeats=2))).run
     with Home.open(settings.home, write=False) as home:
         found = diagnose(home, get_run(home, run))
-    one, other = (export(found, tmp_path / name) for name in ("one", "other"))
+    one, other = (export_diagnosis(found, tmp_path / name) for name in ("one", "other"))
     assert [path.name for path in one] == [path.name for path in other]
     assert [path.read_bytes() for path in one] == [path.read_bytes() for path in other]
     assert len([path for path in one if path.suffix == ".csv"]) == len(found.assets)

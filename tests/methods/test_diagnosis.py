@@ -6,21 +6,20 @@ import pytest
 
 from dokimasia.algorithms.taxonomy import add_all, assign, new_tree
 from dokimasia.domain.diagnosis.tables import Asset
-from dokimasia.methods.diagnosis.leaves import contrasts, leaf_tables, verdicts_of
-from dokimasia.methods.diagnosis.measured import Answered, DiagnosisMaterial, Final, slugs_of
-from dokimasia.methods.diagnosis.reasons import answer_tables, reasons
-from dokimasia.methods.diagnosis.samples import failures, overall, pairs, ranks, stability
+from dokimasia.methods.diagnosis.answer_tables import answer_tables, reasons
+from dokimasia.methods.diagnosis.evidence_data import DiagnosisMaterial, FinalAnswer, ScoredAnswer, slugs_of
+from dokimasia.methods.diagnosis.leaf_tables import contrasts, leaf_tables, verdicts_of
+from dokimasia.methods.diagnosis.sample_tables import failures, overall, pairs, ranks, stability, top_ties, win_ties
 from dokimasia.methods.diagnosis.tables import assets_of
-from dokimasia.methods.diagnosis.ties import ties, top_ties
-from dokimasia.methods.tree.reading.view import MeasuredRun
-from dokimasia.simulation.lexicon import made_up_capabilities, parent_of
+from dokimasia.methods.tree.node_scores import MeasuredRun
+from dokimasia.simulation.lexicon import parent_of
 from tests.planted_material import world
 
 WEAK = parent_of(next(iter(made_up_capabilities())))
 SURE = {"weak", "strong", "better", "worse"}
 
 
-def small(*answers: Answered, repeats: int = 1) -> DiagnosisMaterial:
+def small(*answers: ScoredAnswer, repeats: int = 1) -> DiagnosisMaterial:
     """A few answers on a tree of one leaf."""
     samples = list(dict.fromkeys(one.sample_id for one in answers))
     models = tuple(dict.fromkeys(one.model for one in answers))
@@ -41,11 +40,11 @@ def answer(
     *,
     repeat: int = 0,
     reasons: tuple[int, ...] = (),
-    final: Final = "right",
-) -> Answered:
+    final: FinalAnswer = "right",
+) -> ScoredAnswer:
     """One answer on an image of its own."""
     failure = None if score is not None else "refused"
-    return Answered(sample, f"image-{sample}", model, repeat, score, failure, reasons, final)
+    return ScoredAnswer(sample, f"image-{sample}", model, repeat, score, failure, reasons, final)
 
 
 def sure(*tables: Asset) -> list[tuple[str, str]]:
@@ -152,7 +151,7 @@ def test_models_that_tie_share_their_ranks() -> None:
     assert [[cell.value for cell in row.cells] for row in table.rows] == [["a", 1.5, 0.5, 0.5], ["b", 1.5, 0.5, 0.5]]
     assert table.rows[0].n == 6
     assert table.rows[0].held == 7
-    tied = ties(small(answer("s", "a", 3.0), answer("s", "b", 3.0)))
+    tied = win_ties(small(answer("s", "a", 3.0), answer("s", "b", 3.0)))
     assert tied.rows[0].cells[3].value == 1.0
 
 

@@ -1,6 +1,7 @@
 """How a diagnosis in words is shown: many sentences as a list, and nothing in them that was meant for their writer."""
 
-from dokimasia.methods.diagnosis.blocks.prose import UNPRINTED, prose
+from dokimasia.methods.diagnosis.figures import DiagnosisFigures
+from dokimasia.methods.diagnosis.report import UNPRINTED, prose
 from dokimasia.report.blocks import Bullets, Paragraph, Span, spans
 
 
@@ -10,12 +11,32 @@ def test_readers_see_a_list_and_no_places_that_were_not_printed() -> None:
         "kind": "no_test",
         "reason": "{compare a:1 b:2}: no paired test compares these two cells; print each figure",
     }
-    plain = {"paragraph": 0, "heading": False, "text": "All is well.", "places": [], "faults": []}
+    plain = {"written": "", "paragraph": 0, "heading": False, "text": "All is well.", "places": [], "faults": []}
     faulty = {**plain, "text": "A is {compare a:1 b:2} here.", "faults": [fault, fault]}
-    report = {"subject": "", "failed": None, "cut": False, "unverified": 1, "sentences": [plain] * 5 + [faulty]}
+    counts = {"verified": 5, "unverified": 1, "unverified_at_first": 1}
+    state = {
+        "subject": "",
+        "failed": None,
+        "picked": [],
+        "unknown_picks": 0,
+        "calls": 1,
+        "cut": False,
+        "repaired": False,
+    }
+    report = {**state, **counts, "words": 30, "sentences": [plain] * 5 + [faulty]}
     short = {**report, "sentences": [{**plain, "paragraph": 1}] * 2}
-    totals = {"sentences": 6, "unverified": 1}
-    blocks = [*prose({"judge": "J", "totals": totals, "reports": [report, {**short, "subject": ""}]}, {})][1:]
+    totals = {**counts, "sentences": 6, "failed": 0, "by_kind": {"no_test": 1}}
+    heading = {
+        "run": "r",
+        "status": "done",
+        "simulated": [],
+        "source": "e",
+        "diagnosis": "d",
+        "models": [],
+        "notes": [],
+    }
+    words = DiagnosisFigures.model_validate({**heading, "judge": "J", "totals": totals, "reports": [report, short]})
+    blocks = [*prose(words, {})][1:]
     assert [type(one) for one in blocks] == [Bullets, Paragraph]
     assert isinstance(blocks[0], Bullets)
     last = "".join(piece.text if isinstance(piece, Span) else piece for piece in spans(blocks[0].items[-1]))

@@ -9,11 +9,10 @@ import pytest
 
 from dokimasia.domain.diagnosis.report import MOST_WORDS
 from dokimasia.methods.diagnosis import METHOD, WordsRequest, write_diagnosis
-from dokimasia.methods.diagnosis.diagnosing import diagnose, kept
-from dokimasia.methods.diagnosis.evidence import evidence
-from dokimasia.methods.diagnosis.material import gather
-from dokimasia.methods.diagnosis.report import report_diagnosis
-from dokimasia.methods.diagnosis.results import latest_words
+from dokimasia.methods.diagnosis.evidence import evidence, report_diagnosis
+from dokimasia.methods.diagnosis.evidence_data import gather
+from dokimasia.methods.diagnosis.figures import latest_words
+from dokimasia.methods.diagnosis.tables import diagnose, stored_diagnosis
 from dokimasia.methods.evaluation import EvaluationRequest, evaluate
 from dokimasia.methods.tree import grow_tree
 from dokimasia.runs import work
@@ -69,7 +68,7 @@ async def test_reports_are_kept_asked_for_once_and_shown_on_the_page(settings: S
     assert silent.asked == []
     with Home.open(settings.home, write=False) as home:
         stored = get_run(home, run)
-        tables = kept(home, stored)
+        tables = stored_diagnosis(home, stored)
         page = report_diagnosis(home, stored)
         gathered = gather(home, stored)
         assert tables is not None
@@ -80,7 +79,7 @@ async def test_reports_are_kept_asked_for_once_and_shown_on_the_page(settings: S
                     row = place["row"]
                     assert row in page["cited"]
                     assert page["evidence"][row]["atoms"] > 0
-                    assert evidence(home, stored, gathered, tables, row)["atoms"] == page["evidence"][row]["atoms"]
+                    assert evidence(home, stored, gathered, tables, row).atoms == page["evidence"][row]["atoms"]
 
 
 @pytest.mark.parametrize("share", [0.0, 0.25, 0.5, 0.75, 0.95])

@@ -17,12 +17,18 @@ from dokimasia.domain.ports import BlobStore
 from dokimasia.errors import InputError, NotFound, TransportError
 from dokimasia.methods.evaluation import EvaluationRequest, evaluate
 from dokimasia.methods.fingerprints import FingerprintRequest, match_fingerprints
-from dokimasia.methods.fingerprints.by_hand import DATA, SHEET, TRIALS, take_matches, write_bundle
-from dokimasia.methods.fingerprints.figures import Trial, fingerprint_figures
-from dokimasia.methods.fingerprints.files import export_figures
-from dokimasia.methods.fingerprints.results import fingerprint_summary
-from dokimasia.methods.fingerprints.tasks import halves, tasks_of
+from dokimasia.methods.fingerprints.figures import Trial, fingerprint_figures, matcher_figures
+from dokimasia.methods.fingerprints.human_matching import (
+    DATA,
+    SHEET,
+    TRIALS,
+    export_figures,
+    take_matches,
+    write_bundle,
+)
+from dokimasia.methods.fingerprints.trials import halves, tasks_of
 from dokimasia.methods.tree import grow_tree
+from dokimasia.report.fields import as_json
 from dokimasia.runs.forking import ForkRequest, fork
 from dokimasia.runs.reading.comparing import compare_runs
 from dokimasia.runs.reading.exporting import export_rows
@@ -124,7 +130,7 @@ def test_guessed_pairs_are_rarely_said_to_be_apart() -> None:
     for seed in range(60):
         draw = Random(seed)
         trials = [Trial(*names, draw.random() < 0.5) for names in combinations(models, 2) for _ in range(9)]
-        found = fingerprint_figures(trials, models)
+        found = as_json(matcher_figures(trials, models))
         assert found["n_pairs"] == 153
         alarms += found["pairs_apart"] > 0
         half += found["pairs_above_half"]
@@ -190,7 +196,9 @@ async def test_few_answers_make_smaller_trials_and_the_summary_says_so(
     assert any(
         f"1 trials show {shown['low']} answers of each model and not 30" in note for note in result.summary["notes"]
     )
-    one, other = (export_figures(result.summary, tmp_path / name) for name in ("one", "other"))
+    with Home.open(settings.home, write=False) as home:
+        figures = fingerprint_figures(home, get_run(home, result.run))
+    one, other = (export_figures(figures, tmp_path / name) for name in ("one", "other"))
     assert [path.read_bytes() for path in one] == [path.read_bytes() for path in other]
     assert {"heatmap-fingerprints.csv", "heatmap-fingerprints.png", "fingerprints.csv", "fingerprints.json"} <= {
         path.name for path in one
@@ -281,7 +289,7 @@ async def test_a_reader_matches_by_hand(settings: Settings, request_of: Requests
         bundle = write_bundle(home, stored, folder)
         write_bundle(home, stored, tmp_path / "again")
         tasks = dict(tasks_of(home, stored))
-    assert (bundle.trials, bundle.kept) == (4, False)
+    assert (bundle.trials, bundle.sheet_existed) == (4, False)
     files = sorted(path.relative_to(folder) for path in folder.rglob("*") if path.is_file())
     assert [str(path) for path in files] == [SHEET, *(f"{TRIALS}/{number:03}.md" for number in range(1, 5)), DATA]
     for path in files:
@@ -297,9 +305,9 @@ async def test_a_reader_matches_by_hand(settings: Settings, request_of: Requests
         assert await take_matches(home, "last", reader) == (stored, 0)
         reader.write_text("\n".join([sheet[0], *filled]))
         assert await take_matches(home, test.run, reader) == (stored, 2)
-        summary = fingerprint_summary(home, stored)
+        summary = as_json(fingerprint_figures(home, stored))
         (folder / SHEET).write_text("decided")
-        assert write_bundle(home, stored, folder).kept
+        assert write_bundle(home, stored, folder).sheet_existed
         assert (folder / SHEET).read_text() == "decided"
         (folder / SHEET).write_text("trial,task,report_1_is\n1,0123456789abcdef,A\n")
         with pytest.raises(InputError, match="belongs to another test"):
@@ -336,7 +344,7 @@ async def test_bad_lines_are_named_all_at_once_and_nothing_is_kept(
         assert ids[1] in text[2]
         assert "'both'" in text[2]
         assert text[-1] == "nothing was taken in"
-        assert fingerprint_summary(home, stored)["by_hand"] == {}
+        assert as_json(fingerprint_figures(home, stored))["by_hand"] == {}
         path.write_text(lines[0])
         assert (await take_matches(home, test.run, path))[1] == 1
         path.write_text(lines[0].replace('"A"', '"B"'))

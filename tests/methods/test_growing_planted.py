@@ -16,7 +16,7 @@ from dokimasia.algorithms.trees.weakness import node_findings
 from dokimasia.cli.main import run as dokimasia
 from dokimasia.methods.evaluation import EvaluationRequest, evaluate
 from dokimasia.methods.tree import grow_tree
-from dokimasia.methods.tree.reading.figures import weaknesses_of
+from dokimasia.methods.tree.node_scores import weaknesses_of
 from dokimasia.runs.lifecycle import RunResult
 from dokimasia.settings import Settings, load_settings
 from dokimasia.simulation.lexicon import all_capabilities, capability_by_name, made_up_capabilities, parent_of

@@ -15,7 +15,7 @@ from dokimasia.errors import ConfigError, DataError, InputError
 from dokimasia.gateway.doubles import CountingTransport
 from dokimasia.methods.diagnosis import WordsRequest, diagnosis_of, gather, write_diagnosis
 from dokimasia.methods.evaluation import EvaluationRequest
-from dokimasia.methods.fingerprints.tasks import restricted
+from dokimasia.methods.fingerprints.trials import restricted
 from dokimasia.methods.modes import METHOD, NO_MODE, ModesRequest, coded_of, find_modes
 from dokimasia.prompts import recognise
 from dokimasia.runs.forking import ForkRequest, fork

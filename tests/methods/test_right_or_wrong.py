@@ -12,7 +12,7 @@ from dokimasia.domain.call import Chat, ModelCall
 from dokimasia.domain.judgement import CheckpointScores, FinalAnswer, Response
 from dokimasia.errors import ConfigError, InputError
 from dokimasia.gateway.doubles import CountingTransport
-from dokimasia.methods.diagnosis.material import gather
+from dokimasia.methods.diagnosis.evidence_data import gather
 from dokimasia.methods.evaluation import EvaluationRequest, evaluate
 from dokimasia.methods.evaluation.criteria import export_criteria
 from dokimasia.methods.refinement import RefinementRequest, refine

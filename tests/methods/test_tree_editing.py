@@ -10,8 +10,8 @@ from dokimasia.algorithms.trees.formats import to_version
 from dokimasia.algorithms.trees.places import leaf_mapping
 from dokimasia.domain.growth import Placement, TreeCriterion
 from dokimasia.errors import DataError, DokimasiaError, InputError
-from dokimasia.methods.tree.reading.editing import TreeChange, edit_tree
-from dokimasia.methods.tree.reading.trees import load_tree
+from dokimasia.methods.tree.editing import TreeChange, edit_tree
+from dokimasia.methods.tree.stored_trees import load_tree
 from dokimasia.storage.home import Home
 from dokimasia.storage.trees.versions import create_tree, keep_criteria, put_version, versions
 

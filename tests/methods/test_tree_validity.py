@@ -7,9 +7,8 @@ import pytest
 from PIL import Image
 
 from dokimasia.algorithms.taxonomy import validity
-from dokimasia.methods.tree.reading.baselines import baseline_groupings, picture_features
-from dokimasia.methods.tree.reading.validity import CriteriaGrouping, validity_table
-from dokimasia.methods.tree.reading.view import MeasuredRun
+from dokimasia.methods.tree.node_scores import MeasuredRun
+from dokimasia.methods.tree.validity import CriteriaGrouping, baseline_groupings, picture_features, validity_table
 
 THEMES = {
     "count": "How many apples are there?",

@@ -10,9 +10,9 @@ import pytest
 from dokimasia.algorithms.taxonomy import add_all, assign, new_tree
 from dokimasia.algorithms.trees.places import leaf_mapping, members_below
 from dokimasia.methods.evaluation import EvaluationRequest, evaluate
-from dokimasia.methods.tree.reading.agreement import mapping_comparison
-from dokimasia.methods.tree.reading.view import MeasuredRun, measured_of, tree_view
-from dokimasia.methods.tree.reading.weaknesses import evident_findings, model_findings
+from dokimasia.methods.tree.agreement import mapping_comparison
+from dokimasia.methods.tree.node_scores import MeasuredRun, evident_findings, measured_of, model_findings, tree_view
+from dokimasia.report.fields import as_json
 from dokimasia.settings import Settings
 from dokimasia.storage.home import Home
 from dokimasia.storage.runs import get_run
@@ -39,7 +39,7 @@ def world(samples: int = 120, *, gap: float = 45.0, seed: int = 0) -> tuple[nx.D
 def test_a_tree_is_summed_up_from_its_leaves() -> None:
     """Each node has the mean of all criteria below, within its interval; counts, order and parents are those of the tree."""
     tree, measured = world()
-    view = tree_view(tree, measured, models=["m", "absent"])
+    view = as_json(tree_view(tree, measured, models=["m", "absent"]))
     assert view["counts"] == {"categories": 2, "parents": 4, "capabilities": 8, "criteria": 360}
     assert [node["layer"] for node in view["nodes"][:4]] == [0, 1, 2, 3]
     below = members_below(tree)
@@ -50,25 +50,27 @@ def test_a_tree_is_summed_up_from_its_leaves() -> None:
         assert score["mean"] == pytest.approx(sum(measured.scores["m"][one] for one in held) / len(held), abs=1e-5)
         assert score["low"] < score["mean"] < score["high"]
         assert node["scores"]["absent"] is None
-    assert view == tree_view(tree, measured, models=["m", "absent"])
+    assert view == as_json(tree_view(tree, measured, models=["m", "absent"]))
 
 
 def test_failures_are_counted_and_open_the_bounds() -> None:
     """A criterion without a score is in no mean, but in what was asked, in the counts by kind and in the bounds."""
     tree = assign(add_all(new_tree(["A"]), ["<A><B><C>"]), dict.fromkeys("wxyz", "<A><B><C>"))
     measured = MeasuredRun({"m": {"w": 80.0, "x": 40.0}}, {"m": {"y": "refused", "z": "unparsable"}}, {})
-    root = tree_view(tree, measured, models=["m"])["nodes"][0]["scores"]["m"]
+    root = as_json(tree_view(tree, measured, models=["m"]))["nodes"][0]["scores"]["m"]
     assert (root["n"], root["held"], root["mean"]) == (2, 4, 60.0)
     assert root["failures"] == {"refused": 1, "unparsable": 1}
     assert root["bounds"] == {"low": 30.0, "high": 80.0}
-    nothing = tree_view(tree, MeasuredRun({}, {"m": dict.fromkeys("wxyz", "refused")}, {}), models=["m"])["nodes"][0]
+    nothing = as_json(tree_view(tree, MeasuredRun({}, {"m": dict.fromkeys("wxyz", "refused")}, {}), models=["m"]))[
+        "nodes"
+    ][0]
     assert (nothing["scores"]["m"]["mean"], nothing["scores"]["m"]["n"]) == (None, 0)
 
 
 def test_the_planted_weakness_is_found_and_nothing_else() -> None:
     """The weak leaf is named, with its parent at most; in a world without one nothing is."""
     tree, measured = world()
-    found = model_findings(tree, measured, "m", seed=0)
+    found = as_json(model_findings(tree, measured, "m", seed=0))
     assert WEAK in {one["node"] for one in found["weak"]}
     assert all(WEAK.startswith(one["node"]) for one in found["weak"])
     row = next(one for one in found["weak"] if one["node"] == WEAK)
@@ -77,17 +79,19 @@ def test_the_planted_weakness_is_found_and_nothing_else() -> None:
     assert [one["score"] for one in row["examples"]] == sorted(one["score"] for one in row["examples"])
     assert len({one["sample"] for one in row["examples"]}) == 3
     assert found["looked_at"] == len(found["weak"]) + len(found["strong"]) + len(found["unclear"])
-    alarms = sum(bool(model_findings(*world(gap=0.0, seed=seed), "m", seed=seed)["weak"]) for seed in range(1, 9))
+    alarms = sum(
+        bool(as_json(model_findings(*world(gap=0.0, seed=seed), "m", seed=seed))["weak"]) for seed in range(1, 9)
+    )
     assert alarms <= 2
 
 
 def test_the_published_descent() -> None:
     """EvalTree's descent names the weak leaf below a threshold; without one it takes the model's own share."""
     tree, measured = world(gap=70.0)
-    found = evident_findings(tree, measured, "m", threshold=0.3)
+    found = as_json(evident_findings(tree, measured, "m", threshold=0.3))
     assert [one["node"] for one in found["weak"]] == [WEAK]
     assert found["weak"][0]["high"] < 0.3
-    own = evident_findings(tree, measured, "m")
+    own = as_json(evident_findings(tree, measured, "m"))
     assert own["threshold"] == pytest.approx(own["overall"]["solved"] / own["overall"]["n"], abs=1e-6)
     assert not own["threshold_given"]
 
@@ -96,8 +100,8 @@ def test_a_model_without_scores_is_weak_nowhere() -> None:
     """Nothing measured is nothing found, by either method."""
     tree, _ = world(3)
     empty = MeasuredRun({"m": {}}, {}, {})
-    assert model_findings(tree, empty, "m", seed=0)["looked_at"] == 0
-    assert evident_findings(tree, empty, "m")["weak"] == []
+    assert as_json(model_findings(tree, empty, "m", seed=0))["looked_at"] == 0
+    assert as_json(evident_findings(tree, empty, "m"))["weak"] == []
 
 
 def test_two_mappings_are_held_against_each_other() -> None:

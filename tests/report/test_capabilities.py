@@ -10,13 +10,13 @@ import plotly.graph_objects as go
 import pytest
 
 from dokimasia.algorithms.taxonomy import add_all, assign, new_tree
-from dokimasia.methods.tree.blocks.capabilities import section
-from dokimasia.methods.tree.blocks.chart import colour
-from dokimasia.methods.tree.reading.view import MeasuredRun, members_below, tree_view
-from dokimasia.methods.tree.reading.weaknesses import model_findings
+from dokimasia.methods.tree import members_below
+from dokimasia.methods.tree.node_scores import MeasuredRun, model_findings, tree_view
+from dokimasia.methods.tree.report import colour, section
 from dokimasia.report.blocks import Chart, Table, plain
 from dokimasia.report.data import Added, ReportData
 from dokimasia.report.document import render_document
+from dokimasia.report.fields import as_json
 from dokimasia.report.page import render_page
 from tests.planted_trees import plant_tree
 from tests.report.chromium import opened, until
@@ -45,8 +45,8 @@ def hostile_tree(models: list[str]) -> dict[str, Any]:
         "tree": "<script>window.pwned = 5</script>",
         "version": 1,
         "unplaced": {"unplaced": 2},
-        **tree_view(tree, measured, models=models),
-        "findings": {name: model_findings(tree, measured, name, seed=0) for name in models},
+        **as_json(tree_view(tree, measured, models=models)),
+        "findings": {name: as_json(model_findings(tree, measured, name, seed=0)) for name in models},
         "examples": {node: list(ATTACKS[:3]) for node in members_below(tree)},
     }
 

@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 import pytest
 
 import dokimasia
-from dokimasia.methods.diagnosis.blocks.charts import SCALE
+from dokimasia.methods.diagnosis.charts import SCALE
 from dokimasia.methods.judging.report import COLOURS as ORDERED
 from dokimasia.report.blocks import Block, Chart, Fold
 from dokimasia.report.charts import (

@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import expect
 
 from dokimasia.cli.main import run
-from dokimasia.methods.diagnosis.blocks import tables as diagnosis
+from dokimasia.methods.diagnosis import report as diagnosis
 from dokimasia.runs.reading.reporting import write_report
 from dokimasia.simulation.world import write_world
 from dokimasia.storage.home import Home

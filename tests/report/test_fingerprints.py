@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from dokimasia.cli.main import run
-from dokimasia.methods.fingerprints import blocks as fingerprints
+from dokimasia.methods.fingerprints import report as fingerprints
 from dokimasia.runs.reading.reporting import report_data, write_report
 from dokimasia.simulation.world import write_world
 from dokimasia.storage.home import Home

@@ -3,15 +3,16 @@
 import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import orjson
 import plotly.graph_objects as go
 import pytest
 
 import dokimasia
+from dokimasia.domain.diagnosis.tables import Asset, AssetColumn, AssetRow, ColumnKind
+from dokimasia.domain.diagnosis.tables import Figure as Cell
 from dokimasia.methods.audit.report import share_chart
-from dokimasia.methods.diagnosis.blocks.charts import bars_figure, heat_map, leaf_bars, radar, stacked_ranks
+from dokimasia.methods.diagnosis.charts import bars_figure, heat_map, leaf_bars, radar, stacked_ranks
 from dokimasia.methods.duel.figures import Verdicts
 from dokimasia.methods.duel.report import verdict_chart
 from dokimasia.methods.judging.report import accuracy_map, cost_and_accuracy
@@ -42,19 +43,14 @@ MEAN = Interval(mean=0.5, low=None, high=None)
 SHARE = ProbeShare(share=0.5, low=None, high=None, n=1, n_scored=1, coverage=1.0, bounds=None)
 
 
-def cell(value: Any) -> dict[str, Any]:
-    """A cell of a table of a diagnosis."""
-    return {"value": value, "low": None, "high": None}
-
-
-def asset(names: Sequence[str], columns: Sequence[str], kind: str = "score") -> dict[str, Any]:
+def asset(names: Sequence[str], columns: Sequence[str], kind: ColumnKind = "score") -> Asset:
     """A table of a diagnosis with a row and a column a name."""
-    heads = [{"name": "leaf", "kind": "name"}, *({"name": one, "kind": kind} for one in columns)]
-    rows = [
-        {"cells": [cell(name), *(cell(1.0) for _ in columns)], "n": 1, "held": 1, "mark": "", "places": []}
-        for name in names
-    ]
-    return {"id": "a", "columns": heads, "rows": rows}
+    heads = [AssetColumn(name="leaf", kind="name"), *(AssetColumn(name=name, kind=kind) for name in columns)]
+    rows: list[AssetRow] = []
+    for name in names:
+        cells = (Cell(value=name), *(Cell(value=1.0) for _ in columns))
+        rows.append(AssetRow(key=name, cells=cells, n=1, held=1))
+    return Asset(id="a", title="", sentence="", columns=tuple(heads), rows=tuple(rows))
 
 
 COUNTS = {"valid": 2, "much_better": 1, "better": 1, "tie": 0, "worse": 0, "much_worse": 0}

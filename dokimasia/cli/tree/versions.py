@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-    from dokimasia.methods.tree.reading.files import Format
+    from dokimasia.methods.tree.editing import Format
     from dokimasia.settings import Settings
 
 
@@ -158,8 +158,8 @@ def agreement(settings: "Settings", first: str, second: tuple[str, ...], as_json
     hit rates stand beside each other by category.
     """
     from dokimasia.errors import InputError
-    from dokimasia.methods.tree.reading.agreement import mapping_comparison
-    from dokimasia.methods.tree.reading.files import mapping_from
+    from dokimasia.methods.tree.agreement import mapping_comparison
+    from dokimasia.methods.tree.editing import mapping_from
     from dokimasia.storage.home import Home
 
     with Home.open(settings.home, write=False) as home:
@@ -278,7 +278,7 @@ def export(backend: Backend, tree: str, version: str | None, name: "Format | Non
     import sys
 
     from dokimasia import operations
-    from dokimasia.methods.tree.reading.files import format_of
+    from dokimasia.methods.tree.editing import format_of
     from dokimasia.runs.reading.export_formats import write_whole
 
     exported = backend.call(operations.trees.export, tree=tree, version=version, format=format_of(output, name))

@@ -3,13 +3,22 @@
 from functools import partial
 
 from dokimasia.graphs.versions import versions_of
-from dokimasia.methods.diagnosis.accepting import PICK_TOKENS, REPORT_TOKENS, accept, reports_asked
-from dokimasia.methods.diagnosis.diagnosing import diagnosis_of
-from dokimasia.methods.diagnosis.files import write_tables
-from dokimasia.methods.diagnosis.material import gather
-from dokimasia.methods.diagnosis.measured import DiagnosisMaterial
-from dokimasia.methods.diagnosis.request import NAME, WRITING, WordsPlan, WordsRequest
-from dokimasia.methods.diagnosis.results import COLUMNS, REPORT, cells, reports_of, runs_on, words_summary, written_from
+from dokimasia.methods.diagnosis.evidence_data import DiagnosisMaterial, gather
+from dokimasia.methods.diagnosis.figures import COLUMNS, DiagnosisFigures, cells, reports_of, words_figures
+from dokimasia.methods.diagnosis.request import (
+    NAME,
+    PICK_TOKENS,
+    REPORT,
+    REPORT_TOKENS,
+    WRITING,
+    WordsPlan,
+    WordsRequest,
+    accept,
+    report_calls,
+    runs_on,
+    written_from,
+)
+from dokimasia.methods.diagnosis.tables import diagnosis_of
 from dokimasia.runs.lifecycle import run as run_method
 from dokimasia.runs.method import Addition, Method, later, lazily
 
@@ -20,13 +29,13 @@ METHOD: Method[WordsRequest, WordsPlan] = Method(
     plan=WordsPlan,
     accept=accept,
     stages=lazily("dokimasia.methods.diagnosis.work", "stages"),
-    drawing=later("dokimasia.methods.diagnosis.blocks", "DRAWING"),
+    drawing=later("dokimasia.methods.diagnosis.report", "DRAWING"),
     adds=Addition(
-        lazily("dokimasia.methods.diagnosis.report", "report_diagnosis"),
-        later("dokimasia.methods.diagnosis.blocks.tables", "section"),
+        lazily("dokimasia.methods.diagnosis.evidence", "report_diagnosis"),
+        later("dokimasia.methods.diagnosis.report", "section"),
     ),
-    figures=words_summary,
-    shape=later("dokimasia.methods.diagnosis.shape", "DiagnosisFigures"),
+    figures=words_figures,
+    shape=lambda: DiagnosisFigures,
     graphs=versions_of("diagnosis"),
     row_kind=REPORT,
     row_name="reports",
@@ -37,8 +46,11 @@ METHOD: Method[WordsRequest, WordsPlan] = Method(
 reports_stage = lazily("dokimasia.methods.diagnosis.work", "reports_stage")
 """Returns the stage in which the reports of a run are written from its tables, given the job."""
 
-heat_map = lazily("dokimasia.methods.diagnosis.blocks.charts", "heat_map")
-"""Returns a table of leaves by models as a heat map (see `blocks.charts.heat_map`)."""
+heat_map = lazily("dokimasia.methods.diagnosis.charts", "heat_map")
+"""Returns a table of leaves by models as a heat map (see `charts.heat_map`)."""
+
+write_tables = lazily("dokimasia.methods.diagnosis.files", "write_tables")
+"""Writes tables as CSV, PNG and JSON into a folder (see `files.write_tables`)."""
 
 write_diagnosis = partial(run_method, METHOD)
 """Have a run's tables put into words: `await write_diagnosis(WordsRequest(...), settings=..., observer=..., stop=...)`."""
@@ -54,7 +66,7 @@ __all__ = [
     "WordsRequest",
     "diagnosis_of",
     "gather",
-    "reports_asked",
+    "report_calls",
     "reports_of",
     "reports_stage",
     "runs_on",

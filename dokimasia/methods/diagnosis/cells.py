@@ -1,35 +1,34 @@
 """Cells, columns and rows of a diagnosis's tables, so that every table writes a mean or a share in the same way."""
 
 from collections.abc import Hashable, Iterable, Sequence
-from typing import Final, NamedTuple
+from typing import Final, Literal, NamedTuple
 
 from dokimasia.algorithms.statistics import Interval, adjusted, bootstrap_interval, rate_interval
 from dokimasia.algorithms.statistics.contrasts import contrast_interval
 from dokimasia.domain.diagnosis.tables import AssetColumn, AssetRow, Figure, Mark
-from dokimasia.methods.diagnosis.measured import LIMIT, DiagnosisMaterial
+from dokimasia.methods.diagnosis.evidence_data import LIMIT, DiagnosisMaterial, ScoredAnswer
 from dokimasia.methods.tree import BEST, LEVEL, WORST, rounded
 from dokimasia.runs.reading.rates import limits
 
 NOTHING: Final = Figure()
-"""Nothing was measured here."""
+"""A cell without a measurement."""
 
 POINTS, STEPS = "points of 100", "points, 1 to 5"
 """Units: of criteria's scores and of samples' weighted scores."""
 
-MODEL = AssetColumn(name="model", kind="name")
-PAIR = (AssetColumn(name="first", kind="name"), AssetColumn(name="second", kind="name"))
+Better = Literal["higher", "lower"]
 
 
 class PartialRow(NamedTuple):
-    """A row without its last three cells (see `compared`): its difference, and the p-value of that where it was tested."""
+    """A row without its `difference_columns`: its difference, and the p-value of that where it was tested."""
 
     row: AssetRow
     gap: Figure
     p_value: float | None
 
 
-def compared(name: str, unit: str = POINTS) -> tuple[AssetColumn, AssetColumn, AssetColumn]:
-    """Return the columns of a difference, its adjusted p-value, and what is said of it."""
+def difference_columns(name: str, unit: str = POINTS) -> tuple[AssetColumn, AssetColumn, AssetColumn]:
+    """Return the columns of a difference, its adjusted p-value, and its mark."""
     return (
         AssetColumn(name=name, unit=unit, kind="difference", better="higher"),
         AssetColumn(name="adjusted p", kind="p_value"),
@@ -37,16 +36,41 @@ def compared(name: str, unit: str = POINTS) -> tuple[AssetColumn, AssetColumn, A
     )
 
 
-def text(value: str) -> Figure:
-    """Return a name or a mark."""
-    return Figure(value=value)
+def name_column(title: str) -> AssetColumn:
+    """Return a column of names."""
+    return AssetColumn(name=title, kind="name")
 
 
-def number(value: float | None) -> Figure:
-    """Return a number that was counted, not estimated; nothing for None."""
-    if value is None:
-        return NOTHING
-    return Figure(value=value if isinstance(value, int) else rounded(value))
+def count_column(title: str) -> AssetColumn:
+    """Return a column of counts."""
+    return AssetColumn(name=title, kind="count")
+
+
+def share_column(title: str, better: Better | None = None) -> AssetColumn:
+    """Return a column of shares."""
+    return AssetColumn(name=title, kind="share", better=better)
+
+
+def score_column(title: str, unit: str, better: Better = "higher") -> AssetColumn:
+    """Return a column of scores."""
+    return AssetColumn(name=title, unit=unit, kind="score", better=better)
+
+
+def cells_of(*values: Figure | str | float | None) -> tuple[Figure, ...]:
+    """Return values as cells: estimates as they are, texts and counts without an interval, nothing for None."""
+    cells: list[Figure] = []
+    for value in values:
+        if isinstance(value, Figure):
+            cells.append(value)
+        elif isinstance(value, float):
+            cells.append(Figure(value=rounded(value)))
+        else:
+            cells.append(Figure(value=value))
+    return tuple(cells)
+
+
+MODEL = name_column("model")
+PAIR = (name_column("first"), name_column("second"))
 
 
 def estimate(value: float, interval: Interval) -> Figure:
@@ -65,9 +89,9 @@ def mean_of(values: Sequence[float], clusters: Sequence[Hashable], *, bounds: tu
 def points_of(material: DiagnosisMaterial, model: str, criteria: Iterable[str]) -> Figure:
     """Return a model's mean over those of some criteria that have a score, with its interval."""
     scores = material.scores(model)
-    scored = [one for one in criteria if one in scores]
+    scored = [criterion for criterion in criteria if criterion in scores]
     clusters = material.clusters_of(scored)
-    return mean_of([scores[one] for one in scored], clusters, bounds=(WORST, BEST), seed=material.seed)
+    return mean_of([scores[criterion] for criterion in scored], clusters, bounds=(WORST, BEST), seed=material.seed)
 
 
 def share_of(hits: Sequence[bool], clusters: Sequence[Hashable]) -> Figure:
@@ -89,23 +113,24 @@ def difference_of(first: Figure, second: Figure) -> Figure:
     return estimate(first.value - second.value, interval)
 
 
-def value_of(figure: Figure, otherwise: float) -> float:
-    """Return a cell's number, or what takes its place where nothing was measured."""
-    return float(figure.value) if isinstance(figure.value, int | float) else otherwise
+def value_of(figure: Figure, default: float) -> float:
+    """Return a cell's number; the default where nothing was measured."""
+    return float(figure.value) if isinstance(figure.value, int | float) else default
 
 
-def judged(drafts: Iterable[PartialRow]) -> list[AssetRow]:
+def marked_rows(partial_rows: Iterable[PartialRow]) -> list[AssetRow]:
     """Return rows whole, the p-values of all adjusted together; what was not tested has no verdict."""
-    listed = list(drafts)
+    listed = list(partial_rows)
+    q_values = adjusted([partial.p_value for partial in listed])
     rows: list[AssetRow] = []
-    for (row, gap, _), q_value in zip(listed, adjusted([one.p_value for one in listed]), strict=True):
+    for (row, gap, _), q_value in zip(listed, q_values, strict=True):
         mark = mark_of(gap, q_value, down="worse", up="better")
-        rows.append(row.model_copy(update={"cells": (*row.cells, gap, number(q_value), text(mark)), "mark": mark}))
+        rows.append(row.model_copy(update={"cells": (*row.cells, *cells_of(gap, q_value, mark)), "mark": mark}))
     return rows
 
 
 def mark_of(difference: Figure, q_value: float | None, *, down: Mark, up: Mark) -> Mark:
-    """Return what is said of a difference: something only where both the corrected p-value and its own interval are sure.
+    """Return the mark of a difference, which needs both its corrected p-value and its own interval.
 
     Args:
         difference: with its interval.
@@ -117,4 +142,11 @@ def mark_of(difference: Figure, q_value: float | None, *, down: Mark, up: Mark) 
         return ""
     if q_value > LIMIT or difference.low is None or difference.high is None:
         return "unclear"
-    return down if difference.high < 0 else up if difference.low > 0 else "unclear"
+    if difference.high < 0:
+        return down
+    return up if difference.low > 0 else "unclear"
+
+
+def distinct_samples(answers: Iterable[ScoredAnswer]) -> tuple[str, ...]:
+    """Return the samples of answers in order, each once."""
+    return tuple(dict.fromkeys(answer.sample_id for answer in answers))

@@ -1,4 +1,4 @@
-"""From a table of a diagnosis, a row of it, a leaf or a model down to the atoms behind it: image, answer, truth, score."""
+"""The atoms behind a table, a row of it, a leaf or a model: image, answer, truth, score; and a report's evidence."""
 
 import difflib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -7,13 +7,17 @@ from typing import Any, NamedTuple
 
 from dokimasia.agents.candidate import stated_answer
 from dokimasia.algorithms.scoring import normalise
-from dokimasia.domain.criterion import CriteriaSet
+from dokimasia.domain.criterion import Anchor, CriteriaSet
 from dokimasia.domain.diagnosis.tables import Asset, AssetRow, Diagnosis
-from dokimasia.domain.judgement import Response
+from dokimasia.domain.identity import Value
+from dokimasia.domain.judgement import FailureKind, Response
+from dokimasia.domain.sample import MediaType
 from dokimasia.errors import NotFound
-from dokimasia.methods.diagnosis.leaves import name_of
-from dokimasia.methods.diagnosis.material import Gathered
-from dokimasia.methods.tree import mapping_of, members_below
+from dokimasia.methods.diagnosis.evidence_data import Gathered, by_category, gather
+from dokimasia.methods.diagnosis.figures import DiagnosisFigures, latest_words, words_figures
+from dokimasia.methods.diagnosis.leaf_tables import name_of
+from dokimasia.methods.diagnosis.tables import stored_diagnosis, stored_diagnosis_id
+from dokimasia.methods.tree import find_tree_of_run, mapping_of, members_below
 from dokimasia.storage.excerpts import samples_of
 from dokimasia.storage.home import Home
 from dokimasia.storage.lookup import find_values
@@ -21,13 +25,86 @@ from dokimasia.storage.results import ResultRow, results
 from dokimasia.storage.runs import Run, judgement_scores, judgement_stated
 from dokimasia.storage.trees.lookup import KEY_LENGTH, criterion_key
 
-SHOWN = 10
+MOST_ATOMS = 10
+REPORTED_ATOMS = 5
+MOST_MARKED = 60
+"""Rows whose evidence a report holds, at most: the marked ones first, then each model's lowest leaves."""
+
+MOST_CITED = 120
+"""Further rows that the places of the words lead to, at most."""
+
 HIGH_FIRST = frozenset({"strong", "better"})
+
+
+class EvidenceImage(Value):
+    """An image of a sample, without its bytes."""
+
+    sha256: str
+    media_type: MediaType
+    width: int
+    height: int
+
+
+class EvidenceAtom(Value):
+    """One criterion of one answer: `score` 1 to 5 and `points` 0 to 100, both null with a `failure`.
+
+    `stated` says whether the answer speaks to the criterion (null with a failure); `answer` is the whole response.
+    """
+
+    model: str
+    sample: str
+    repeat: int
+    criterion: int
+    key: str
+    leaf: str | None
+    question: str
+    ground_truth: str
+    weight: int
+    score: int | None
+    stated: bool | None
+    points: float | None
+    failure: FailureKind | None
+    prompt: str
+    reference_answer: str | None
+    answer: str | None
+    final_answer: str | None
+    images: tuple[EvidenceImage, ...]
+    anchor: Anchor
+
+
+class Evidence(Value):
+    """The atoms behind a claim: how many there are, how many have a score, and some of them whole.
+
+    `row` is the number of the table's row, null for the whole table.
+    """
+
+    run: str
+    target: str
+    asset: str | None
+    row: int | None
+    sentence: str
+    models: tuple[str, ...]
+    node: str
+    atoms: int
+    scored: int
+    shown: tuple[EvidenceAtom, ...]
+
+
+class ReportedDiagnosis(Diagnosis):
+    """A stored diagnosis as a run's report has it.
+
+    `evidence` is by row (`ASSET:ROW`); `words` are the figures of the newest diagnosis in words, and `cited` the rows that
+    places of the words lead to (none where the words are of other tables).
+    """
+
+    evidence: dict[str, Evidence]
+    words: DiagnosisFigures | None
+    cited: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class EvidenceTarget:
-    """What is asked about: a table or a row of it, whose atoms these are, at which node and of which samples (empty: all)."""
+    """A table or a row of it, whose atoms are wanted, at which node and of which samples (empty: all)."""
 
     text: str
     models: tuple[str, ...]
@@ -45,25 +122,52 @@ class _Atom(NamedTuple):
     stated: bool | None
 
 
-def evidence(
-    home: Home, run: Run, gathered: Gathered, diagnosis: Diagnosis, text: str, *, limit: int = SHOWN
-) -> dict[str, Any]:
-    """Return the atoms behind a claim, ready for JSON: the lowest scores first (behind a strength the highest).
+def evidence_of(
+    home: Home, run: Run, gathered: Gathered, diagnosis: Diagnosis, texts: Iterable[str], *, limit: int = MOST_ATOMS
+) -> dict[str, Evidence]:
+    """Return the atoms behind claims, by claim: the lowest scores first (behind a strength the highest).
 
     Args:
         home: where the run is, open for reading at least.
         run: an evaluation.
         gathered: what its diagnosis was made from.
         diagnosis: its tables.
-        text: `ASSET`, `ASSET:ROW` (a row's number from 1, or its first cell), a leaf's name or path, or a model's name.
-        limit: how many atoms are given.
+        texts: each `ASSET`, `ASSET:ROW` (a row's number from 1, or its first cell), a leaf's name or path, or a model's name.
+        limit: how many atoms of each are given whole.
 
-    Returns:
-        run, target, asset, row (its number; None for all), sentence, models, node, atoms (how many there are), scored,
-        shown: [{model, sample, repeat, criterion, key, leaf, question, ground_truth, weight, score (1 to 5; None with
-        failure), stated (whether the answer speaks to the criterion; None with failure), points (0 to 100), failure,
-        prompt, reference_answer, answer (the whole response), final_answer, images [{sha256, media_type, width, height}],
-        anchor}].
+    Raises:
+        NotFound: nothing of that name is in the diagnosis; the message names near ones.
+    """
+    targets = {text: _find_target(diagnosis, gathered, text) for text in dict.fromkeys(texts)}
+    rows = [
+        row for row in results(home, run.id, as_judged=True) if row.kind == "score" and not row.arm and row.criteria_id
+    ]
+    scores, stated = judgement_scores(home, run.id), judgement_stated(home, run.id)
+    evidence: dict[str, Evidence] = {}
+    for text, target in targets.items():
+        atoms = _ordered(target, _atoms(gathered, target, rows, scores, stated))
+        number = None
+        if target.asset and target.row:
+            number = target.asset.rows.index(target.row) + 1
+        evidence[text] = Evidence(
+            run=run.id,
+            target=target.text,
+            asset=target.asset.id if target.asset else None,
+            row=number,
+            sentence=target.asset.sentence if target.asset else "",
+            models=target.models,
+            node=target.node,
+            atoms=len(atoms),
+            scored=sum(atom.score is not None for atom in atoms),
+            shown=tuple(_whole_atoms(home, run, gathered, atoms[:limit])),
+        )
+    return evidence
+
+
+def evidence(
+    home: Home, run: Run, gathered: Gathered, diagnosis: Diagnosis, text: str, *, limit: int = MOST_ATOMS
+) -> Evidence:
+    """Return the atoms behind one claim (see `evidence_of`).
 
     Raises:
         NotFound: nothing of that name is in the diagnosis; the message names near ones.
@@ -71,92 +175,60 @@ def evidence(
     return evidence_of(home, run, gathered, diagnosis, [text], limit=limit)[text]
 
 
-def evidence_of(
-    home: Home, run: Run, gathered: Gathered, diagnosis: Diagnosis, texts: Iterable[str], *, limit: int = SHOWN
-) -> dict[str, dict[str, Any]]:
-    """Return the atoms behind several claims, by what was asked, reading the run's rows once; see `evidence`."""
-    targets = {text: find_target(diagnosis, gathered, text) for text in dict.fromkeys(texts)}
-    every = results(home, run.id, as_judged=True)
-    rows = [row for row in every if row.kind == "score" and not row.arm and row.criteria_id]
-    judged = judgement_scores(home, run.id), judgement_stated(home, run.id)
-    return {
-        text: _behind(home, run, gathered, target, _atoms(gathered, target, rows, *judged), limit)
-        for text, target in targets.items()
-    }
-
-
-def find_target(diagnosis: Diagnosis, gathered: Gathered, text: str) -> EvidenceTarget:
-    """Return what a text asks about.
+def _find_target(diagnosis: Diagnosis, gathered: Gathered, text: str) -> EvidenceTarget:
+    """Return the target that a text names.
 
     Raises:
         NotFound: nothing of that name is in the diagnosis.
     """
-    wanted = text.strip()
-    asset = diagnosis.asset(wanted)
+    name = text.strip()
+    asset = diagnosis.asset(name)
     if asset is not None:
-        return EvidenceTarget(wanted, (asset.model,) if asset.model else diagnosis.models, asset)
-    name, mark, place = wanted.rpartition(":")
-    asset = diagnosis.asset(name) if mark else None
+        return EvidenceTarget(name, (asset.model,) if asset.model else diagnosis.models, asset)
+    asset_id, colon, row_text = name.rpartition(":")
+    asset = diagnosis.asset(asset_id) if colon else None
     if asset is not None:
-        row = _row(asset, place.strip())
-        named = tuple(str(cell.value) for cell in row.cells if cell.value in diagnosis.models)
-        models = (row.model or asset.model,) if row.model or asset.model else named or diagnosis.models
-        return EvidenceTarget(wanted, models, asset, row, row.node, row.samples)
-    if wanted in diagnosis.models:
-        return EvidenceTarget(wanted, (wanted,))
-    every = [node for node in map(str, gathered.material.tree) if node.startswith("<")]
-    nodes = [wanted] if wanted in every else [node for node in every if name_of(node).casefold() == wanted.casefold()]
-    if len(nodes) == 1:
-        return EvidenceTarget(wanted, diagnosis.models, node=nodes[0])
-    if nodes:
-        raise NotFound(f"{wanted!r} names {len(nodes)} nodes: {', '.join(nodes)}; name one by its path")
-    known = [*(one.id for one in diagnosis.assets), *diagnosis.models, *map(name_of, every)]
-    near = difflib.get_close_matches(wanted, known, n=3) or [one.id for one in diagnosis.assets[:3]]
+        row = _find_row(asset, row_text.strip())
+        model = row.model or asset.model
+        if model:
+            models: tuple[str, ...] = (model,)
+        else:
+            models = tuple(str(cell.value) for cell in row.cells if cell.value in diagnosis.models)
+        return EvidenceTarget(name, models or diagnosis.models, asset, row, row.node, row.samples)
+    if name in diagnosis.models:
+        return EvidenceTarget(name, (name,))
+    nodes = [node for node in map(str, gathered.material.tree) if node.startswith("<")]
+    matches = [name] if name in nodes else [node for node in nodes if name_of(node).casefold() == name.casefold()]
+    if len(matches) == 1:
+        return EvidenceTarget(name, diagnosis.models, node=matches[0])
+    if matches:
+        raise NotFound(f"{name!r} names {len(matches)} nodes: {', '.join(matches)}; name one by its path")
+    assets = [asset.id for asset in diagnosis.assets]
+    near = difflib.get_close_matches(name, [*assets, *diagnosis.models, *map(name_of, nodes)], n=3) or assets[:3]
     raise NotFound(
-        f"the diagnosis of run {diagnosis.run} has no asset, model or leaf {wanted!r}; near: {', '.join(near)}"
+        f"the diagnosis of run {diagnosis.run} has no asset, model or leaf {name!r}; near: {', '.join(near)}"
     )
 
 
-def _behind(
-    home: Home, run: Run, gathered: Gathered, target: EvidenceTarget, atoms: Iterable[_Atom], limit: int
-) -> dict[str, Any]:
-    row = target.row
-    high = row is not None and row.mark in HIGH_FIRST
-    found = sorted(
-        atoms,
-        key=lambda one: (
-            one.score is None,
-            -(one.score or 0) if high else (one.score or 0),
-            one.row.sample_id,
-            one.row.model,
-            one.row.repeat,
-            one.number,
-        ),
-    )
-    return {
-        "run": run.id,
-        "target": target.text,
-        "asset": target.asset.id if target.asset else None,
-        "row": target.asset.rows.index(row) + 1 if target.asset and row else None,
-        "sentence": target.asset.sentence if target.asset else "",
-        "models": list(target.models),
-        "node": target.node,
-        "atoms": len(found),
-        "scored": sum(one.score is not None for one in found),
-        "shown": _shown(home, run, gathered, found[:limit]),
-    }
+def _find_row(asset: Asset, text: str) -> AssetRow:
+    if text.isdecimal() and 1 <= int(text) <= len(asset.rows):
+        return asset.rows[int(text) - 1]
+    rows = [row for row in asset.rows if text and text in (row.key, str(row.cells[0].value))]
+    if len(rows) == 1:
+        return rows[0]
+    span = f", from 1 to {len(asset.rows)}" if asset.rows else ""
+    raise NotFound(f"{asset.id} has no row {text!r}: it has {len(asset.rows)}{span}")
 
 
-def _row(asset: Asset, place: str) -> AssetRow:
-    if place.isdecimal() and 1 <= int(place) <= len(asset.rows):
-        return asset.rows[int(place) - 1]
-    found = [row for row in asset.rows if place and place in (row.key, str(row.cells[0].value))]
-    if len(found) == 1:
-        return found[0]
-    raise NotFound(
-        f"{asset.id} has no row {place!r}: it has {len(asset.rows)}"
-        + (f", from 1 to {len(asset.rows)}" if asset.rows else "")
-    )
+def _ordered(target: EvidenceTarget, atoms: Iterable[_Atom]) -> list[_Atom]:
+    """Return the atoms with the lowest scores first, behind a strength with the highest; those without a score last."""
+    sign = -1 if target.row is not None and target.row.mark in HIGH_FIRST else 1
+
+    def order(atom: _Atom) -> tuple[bool, int, str, str, int, int]:
+        score = sign * (atom.score or 0)
+        return atom.score is None, score, atom.row.sample_id, atom.row.model, atom.row.repeat, atom.number
+
+    return sorted(atoms, key=order)
 
 
 def _atoms(
@@ -166,8 +238,8 @@ def _atoms(
     scores: Mapping[str, tuple[int, ...]],
     stated: Mapping[str, tuple[bool, ...]],
 ) -> Iterator[_Atom]:
-    """Yield the atoms of the answers that are asked about; an answer that failed gives them without a score."""
-    wanted = set(members_below(gathered.material.tree)[target.node]) if target.node else None
+    """Yield the atoms of the target's answers; an answer that failed gives them without a score."""
+    criteria_below = set(members_below(gathered.material.tree)[target.node]) if target.node else None
     sizes: dict[str, int] = {}
     for key in gathered.material.measured.sample_of:
         id, _, number = key.rpartition(":")
@@ -175,48 +247,107 @@ def _atoms(
     for row in rows:
         if row.model not in target.models or (target.samples and row.sample_id not in target.samples):
             continue
-        criteria = row.criteria_id or ""
-        judgement = row.judgement_id or "" if row.failure is None else ""
-        judged = list(zip(scores.get(judgement, ()), stated.get(judgement, ()), strict=True))
-        for number in range(1, sizes.get(criteria[:KEY_LENGTH], 0) + 1):
-            key = criterion_key(criteria, number)
-            if wanted is None or key in wanted:
-                yield _Atom(row, number, key, *(judged[number - 1] if number <= len(judged) else (None, None)))
+        criteria_id = row.criteria_id or ""
+        judgement_id = row.judgement_id or "" if row.failure is None else ""
+        judged = list(zip(scores.get(judgement_id, ()), stated.get(judgement_id, ()), strict=True))
+        for number in range(1, sizes.get(criteria_id[:KEY_LENGTH], 0) + 1):
+            key = criterion_key(criteria_id, number)
+            if criteria_below is not None and key not in criteria_below:
+                continue
+            score, spoken_to = judged[number - 1] if number <= len(judged) else (None, None)
+            yield _Atom(row, number, key, score, spoken_to)
 
 
-def _shown(home: Home, run: Run, gathered: Gathered, atoms: Sequence[_Atom]) -> list[dict[str, Any]]:
+def _whole_atoms(home: Home, run: Run, gathered: Gathered, atoms: Sequence[_Atom]) -> Iterator[EvidenceAtom]:
     leaf_of = mapping_of(gathered.material.tree)
-    samples = samples_of(home, run.id, {one.row.sample_id for one in atoms})
-    sets = find_values(home, CriteriaSet, (one.row.criteria_id for one in atoms if one.row.criteria_id))
-    answers = find_values(home, Response, (one.row.response_id for one in atoms if one.row.response_id))
-    shown: list[dict[str, Any]] = []
-    for one in atoms:
-        sample, criterion = samples[one.row.sample_id], sets[one.row.criteria_id or ""].criteria[one.number - 1]
-        answer = answers.get(one.row.response_id or "")
-        shown.append(
-            {
-                "model": one.row.model,
-                "sample": sample.id,
-                "repeat": one.row.repeat,
-                "criterion": one.number,
-                "key": one.key,
-                "leaf": leaf_of.get(one.key),
-                "question": criterion.question,
-                "ground_truth": criterion.ground_truth,
-                "weight": criterion.weight,
-                "score": one.score,
-                "stated": one.stated,
-                "points": None if one.score is None else normalise(one.score),
-                "failure": one.row.failure,
-                "prompt": sample.prompt,
-                "reference_answer": sample.reference_answer,
-                "answer": answer.text if answer else None,
-                "final_answer": stated_answer(answer.text)[0] if answer else None,
-                "images": [
-                    image.model_dump(mode="json", include={"sha256", "media_type", "width", "height"})
-                    for image in sample.images
-                ],
-                "anchor": criterion.anchor.model_dump(mode="json"),
-            }
+    rows = [atom.row for atom in atoms]
+    samples = samples_of(home, run.id, {row.sample_id for row in rows})
+    sets = find_values(home, CriteriaSet, (row.criteria_id for row in rows if row.criteria_id))
+    responses = find_values(home, Response, (row.response_id for row in rows if row.response_id))
+    for atom in atoms:
+        row = atom.row
+        sample, criterion = samples[row.sample_id], sets[row.criteria_id or ""].criteria[atom.number - 1]
+        response = responses.get(row.response_id or "")
+        yield EvidenceAtom(
+            model=row.model,
+            sample=sample.id,
+            repeat=row.repeat,
+            criterion=atom.number,
+            key=atom.key,
+            leaf=leaf_of.get(atom.key),
+            question=criterion.question,
+            ground_truth=criterion.ground_truth,
+            weight=criterion.weight,
+            score=atom.score,
+            stated=atom.stated,
+            points=None if atom.score is None else normalise(atom.score),
+            failure=row.failure,
+            prompt=sample.prompt,
+            reference_answer=sample.reference_answer,
+            answer=response.text if response else None,
+            final_answer=stated_answer(response.text)[0] if response else None,
+            images=tuple(
+                EvidenceImage(sha256=image.sha256, media_type=image.media_type, width=image.width, height=image.height)
+                for image in sample.images
+            ),
+            anchor=criterion.anchor,
         )
-    return shown
+
+
+def report_diagnosis(home: Home, run: Run) -> dict[str, Any] | None:
+    """Return the `ReportedDiagnosis` of a run as plain JSON, for its page; None where the run was not diagnosed."""
+    diagnosis = stored_diagnosis(home, run)
+    if diagnosis is None:
+        return None
+    if diagnosis.grouping == "category":
+        gathered = by_category(home, run, seed=diagnosis.seed)
+    else:
+        gathered = gather(home, run, tree=f"{diagnosis.tree}@{diagnosis.position}", seed=diagnosis.seed)
+    notes = [*diagnosis.notes, *_tree_changes(home, run, diagnosis)]
+    rows = dict.fromkeys(_reported_rows(diagnosis))
+    words_run = latest_words(home, run.id)
+    words = None if words_run is None else words_figures(home, words_run)
+    cited: dict[str, None] = {}
+    if words is not None and words.diagnosis == stored_diagnosis_id(home, run):
+        for report in words.reports:
+            for sentence in report.sentences:
+                cited.update(dict.fromkeys(place.row for place in sentence.places if place.row))
+        rows.update(dict.fromkeys(list(cited)[:MOST_CITED]))
+    elif words is not None:
+        notes.append(
+            f"The reports in words (run {words.run}) were written from other tables than these: write them anew with "
+            f"dokimasia diagnose {run.id} --write --judge {words.judge}"
+        )
+    reported = ReportedDiagnosis(
+        **dict(diagnosis.model_copy(update={"notes": tuple(notes)})),
+        evidence=evidence_of(home, run, gathered, diagnosis, rows, limit=REPORTED_ATOMS),
+        words=words,
+        cited=tuple(cited),
+    )
+    return reported.model_dump(mode="json")
+
+
+def _reported_rows(diagnosis: Diagnosis) -> list[str]:
+    """Return the rows whose atoms a report shows: marked leaves and nodes, then the lowest three leaves of each model."""
+    marked: list[str] = []
+    low: list[str] = []
+    for asset in diagnosis.assets:
+        if asset.family not in ("nodes", "leaves"):
+            continue
+        for number, row in enumerate(asset.rows, start=1):
+            if row.mark in ("weak", "strong"):
+                marked.append(f"{asset.id}:{number}")
+            elif asset.family == "leaves" and number <= 3:
+                low.append(f"{asset.id}:{number}")
+    return [*marked, *low][:MOST_MARKED]
+
+
+def _tree_changes(home: Home, run: Run, diagnosis: Diagnosis) -> list[str]:
+    newest = find_tree_of_run(home, run)
+    if newest is None or newest.id == diagnosis.version:
+        return []
+    basis = f"{diagnosis.tree}@{diagnosis.position}" if diagnosis.tree else "the data's categories"
+    return [
+        f"This diagnosis was made on {basis}; the run's tree is now {newest.tree}@{newest.position}: its mapping is out of "
+        f"date. Make it anew with dokimasia diagnose {run.id}"
+    ]

@@ -1,85 +1,392 @@
-"""What a run's report says of its diagnosis: the tables that were kept, and the atoms behind what is marked in them."""
+"""A diagnosis as it is drawn: its tables and charts on an evaluation's page, and its reports in words by themselves."""
 
-from typing import Any
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 
-from dokimasia.domain.diagnosis.tables import Diagnosis
-from dokimasia.methods.diagnosis.diagnosing import kept, kept_id
-from dokimasia.methods.diagnosis.evidence import evidence_of
-from dokimasia.methods.diagnosis.material import by_category, gather
-from dokimasia.methods.diagnosis.results import latest_words, words_summary
-from dokimasia.methods.tree import find_tree_of_run
-from dokimasia.storage.home import Home
-from dokimasia.storage.runs import Run
+from dokimasia.domain.diagnosis.report import Sentence
+from dokimasia.domain.diagnosis.tables import Asset, AssetColumn, AssetRow, Figure
+from dokimasia.domain.refinement import SOLVED
+from dokimasia.methods.diagnosis.charts import SPOKES, bars_figure, heat_map, leaf_bars, radar, stacked_ranks
+from dokimasia.methods.diagnosis.evidence import Evidence, EvidenceAtom, ReportedDiagnosis
+from dokimasia.methods.diagnosis.figures import DiagnosisFigures, WrittenReport
+from dokimasia.report import figures
+from dokimasia.report.blocks import (
+    Block,
+    Bullets,
+    Cell,
+    Chart,
+    Column,
+    Fold,
+    Paragraph,
+    Section,
+    Span,
+    Table,
+    Tone,
+    spans,
+)
+from dokimasia.report.data import Drawing, ReportData
+from dokimasia.report.sections import provenance
+from dokimasia.report.verdicts import NOT_STATED
 
-ATOMS = 5
-MOST = 60
-"""Rows whose evidence a report holds, at most: the marked ones first, then each model's lowest leaves."""
+TONES: Mapping[str, Tone] = {"weak": "bad", "worse": "bad", "strong": "good", "better": "good", "unclear": "muted"}
+FOLDED_FIRST = (
+    "models",
+    "categories",
+    "pairs",
+    "ties",
+    "top-ties",
+    "ranks",
+    "stability",
+    "failures",
+    "reasons",
+    "modes",
+)
+FOLDED_LAST = ("leaves", "answers", "modes", "examples")
+MOST_ROWS = 200
+MOST_ANSWER = 280
 
-MOST_CITED = 120
-"""Rows beside them that places of the words lead to, at most."""
+FAULTS = {
+    "literal_digit": "the judge wrote a number that no table has printed",
+    "no_such_place": "it names a figure that is in no table",
+    "no_test": "it compares what no paired test compares",
+}
+"""What makes a sentence unverified, by kind of fault; `--json` has the reasons as its writer was told them."""
+
+UNPRINTED = "[no figure]"
+"""Stands for a place of a sentence that could not be printed."""
+
+MOST_IN_PARAGRAPH = 4
+"""Sentences that a paragraph has at most; more of them are a list."""
+
+_PLACE = re.compile(r"\{[^{}]*\}")
+
+MARKED_COLUMNS = (
+    Column("model", numeric=False),
+    Column("", numeric=False),
+    Column("node", numeric=False, meaning="a click shows the atoms behind it"),
+    Column("score", meaning="mean over scored criteria, 0 to 100"),
+    Column("95 % interval"),
+    Column("against the rest", meaning="mean here minus mean of the model's other criteria"),
+    Column("95 % interval"),
+    Column("adjusted p", meaning="exchange of whole images' leaves; Benjamini and Hochberg over all models and nodes"),
+    Column("criteria", meaning="scored, of those that were asked"),
+)
 
 
-def report_diagnosis(home: Home, run: Run) -> dict[str, Any] | None:
-    """Return what a report says of a run's diagnosis, ready for JSON; None where the run was not diagnosed.
-
-    Returns:
-        What `domain.diagnosis.tables.Diagnosis` holds, with a note where the tree was changed since, `evidence` {`ASSET:ROW`:
-        what `methods.diagnosis.evidence.evidence` returns}, `words` (what `methods.diagnosis.results.words_summary` returns of
-        the newest report in words; None without one), and `cited`, the rows that places of the words lead to (none where
-        the words are of other tables).
-    """
-    diagnosis = kept(home, run)
-    if diagnosis is None:
+def section(data: ReportData) -> Section | None:
+    """Return the diagnosis on the page of an evaluation; None where the run was not diagnosed."""
+    addition = data.addition("diagnosis")
+    if addition is None:
         return None
-    if diagnosis.grouping == "category":
-        gathered = by_category(home, run, seed=diagnosis.seed)
-    else:
-        gathered = gather(home, run, tree=f"{diagnosis.tree}@{diagnosis.position}", seed=diagnosis.seed)
-    notes = [*diagnosis.notes, *_changed_since(home, run, diagnosis)]
-    rows = evidence_rows(diagnosis)
-    written = latest_words(home, run.id)
-    words = None if written is None else words_summary(home, written)
-    cited: list[str] = []
-    if words is not None and words["diagnosis"] == kept_id(home, run):
-        sentences = (sentence for report in words["reports"] for sentence in report["sentences"])
-        places = (place for sentence in sentences for place in sentence["places"])
-        cited = list(dict.fromkeys(place["row"] for place in places if place["row"]))
-        rows = list(dict.fromkeys([*rows, *cited[:MOST_CITED]]))
-    elif words is not None:
-        notes.append(
-            f"The reports in words (run {words['run']}) were written from other tables than these: write them anew with "
-            f"dokimasia diagnose {run.id} --write --judge {words['judge']}"
-        )
-    return {
-        **diagnosis.model_dump(mode="json"),
-        "notes": notes,
-        "evidence": evidence_of(home, run, gathered, diagnosis, rows, limit=ATOMS),
-        "words": words,
-        "cited": cited,
-    }
-
-
-def evidence_rows(diagnosis: Diagnosis) -> list[str]:
-    """Return the rows whose atoms a report shows: marked leaves and nodes, then the lowest three leaves of each model."""
-    marked: list[str] = []
-    low: list[str] = []
+    diagnosis = ReportedDiagnosis.model_validate(addition)
+    evidence = diagnosis.evidence
+    links = {row: f"#{_evidence_id(row)}" for row in diagnosis.cited if row in evidence}
+    cards = {view["sample"]["id"]: f"#s-{number}" for number, view in enumerate(data.samples, start=1)}
+    blocks: list[Block] = [Paragraph(_lead(diagnosis), "lead")]
+    blocks += [Paragraph(note, "warning") for note in diagnosis.notes]
+    blocks += _marked_nodes(diagnosis)
+    if diagnosis.words is not None:
+        blocks += prose(diagnosis.words, links)
+    blocks += _leaf_chart(diagnosis)
     for asset in diagnosis.assets:
-        if asset.family not in ("nodes", "leaves"):
-            continue
+        if asset.family == "radar" and len(asset.rows) in SPOKES:
+            blocks.append(Chart(radar(asset), f"{asset.title}. {asset.sentence}"))
+    heat = diagnosis.asset("heatmap")
+    if heat is not None and heat.rows:
+        blocks.append(Chart(heat_map(heat), f"{heat.title}. {heat.sentence}"))
+        blocks.append(Fold(f"{heat.title}, as a table", tuple(table(heat))))
+    ranks = diagnosis.asset("ranks")
+    if ranks is not None and ranks.rows:
+        blocks.append(Chart(stacked_ranks(ranks), f"{ranks.title}. {ranks.sentence}"))
+    for name in FOLDED_FIRST:
+        asset = diagnosis.asset(name)
+        if asset is not None:
+            blocks.append(Fold(asset.title, tuple(table(asset))))
+    for asset in diagnosis.assets:
+        if asset.id == "contrasts" or (asset.family in FOLDED_LAST and asset.id != asset.family):
+            blocks.append(Fold(asset.title, tuple(table(asset, cards=cards, evidence=evidence))))
+    if evidence:
+        note = "A sample's name leads to its picture and whole answers where this page has them; --samples N takes in more."
+        titles = {asset.id: asset.title for asset in diagnosis.assets}
+        behind = (Paragraph(note, "note"), *(_behind(row, atoms, cards, titles) for row, atoms in evidence.items()))
+        title = "The atoms behind what is marked, what is cited, and each model's lowest leaves"
+        blocks.append(Fold(title, behind))
+    return Section("diagnosis", "Diagnosis", blocks)
+
+
+def _evidence_id(row: str) -> str:
+    """Return the page's id of the evidence of a row, `ASSET:ROW`."""
+    return "why-" + "".join(sign if sign.isalnum() or sign in "-_" else "-" for sign in row)
+
+
+def _of_family(diagnosis: ReportedDiagnosis, family: str) -> list[Asset]:
+    return [asset for asset in diagnosis.assets if asset.id.startswith(f"{family}/")]
+
+
+def _lead(diagnosis: ReportedDiagnosis) -> str:
+    basis = "the data's categories"
+    if diagnosis.tree:
+        basis = f"the capability tree {diagnosis.tree}@{diagnosis.position}"
+    marks = Counter(row.mark for asset in _of_family(diagnosis, "nodes") for row in asset.rows)
+    models = figures.several(len(diagnosis.models), "model")
+    return f"{models} on {basis}: {marks['weak']} weak and {marks['strong']} strong nodes beyond chance."
+
+
+def _marked_nodes(diagnosis: ReportedDiagnosis) -> Iterator[Block]:
+    """Yield one table of all weak and strong nodes; each row opens its evidence."""
+    rows: list[list[Cell]] = []
+    for asset in _of_family(diagnosis, "nodes"):
         for number, row in enumerate(asset.rows, start=1):
-            if row.mark in ("weak", "strong"):
-                marked.append(f"{asset.id}:{number}")
-            elif asset.family == "leaves" and number <= 3:
-                low.append(f"{asset.id}:{number}")
-    return [*marked, *low][:MOST]
+            reference = f"{asset.id}:{number}"
+            name, score, gap, q_value = row.cells[:4]
+            href = f"#{_evidence_id(reference)}" if reference in diagnosis.evidence else ""
+            rows.append(
+                [
+                    Span(row.model, "strong"),
+                    Span(row.mark, TONES.get(row.mark, "")),
+                    Span(str(name.value), "strong", href=href),
+                    _number(score.value, "score", "points of 100"),
+                    figures.interval(score, digits=1),
+                    _number(gap.value, "difference", "points of 100"),
+                    figures.interval(gap, signed=True, digits=1),
+                    _number(q_value.value, "p_value", ""),
+                    _counted(row),
+                ]
+            )
+    if rows:
+        yield Table(MARKED_COLUMNS, rows, "Weak and strong nodes of all models", sortable=True)
+    else:
+        yield Paragraph(
+            "No leaf or node of any model is significantly weaker or stronger than the rest of that model.", "note"
+        )
 
 
-def _changed_since(home: Home, run: Run, diagnosis: Diagnosis) -> list[str]:
-    now = find_tree_of_run(home, run)
-    if now is None or now.id == diagnosis.version:
-        return []
-    made = f"{diagnosis.tree}@{diagnosis.position}" if diagnosis.tree else "the data's categories"
-    return [
-        f"This diagnosis was made on {made}; the run's tree is now {now.tree}@{now.position}: its mapping is out of date. "
-        f"Make it anew with dokimasia diagnose {run.id}"
-    ]
+def _leaf_chart(diagnosis: ReportedDiagnosis) -> Iterator[Block]:
+    tables = {asset.model: asset for asset in _of_family(diagnosis, "leaves") if asset.rows}
+    if not tables:
+        return
+    variants = {}
+    names: list[str] = []
+    for model, asset in tables.items():
+        opens: dict[int, str] = {}
+        for number, row in enumerate(asset.rows, start=1):
+            names.append(str(row.cells[0].value))
+            if f"{asset.id}:{number}" in diagnosis.evidence:
+                opens[number] = _evidence_id(f"{asset.id}:{number}")
+        variants[model] = leaf_bars(asset, opens)
+    most_rows = max(len(asset.rows) for asset in tables.values())
+    yield Chart(
+        bars_figure(next(iter(variants.values())), most_rows, names),
+        "Scores of one model, the lowest first, with 95 % intervals where there are any. "
+        "Red is weaker and green stronger than the rest of that "
+        "model beyond chance. Amber is below the model's mean and blue above it by no more than chance explains. A click on "
+        "one of the three lowest bars, or on a marked one, shows the atoms behind it.",
+        picks="Model",
+        variants=variants,
+    )
+
+
+def table(
+    asset: Asset,
+    *,
+    cards: Mapping[str, str] | None = None,
+    evidence: Mapping[str, Evidence] | None = None,
+    most: int | None = MOST_ROWS,
+) -> Iterator[Block]:
+    """Yield an asset's sentence and its rows, sortable; samples and rows with evidence are links, `most` cuts the rows."""
+    yield Paragraph((asset.sentence, Span(f"  [{asset.id}]", "muted")), "note")
+    if not asset.rows:
+        return
+    columns = [Column("", only="terminal")]
+    for column in asset.columns:
+        meaning = "adjusted together as the sentence above says" if column.kind == "p_value" else column.unit
+        columns.append(Column(column.name, numeric=column.kind not in ("name", "mark"), meaning=meaning))
+    columns.append(Column(asset.counts, meaning="with a score, of those asked"))
+    rows: list[list[Cell]] = []
+    for number, row in enumerate(asset.rows[:most], start=1):
+        reference = f"{asset.id}:{number}"
+        href = ""
+        if cards and row.samples and asset.id.startswith(("answers/", "examples/")):
+            href = cards.get(row.samples[0], "")
+        if not href and evidence and reference in evidence:
+            href = f"#{_evidence_id(reference)}"
+        cells = [_cell(column, cell) for column, cell in zip(asset.columns, row.cells, strict=True)]
+        if isinstance(row.cells[0].value, str):
+            cells[0] = _text(asset.columns[0], row.cells[0].value, href)
+        rows.append([str(number), *cells, _counted(row)])
+    yield Table(columns, rows, asset.title, sortable=True)
+    if len(asset.rows) > len(rows):
+        command = f"dokimasia diagnose RUN --asset {asset.id}"
+        yield Paragraph(
+            (f"The first {len(rows)} of {len(asset.rows)} rows; all of them: ", Span(command, "code")), "note"
+        )
+
+
+def _cell(column: AssetColumn, cell: Figure) -> Cell:
+    if cell.value is None:
+        return figures.NOTHING
+    if isinstance(cell.value, str):
+        return _text(column, cell.value)
+    value = _number(cell.value, column.kind, column.unit)
+    if cell.low is None or cell.high is None:
+        if cell.no_interval:
+            return value, Span(f"  {figures.no_interval(cell).text}", "muted")
+        return value
+    low, high = (_number(end, column.kind, column.unit).text for end in (cell.low, cell.high))
+    between = " to " if column.kind == "difference" else "–"
+    return value, Span(f"  {low}{between}{high}", "muted")
+
+
+def _text(column: AssetColumn, value: str, href: str = "") -> Span:
+    return Span(value, TONES.get(value, "") if column.kind == "mark" else "", href=href)
+
+
+def _number(value: float | str | None, kind: str, unit: str) -> Span:
+    if value is None or isinstance(value, str):
+        return figures.NOTHING
+    if kind == "count":
+        return figures.count(int(value))
+    if kind == "share":
+        return figures.share(value)
+    if kind == "p_value":
+        return figures.p_value(value)
+    digits = 1 if "100" in unit else 2
+    if kind == "difference":
+        return Span(figures.signed_text(value, digits), "strong", "", value)
+    return Span(f"{value:.{digits}f}", "strong", "", value)
+
+
+def _counted(row: AssetRow) -> Cell:
+    counted = figures.count(row.n)
+    return counted if row.n == row.held else (counted, f"/{row.held:,}")
+
+
+def _behind(reference: str, evidence: Evidence, cards: Mapping[str, str], titles: Mapping[str, str]) -> Fold:
+    """Return the atoms behind a row, each with its sample, question, truth, answer and score."""
+    items: list[Cell] = []
+    for atom in evidence.shown:
+        items.append(
+            (
+                Span(atom.sample, "strong", href=cards.get(atom.sample, "")),
+                f", criterion {atom.criterion}: ",
+                score_of(atom),
+                f". {atom.question} ",
+                Span(f"Truth: {atom.ground_truth} ", "muted"),
+                Span(f"Answer: {shortened(atom.answer)}", "muted"),
+            )
+        )
+    models = ", ".join(evidence.models)
+    blocks: Sequence[Block] = (
+        Paragraph(
+            f"{models}: {evidence.scored} of {evidence.atoms} atoms have a score; {len(items)} are shown.", "note"
+        ),
+        Bullets(items),
+    )
+    name = titles.get(evidence.asset or "", "")
+    if evidence.node:
+        name = evidence.node.rpartition("<")[2].rstrip(">")
+    return Fold(f"Behind {models}, {name} [{reference}]", blocks, _evidence_id(reference))
+
+
+def score_of(atom: EvidenceAtom) -> Span:
+    """Return what an atom of the evidence scored, that the answer does not speak to it, or how it failed."""
+    if atom.score is None:
+        return Span(f"failed: {atom.failure}", "bad")
+    if not atom.stated:
+        return Span(NOT_STATED, "muted")
+    return Span(f"score {atom.score} of 5", "good" if atom.score >= SOLVED else "bad")
+
+
+def shortened(text: str | None, most: int = MOST_ANSWER) -> str:
+    """Return a text on one line, cut after `most` characters."""
+    line = " ".join((text or "none").split())
+    return line if len(line) <= most else f"{line[: most - 1]}…"
+
+
+def words_section(data: ReportData) -> Section:
+    """Return the reports of a diagnosis in words, none of them folded away."""
+    words = data.figures_as(DiagnosisFigures)
+    blocks: list[Block] = [Paragraph(note, "warning") for note in words.notes]
+    for block in prose(words, {}):
+        if isinstance(block, Fold):
+            blocks += [Paragraph(Span(f"\n{block.title}", "strong")), *block.blocks]
+        else:
+            blocks.append(block)
+    command = Span(f"dokimasia diagnose {words.source} --why REFERENCE", "code")
+    blocks.append(Paragraph(("What is behind a sentence: ", command, ", such as leaves/NAME:1"), "note"))
+    return Section("words", "In words", blocks)
+
+
+def prose(words: DiagnosisFigures, links: Mapping[str, str]) -> Iterator[Block]:
+    """Yield who wrote what, the report across models, then one fold a model.
+
+    Args:
+        words: the reports.
+        links: by row (`ASSET:ROW`), the link to its evidence on the page.
+    """
+    unverified, sentences = words.totals.unverified, words.totals.sentences
+    yield Paragraph(
+        (
+            f"In words, by {words.judge}. Figures with their intervals, tested comparisons (higher than, lower than, not "
+            "distinguishable from) and quotations were ",
+            Span("printed by the program", "cited"),
+            " from the tables",
+            "; on the page each leads to the row that it comes from" if links else "",
+            f". All other words are {words.judge}'s, and nobody checked them: also of which model a figure is said. ",
+            Span(
+                f"{unverified:,} of {sentences:,} sentences {'is' if unverified == 1 else 'are'} unverified",
+                "bad" if unverified else "",
+            ),
+            ", marked with the reason." if unverified else ".",
+        ),
+        "note",
+    )
+    for report in words.reports:
+        if len(words.reports) == 1 or not report.subject:
+            yield from _report_blocks(report, links)
+    for report in words.reports:
+        if len(words.reports) > 1 and report.subject:
+            unverified_count = f", {report.unverified} unverified" if report.unverified else ""
+            title = f"In words: {report.subject} ({len(report.sentences)} sentences{unverified_count})"
+            yield Fold(title, tuple(_report_blocks(report, links)))
+
+
+def _report_blocks(report: WrittenReport, links: Mapping[str, str]) -> Iterator[Block]:
+    if report.failed:
+        yield Paragraph(f"No report: {report.failed.kind}: {report.failed.reason or ''}", "warning")
+    if report.cut:
+        yield Paragraph(f"Cut: the reply had {report.words:,} words.", "warning")
+    paragraphs: dict[int, list[Cell]] = {}
+    for sentence in report.sentences:
+        pieces = [*_pieces(sentence, links)]
+        if sentence.faults:
+            reasons = dict.fromkeys(FAULTS[fault.kind] for fault in sentence.faults)
+            pieces.append(Span(f" (unverified: {'; '.join(reasons)})", "bad"))
+        paragraphs.setdefault(sentence.paragraph, []).append(tuple(pieces))
+    for cells in paragraphs.values():
+        if len(cells) > MOST_IN_PARAGRAPH:
+            yield Bullets(cells)
+            continue
+        spaced: list[str | Span] = []
+        for cell in cells:
+            spaced += [" ", *spans(cell)]
+        yield Paragraph(tuple(spaced[1:]))
+
+
+def _pieces(sentence: Sentence, links: Mapping[str, str]) -> Iterator[str | Span]:
+    """Yield a sentence's text, its printed places as links to their rows."""
+    end = 0
+    for place in sentence.places:
+        yield _own_words(sentence, sentence.text[end : place.start])
+        yield Span(sentence.text[place.start : place.end], "cited", href=links.get(place.row, ""))
+        end = place.end
+    yield _own_words(sentence, sentence.text[end:])
+
+
+def _own_words(sentence: Sentence, text: str) -> str | Span:
+    text = _PLACE.sub(UNPRINTED, text)
+    return Span(text, "strong") if sentence.heading and text else text
+
+
+DRAWING = Drawing("diagnosis in words", (words_section, provenance.section), figures=DiagnosisFigures)

@@ -1,19 +1,37 @@
-"""What a diagnosis in words is asked, and what decides its results."""
+"""A diagnosis in words: its request, its plan, how it is accepted, and which tables a stored one is written from."""
 
-from typing import Annotated, ClassVar
+import asyncio
+from collections.abc import Iterator
+from typing import Annotated, Any, ClassVar
 
 from pydantic import Field
 
 from dokimasia.domain.call import ModelSpec
+from dokimasia.domain.diagnosis.report import EVERYONE
+from dokimasia.domain.diagnosis.tables import Diagnosis
+from dokimasia.domain.identity import value_id
 from dokimasia.domain.options import GraphOptions
-from dokimasia.runs.plans import RunPlan
+from dokimasia.methods.diagnosis.tables import diagnose, store_diagnosis
+from dokimasia.methods.tree import evaluation_of
+from dokimasia.runs.estimate import Asking, added_up
+from dokimasia.runs.method import Accepted
+from dokimasia.runs.plans import RunPlan, prompts_used
 from dokimasia.runs.requests import MOST_SEED, Judge, Option, RunRequest
+from dokimasia.runs.session import Session
+from dokimasia.storage.home import Home
+from dokimasia.storage.lookup import find_values
+from dokimasia.storage.runs import Run, list_runs, run_samples
 
 NAME = "diagnosis"
-"""What the method is called."""
+"""The method's name."""
 
 WRITING = ("diagnosis_across", "diagnosis_report", "diagnosis_salient", "repair")
 """The prompts that reports are written by."""
+
+REPORT = "report"
+"""The kind of a result row that stands for a report; its `model` is its subject, empty for the one across models."""
+
+TABLE_TOKENS, REPORT_TOKENS, PICK_TOKENS = 4_000, 700, 120
 
 
 class WordsRequest(RunRequest):
@@ -43,10 +61,86 @@ class WordsPlan(RunPlan):
 
     @property
     def judge_name(self) -> str:
-        """The judge's shown name."""
+        """The judge's displayed name."""
         return self.judge.ref.name
 
     @property
     def options(self) -> GraphOptions:
         """The plan as the graph needs it."""
         return GraphOptions(judge=self.judge.ref.name, models=self.models)
+
+
+async def accept(request: WordsRequest, session: Session) -> Accepted[WordsPlan]:
+    """Compute the tables of the run, or take those of the diagnosis that is forked, and resolve the judge.
+
+    Raises:
+        InputError: the run is no evaluation or has no scores, there is no such tree, or the judge is not known.
+    """
+    home = session.opened
+    if session.forked is not None:
+        origin, diagnosis = session.forked, written_from(home, session.forked)
+    else:
+        origin, own_tree = evaluation_of(home, request.run)
+        request = request.model_copy(update={"run": origin.id, "tree": request.tree or own_tree})
+        diagnosis = await asyncio.to_thread(diagnose, home, origin, tree=request.tree, seed=request.seed)
+    plan = WordsPlan(
+        seed=diagnosis.seed,
+        prompts=prompts_used(session.library, WRITING),
+        source=diagnosis.run,
+        diagnosis=value_id(diagnosis),
+        judge=session.model(request.judge),
+    )
+    models = len(diagnosis.models)
+
+    async def store_with_source(home: Home, _: Run) -> None:
+        if session.forked is None:
+            await store_diagnosis(home, origin, diagnosis)
+
+    return Accepted(
+        plan=plan,
+        estimate=added_up(report_calls(plan.judge, models), len(run_samples(home, plan.source)) or models),
+        data_name=origin.data_name,
+        data_hash=plan.diagnosis,
+        values=(diagnosis,),
+        keep=store_with_source,
+        request=request,
+    )
+
+
+def report_calls(judge: ModelSpec, models: int) -> list[Asking]:
+    """Return the expected calls of the reports on models and across them: rows picked, a report written, and sent back."""
+    reports = models + (models > 1)
+    return [
+        Asking(judge, reports, TABLE_TOKENS, PICK_TOKENS),
+        Asking(judge, reports, TABLE_TOKENS // 2, REPORT_TOKENS),
+        Asking(judge, reports, TABLE_TOKENS // 2 + REPORT_TOKENS, REPORT_TOKENS),
+    ]
+
+
+def written_from(home: Home, run: Run) -> Diagnosis:
+    """Return the tables that the reports of a run are written from."""
+    id = stored_plan(run)["diagnosis"]
+    return find_values(home, Diagnosis, [id])[id]
+
+
+def runs_on(home: Home, source: str, method: str) -> Iterator[Run]:
+    """Yield the runs of a method that rest on an evaluation, the newest first."""
+    for run in list_runs(home):
+        if run.method == method and stored_plan(run)["source"] == source:
+            yield run
+
+
+def stored_plan(run: Run) -> Any:
+    """Return the plan of a run as it is stored, of whichever method."""
+    return run.options["plan"]
+
+
+def subjects_of(diagnosis: Diagnosis) -> tuple[str, ...]:
+    """Return the subjects of a diagnosis's reports: each model, and with more than one also all of them together."""
+    models = diagnosis.models
+    return (*models, EVERYONE) if len(models) > 1 else models
+
+
+def item_of(subject: str) -> str:
+    """Return the name of a report's result row."""
+    return f"{REPORT}/{subject}"

@@ -1,12 +1,44 @@
-"""From what a run measured to the tables of its diagnosis: which tables come out, in which order (ATOM, 3.4 and H)."""
+"""The tables of a run's diagnosis: computed, stored with the run, and compared with those of another run (ATOM, 3.4 and H)."""
 
-from dokimasia.domain.diagnosis.tables import Asset
-from dokimasia.methods.diagnosis.failure_modes import mode_tables
-from dokimasia.methods.diagnosis.leaves import categories, contrasts, heatmap, leaf_tables, radars, verdicts_of
-from dokimasia.methods.diagnosis.measured import DiagnosisMaterial
-from dokimasia.methods.diagnosis.reasons import answer_tables, reasons
-from dokimasia.methods.diagnosis.samples import failures, overall, pairs, ranks, stability
-from dokimasia.methods.diagnosis.ties import ties, top_ties
+from dataclasses import replace
+from typing import NamedTuple
+
+from dokimasia.domain.diagnosis.tables import Asset, Diagnosis
+from dokimasia.domain.identity import value_id
+from dokimasia.errors import InputError
+from dokimasia.methods.diagnosis.answer_tables import answer_tables, mode_tables, reasons
+from dokimasia.methods.diagnosis.evidence_data import DiagnosisMaterial, Gathered, by_category, gather
+from dokimasia.methods.diagnosis.leaf_tables import (
+    categories,
+    change_tables,
+    contrasts,
+    heatmap,
+    leaf_tables,
+    radars,
+    verdicts_of,
+)
+from dokimasia.methods.diagnosis.sample_tables import failures, overall, pairs, ranks, stability, top_ties, win_ties
+from dokimasia.methods.evaluation import METHOD as EVALUATION
+from dokimasia.methods.tree import measured_of
+from dokimasia.runs.figures import simulated
+from dokimasia.runs.reading.sides import SampleRef, match_places
+from dokimasia.storage.home import Home
+from dokimasia.storage.lookup import find_values
+from dokimasia.storage.results import events, record_event
+from dokimasia.storage.runs import Run, SqliteRunStore, run_samples
+
+EVENT = "diagnosed"
+SHORT_ID = 8
+
+
+class Changes(NamedTuple):
+    """What got better or worse from one run to another: the tables, how many samples both have, and what to know first."""
+
+    first: str
+    second: str
+    shared: int
+    assets: tuple[Asset, ...]
+    notes: tuple[str, ...]
 
 
 def assets_of(material: DiagnosisMaterial) -> tuple[Asset, ...]:
@@ -17,18 +49,152 @@ def assets_of(material: DiagnosisMaterial) -> tuple[Asset, ...]:
     `leaves/MODEL`, `nodes/MODEL`, `answers/MODEL`. Where failure modes were found, `modes`, `modes/MODEL` and
     `examples/MODEL`. What needs two models is left out with one.
     """
-    grid, several = heatmap(material), len(material.models) > 1
-    return (
-        overall(material),
-        *(make(material) for make in (pairs, ties, top_ties, ranks) if several),
-        *([categories(material)] if material.grouping == "tree" else []),
-        *radars(material, grid),
-        grid,
-        *([contrasts(material)] if several else []),
-        *leaf_tables(material, verdicts_of(material)),
-        *mode_tables(material),
-        stability(material),
-        failures(material),
-        reasons(material),
-        *answer_tables(material),
+    several = len(material.models) > 1
+    grid = heatmap(material)
+    assets = [overall(material)]
+    if several:
+        assets += [pairs(material), win_ties(material), top_ties(material), ranks(material)]
+    if material.grouping == "tree":
+        assets.append(categories(material))
+    assets += [*radars(material, grid), grid]
+    if several:
+        assets.append(contrasts(material))
+    assets += leaf_tables(material, verdicts_of(material))
+    assets += mode_tables(material)
+    assets += [stability(material), failures(material), reasons(material), *answer_tables(material)]
+    return tuple(assets)
+
+
+def diagnose(home: Home, run: Run, *, tree: str | None = None, seed: int | None = None) -> Diagnosis:
+    """Return the tables of a run's diagnosis; equal rows give equal bytes. Writes nothing: see `store_diagnosis`.
+
+    Args:
+        home: where the run is, open for reading at least.
+        run: an evaluation, finished or not.
+        tree: which tree or version; by default the run's, and where it has none the data's categories.
+        seed: of intervals and permutations; by default the run's.
+
+    Raises:
+        NotFound: the run is not an evaluation, or there is no such tree.
+        InputError: nothing of the run has a score, or the tree that was named holds none of its criteria.
+    """
+    return diagnosis_of(run, gather(home, run, tree=tree, seed=seed))
+
+
+def diagnosis_of(run: Run, gathered: Gathered) -> Diagnosis:
+    """Return the tables of what was gathered of a run."""
+    stored = gathered.loaded.stored if gathered.loaded else None
+    material = gathered.material
+    return Diagnosis(
+        run=run.id,
+        status=run.status,
+        seed=material.seed,
+        grouping=material.grouping,
+        tree=stored.tree if stored else "",
+        position=stored.position if stored else 0,
+        version=stored.id if stored else "",
+        models=material.models,
+        simulated=tuple(simulated(EVALUATION.read(run)[0].models.values())),
+        notes=gathered.notes,
+        assets=assets_of(material),
     )
+
+
+async def store_diagnosis(home: Home, run: Run, diagnosis: Diagnosis) -> bool:
+    """Store a diagnosis with its run; return whether it differs from the one that was stored last.
+
+    Raises:
+        StorageError: it could not be written.
+    """
+    id = value_id(diagnosis)
+    if stored_diagnosis_id(home, run) == id:
+        return False
+    await SqliteRunStore(home, run.id).put(diagnosis)
+    await record_event(
+        home,
+        run.id,
+        EVENT,
+        {"diagnosis": id, "tree": diagnosis.tree, "version": diagnosis.version, "assets": len(diagnosis.assets)},
+    )
+    return True
+
+
+def stored_diagnosis_id(home: Home, run: Run) -> str | None:
+    """Return the id of the diagnosis that was stored last, None without one."""
+    diagnosed = events(home, run.id, kind=EVENT)
+    return str(diagnosed[-1].data["diagnosis"]) if diagnosed else None
+
+
+def stored_diagnosis(home: Home, run: Run) -> Diagnosis | None:
+    """Return the diagnosis that was stored last, None without one.
+
+    Raises:
+        StorageError: the home is damaged.
+    """
+    id = stored_diagnosis_id(home, run)
+    return None if id is None else find_values(home, Diagnosis, [id])[id]
+
+
+def compare_diagnoses(
+    home: Home, first: Run, second: Run, *, tree: str | None = None, seed: int | None = None
+) -> Changes:
+    """Return what got better or worse from the first run to the second, leaf by leaf, corrected for looking at all.
+
+    Samples are paired by content. Both runs' criteria have their places in one tree; where the first run has no tree,
+    or its tree does not know the second's criteria, the data's categories take its place.
+
+    Args:
+        home: where both are.
+        first: the run that is the standard.
+        second: the run that is compared with it.
+        tree: which tree or version; by default the first run's.
+        seed: of intervals and permutations; by default the first run's.
+
+    Raises:
+        NotFound: a run is not an evaluation, or there is no such tree.
+        InputError: the runs are the same, or have no model or no sample in common, or a run has no scores.
+    """
+    if first.id == second.id:
+        raise InputError(f"run {first.id} does not differ from itself: name another run with --against")
+    first_samples, second_samples = _sample_refs(home, first), _sample_refs(home, second)
+    shared, _ = match_places(first_samples, second_samples)
+    if not shared:
+        raise InputError(f"runs {first.id} and {second.id} have no sample in common")
+    before, after, notes = _same_grouping(home, first, second, tree=tree, seed=seed)
+    if not {*before.models} & {*after.models}:
+        raise InputError(
+            f"no model is in both runs: {first.id} has {', '.join(before.models)}; "
+            f"{second.id} has {', '.join(after.models)}"
+        )
+    in_one_run = sorted({*before.models} ^ {*after.models})
+    if in_one_run:
+        notes.append(f"In one of the two runs alone, and left out: {', '.join(in_one_run)}.")
+    if len(shared) < max(len(first_samples), len(second_samples)):
+        notes.append(f"{len(shared)} samples are in both runs, of {len(first_samples)} and {len(second_samples)}.")
+    names = (first.id[:SHORT_ID], second.id[:SHORT_ID])
+    tables = change_tables(before, after, shared, names=names)
+    return Changes(first.id, second.id, len(shared), tuple(tables), tuple(notes))
+
+
+def _sample_refs(home: Home, run: Run) -> list[SampleRef]:
+    return [SampleRef(sample.sample_id, sample.sample_digest, sample.cluster) for sample in run_samples(home, run.id)]
+
+
+def _same_grouping(
+    home: Home, first: Run, second: Run, *, tree: str | None, seed: int | None
+) -> tuple[DiagnosisMaterial, DiagnosisMaterial, list[str]]:
+    """Return both runs' material under one tree, or both under the data's categories, and what to know first."""
+    before = gather(home, first, tree=tree, seed=seed)
+    notes = list(before.notes)
+    if before.loaded is not None:
+        if before.loaded.criteria.keys() & measured_of(home, second).sample_of.keys():
+            after = gather(home, second, tree=before.loaded.name, seed=seed)
+            notes += [note for note in after.notes if note not in notes]
+            return before.material, after.material, notes
+        notes = [
+            f"{before.loaded.name} does not know the criteria of run {second.id}, so both runs are grouped by the data's "
+            "categories instead."
+        ]
+    before_by_category = by_category(home, first, seed=seed).material
+    after_by_category = by_category(home, second, seed=seed).material
+    return before_by_category, replace(after_by_category, seed=before_by_category.seed), notes

@@ -5,15 +5,21 @@ from functools import partial
 from typing import Any
 
 from dokimasia.graphs.versions import versions_of
-from dokimasia.methods.fingerprints.accepting import accept
-from dokimasia.methods.fingerprints.request import NAME, FingerprintPlan, FingerprintRequest
-from dokimasia.methods.fingerprints.results import COLUMNS, MATCH, cells, fingerprint_summary, latest_fingerprints
+from dokimasia.methods.fingerprints.figures import (
+    COLUMNS,
+    FingerprintFigures,
+    cells,
+    fingerprint_figures,
+    latest_fingerprints,
+)
+from dokimasia.methods.fingerprints.request import MATCH, NAME, FingerprintPlan, FingerprintRequest, accept
+from dokimasia.report.fields import as_json
 from dokimasia.runs.lifecycle import run as run_method
 from dokimasia.runs.method import Addition, Method, later, lazily
 from dokimasia.storage.home import Home
 from dokimasia.storage.runs import Run
 
-write_all = lazily("dokimasia.methods.fingerprints.files", "write_all")
+write_all = lazily("dokimasia.methods.fingerprints.human_matching", "write_all")
 """Writes a test's figures, and its trials for a reader, given home, run and folder; yields what to tell the user."""
 
 
@@ -23,7 +29,7 @@ def _after(home: Home, run: Run, request: FingerprintRequest) -> Iterable[str]:
 
 def _of_evaluation(home: Home, run: Run) -> dict[str, Any] | None:
     test = latest_fingerprints(home, run.id)
-    return None if test is None else fingerprint_summary(home, test)
+    return None if test is None else as_json(fingerprint_figures(home, test))
 
 
 METHOD: Method[FingerprintRequest, FingerprintPlan] = Method(
@@ -33,10 +39,10 @@ METHOD: Method[FingerprintRequest, FingerprintPlan] = Method(
     plan=FingerprintPlan,
     accept=accept,
     stages=lazily("dokimasia.methods.fingerprints.work", "stages"),
-    drawing=later("dokimasia.methods.fingerprints.blocks", "DRAWING"),
-    adds=Addition(_of_evaluation, later("dokimasia.methods.fingerprints.blocks", "section")),
-    figures=fingerprint_summary,
-    shape=later("dokimasia.methods.fingerprints.shape", "FingerprintFigures"),
+    drawing=later("dokimasia.methods.fingerprints.report", "DRAWING"),
+    adds=Addition(_of_evaluation, later("dokimasia.methods.fingerprints.report", "section")),
+    figures=fingerprint_figures,
+    shape=lambda: FingerprintFigures,
     graphs=versions_of("diagnosis", "fingerprinting"),
     after=_after,
     row_kind=MATCH,

@@ -1,20 +1,157 @@
-"""From matched reports to figures: how reliably each pair of models is told apart, as a table and as a heat map's."""
+"""The figures of a test of fingerprints: how reliably each pair of models is told apart, by matcher, and an export's rows."""
 
+import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import combinations
 from math import comb
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
+
+from pydantic import Field, field_serializer
 
 from dokimasia.algorithms.statistics import Interval, adjusted, clopper_pearson, rate_interval
+from dokimasia.domain.diagnosis.fingerprint import FingerprintMatch, FingerprintTask
 from dokimasia.domain.diagnosis.tables import Asset, AssetColumn, AssetRow, Figure
+from dokimasia.domain.identity import Value
+from dokimasia.methods.diagnosis import reports_of, runs_on, written_from
+from dokimasia.methods.fingerprints.request import MATCH, NAME, FingerprintPlan
+from dokimasia.methods.fingerprints.trials import tasks_of, untested_of
 from dokimasia.methods.tree import LEVEL, rounded
+from dokimasia.report.fields import Count, Display, Failures, Fraction
+from dokimasia.report.figures import p_value as p_value_cell
+from dokimasia.report.figures import share
+from dokimasia.runs.figure_models import Heading, Judge, Seed
+from dokimasia.runs.figures import simulated
+from dokimasia.runs.reading.exporting import ColumnType
+from dokimasia.storage.home import Home
+from dokimasia.storage.lookup import find_values
+from dokimasia.storage.results import ResultRow, results
+from dokimasia.storage.runs import Run
 
 CHANCE = 0.5
-"""What guessing reaches."""
+"""The accuracy of guessing."""
 
 LIMIT = 0.05
-"""The share of pairs that are expected to be told apart falsely among all that are said to be apart."""
+"""The expected share of false marks among all pairs that are marked as told apart."""
+
+BY_HAND = "match by hand"
+"""The kind of a result row of a person's."""
+
+COLUMNS: dict[str, ColumnType] = {
+    "task": "text",
+    "samples": "texts",
+    "said": "text",
+    "truth": "text",
+    "removed": "integer",
+    "judge": "text",
+    "prompt": "text",
+    "prompt_version": "integer",
+    "prompt_hash": "text",
+}
+"""What an export says of a trial of the judge's; a score of 1 says that both reports were given to the right models."""
+
+FEW = 30
+"""Fewer responses of each model than the paper's 30 to 50 are said to be so."""
+
+FEW_TRIALS = 5
+_UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
+
+
+class OpenBounds(Value):
+    """What an accuracy over all trials could have been, whatever the failed ones would have come to; null without any."""
+
+    low: Fraction | None
+    high: Fraction | None
+
+
+class MatchRates(Value):
+    """How often the reports on two models were given to the right ones; guessing reaches one half."""
+
+    trials: Count
+    n: Count = Field(description="trials with a verdict")
+    right: Count = Field(description="trials that were matched rightly")
+    accuracy: Annotated[
+        Fraction | None,
+        Display(
+            "accuracy",
+            "share of trials in which both reports were given to the right models; guessing reaches 50 %",
+            write=share,
+        ),
+    ] = Field(description="right of n; null without a verdict")
+    low: Fraction | None = Field(description="lower end of its 95 % interval")
+    high: Fraction | None = Field(description="upper end of its 95 % interval")
+    failures: Failures
+    bounds: OpenBounds
+
+
+class PairMatched(MatchRates):
+    """The trials of one pair of models; interval by Clopper and Pearson."""
+
+    first: Annotated[str, Display("first", numeric=False)]
+    second: Annotated[str, Display("second", numeric=False)]
+    above_half: bool = Field(description="whether more than half of the trials with a verdict were matched rightly")
+    p_value: Fraction | None = Field(description="how often guessing does as well or better; one-sided, exact")
+    adjusted: Annotated[
+        Fraction | None,
+        Display("adjusted p", "that guessing does as well; Benjamini and Hochberg over all pairs", write=p_value_cell),
+    ] = Field(description="p_value adjusted over all pairs (Benjamini and Hochberg)")
+    apart: bool = Field(description="whether adjusted is at most 0.05")
+
+
+class MatcherFigures(MatchRates):
+    """All trials of one matcher; interval clustered by pairs."""
+
+    n_pairs: Count = Field(description="pairs with a trial")
+    pairs_apart: Count = Field(description="pairs told apart beyond chance, adjusted over all pairs")
+    pairs_above_half: Count = Field(description="pairs that were matched rightly in more than half of their trials")
+    pairs: tuple[PairMatched, ...]
+
+
+class AnswersPerTrial(Value):
+    """The fewest and the most answers of each model that a trial shows."""
+
+    low: Count
+    high: Count
+
+
+class Untested(Value):
+    """A pair of models without a trial."""
+
+    first: str
+    second: str
+    samples: Count = Field(description="samples that both answered in the half that is shown")
+
+
+class Sentences(Value):
+    """The sentences of a report."""
+
+    verified: Count
+    unverified: Count
+
+
+class FingerprintFigures(Heading):
+    """The figures of a test of fingerprints."""
+
+    source: str = Field(description="the id of the evaluation whose models are told apart")
+    judge: Judge
+    seed: Seed
+    models: tuple[str, ...] = Field(description="in the order of the tables")
+    notes: tuple[str, ...] = Field(description="what a reader must know first")
+    responses: Count = Field(description="answers of each model that a trial was to show")
+    shown: AnswersPerTrial = Field(description="answers of each model that trials show")
+    tasks: Count = Field(description="trials")
+    waiting: Count = Field(description="trials that the judge has not matched")
+    untested: tuple[Untested, ...]
+    removed: Count = Field(description="pieces that anonymising took out of answers")
+    reports: dict[str, Sentences | None] = Field(description="by model; null where there is no report")
+    by_judge: MatcherFigures
+    by_hand: dict[str, MatcherFigures] = Field(description="by the person who matched")
+    assets: tuple[Asset, ...] = Field(description="the tables, ready to be drawn: the judge's, then each person's")
+
+    @field_serializer("assets")
+    def _whole_tables(self, assets: tuple[Asset, ...]) -> list[dict[str, Any]]:
+        """Return the tables with all their fields, also those that have their default."""
+        return [asset.model_dump(mode="json") for asset in assets]
 
 
 class Trial(NamedTuple):
@@ -26,128 +163,119 @@ class Trial(NamedTuple):
     failure: str | None = None
 
 
-def fingerprint_figures(trials: Sequence[Trial], models: Sequence[str]) -> dict[str, Any]:
-    """Return the accuracy of matching for each pair and over all, ready for JSON.
+def fingerprint_figures(home: Home, run: Run) -> FingerprintFigures:
+    """Return the figures of a test of fingerprints; the same stored rows give the same bytes."""
+    plan, diagnosis = _plan(run), written_from(home, run)
+    models = diagnosis.models
+    tasks = [task for _, task in tasks_of(home, run)]
+    rows = results(home, run.id)
+    matches = find_values(home, FingerprintMatch, [row.value_ids[1] for row in rows if row.kind == BY_HAND])
+    by_person: dict[str, list[Trial]] = {}
+    for row in rows:
+        if row.kind == BY_HAND:
+            by_person.setdefault(matches[row.value_ids[1]].by, []).append(_trial(row))
+    judge_trials = [_trial(row) for row in rows if row.kind == MATCH]
+    by_judge = matcher_figures(judge_trials, models)
+    by_hand = {name: matcher_figures(trials, models) for name, trials in sorted(by_person.items())}
+    judge = plan.judge.ref.name
+    assets = fingerprint_tables(by_judge, models, matcher=judge) if judge_trials else []
+    for name, figures in by_hand.items():
+        assets += fingerprint_tables(figures, models, matcher=name, id=_UNSAFE.sub("-", name))
+    reports: dict[str, Sentences | None] = dict.fromkeys(models)
+    for name, report in reports_of(home, run.id).items():
+        if name in reports:
+            reports[name] = Sentences(verified=len(report.verified), unverified=len(report.unverified))
+    untested = [
+        Untested.model_validate(dict(zip(Untested.model_fields, pair, strict=True))) for pair in untested_of(run)
+    ]
+    sizes = [len(task.samples) for task in tasks]
+    return FingerprintFigures(
+        run=run.id,
+        source=plan.source,
+        status=run.status,
+        judge=judge,
+        simulated=tuple(sorted({*diagnosis.simulated, *simulated((plan.judge,))})),
+        seed=plan.seed,
+        models=models,
+        notes=(*diagnosis.notes, *_notes(plan, len(models), tasks, untested)),
+        responses=plan.responses,
+        shown=AnswersPerTrial(low=min(sizes), high=max(sizes)),
+        tasks=len(tasks),
+        waiting=len(tasks) - len(judge_trials),
+        untested=tuple(untested),
+        removed=sum(task.removed for task in tasks),
+        reports=reports,
+        by_judge=by_judge,
+        by_hand=by_hand,
+        assets=tuple(assets),
+    )
 
-    Args:
-        trials: those of one matcher.
-        models: in the order of the tables.
 
-    Returns:
-        What `shape.MatcherFigures` describes.
-    """
-    by_pair = {
-        names: [trial for trial in trials if {trial.first, trial.second} == set(names)]
-        for names in combinations(models, 2)
-    }
-    rows = [_pair(names, each) for names, each in by_pair.items() if each]
-    for row, q_value in zip(rows, adjusted([row["p_value"] for row in rows]), strict=True):
-        row["adjusted"] = None if q_value is None else rounded(q_value)
-        row["apart"] = q_value is not None and q_value <= LIMIT
-    judged = [trial for trial in trials if trial.right is not None]
-    hits = [bool(trial.right) for trial in judged]
-    clusters = [tuple(sorted((trial.first, trial.second))) for trial in judged]
-    interval = rate_interval(hits, clusters=clusters, level=LEVEL) if hits else None
-    return {
-        "n": len(hits),
-        "trials": len(trials),
-        **_matched(hits, trials, interval),
-        "n_pairs": len(rows),
-        "pairs_apart": sum(row["apart"] for row in rows),
-        "pairs_above_half": sum(row["above_half"] for row in rows),
-        "pairs": rows,
-    }
-
-
-def fingerprint_assets(
-    figures: Mapping[str, Any], models: Sequence[str], *, matcher: str, id: str = ""
-) -> tuple[Asset, Asset]:
-    """Return the figures as tables: a row a pair, and models by models for a heat map.
-
-    Args:
-        figures: what `fingerprint_figures` returned.
-        models: in the order of the tables.
-        matcher: who matched.
-        id: told apart by this in the tables' ids; the judge's have none.
-    """
-    pairs = Asset(
-        id=f"fingerprints/{id}" if id else "fingerprints",
-        title=f"Fingerprints, matched by {matcher}: how reliably two models are told apart",
-        sentence=(
-            f"{figures['pairs_apart']} of {figures['n_pairs']} pairs are told apart beyond chance, adjusted over all pairs; "
-            f"{figures['pairs_above_half']} were matched rightly in more than half of their trials, where guessing reaches "
-            "one half. Each trial shows answers to other questions than the reports were written from."
-        ),
-        columns=(
-            AssetColumn(name="first", kind="name"),
-            AssetColumn(name="second", kind="name"),
-            AssetColumn(name="accuracy", kind="share", better="higher"),
-            AssetColumn(name="adjusted p", kind="p_value"),
-            AssetColumn(name="trials", kind="count"),
-        ),
-        rows=tuple(
-            AssetRow(
-                key=f"{row['first']} {row['second']}",
-                cells=(
-                    Figure(value=row["first"]),
-                    Figure(value=row["second"]),
-                    Figure(value=row["accuracy"], low=row["low"], high=row["high"]),
-                    Figure(value=row["adjusted"]),
-                    Figure(value=row["trials"]),
-                ),
-                n=row["n"],
-                held=row["trials"],
+def matcher_figures(trials: Sequence[Trial], models: Sequence[str]) -> MatcherFigures:
+    """Return one matcher's accuracy for each pair of models, in their order, and over all."""
+    by_pair: dict[tuple[str, str], list[Trial]] = {}
+    for names in combinations(models, 2):
+        of_pair = [trial for trial in trials if {trial.first, trial.second} == set(names)]
+        if of_pair:
+            by_pair[names] = of_pair
+    p_values = [_guessing_p_value(of_pair) for of_pair in by_pair.values()]
+    pairs: list[PairMatched] = []
+    for (names, of_pair), p_value, q_value in zip(by_pair.items(), p_values, adjusted(p_values), strict=True):
+        hits = _hits(of_pair)
+        interval = clopper_pearson(sum(hits), len(hits), LEVEL) if hits else None
+        pairs.append(
+            PairMatched(
+                first=names[0],
+                second=names[1],
+                **dict(_match_rates(of_pair, interval)),
+                above_half=bool(hits) and sum(hits) / len(hits) > CHANCE,
+                p_value=p_value,
+                adjusted=None if q_value is None else rounded(q_value),
+                apart=q_value is not None and q_value <= LIMIT,
             )
-            for row in figures["pairs"]
-        ),
-        counts="samples",
-    )
-    known = {frozenset((row["first"], row["second"])): row for row in figures["pairs"]}
-    grid = Asset(
-        id=f"heatmap/fingerprints-{id}" if id else "heatmap/fingerprints",
-        title=f"Heat map of fingerprints, matched by {matcher}",
-        sentence="Trials of 100 in which both reports were given to the right models; guessing reaches 50.",
-        columns=(
-            AssetColumn(name="model", kind="name"),
-            *(AssetColumn(name=model[:300], unit="of 100", kind="score", better="higher") for model in models),
-        ),
-        rows=tuple(_grid_row(model, models, known) for model in models),
-        counts="samples",
-    )
-    return pairs, grid
-
-
-def _grid_row(model: str, models: Sequence[str], known: Mapping[frozenset[str], Mapping[str, Any]]) -> AssetRow:
-    rows = [known.get(frozenset((model, other))) for other in models]
-    return AssetRow(
-        key=model,
-        cells=(Figure(value=model), *(_percent(row) for row in rows)),
-        n=sum(row["n"] for row in rows if row is not None),
-        held=sum(row["trials"] for row in rows if row is not None),
-        model=model,
+        )
+    hits = _hits(trials)
+    clusters = [tuple(sorted((trial.first, trial.second))) for trial in trials if trial.right is not None]
+    interval = rate_interval(hits, clusters=clusters, level=LEVEL) if hits else None
+    return MatcherFigures(
+        **dict(_match_rates(trials, interval)),
+        n_pairs=len(pairs),
+        pairs_apart=sum(pair.apart for pair in pairs),
+        pairs_above_half=sum(pair.above_half for pair in pairs),
+        pairs=tuple(pairs),
     )
 
 
-def _percent(row: Mapping[str, Any] | None) -> Figure:
-    if row is None or row["accuracy"] is None:
-        return Figure()
-    return Figure(
-        **{to: round(100 * row[name], 6) for to, name in (("value", "accuracy"), ("low", "low"), ("high", "high"))}
+def _hits(trials: Sequence[Trial]) -> list[bool]:
+    """Return the verdicts of the trials that have one."""
+    return [trial.right for trial in trials if trial.right is not None]
+
+
+def _match_rates(trials: Sequence[Trial], interval: Interval | None) -> MatchRates:
+    """Return how many trials with a verdict are right, their share with its interval, and what the failed ones leave open."""
+    hits = _hits(trials)
+    right, failed = sum(hits), len(trials) - len(hits)
+    failures = Counter(trial.failure for trial in trials if trial.failure is not None)
+    return MatchRates.model_validate(
+        {
+            "trials": len(trials),
+            "n": len(hits),
+            "right": right,
+            "accuracy": rounded(right / len(hits)) if hits else None,
+            "low": rounded(interval.low) if interval else None,
+            "high": rounded(interval.high) if interval else None,
+            "failures": dict(sorted(failures.items())),
+            "bounds": {
+                "low": rounded(right / len(trials)) if trials else None,
+                "high": rounded((right + failed) / len(trials)) if trials else None,
+            },
+        }
     )
 
 
-def _pair(names: tuple[str, str], trials: Sequence[Trial]) -> dict[str, Any]:
-    hits = [trial.right for trial in trials if trial.right is not None]
-    interval = clopper_pearson(sum(hits), len(hits), LEVEL) if hits else None
-    return {
-        "first": names[0],
-        "second": names[1],
-        "trials": len(trials),
-        "n": len(hits),
-        **_matched(hits, trials, interval),
-        "above_half": bool(hits) and sum(hits) / len(hits) > CHANCE,
-        "p_value": rounded(guessing_p_value(sum(hits), len(hits))) if hits else None,
-    }
+def _guessing_p_value(trials: Sequence[Trial]) -> float | None:
+    hits = _hits(trials)
+    return rounded(guessing_p_value(sum(hits), len(hits))) if hits else None
 
 
 def guessing_p_value(right: int, n: int) -> float:
@@ -159,18 +287,139 @@ def guessing_p_value(right: int, n: int) -> float:
     return sum(comb(n, k) for k in range(right, n + 1)) / 2**n
 
 
-def _matched(hits: Sequence[bool], trials: Sequence[Trial], interval: Interval | None) -> dict[str, Any]:
-    """Return how many trials with a verdict hit, their share with its interval, and what the failed ones leave open."""
-    right, count, failed = sum(hits), len(trials), len(trials) - len(hits)
-    failures = Counter(trial.failure for trial in trials if trial.failure is not None)
-    return {
-        "right": right,
-        "accuracy": rounded(right / len(hits)) if hits else None,
-        "low": rounded(interval.low) if interval else None,
-        "high": rounded(interval.high) if interval else None,
-        "failures": dict(sorted(failures.items())),
-        "bounds": {
-            "low": rounded(right / count) if count else None,
-            "high": rounded((right + failed) / count) if count else None,
-        },
-    }
+def fingerprint_tables(figures: MatcherFigures, models: Sequence[str], *, matcher: str, id: str = "") -> list[Asset]:
+    """Return a matcher's figures as tables: a row a pair, and models by models for a heat map.
+
+    Args:
+        figures: of the matcher.
+        models: in the order of the tables.
+        matcher: the judge's or the person's name.
+        id: part of the tables' ids; the judge's have none.
+    """
+    pairs = Asset(
+        id=f"fingerprints/{id}" if id else "fingerprints",
+        title=f"Fingerprints, matched by {matcher}: how reliably two models are told apart",
+        sentence=(
+            f"{figures.pairs_apart} of {figures.n_pairs} pairs are told apart beyond chance, adjusted over all pairs; "
+            f"{figures.pairs_above_half} were matched rightly in more than half of their trials, where guessing reaches "
+            "one half. Each trial shows answers to other questions than the reports were written from."
+        ),
+        columns=(
+            AssetColumn(name="first", kind="name"),
+            AssetColumn(name="second", kind="name"),
+            AssetColumn(name="accuracy", kind="share", better="higher"),
+            AssetColumn(name="adjusted p", kind="p_value"),
+            AssetColumn(name="trials", kind="count"),
+        ),
+        rows=tuple(
+            AssetRow(
+                key=f"{pair.first} {pair.second}",
+                cells=(
+                    Figure(value=pair.first),
+                    Figure(value=pair.second),
+                    Figure(value=pair.accuracy, low=pair.low, high=pair.high),
+                    Figure(value=pair.adjusted),
+                    Figure(value=pair.trials),
+                ),
+                n=pair.n,
+                held=pair.trials,
+            )
+            for pair in figures.pairs
+        ),
+        counts="samples",
+    )
+    by_models = {frozenset((pair.first, pair.second)): pair for pair in figures.pairs}
+    grid_rows: list[AssetRow] = []
+    for model in models:
+        row_pairs = [by_models.get(frozenset((model, other))) for other in models]
+        grid_rows.append(
+            AssetRow(
+                key=model,
+                cells=(Figure(value=model), *map(_percent, row_pairs)),
+                n=sum(pair.n for pair in row_pairs if pair is not None),
+                held=sum(pair.trials for pair in row_pairs if pair is not None),
+                model=model,
+            )
+        )
+    grid = Asset(
+        id=f"heatmap/fingerprints-{id}" if id else "heatmap/fingerprints",
+        title=f"Heat map of fingerprints, matched by {matcher}",
+        sentence="Trials of 100 in which both reports were given to the right models; guessing reaches 50.",
+        columns=(
+            AssetColumn(name="model", kind="name"),
+            *(AssetColumn(name=model[:300], unit="of 100", kind="score", better="higher") for model in models),
+        ),
+        rows=tuple(grid_rows),
+        counts="samples",
+    )
+    return [pairs, grid]
+
+
+def _percent(pair: PairMatched | None) -> Figure:
+    if pair is None or pair.accuracy is None or pair.low is None or pair.high is None:
+        return Figure()
+    return Figure(value=round(100 * pair.accuracy, 6), low=round(100 * pair.low, 6), high=round(100 * pair.high, 6))
+
+
+def latest_fingerprints(home: Home, source: str) -> Run | None:
+    """Return the newest test of an evaluation's fingerprints in which anything was matched; None without one."""
+    for run in runs_on(home, source, NAME):
+        if any(row.kind in (MATCH, BY_HAND) for row in results(home, run.id)):
+            return run
+    return None
+
+
+async def cells(home: Home, run: Run, rows: Sequence[ResultRow]) -> list[dict[str, Any]]:
+    """Return the export's columns of each trial; those that a failed trial lacks are null."""
+    judge, tasks = _plan(run).judge_name, dict(tasks_of(home, run))
+    matches = find_values(home, FingerprintMatch, [row.value_ids[1] for row in rows if row.outcome == "scored"])
+    exported: list[dict[str, Any]] = []
+    for row in rows:
+        id = row.value_ids[0]
+        task = tasks[id]
+        columns: dict[str, Any] = dict.fromkeys(COLUMNS)
+        columns |= {"task": id, "samples": list(task.samples), "truth": task.truth, "removed": task.removed}
+        columns["judge"] = judge
+        if row.outcome == "scored":
+            match = matches[row.value_ids[1]]
+            columns["said"] = match.said
+            if match.provenance:
+                columns |= match.provenance.model_dump(include=set(COLUMNS))
+        exported.append(columns)
+    return exported
+
+
+def _plan(run: Run) -> FingerprintPlan:
+    return FingerprintPlan.model_validate(run.options["plan"])
+
+
+def _trial(row: ResultRow) -> Trial:
+    return Trial(row.model, row.arm, None if row.score is None else row.score > 0, row.failure)
+
+
+def _notes(
+    plan: FingerprintPlan, models: int, tasks: Sequence[FingerprintTask], untested: Sequence[Untested]
+) -> list[str]:
+    notes: list[str] = []
+    if plan.responses < FEW:
+        notes.append(f"{plan.responses} answers of each model are fewer than the paper's 30 to 50.")
+    short = [len(task.samples) for task in tasks if len(task.samples) < plan.responses]
+    if short:
+        low, high = min(short), max(short)
+        counts = f"{low}" if low == high else f"{low} to {high}"
+        notes.append(
+            f"{len(short)} trials show {counts} answers of each model and not "
+            f"{plan.responses}: the run has no more that both models gave and no report was written from."
+        )
+    for pair in untested:
+        notes.append(
+            f"{pair.first} and {pair.second} have no trial: there are {pair.samples} samples that both answered in "
+            "the half that is shown."
+        )
+    pairs = models * (models - 1) // 2
+    if len(tasks) < FEW_TRIALS * pairs:
+        notes.append(
+            f"{len(tasks)} trials for {pairs} pairs: the run has too few samples for more that share none, so the intervals "
+            "are wide. Fewer answers a trial (--responses) make more trials, and harder ones."
+        )
+    return notes

@@ -1,15 +1,43 @@
-"""What a test of fingerprints is asked, and what decides its results."""
+"""A test of fingerprints: its request, its plan, and its acceptance: tables of one half of the samples, trials of the other."""
 
+import asyncio
 from pathlib import Path
 from typing import Annotated, ClassVar
 
 from pydantic import Field
 
-from dokimasia.methods.diagnosis import WordsPlan, WordsRequest
+from dokimasia.domain.diagnosis.tables import Diagnosis
+from dokimasia.domain.identity import digest, value_id
+from dokimasia.errors import InputError
+from dokimasia.methods.diagnosis import (
+    PICK_TOKENS,
+    REPORT_TOKENS,
+    WRITING,
+    WordsPlan,
+    WordsRequest,
+    diagnosis_of,
+    gather,
+    report_calls,
+    written_from,
+)
+from dokimasia.methods.fingerprints.trials import TrialDraw, draw_tasks, halves, restricted, tasks_of, untested_of
+from dokimasia.methods.tree import evaluation_of
+from dokimasia.runs.estimate import Asking, added_up
+from dokimasia.runs.method import Accepted
+from dokimasia.runs.plans import prompts_used
 from dokimasia.runs.requests import Option
+from dokimasia.runs.session import Session
+from dokimasia.storage.home import Home
+from dokimasia.storage.runs import Run
 
 NAME = "fingerprint"
-"""What the method is called."""
+"""The method's name."""
+
+MATCH = "match"
+"""The kind of a result row of the judge's; its `model` and `arm` are the trial's two models."""
+
+MATCHING = ("fingerprint_match",)
+ANSWER_TOKENS = 350
 
 
 class FingerprintRequest(WordsRequest):
@@ -41,3 +69,59 @@ class FingerprintPlan(WordsPlan):
     responses: int
     tasks: int
     drawn: str
+
+
+async def accept(request: FingerprintRequest, session: Session) -> Accepted[FingerprintPlan]:
+    """Compute the tables and draw the trials, or take those of the test that is forked, and resolve the judge.
+
+    Raises:
+        InputError: the run has one model, no scores, or too few samples, or the judge is not known.
+    """
+    home = session.opened
+    request = request.model_copy(update={"by_hand": False})
+    if session.forked is not None:
+        origin = session.forked
+        diagnosis = written_from(home, origin)
+        draw = TrialDraw([task for _, task in tasks_of(home, origin)], untested_of(origin))
+    else:
+        origin, own_tree = evaluation_of(home, request.run)
+        request = request.model_copy(update={"run": origin.id, "tree": request.tree or own_tree})
+        diagnosis, draw = await asyncio.to_thread(_tables_and_trials, home, origin, request)
+    ids = [value_id(task) for task in draw.tasks]
+    plan = FingerprintPlan(
+        seed=diagnosis.seed,
+        prompts=prompts_used(session.library, (*WRITING, *MATCHING)),
+        source=diagnosis.run,
+        diagnosis=value_id(diagnosis),
+        judge=session.model(request.judge),
+        responses=request.responses,
+        tasks=len(ids),
+        drawn=digest("tasks", ids),
+    )
+    models = len(diagnosis.models)
+    reports = models + (models > 1)
+    trial_tokens = 2 * plan.responses * ANSWER_TOKENS + 2 * REPORT_TOKENS
+    calls = [*report_calls(plan.judge, models), Asking(plan.judge, plan.tasks, trial_tokens, PICK_TOKENS)]
+    return Accepted(
+        plan=plan,
+        estimate=added_up(calls, plan.tasks, items=plan.tasks + reports),
+        data_name=origin.data_name,
+        data_hash=plan.diagnosis,
+        values=(diagnosis, *draw.tasks),
+        notes={"tasks": ids, "untested": draw.untested},
+        request=request,
+    )
+
+
+def _tables_and_trials(home: Home, source: Run, request: FingerprintRequest) -> tuple[Diagnosis, TrialDraw]:
+    """Return the tables of one half of the samples, and the trials of the other."""
+    gathered = gather(home, source, tree=request.tree, seed=request.seed)
+    seed, models = gathered.material.seed, gathered.material.models
+    if len(models) < 2:
+        raise InputError(f"run {source.id} has one model, {', '.join(models)}: fingerprints tell two or more apart")
+    parts = halves(home, source, seed)
+    draw = draw_tasks(
+        home, source, models, parts.answers, responses=request.responses, trials=request.trials, seed=seed
+    )
+    half = gathered._replace(material=restricted(gathered.material, parts.reports))
+    return diagnosis_of(source, half), draw

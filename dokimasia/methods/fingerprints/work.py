@@ -1,14 +1,13 @@
-"""A test of fingerprints at work: reports are written, then every trial is put to the judge, a few at once."""
+"""A test of fingerprints at work: reports are written, then the judge matches every trial, a few at once."""
 
 from collections.abc import AsyncIterator, Mapping
 from typing import Any
 
 from dokimasia.domain.diagnosis.fingerprint import FingerprintTask
-from dokimasia.graphs.diagnosis import fingerprinting
+from dokimasia.graphs import fingerprinting
 from dokimasia.methods.diagnosis import REPORT, reports_stage
-from dokimasia.methods.fingerprints.request import FingerprintPlan
-from dokimasia.methods.fingerprints.results import MATCH
-from dokimasia.methods.fingerprints.tasks import item_of, tasks_of
+from dokimasia.methods.fingerprints.request import MATCH, FingerprintPlan
+from dokimasia.methods.fingerprints.trials import item_of, tasks_of
 from dokimasia.runs.work import Job, Stage, ending
 from dokimasia.storage.results import ResultRow, results
 
@@ -19,39 +18,34 @@ async def stages(job: Job[FingerprintPlan]) -> AsyncIterator[Stage[Any]]:
     if job.request.by_hand:
         job.held_open = True
     else:
-        yield _matching(job)
+        yield _matching_stage(job)
 
 
-def _matching(job: Job[FingerprintPlan]) -> Stage[tuple[str, FingerprintTask]]:
+def _matching_stage(job: Job[FingerprintPlan]) -> Stage[tuple[str, FingerprintTask]]:
     trials = tasks_of(job.home, job.run)
-    made = {row.model: row for row in results(job.home, job.run.id) if row.kind == REPORT}
+    report_rows = {row.model: row for row in results(job.home, job.run.id) if row.kind == REPORT}
     job.progress.samples = len(trials)
 
     async def do(trial: tuple[str, FingerprintTask]) -> None:
         if job.finished(item_of(trial[1])) is None:
-            await job.finish(await _matched(job, made, *trial))
+            await job.finish(await _match(job, report_rows, *trial))
         job.progress.samples_done += 1
 
     return Stage(trials, do, items=len(trials))
 
 
-async def _matched(
-    job: Job[FingerprintPlan], made: Mapping[str, ResultRow], id: str, task: FingerprintTask
+async def _match(
+    job: Job[FingerprintPlan], report_rows: Mapping[str, ResultRow], id: str, task: FingerprintTask
 ) -> ResultRow:
-    """Return the row of a trial; where a report is missing nothing is asked."""
-    fields: dict[str, Any] = {
-        "kind": MATCH,
-        "model": task.first,
-        "arm": task.second,
-        "repeat": task.trial - 1,
-    }
-    missing = next((made[name] for name in (task.first, task.second) if made[name].outcome != "made"), None)
-    if missing is not None:
-        reason = f"there is no report on {missing.model}: {missing.reason}"
-        ended = ending({"failed": missing.failure, "reason": reason})
-        return job.row(None, item_of(task), **fields, value_ids=(id,), **ended)
-    inputs = {"task": id, "first": made[task.first].value_ids[1], "second": made[task.second].value_ids[1]}
-    state = await job.walk(fingerprinting, inputs, item_of(task))
-    said = () if state.get("failed") else (state["result"],)
-    calls = tuple(state.get("calls") or ())
-    return job.row(None, item_of(task), **fields, value_ids=(id, *said), calls=calls, **ending(state))
+    """Return the row of a trial; where a report is missing nothing is sent."""
+    item = item_of(task)
+    fields: dict[str, Any] = {"kind": MATCH, "model": task.first, "arm": task.second, "repeat": task.trial - 1}
+    first, second = report_rows[task.first], report_rows[task.second]
+    for row in (first, second):
+        if row.outcome != "made":
+            reason = f"there is no report on {row.model}: {row.reason}"
+            return job.row(None, item, **fields, value_ids=(id,), **ending({"failed": row.failure, "reason": reason}))
+    inputs = {"task": id, "first": first.value_ids[1], "second": second.value_ids[1]}
+    state = await job.walk(fingerprinting, inputs, item)
+    value_ids = (id,) if state.get("failed") else (id, state["result"])
+    return job.row(None, item, **fields, value_ids=value_ids, calls=tuple(state.get("calls") or ()), **ending(state))

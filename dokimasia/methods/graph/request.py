@@ -1,15 +1,21 @@
-"""What a run of a plug-in's graph is asked, and what decides its results."""
+"""A run of a plug-in's graph: its request, its plan, and its acceptance."""
 
+import asyncio
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from pydantic import Field
 
 from dokimasia.domain.call import ModelSpec
+from dokimasia.errors import ConfigError
 from dokimasia.plugins import load
 from dokimasia.prompts import PromptLibrary, default_library
+from dokimasia.runs.estimate import Estimate
+from dokimasia.runs.method import Accepted
 from dokimasia.runs.plans import JudgedPlan
 from dokimasia.runs.requests import SHARED_HELP, DataRequest, Judge, Models, Option
+from dokimasia.runs.session import Session
+from dokimasia.storage.runs import Run
 
 if TYPE_CHECKING:
     from dokimasia.graphs.drive import GraphFile
@@ -37,6 +43,11 @@ class GraphPlan(JudgedPlan):
     version: int
     walked: tuple[ModelSpec, ...] = ()
 
+    @property
+    def names(self) -> list[str]:
+        """The names of the models, each with its own items; one empty name without models."""
+        return [spec.ref.name for spec in self.walked] or [""]
+
 
 def graph_of(name: str, given: Any) -> "GraphFile":
     """Return the graph that a program handed in, else the one that a plug-in brings under the name.
@@ -56,3 +67,36 @@ def library_of_graph(request: GraphRequest, given: Any) -> PromptLibrary:
     own: Any = getattr(graph_of(request.graph, given), "PROMPTS", None)
     library = default_library() if own is None else default_library().overridden(Path(own), more=True)
     return library.overridden(*request.prompts)
+
+
+async def accept(request: GraphRequest, session: Session) -> Accepted[GraphPlan]:
+    """Read the data, and resolve the graph and the models."""
+    graph = graph_of(request.graph, session.given)
+    need_prompt = bool(getattr(graph, "NEEDS_PROMPT", True))
+    entries = await asyncio.to_thread(session.entries, request, need_prompt=need_prompt)
+    plan = GraphPlan(
+        graph=graph.NAME,
+        version=graph.VERSION,
+        data=entries.hash,
+        limit=request.limit,
+        seed=request.seed,
+        judge=session.model(request.judge),
+        walked=session.models(request.models, "--models"),
+        prompts=dict(session.library.identity()),
+    )
+    count = len(entries.known)
+    return entries.accepted(plan, Estimate(samples=count, items=count * len(plan.names), models={}))
+
+
+def resumable(session: Session, run: Run, plan: GraphPlan, request: GraphRequest) -> None:
+    """Check that the graph is still of the version that the run was accepted with.
+
+    Raises:
+        ConfigError: it is not.
+    """
+    graph = graph_of(plan.graph, session.given)
+    if plan.version != graph.VERSION:
+        raise ConfigError(
+            f"run {run.id} was accepted with version {plan.version} of the graph {plan.graph!r}, which is at version "
+            f"{graph.VERSION} now: run it anew; the ledger answers what did not change"
+        )

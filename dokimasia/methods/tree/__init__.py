@@ -10,20 +10,41 @@ from dokimasia.algorithms.trees.places import in_order, mapping_of, members_belo
 from dokimasia.domain.ports import Transport
 from dokimasia.errors import ConfigError, InputError
 from dokimasia.graphs.versions import versions_of
-from dokimasia.methods.tree.accepting import (
+from dokimasia.methods.tree.criteria import Pair, hash_of
+from dokimasia.methods.tree.figures import TreeFigures, growth_json, growth_rows
+from dokimasia.methods.tree.node_scores import (
+    BEST,
+    LEVEL,
+    WORST,
+    MeasuredRun,
+    measured_of,
+    report_tree,
+    rounded,
+    tree_figures,
+    weaknesses_of,
+)
+from dokimasia.methods.tree.request import (
+    NAME,
+    GrowthPlan,
+    GrowthRequest,
     estimate_growth,
     few_criteria,
     maker_of,
     placed_before,
     plan_growth,
+    source_of,
+    tree_of,
     version_to_grow,
 )
-from dokimasia.methods.tree.criteria import Pair, hash_of, source_of
-from dokimasia.methods.tree.reading.figures import report_tree, tree_figures, validity_of, weaknesses_of
-from dokimasia.methods.tree.reading.trees import LoadedTree, evaluation_of, find_tree_of_run, load_stored, load_tree
-from dokimasia.methods.tree.reading.view import BEST, LEVEL, WORST, MeasuredRun, measured_of, rounded
-from dokimasia.methods.tree.request import NAME, GrowthPlan, GrowthRequest, tree_of
-from dokimasia.methods.tree.results import growth_rows, growth_summary
+from dokimasia.methods.tree.stored_trees import (
+    LoadedTree,
+    evaluation_of,
+    find_tree_of_run,
+    load_stored,
+    load_tree,
+    sample_groups,
+)
+from dokimasia.methods.tree.validity import validity_of
 from dokimasia.runs.estimate import Estimate
 from dokimasia.runs.lifecycle import RunResult
 from dokimasia.runs.lifecycle import run as run_method
@@ -49,22 +70,26 @@ async def accept(request: GrowthRequest, session: Session) -> Accepted[GrowthPla
     source = source_of(request, session)
     base = None if request.onto is None else version_to_grow(session.opened, request.onto)
     plan = plan_growth(request, session, source, base)
-    whole, placed = {one.key: one for one in source.criteria}, set[str]()
+    by_key = {criterion.key: criterion for criterion in source.criteria}
+    placed: set[str] = set()
     if base is None:
         _check_name(request, session, plan)
-    elif (known := _grown_before(request, session.opened, base, plan)) is not None:
-        return known
     else:
-        whole |= {one.key: one for one in tree_criteria(session.opened, base.tree)}
-        placed = set(placed_before(session.opened, plan, base.tree))
-    criteria = sorted(whole.values())
+        earlier = _grown_before(request, session.opened, base, plan)
+        if earlier is not None:
+            return earlier
+        by_key |= {criterion.key: criterion for criterion in tree_criteria(session.opened, base.tree)}
+        placed.update(placed_before(session.opened, plan, base.tree))
+    criteria = sorted(by_key.values())
 
     async def keep(home: Home, run: Run) -> None:
         if base is None:
             await create_tree(home, tree_of(run), run_id=run.id, source=plan.source)
         await keep_criteria(home, tree_of(run), criteria)
 
-    estimate = estimate_growth(plan, Counter(one.sample_id for one in criteria if one.key not in placed))
+    estimate = estimate_growth(
+        plan, Counter(criterion.sample_id for criterion in criteria if criterion.key not in placed)
+    )
     return Accepted(
         plan=plan,
         estimate=estimate.model_copy(update={"notes": few_criteria(session.home, plan, len(criteria))}),
@@ -92,7 +117,7 @@ def resumable(session: Session, run: Run, plan: GrowthPlan, request: GrowthReque
 def _grown_before(
     request: GrowthRequest, home: Home, base: StoredVersion, plan: GrowthPlan
 ) -> Accepted[GrowthPlan] | None:
-    """Return the growth that made the version which would be grown on, if it is the very same that is asked for again."""
+    """Return the growth that made the version which would be grown on, if it is the same as the requested one."""
     maker = maker_of(home, base)
     if maker is None or request.fresh:
         return None
@@ -111,17 +136,11 @@ def _check_name(request: GrowthRequest, session: Session, plan: GrowthPlan) -> N
     """Refuse a name that the tree of another growth has."""
     trees = [] if session.home is None else list_trees(session.home)
     own = "" if request.fresh else run_id(METHOD, plan)
-    if any(one.name == request.name and one.run_id != own for one in trees):
+    if any(tree.name == request.name and tree.run_id != own for tree in trees):
         raise ConfigError(
             f"there is a tree {request.name!r} already, of other criteria or options: take another --name, or grow it on "
             f"with --onto {request.name}"
         )
-
-
-def of_evaluation(home: Home, run: Run) -> dict[str, Any] | None:
-    """Return what the page of an evaluation says of its capability tree; None where its criteria are mapped to none."""
-    stored = find_tree_of_run(home, run)
-    return None if stored is None else report_tree(home, run, load_stored(home, stored))
 
 
 METHOD: Method[GrowthRequest, GrowthPlan] = Method(
@@ -131,15 +150,15 @@ METHOD: Method[GrowthRequest, GrowthPlan] = Method(
     plan=GrowthPlan,
     accept=accept,
     stages=lazily("dokimasia.methods.tree.work", "stages"),
-    drawing=later("dokimasia.methods.tree.blocks", "DRAWING"),
+    drawing=later("dokimasia.methods.tree.report", "DRAWING"),
     adds=Addition(
-        of_evaluation,
-        later("dokimasia.methods.tree.blocks.capabilities", "section"),
+        report_tree,
+        later("dokimasia.methods.tree.report", "section"),
         "capability",
-        lazily("dokimasia.methods.tree.reading.groups", "capabilities"),
+        sample_groups,
     ),
-    figures=growth_summary,
-    shape=later("dokimasia.methods.tree.shape", "TreeFigures"),
+    figures=growth_json,
+    shape=lambda: TreeFigures,
     graphs=versions_of("taxonomy_growth"),
     resumable=resumable,
     row_name="criteria",
@@ -173,7 +192,7 @@ async def grow_tree(
         run: the run whose criteria are taken, by the beginning of its id.
         file: a file of criteria.
         settings: home, configuration and keys; read from the environment by default.
-        observer: told what happens.
+        observer: is called with what happens.
         stop: lets someone else ask the growth to stop.
         transports: ways to a model that replace the package's own.
         **options: further fields of `GrowthRequest`, such as `onto`, `categories`, `min_support` or `seed`.

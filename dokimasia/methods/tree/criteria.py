@@ -6,19 +6,15 @@ import io
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import orjson
 
 from dokimasia.domain.growth import TreeCriterion
 from dokimasia.domain.identity import digest
-from dokimasia.errors import ConfigError, DataError
-from dokimasia.methods.evaluation import METHOD as EVALUATION
-from dokimasia.methods.tree.request import GrowthRequest
+from dokimasia.errors import DataError
 from dokimasia.report.figures import several
-from dokimasia.runs.session import Session
 from dokimasia.storage.home import Home
-from dokimasia.storage.naming import of_method, resolve_run
 from dokimasia.storage.runs import Run
 from dokimasia.storage.trees.lookup import KEY_LENGTH, criteria_of_samples, criterion_key
 
@@ -29,36 +25,6 @@ _SAMPLE = ("sample_id", "sample", "id")
 
 Pair = tuple[str, str] | tuple[str, str, str] | Mapping[str, Any]
 """A criterion from Python: (text, sample id), with a stratum as a third, or a mapping as a line of a file."""
-
-
-class CriteriaSource(NamedTuple):
-    """Criteria that a tree grows from, sorted by key; the run or file that they come from; and a name for them."""
-
-    criteria: list[TreeCriterion]
-    origin: str
-    data_name: str
-
-
-def source_of(request: GrowthRequest, session: Session) -> CriteriaSource:
-    """Return the criteria that a request names, or that a program gave beside it.
-
-    Raises:
-        ConfigError: not one of the three is named: a run, a file, given criteria.
-        NotFound: there is no such run.
-        DataError: the criteria cannot be used.
-    """
-    given = session.given
-    if sum(one is not None for one in (request.run, request.file, given)) != 1:
-        raise ConfigError(
-            "a tree grows from one of the two: name a RUN, or a file with --criteria FILE; a program may give criteria "
-            "instead"
-        )
-    if given is not None:
-        return CriteriaSource(given_criteria(given), "given", "criteria")
-    if request.file is not None:
-        return CriteriaSource(file_criteria(request.file, by=request.by), request.file.name, request.file.name)
-    run = _evaluation(session.opened, str(request.run))
-    return CriteriaSource(run_criteria(session.opened, run, by=request.by), run.id, run.data_name)
 
 
 def run_criteria(home: Home, run: Run, *, by: str = "category") -> list[TreeCriterion]:
@@ -72,19 +38,19 @@ def run_criteria(home: Home, run: Run, *, by: str = "category") -> list[TreeCrit
     Raises:
         DataError: the run has no criteria.
     """
-    found: dict[str, TreeCriterion] = {}
-    for one in criteria_of_samples(home, run.id):
-        stratum = one.source if by == "source" else one.category
-        for number, criterion in enumerate(orjson.loads(one.body)["criteria"], start=1):
-            key, text, truth = criterion_key(one.criteria_id, number), criterion["question"], criterion["ground_truth"]
-            known = TreeCriterion(key, text, one.sample_id, stratum, truth, one.prompt, one.cluster)
-            found.setdefault(key, known)
-    if not found:
+    criteria: dict[str, TreeCriterion] = {}
+    for row in criteria_of_samples(home, run.id):
+        stratum = row.source if by == "source" else row.category
+        for number, body in enumerate(orjson.loads(row.body)["criteria"], start=1):
+            key, text, truth = criterion_key(row.criteria_id, number), body["question"], body["ground_truth"]
+            criterion = TreeCriterion(key, text, row.sample_id, stratum, truth, row.prompt, row.cluster)
+            criteria.setdefault(key, criterion)
+    if not criteria:
         raise DataError(
             f"run {run.id} has no criteria to grow a tree from: finish it with dokimasia resume {run.id}, or take a run of "
             "dokimasia evaluate --judge NAME whose samples did not all fail"
         )
-    return sorted(found.values())
+    return sorted(criteria.values())
 
 
 def file_criteria(path: Path, *, by: str = "category") -> list[TreeCriterion]:
@@ -112,26 +78,26 @@ def read_criteria(
         DataError: there is none, or some cannot be used.
     """
     problems: list[str] = []
-    found: list[TreeCriterion] = []
-    seen: Counter[str] = Counter()
-    for place, row in rows:
+    criteria: list[TreeCriterion] = []
+    repeats: Counter[str] = Counter()
+    for location, row in rows:
         try:
             criterion = _criterion(row, by)
         except ValueError as problem:
-            problems.append(f"{place}: {problem}")
+            problems.append(f"{location}: {problem}")
             continue
         body = orjson.dumps([criterion.text, criterion.sample_id, criterion.ground_truth])
         hashed = hashlib.sha256(b"criterion\0" + body).hexdigest()[:KEY_LENGTH]
-        seen[hashed] += 1
-        found.append(criterion._replace(key=f"{hashed}:{seen[hashed]}"))
+        repeats[hashed] += 1
+        criteria.append(criterion._replace(key=f"{hashed}:{repeats[hashed]}"))
     if problems:
-        more = f"\nand {len(problems) - _LISTED} more" if len(problems) > _LISTED else ""
-        raise DataError(
-            f"{where}: {several(len(problems), 'row')} cannot be used:\n" + "\n".join(problems[:_LISTED]) + more
-        )
-    if not found:
+        lines = [f"{where}: {several(len(problems), 'row')} cannot be used:", *problems[:_LISTED]]
+        if len(problems) > _LISTED:
+            lines.append(f"and {len(problems) - _LISTED} more")
+        raise DataError("\n".join(lines))
+    if not criteria:
         raise DataError(f"{where}: no criterion in it; a tree needs at least one")
-    return sorted(found)
+    return sorted(criteria)
 
 
 def given_criteria(pairs: Sequence[Pair]) -> list[TreeCriterion]:
@@ -150,12 +116,8 @@ def given_criteria(pairs: Sequence[Pair]) -> list[TreeCriterion]:
 
 
 def hash_of(criteria: Sequence[TreeCriterion]) -> str:
-    """Return what tells criteria apart from others, sorted by key as they are."""
-    return digest("criteria", [list(one) for one in criteria])
-
-
-def _evaluation(home: Home, text: str) -> Run:
-    return resolve_run(home, text, of_method(EVALUATION.name))
+    """Return a hash of criteria that are sorted by key."""
+    return digest("criteria", [list(criterion) for criterion in criteria])
 
 
 def _criterion(row: Any, by: str) -> TreeCriterion:
@@ -190,9 +152,10 @@ def _field(row: Mapping[str, Any], names: Iterable[str]) -> str:
 
 
 def _rows(path: Path, text: str) -> Iterable[tuple[str, Any]]:
-    """Yield the rows of a file with the name of each one's place."""
+    """Yield the rows of a file, each with its file and line."""
     if path.suffix.lower() in {".csv", ".tsv"}:
-        reader = csv.DictReader(io.StringIO(text), delimiter="\t" if path.suffix.lower() == ".tsv" else ",")
+        delimiter = "\t" if path.suffix.lower() == ".tsv" else ","
+        reader = csv.DictReader(io.StringIO(text), delimiter=delimiter)
         try:
             for row in reader:
                 yield f"{path}:{reader.line_num}", row
@@ -201,7 +164,9 @@ def _rows(path: Path, text: str) -> Iterable[tuple[str, Any]]:
         return
     if text.lstrip().startswith("["):
         for number, row in enumerate(_json(text, str(path))):
-            yield f"{path}: row {number}", {"criterion": row, "sample_id": str(number)} if isinstance(row, str) else row
+            if isinstance(row, str):
+                row = {"criterion": row, "sample_id": str(number)}
+            yield f"{path}: row {number}", row
         return
     for number, line in enumerate(text.splitlines(), start=1):
         if line.strip():

@@ -1,22 +1,45 @@
-"""What the growth of a tree is asked, and what decides its results."""
+"""The growth of a capability tree: its request, its plan, where its criteria come from, and its expected calls."""
 
 import re
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, ClassVar, Literal, NamedTuple
 
 from pydantic import Field
 
+from dokimasia.algorithms.taxonomy import leaves
+from dokimasia.algorithms.trees.formats import from_version
+from dokimasia.algorithms.trees.places import leaf_mapping
 from dokimasia.domain.call import ModelSpec
-from dokimasia.domain.capability import Level
-from dokimasia.domain.growth import MIN_SUPPORT, SUBSAMPLE, GrowthOptions
-from dokimasia.runs.plans import OutsideIdentity, RunPlan
+from dokimasia.domain.capability import CATEGORIES, Level
+from dokimasia.domain.growth import MIN_SUPPORT, SUBSAMPLE, GrowthOptions, Placement, TreeCriterion
+from dokimasia.errors import ConfigError, InputError, NotFound
+from dokimasia.methods.evaluation import METHOD as EVALUATION
+from dokimasia.methods.tree.criteria import file_criteria, given_criteria, hash_of, run_criteria
+from dokimasia.runs.estimate import INSTRUCTION_TOKENS, Asking, Estimate, added_up
+from dokimasia.runs.plans import OutsideIdentity, RunPlan, prompts_used
 from dokimasia.runs.requests import MOST_SAMPLES, MOST_SEED, SHARED_HELP, Judge, Option, RunRequest
-from dokimasia.storage.runs import Run
+from dokimasia.runs.session import Session
+from dokimasia.storage.home import Home
+from dokimasia.storage.naming import of_method, resolve_run
+from dokimasia.storage.runs import Run, get_run, list_runs
+from dokimasia.storage.trees.versions import StoredVersion, get_version, mappings, resolve_tree, versions
 
 NAME = "tree"
-"""What the method is called."""
+"""The method's name."""
 
 PROMPTS = ("repair", "tree_map", "tree_merge", "tree_propose")
+
+
+CRITERION_TOKENS, LEAF_TOKENS, LINE_TOKENS = 60, 12, 14
+TYPICAL_LEAVES = 80
+"""Leaves that a tree of many criteria comes to."""
+
+CRITERIA_A_LEAF = 2
+"""Criteria for which a judge makes one capability where there are few of them: 18 of 34 were made."""
+
+EMBEDDED = 128
+"""Names that one embedding call takes."""
 
 
 class GrowthRequest(RunRequest):
@@ -96,3 +119,161 @@ def tree_of(run: Run) -> str:
     plan = GrowthPlan.model_validate(run.options["plan"])
     stem = re.sub(r"[^A-Za-z0-9._-]+", "-", Path(run.data_name).stem).strip("-.")[:40]
     return plan.tree or f"{stem or NAME}-{run.id[:8]}"
+
+
+class CriteriaSource(NamedTuple):
+    """Criteria that a tree grows from, sorted by key; the run or file that they come from; and a name for them."""
+
+    criteria: list[TreeCriterion]
+    origin: str
+    data_name: str
+
+
+def source_of(request: GrowthRequest, session: Session) -> CriteriaSource:
+    """Return the criteria that a request names, or that a program gave together with it.
+
+    Raises:
+        ConfigError: not one of the three is named: a run, a file, given criteria.
+        NotFound: there is no such run.
+        DataError: the criteria cannot be used.
+    """
+    from_python = session.given
+    origins = (request.run, request.file, from_python)
+    if sum(origin is not None for origin in origins) != 1:
+        raise ConfigError(
+            "a tree grows from one of the two: name a RUN, or a file with --criteria FILE; a program may give criteria "
+            "instead"
+        )
+    if from_python is not None:
+        return CriteriaSource(given_criteria(from_python), "given", "criteria")
+    if request.file is not None:
+        return CriteriaSource(file_criteria(request.file, by=request.by), request.file.name, request.file.name)
+    run = resolve_run(session.opened, str(request.run), of_method(EVALUATION.name))
+    return CriteriaSource(run_criteria(session.opened, run, by=request.by), run.id, run.data_name)
+
+
+def version_to_grow(home: Home, name: str) -> StoredVersion:
+    """Return the version that a growth on a tree begins with: the newest that no unfinished growth made.
+
+    Raises:
+        NotFound: there is no such tree.
+        InputError: it has no such version.
+    """
+    tree = resolve_tree(home, name).tree
+    if tree != name:
+        raise NotFound(f"--onto takes a tree's name, such as {tree}; {name!r} is none")
+    unfinished = {run.id for run in list_runs(home) if run.status != "done"}
+    for version in reversed(versions(home, tree)):
+        if version.run_id not in unfinished:
+            return version
+    raise InputError(
+        f"the tree {tree!r} is not grown yet: finish it with dokimasia resume {versions(home, tree)[-1].run_id}"
+    )
+
+
+def maker_of(home: Home, version: StoredVersion) -> Run | None:
+    """Return the growth that made a version; None where a person did, or where its run was deleted."""
+    try:
+        run = get_run(home, version.run_id) if version.run_id else None
+    except NotFound:
+        return None
+    return run if run is not None and run.method == NAME else None
+
+
+def placed_before(home: Home, plan: GrowthPlan, tree: str) -> dict[str, Placement]:
+    """Return the placements of the criteria that have a leaf in the version that is grown on, with their provenance."""
+    if not plan.onto:
+        return {}
+    mapping = leaf_mapping(from_version(get_version(home, plan.onto)))
+    placements = {criterion: Placement(criterion, leaf) for criterion, leaf in mapping.items()}
+    for stored in mappings(home, plan.onto, tree=tree):
+        if stored.criterion in placements and mapping[stored.criterion] == stored.leaf:
+            placements[stored.criterion] = stored
+    return placements
+
+
+def plan_growth(
+    request: GrowthRequest, session: Session, source: CriteriaSource, base: StoredVersion | None
+) -> GrowthPlan:
+    """Return the plan of a growth from some criteria, on the version `base` of a tree where there is one.
+
+    Raises:
+        ConfigError: a model is not known, a category cannot be one, or the tree that is grown on is at another level.
+    """
+    level = request.level
+    categories = tuple(dict.fromkeys(" ".join(name.split()) for name in request.categories)) or CATEGORIES
+    if base is not None:
+        version = get_version(session.opened, base.id)
+        if level not in (version.level, "capability"):
+            raise ConfigError(f"--level {level}: the leaves of {base.tree!r} are capabilities; leave the option out")
+        categories, level = version.categories, version.level
+    shared = request.model_dump(include=GrowthOptions.model_fields.keys() - {"categories", "embedding", "level"})
+    try:
+        growth = GrowthOptions(categories=categories, embedding=request.embedding or "", level=level, **shared)
+    except ValueError as error:
+        raise ConfigError(f"--categories: {' '.join(str(error).split())[:300]}") from None
+    return GrowthPlan(
+        seed=request.seed,
+        criteria=hash_of(source.criteria),
+        source=source.origin,
+        judge=session.model(request.judge),
+        embedding=session.model(request.embedding) if request.embedding else None,
+        growth=growth,
+        onto="" if base is None else base.id,
+        tree=request.onto or request.name or "",
+        prompts=prompts_used(session.library, PROMPTS),
+    )
+
+
+def few_criteria(home: Home | None, plan: GrowthPlan, criteria: int) -> tuple[str, ...]:
+    """Return a note before a growth if its criteria are too few for the leaves to come.
+
+    The leaves to come are those of the tree that is grown on; of a new tree one for two criteria, and at most 80.
+    """
+    if plan.growth.level != "capability":
+        return ()
+    if plan.onto and home is not None:
+        expected, reason = len(leaves(from_version(get_version(home, plan.onto)))), "as many as the tree has"
+    else:
+        expected = min(TYPICAL_LEAVES, -(-criteria // CRITERIA_A_LEAF))
+        reason = f"one for {CRITERIA_A_LEAF} criteria, and at most {TYPICAL_LEAVES}"
+    if criteria >= MIN_SUPPORT * expected:
+        return ()
+    offer = "" if plan.onto else "; `dokimasia tree grow --level parent` makes one whose leaves are the broader parents"
+    return (
+        f"{criteria:,} criteria are few for about {expected} capabilities ({reason}): with fewer than {MIN_SUPPORT} criteria a "
+        f"leaf says little of a model{offer}",
+    )
+
+
+def estimate_growth(plan: GrowthPlan, criteria: Mapping[str, int]) -> Estimate:
+    """Return the calls of a growth at most, by rule of thumb; merging is counted for a typical tree.
+
+    Args:
+        plan: the growth.
+        criteria: sample to how many criteria it has without a place.
+    """
+    growth, total = plan.growth, sum(criteria.values())
+    samples = min(len(criteria), growth.subsample or len(criteria))
+    drawn = round(total * samples / max(1, len(criteria)))
+    prompt_tokens = INSTRUCTION_TOKENS + TYPICAL_LEAVES * LEAF_TOKENS
+    proposed, mapped = min(growth.propose_batch, drawn), min(growth.batch, total)
+    calls = [
+        Asking(
+            plan.judge,
+            -(-drawn // growth.propose_batch),
+            prompt_tokens + proposed * CRITERION_TOKENS,
+            proposed * LINE_TOKENS,
+        ),
+        Asking(plan.judge, growth.rounds * (4 + len(growth.categories) + drawn // 50), prompt_tokens, 5 * LINE_TOKENS),
+        Asking(
+            plan.judge,
+            -(-total // growth.batch) * (2 if plan.onto else 1),
+            prompt_tokens + mapped * CRITERION_TOKENS,
+            mapped * LINE_TOKENS,
+        ),
+    ]
+    if plan.embedding is not None:
+        names = min(EMBEDDED, drawn)
+        calls.append(Asking(plan.embedding, growth.rounds * -(-drawn // EMBEDDED), names * LEAF_TOKENS, 0))
+    return added_up(calls, len(criteria), items=total)

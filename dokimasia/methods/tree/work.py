@@ -1,4 +1,4 @@
-"""A growth walked through its phases: the graph with its context, its versions kept in a home."""
+"""A growth at work: the graph goes through its phases, and its versions are stored in the home."""
 
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import fields
@@ -8,21 +8,19 @@ from dokimasia.algorithms.taxonomy import new_tree
 from dokimasia.algorithms.trees.formats import to_version
 from dokimasia.domain.capability import TreeVersion
 from dokimasia.domain.growth import PhaseReport, Placement
+from dokimasia.graphs import tree as tree_graph
 from dokimasia.graphs.context import Context
 from dokimasia.graphs.drive import GraphFile
-from dokimasia.graphs.tree import taxonomy_growth
-from dokimasia.graphs.tree.growth_context import GrowthContext
-from dokimasia.methods.tree.accepting import placed_before
-from dokimasia.methods.tree.request import GrowthPlan, tree_of
+from dokimasia.methods.tree.request import GrowthPlan, placed_before, tree_of
 from dokimasia.runs.work import Job, Stage
 from dokimasia.storage.trees.versions import mappings, put_version, tree_criteria
 
 ITEM = "tree"
-"""The one walk; it ends in versions of a tree and in no result row."""
+"""The name of the one thread; it ends in versions of a tree and in no result row."""
 
 
 async def stages(job: Job[GrowthPlan]) -> AsyncIterator[Stage[Any]]:
-    """Yield the one stage, of one unit: the walk through the phases, from the last one that was finished on."""
+    """Yield the one stage, of one unit: the growth through its phases, from the last one that was finished on."""
     yield Stage(units=(ITEM,), do=lambda item: _grow(job, item), items=0)
 
 
@@ -30,10 +28,10 @@ async def _grow(job: Job[GrowthPlan], item: str) -> None:
     home, plan, tree = job.home, job.plan, tree_of(job.run)
     criteria, placed = tree_criteria(home, tree), placed_before(home, plan, tree)
     progress = job.progress
-    progress.samples = len({one.sample_id for one in criteria if one.key not in placed})
+    progress.samples = len({criterion.sample_id for criterion in criteria if criterion.key not in placed})
     before = 0
 
-    def told(phase: str, done: int, total: int) -> None:
+    def on_progress(phase: str, done: int, total: int) -> None:
         nonlocal before
         if done == 0:
             before = progress.done
@@ -52,19 +50,19 @@ async def _grow(job: Job[GrowthPlan], item: str) -> None:
             placements=placements,
         )
 
-    services = {one.name: getattr(job.context, one.name) for one in fields(Context)}
-    context = GrowthContext(
+    services = {field.name: getattr(job.context, field.name) for field in fields(Context)}
+    context = tree_graph.GrowthContext(
         **services,
         criteria=criteria,
         growth=plan.growth,
         placed=placed,
         keep=keep,
         placements=lambda version_id: mappings(home, version_id, tree=tree),
-        told=told,
+        on_progress=on_progress,
     )
     first = plan.onto or await job.services.store.put(
         to_version(new_tree(plan.growth.categories, level=plan.growth.level))
     )
     inputs = {"version": first, "base": plan.onto, "round": 0}
-    await job.walk(cast("GraphFile", taxonomy_growth), inputs, item, context=context)
+    await job.walk(cast("GraphFile", tree_graph), inputs, item, context=context)
     await job.close(item)

@@ -16,10 +16,10 @@ from dokimasia.algorithms.taxonomy import holder
 from dokimasia.domain.capability import LAYERS, ROOT
 from dokimasia.errors import InputError
 from dokimasia.methods.tree import in_order, load_tree, tree_figures, weaknesses_of
-from dokimasia.methods.tree.blocks.chart import NOT_SCORED, colour, ink
-from dokimasia.methods.tree.reading.editing import TreeChange, edit_tree
-from dokimasia.methods.tree.reading.files import restore_version
-from dokimasia.methods.tree.reading.trees import (
+from dokimasia.methods.tree.editing import TreeChange, edit_tree, restore_version
+from dokimasia.methods.tree.node_scores import measured_of
+from dokimasia.methods.tree.report import NOT_SCORED, colour, ink
+from dokimasia.methods.tree.stored_trees import (
     LoadedTree,
     compare_versions,
     edit_row,
@@ -27,7 +27,6 @@ from dokimasia.methods.tree.reading.trees import (
     list_of_versions,
     source_run,
 )
-from dokimasia.methods.tree.reading.view import measured_of
 from dokimasia.service.drawing import page
 from dokimasia.service.problems import status_of
 from dokimasia.service.state import IN_TURN, Reader, Reviewer, Service, TheService

@@ -1,1 +1,0 @@
-"""The graphs of a diagnosis in words and of fingerprints."""

@@ -1,1 +1,0 @@
-"""The graph that grows a capability tree."""

@@ -1,0 +1,241 @@
+"""Plotly figures of a diagnosis: bars of leaves with their marks, radars, the heat map, stacked ranks."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from dokimasia.domain.diagnosis.tables import Asset, Figure
+from dokimasia.methods.diagnosis.cells import value_of
+from dokimasia.report.charts import PALETTE
+from dokimasia.report.charts import Figure as Chart
+from dokimasia.report.footnotes import shortened
+from dokimasia.report.labels import label, short_labels, ticks
+
+WEAK, STRONG, BELOW, PLAIN = "#cf4a4a", "#2f9e6e", "#d9972d", "#3f7fd9"
+COLOURS = {"weak": WEAK, "worse": WEAK, "strong": STRONG, "better": STRONG}
+SPOKES = range(3, 41)
+"""How many leaves a radar may have."""
+
+SCALE = [[0.0, "#dd742e"], [0.5, "#c4c7cc"], [1.0, "#6ba0ea"]]
+ROW = 24
+
+Colour = tuple[int, int, int]
+"""Red, green and blue, 0 to 255."""
+
+RANKS: tuple[Colour, Colour, Colour] = ((47, 111, 206), (196, 199, 204), (221, 116, 46))
+"""Colours of the first rank, the middle and the last."""
+
+
+def leaf_bars(asset: Asset, opens: Mapping[int, str]) -> Mapping[str, Any]:
+    """Return the properties of the bar chart's trace for one model's leaves: marked ones coloured, intervals as bars.
+
+    Args:
+        asset: a table `leaves/MODEL`.
+        opens: by row (from 1), the id of the evidence that a click opens.
+    """
+    rows = {number: row for number, row in enumerate(asset.rows, start=1) if row.cells[1].value is not None}
+    scores = {number: value_of(row.cells[1], 0) for number, row in rows.items()}
+    total = sum(row.n for row in rows.values())
+    overall = sum(row.n * scores[number] for number, row in rows.items()) / max(1, total)
+    names = [label(str(row.cells[0].value)) for row in rows.values()]
+    above: list[float] = []
+    below: list[float] = []
+    colours: list[str] = []
+    details: list[list[str]] = []
+    for number, row in rows.items():
+        cell, score = row.cells[1], scores[number]
+        above.append(0 if cell.high is None else round(cell.high - score, 6))
+        below.append(0 if cell.low is None else round(score - cell.low, 6))
+        colour, side = PLAIN, "not below"
+        if score < overall:
+            colour, side = BELOW, "below"
+        colours.append(COLOURS.get(row.mark, colour))
+        details.append(
+            [
+                _interval(cell),
+                f"{row.n} of {row.held}",
+                f"{side} the model's mean of {overall:.1f} · {row.mark or 'not tested'}",
+                opens.get(number, ""),
+            ]
+        )
+    return {
+        "y": names,
+        "text": names,
+        "textposition": "none",
+        "x": [row.cells[1].value for row in rows.values()],
+        "error_x": {
+            "type": "data",
+            "symmetric": False,
+            "array": above,
+            "arrayminus": below,
+            "thickness": 1.4,
+            "width": 4,
+            "color": "#7d8590",
+        },
+        "marker": {"color": colours, "opacity": 0.72},
+        "customdata": details,
+    }
+
+
+def bars_figure(trace: Mapping[str, Any], rows: int, leaves: Sequence[str]) -> Chart:
+    """Return the frame of the bar chart of leaves around its first trace; `leaves` are those of all its traces."""
+    layout = _layout(64 + ROW * max(1, rows), "score, points of 100")
+    layout["yaxis"] |= ticks(leaves)
+    return {
+        "data": [
+            {
+                "type": "bar",
+                "orientation": "h",
+                "hovertemplate": "%{text}<br><b>%{x:.1f}</b>  95 % %{customdata[0]}<br>%{customdata[1]} criteria · "
+                "%{customdata[2]}<extra></extra>",
+                **trace,
+            }
+        ],
+        "layout": layout,
+    }
+
+
+def heat_map(asset: Asset) -> Chart:
+    """Return leaves down, models across, coloured by score."""
+    models = [column.name for column in asset.columns[1:]]
+    layout = _layout(90 + ROW * max(1, len(asset.rows)), "")
+    layout["xaxis"] = {"side": "top", "fixedrange": True, "automargin": True, "type": "category", **ticks(models, 24)}
+    layout["yaxis"] |= ticks(_names(asset))
+    return {
+        "data": [
+            {
+                "type": "heatmap",
+                "x": [label(model) for model in models],
+                "y": [label(name) for name in _names(asset)],
+                "z": [[cell.value for cell in row.cells[1:]] for row in asset.rows],
+                "customdata": [[[_interval(cell)] for cell in row.cells[1:]] for row in asset.rows],
+                "zmin": 0,
+                "zmax": 100,
+                "xgap": 2,
+                "ygap": 2,
+                "colorscale": SCALE,
+                "showscale": False,
+                "texttemplate": "%{z:.0f}",
+                "textfont": {"color": "#14171c"},
+                "hoverongaps": False,
+                "hovertemplate": "%{y}<br>%{x}: <b>%{z:.1f}</b>  95 % %{customdata[0]}<extra></extra>",
+            }
+        ],
+        "layout": layout,
+    }
+
+
+def radar(asset: Asset) -> Chart:
+    """Return leaves as spokes and a closed line a model; a model is shown or hidden by a click on its name."""
+    leaves = [label(name) for name in _names(asset)]
+    keys = short_labels([column.name for column in asset.columns])
+    traces: list[dict[str, Any]] = []
+    for number, column in enumerate(asset.columns[1:], start=1):
+        cells = [row.cells[number] for row in (*asset.rows, asset.rows[0])]
+        traces.append(
+            {
+                "type": "scatterpolar",
+                "mode": "lines+markers",
+                "name": keys[number],
+                "text": [*leaves, leaves[0]],
+                "r": [cell.value for cell in cells],
+                "theta": [*leaves, leaves[0]],
+                "customdata": [[_interval(cell)] for cell in cells],
+                "line": {"color": PALETTE[(number - 1) % len(PALETTE)], "width": 2},
+                "marker": {"size": 6},
+                "connectgaps": False,
+                "hovertemplate": "%{text}<br><b>%{r:.1f}</b>  95 % %{customdata[0]}<extra>"
+                + label(column.name)
+                + "</extra>",
+            }
+        )
+    return {
+        "data": traces,
+        "layout": {
+            "height": 520,
+            "margin": {"t": 40, "r": 60, "b": 40, "l": 60},
+            "showlegend": True,
+            "legend": {"orientation": "h", "y": -0.08},
+            "polar": {
+                "radialaxis": {"range": [0, 100], "tickvals": [25, 50, 75, 100], "angle": 90, "tickangle": 90},
+                "angularaxis": {"direction": "clockwise", "rotation": 90, **ticks(_names(asset), 26)},
+            },
+            "hovermode": "closest",
+        },
+    }
+
+
+def stacked_ranks(asset: Asset) -> Chart:
+    """Return a bar a model, made of the shares of samples at each rank."""
+    shares = [number for number, column in enumerate(asset.columns) if column.kind == "share"]
+    names = [label(name) for name in _names(asset)]
+    layout = _layout(110 + 30 * len(asset.rows), "share of samples")
+    layout |= {
+        "barmode": "stack",
+        "showlegend": True,
+        "legend": {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0, "traceorder": "normal"},
+    }
+    layout["yaxis"] |= ticks(_names(asset))
+    layout["xaxis"] |= {"range": [0, 1], "tickformat": ".0%"}
+    traces: list[dict[str, Any]] = []
+    for rank, number in enumerate(shares):
+        title = asset.columns[number].name
+        cells = [row.cells[number] for row in asset.rows]
+        traces.append(
+            {
+                "type": "bar",
+                "orientation": "h",
+                "name": title,
+                "y": names,
+                "text": names,
+                "textposition": "none",
+                "x": [cell.value for cell in cells],
+                "customdata": [[_interval(cell, percent=True)] for cell in cells],
+                "marker": {"color": mixed(2 * rank / max(1, len(shares) - 1), *RANKS)},
+                "hovertemplate": "%{text}<br>" + title + ": <b>%{x:.0%}</b>  95 % %{customdata[0]}<extra></extra>",
+            }
+        )
+    return {"data": traces, "layout": layout}
+
+
+def mixed(position: float, first: Colour, second: Colour, third: Colour) -> str:
+    """Return the colour at a position from 0 (the first) over 1 (the second) to 2 (the third)."""
+    low, high, share = first, second, position
+    if position >= 1:
+        low, high, share = second, third, position - 1
+    return "#" + "".join(f"{round(a + (b - a) * share):02x}" for a, b in zip(low, high, strict=True))
+
+
+def _names(asset: Asset) -> list[str]:
+    """Return the names of the rows."""
+    return [str(row.cells[0].value) for row in asset.rows]
+
+
+def _interval(cell: Figure, *, percent: bool = False) -> str:
+    if cell.low is None or cell.high is None:
+        return f"none: {shortened(cell.no_interval)}" if cell.no_interval else "unknown"
+    if percent:
+        return f"{cell.low:.0%} to {cell.high:.0%}"
+    return f"{cell.low:.1f} to {cell.high:.1f}"
+
+
+def _layout(height: int, title: str) -> Chart:
+    return {
+        "height": height,
+        "margin": {"t": 16, "r": 24, "b": 44, "l": 8},
+        "xaxis": {
+            "title": {"text": title, "standoff": 8, "font": {"size": 13}},
+            "range": [0, 100],
+            "fixedrange": True,
+            "automargin": True,
+            "zeroline": False,
+        },
+        "yaxis": {
+            "type": "category",
+            "autorange": "reversed",
+            "automargin": True,
+            "fixedrange": True,
+            "ticksuffix": "  ",
+        },
+        "showlegend": False,
+        "hovermode": "closest",
+    }

@@ -1,0 +1,398 @@
+"""What a diagnosis is made from: a run's answers and scores under its capability tree, or under the data's categories."""
+
+import itertools
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from statistics import fmean
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from dokimasia.algorithms.taxonomy import leaves, new_tree
+from dokimasia.algorithms.trees.formats import from_version
+from dokimasia.domain.capability import MAX_NAME, plain_name
+from dokimasia.domain.criterion import CriteriaSet
+from dokimasia.domain.diagnosis.tables import Grouping
+from dokimasia.errors import InputError
+from dokimasia.methods.evaluation import METHOD as EVALUATION
+from dokimasia.methods.modes import Coded, coded_of, latest_modes
+from dokimasia.methods.tree import (
+    LoadedTree,
+    MeasuredRun,
+    find_tree_of_run,
+    load_stored,
+    load_tree,
+    mapping_of,
+    measured_of,
+)
+from dokimasia.report.figures import SPEAKING, share, spoken
+from dokimasia.storage.home import Home
+from dokimasia.storage.lookup import find_values
+from dokimasia.storage.results import ResultRow, results
+from dokimasia.storage.runs import Run, judgement_scores, judgement_stated, load_samples, run_samples
+from dokimasia.storage.trees.versions import StoredVersion, get_version, versions
+
+if TYPE_CHECKING:
+    from dokimasia.algorithms.taxonomy import Tree
+
+LIMIT = 0.05
+"""The expected share of false marks among all marks of a diagnosis."""
+
+MIN_SUPPORT = 5
+"""A leaf with fewer scored criteria of a model is shown, and never marked."""
+
+OWN_INTERVAL = ", each with its own 95 % interval, clustered by images"
+"""Part of the sentences of tables whose cells have intervals; left out where the intervals are not drawn."""
+
+UNNAMED = "uncategorised"
+ARM = "#"
+"""What the displayed name of an arm contains before the arm's own name."""
+
+FinalAnswer = Literal["right", "wrong", "undecided", "no reference"]
+"""Whether an answer's final answer is right; undecided where neither a rule nor the judge could say."""
+
+_FINAL_ANSWERS: Mapping[str | None, FinalAnswer] = {"right": "right", "wrong": "wrong", None: "no reference"}
+_EDIT_PHASES = frozenset({"edit", "restore", "import"})
+
+
+@dataclass(frozen=True, slots=True)
+class ScoredAnswer:
+    """One answer of a model: its score (1 to 5; None where it failed, and how), its final answer, and its reasons.
+
+    `reasons` are the scores of the criteria that the answer speaks to, the final answer left out. What it leaves unsaid is
+    not among them: silence is no error.
+    """
+
+    sample_id: str
+    cluster: str
+    model: str
+    repeat: int
+    score: float | None
+    failure: str | None
+    reasons: tuple[int, ...] = ()
+    final: FinalAnswer = "no reference"
+
+
+class ModelSamples(NamedTuple):
+    """One model's samples: each one's mean score over its scored repeats, every scored repeat, and its cluster."""
+
+    scores: Mapping[str, float]
+    repeats: Mapping[str, Sequence[float]]
+    clusters: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class DiagnosisMaterial:
+    """What the tables of a diagnosis are computed from.
+
+    Attributes:
+        tree: the criteria under their leaves; where the run has no tree, under the data's categories.
+        grouping: which of the two.
+        measured: the scores, criterion by criterion, 0 to 100.
+        models: the diagnosed models in the order of the tables; no arms without the image.
+        answers: every answer of these models, in the run's order.
+        repeats: how often each sample was answered.
+        seed: of intervals and permutations.
+        coded: failed atoms under their modes, where these were analysed.
+        silence_known: whether the judge was asked which criteria an answer does not speak to.
+    """
+
+    tree: "Tree"
+    grouping: Grouping
+    measured: MeasuredRun
+    models: tuple[str, ...]
+    answers: Sequence[ScoredAnswer] = field(default_factory=list[ScoredAnswer])
+    repeats: int = 1
+    seed: int = 0
+    coded: Coded | None = None
+    silence_known: bool = True
+
+    @property
+    def leaf(self) -> str:
+        """The word for a group of criteria."""
+        return "leaf" if self.grouping == "tree" else "category"
+
+    @property
+    def leaves(self) -> str:
+        """The word for several groups of criteria."""
+        return "leaves" if self.grouping == "tree" else "categories"
+
+    @cached_property
+    def samples(self) -> Mapping[str, ModelSamples]:
+        """Each model's samples."""
+        return {model: _samples_of(self.answers, model) for model in self.models}
+
+    def answers_of(self, model: str) -> list[ScoredAnswer]:
+        """Return a model's answers."""
+        return [answer for answer in self.answers if answer.model == model]
+
+    def scores(self, model: str) -> Mapping[str, float]:
+        """Return a model's scores by criterion."""
+        return self.measured.scores.get(model, {})
+
+    def failures(self, model: str) -> Mapping[str, str]:
+        """Return the kinds of failure of a model's criteria without a score."""
+        return self.measured.failures.get(model, {})
+
+    def clusters_of(self, criteria: Iterable[str]) -> list[str]:
+        """Return the cluster of each criterion: the same for all that is asked about one image."""
+        return [self.measured.cluster_of.get(criterion, criterion) for criterion in criteria]
+
+    def counted(self, count: int) -> str:
+        """Return a number of groups in words."""
+        return f"{count} {self.leaf if count == 1 else self.leaves}"
+
+
+def _samples_of(answers: Sequence[ScoredAnswer], model: str) -> ModelSamples:
+    repeats: dict[str, list[float]] = {}
+    clusters: dict[str, str] = {}
+    for answer in answers:
+        if answer.model != model:
+            continue
+        clusters[answer.sample_id] = answer.cluster
+        if answer.score is not None:
+            repeats.setdefault(answer.sample_id, []).append(answer.score)
+    means = {sample: sum(scores) / len(scores) for sample, scores in repeats.items()}
+    return ModelSamples(means, repeats, clusters)
+
+
+def slugs_of(models: Sequence[str]) -> Mapping[str, str]:
+    """Return each model's part of an asset's id: its name without what an id cannot hold; all differ."""
+    slugs: dict[str, str] = {}
+    for model in models:
+        base = "".join("-" if sign.isspace() or sign in ":[]/" else sign for sign in model) or "model"
+        slugs[model] = next(slug for slug in numbered(base) if slug not in slugs.values())
+    return slugs
+
+
+def numbered(base: str) -> Iterator[str]:
+    """Yield a name, then the same with the numbers from 2 on."""
+    yield base
+    for number in itertools.count(2):
+        yield f"{base}-{number}"
+
+
+class Gathered(NamedTuple):
+    """What a diagnosis is made from, the tree where there is one, and what a reader must know first."""
+
+    material: DiagnosisMaterial
+    loaded: LoadedTree | None
+    notes: tuple[str, ...]
+
+
+def gather(home: Home, run: Run, *, tree: str | None = None, seed: int | None = None) -> Gathered:
+    """Return what a diagnosis of a run is made from; equal rows give equal material.
+
+    Args:
+        home: where the run is.
+        run: an evaluation, finished or not.
+        tree: which tree or version; by default the run's, and where it has none the data's categories.
+        seed: of intervals and permutations; by default the run's.
+
+    Raises:
+        NotFound: the run is not an evaluation, or there is no such tree.
+        InputError: nothing of it has a score, or the tree that was named holds none of its criteria.
+    """
+    measured = _measured(home, run)
+    if tree is not None:
+        loaded = load_tree(home, tree)
+    else:
+        stored = find_tree_of_run(home, run)
+        loaded = stored and load_stored(home, stored)
+    if loaded is None:
+        by_categories = by_category(home, run, seed=seed)
+        note = (
+            "No tree holds the criteria of this run: they are grouped by the data's categories instead. Grow one with "
+            f"dokimasia tree grow {run.id} --judge NAME"
+        )
+        return by_categories._replace(notes=(note, *by_categories.notes))
+    if not mapping_of(loaded.tree).keys() & measured.sample_of.keys():
+        raise InputError(
+            f"{loaded.name} holds no criterion of run {run.id}: name another tree with --tree, or grow one with "
+            f"dokimasia tree grow {run.id} --judge NAME"
+        )
+    notes = (*_mapping_notes(home, run, loaded, measured), *_run_notes(home, run))
+    return Gathered(_material(home, run, measured, loaded.tree, "tree", seed), loaded, notes)
+
+
+def by_category(home: Home, run: Run, *, seed: int | None = None) -> Gathered:
+    """Return what a diagnosis of a run is made from with its criteria under the data's categories, tree or none.
+
+    Raises:
+        NotFound: the run is not an evaluation.
+        InputError: nothing of it has a score.
+    """
+    measured = _measured(home, run)
+    categories = {sample.id: sample.category or UNNAMED for sample in load_samples(home, run.id)}
+    tree = category_tree(
+        {criterion: categories.get(sample, UNNAMED) for criterion, sample in measured.sample_of.items()}
+    )
+    return Gathered(_material(home, run, measured, tree, "category", seed), None, tuple(_run_notes(home, run)))
+
+
+def category_tree(category_of: Mapping[str, str]) -> "Tree":
+    """Return a tree of one layer: the root and a node for each category, which holds its criteria itself."""
+    names = {category: _node_name(category) for category in category_of.values()}
+    tree = new_tree(sorted(set(names.values()), key=str.casefold) or [UNNAMED])
+    members: dict[str, set[str]] = {}
+    for criterion, category in category_of.items():
+        members.setdefault(f"<{names[category]}>", set()).add(criterion)
+    for node, criteria in members.items():
+        tree.nodes[node].update(members=frozenset(criteria), support=len(criteria))
+    return tree
+
+
+def _node_name(category: str) -> str:
+    """Return a category as a node's name: without what a name cannot hold, cut to its length."""
+    printable = "".join(sign if sign.isprintable() and sign not in "<>" else " " for sign in category)
+    try:
+        return plain_name(" ".join(printable.split())[:MAX_NAME].strip())
+    except ValueError:
+        return UNNAMED
+
+
+def _mapping_notes(home: Home, run: Run, loaded: LoadedTree, measured: MeasuredRun) -> list[str]:
+    """Return where the mapping that a diagnosis goes by is not, or no longer, the whole truth."""
+    notes: list[str] = []
+    criteria: set[str] = set()
+    for by_model in (measured.scores, measured.failures):
+        for of_model in by_model.values():
+            criteria.update(of_model)
+    unmapped = criteria - loaded.criteria.keys()
+    if unmapped:
+        notes.append(
+            f"The mapping of {loaded.name} is out of date: {len(unmapped)} of {len(criteria)} criteria of this run are not in "
+            f"it, and are left out of all leaves. Map them with dokimasia tree grow {run.id} --judge NAME"
+        )
+    if loaded.unplaced:
+        kinds = ", ".join(f"{count} {kind}" for kind, count in loaded.unplaced.items())
+        notes.append(f"Criteria without a place in {loaded.name}, left out of all leaves: {kinds}.")
+    history = versions(home, loaded.stored.tree)
+    newest = history[-1]
+    if newest.position > loaded.stored.position:
+        notes.append(
+            f"The mapping of {loaded.name} is out of date: the tree was changed since, its newest version is "
+            f"{newest.tree}@{newest.position} ({newest.phase})."
+        )
+    if loaded.stored.phase in _EDIT_PHASES:
+        notes += _leaves_without_mapping(home, loaded, history)
+    return notes
+
+
+def _leaves_without_mapping(home: Home, loaded: LoadedTree, history: Sequence[StoredVersion]) -> list[str]:
+    """Return a note where leaves were added by hand after the criteria were mapped, so that none was compared with them."""
+    mapped = [version for version in history if version.position < loaded.stored.position and version.phase == "map"]
+    if not mapped:
+        return []
+    before = mapped[-1]
+    old = set(leaves(from_version(get_version(home, before.id))))
+    empty = [node for node in leaves(loaded.tree) if node not in old and not loaded.tree.nodes[node].get("members")]
+    if not empty:
+        return []
+    return [
+        f"The mapping of {before.tree}@{before.position} is out of date: {loaded.name} was edited since, and no criterion "
+        f"was compared with {', '.join(empty)}."
+    ]
+
+
+def _measured(home: Home, run: Run) -> MeasuredRun:
+    """Return a run's scores without those of the arms that did not see the image."""
+    EVALUATION.read(run)[0].judge_of("score")
+    with_arms = measured_of(home, run, as_judged=True)
+    measured = MeasuredRun(
+        scores={name: scores for name, scores in with_arms.scores.items() if ARM not in name},
+        failures={name: failures for name, failures in with_arms.failures.items() if ARM not in name},
+        sample_of=with_arms.sample_of,
+        cluster_of=with_arms.cluster_of,
+    )
+    if not any(measured.scores.values()):
+        raise InputError(
+            f"run {run.id} has no score of any criterion, so there is nothing to diagnose: dokimasia show {run.id} says why"
+        )
+    return measured
+
+
+def _material(
+    home: Home, run: Run, measured: MeasuredRun, tree: "Tree", grouping: Grouping, seed: int | None
+) -> DiagnosisMaterial:
+    plan = EVALUATION.read(run)[0]
+    modes_run = latest_modes(home, run.id)
+    coded = None if modes_run is None else coded_of(home, modes_run)
+    return DiagnosisMaterial(
+        tree=tree,
+        grouping=grouping,
+        measured=measured,
+        models=_ranked(measured),
+        answers=_answers(home, run),
+        repeats=plan.repeats,
+        seed=run.seed if seed is None else seed,
+        coded=coded if coded is not None and coded.modes else None,
+        silence_known=plan.protocol != "published",
+    )
+
+
+def _run_notes(home: Home, run: Run) -> list[str]:
+    notes: list[str] = []
+    if run.status != "done":
+        notes.append(f"The run is not finished ({run.status}): dokimasia resume {run.id}")
+    if any(arm for (arm,) in home.all("SELECT DISTINCT arm FROM results WHERE run_id = ?", (run.id,))):
+        notes.append("Arms without the image are left out of this diagnosis.")
+    silent = _silent_models(home, run)
+    if silent:
+        notes.append(
+            f"These speak to less than {share(SPEAKING).text} of the criteria's weight: {', '.join(silent)}. Silence counts 1 "
+            "in scores, so what is marked weak of them may be what they leave unsaid."
+        )
+    return notes
+
+
+def _silent_models(home: Home, run: Run) -> list[str]:
+    """Return the models whose scores speak of how much they say, each with the share of the criteria that it speaks to."""
+    shares: dict[str, dict[str, list[float]]] = {}
+    for row in results(home, run.id, as_judged=True):
+        if row.kind == "score" and not row.arm and row.stated is not None:
+            shares.setdefault(row.model, {}).setdefault(row.sample_id, []).append(row.stated)
+    silent: list[str] = []
+    for model, samples in sorted(shares.items()):
+        mean = fmean(map(fmean, samples.values()))
+        if mean < SPEAKING:
+            silent.append(f"{model} ({spoken(mean).text})")
+    return silent
+
+
+def _ranked(measured: MeasuredRun) -> tuple[str, ...]:
+    """Return the models, the highest mean over criteria first, those without a score last."""
+
+    def rank(name: str) -> tuple[float, str]:
+        scores = measured.scores.get(name, {})
+        mean = sum(scores.values()) / len(scores) if scores else -1.0
+        return -round(mean, 9), name
+
+    return tuple(sorted({*measured.scores, *measured.failures}, key=rank))
+
+
+def _answers(home: Home, run: Run) -> list[ScoredAnswer]:
+    scores, stated = judgement_scores(home, run.id), judgement_stated(home, run.id)
+    clusters = {sample.sample_id: sample.cluster for sample in run_samples(home, run.id)}
+    rows = [row for row in results(home, run.id, as_judged=True) if row.kind == "score" and not row.arm]
+    sets = find_values(home, CriteriaSet, (row.criteria_id for row in rows if row.criteria_id))
+
+    def reasons(row: ResultRow) -> tuple[int, ...]:
+        if not (row.judgement_id and row.criteria_id):
+            return ()
+        criteria = sets[row.criteria_id].criteria
+        judged = zip(criteria, scores[row.judgement_id], stated[row.judgement_id], strict=True)
+        return tuple(score for criterion, score, spoken_to in judged if spoken_to and not criterion.final)
+
+    return [
+        ScoredAnswer(
+            sample_id=row.sample_id,
+            cluster=clusters.get(row.sample_id, row.sample_id),
+            model=row.model,
+            repeat=row.repeat,
+            score=row.score,
+            failure=row.failure,
+            reasons=reasons(row),
+            final=_FINAL_ANSWERS.get(row.verdict, "undecided"),
+        )
+        for row in rows
+    ]

@@ -1,0 +1,210 @@
+"""The figures of a diagnosis in words: its stored reports, what `--json` prints of them, and the rows of an export."""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from pydantic import Field, field_serializer
+
+from dokimasia.domain.diagnosis.report import FaultKind, Report, Salience, Sentence
+from dokimasia.domain.identity import Value
+from dokimasia.domain.judgement import FailureKind
+from dokimasia.methods.diagnosis.request import NAME, REPORT, WordsPlan, runs_on, subjects_of, written_from
+from dokimasia.report.fields import Count
+from dokimasia.runs.figure_models import Heading, Judge
+from dokimasia.runs.figures import simulated
+from dokimasia.runs.reading.exporting import ColumnType
+from dokimasia.storage.home import Home
+from dokimasia.storage.lookup import find_values
+from dokimasia.storage.results import ResultRow, results
+from dokimasia.storage.runs import Run
+
+COLUMNS: dict[str, ColumnType] = {
+    "text": "text",
+    "picked": "texts",
+    "words": "integer",
+    "cut": "truth",
+    "repaired": "truth",
+    "verified": "integer",
+    "unverified": "integer",
+    "unverified_at_first": "integer",
+    "judge": "text",
+    "prompt": "text",
+    "prompt_version": "integer",
+    "prompt_hash": "text",
+}
+"""What an export says of a report: `text` has its sentences with their places printed, a paragraph a line."""
+
+
+class MissingReport(Value):
+    """Why there is no report."""
+
+    kind: FailureKind
+    reason: str
+
+
+class WrittenReport(Value):
+    """One report in words; counts are 0 and sentences empty where it failed."""
+
+    subject: str = Field(description="the model that it is about; empty: all models together")
+    failed: MissingReport | None = Field(description="null where there is a report")
+    picked: tuple[str, ...] = Field(description="rows that were picked as worth reporting, the most telling first")
+    unknown_picks: Count = Field(description="picks of rows that are not there")
+    calls: Count = Field(description="calls of the judge that it rests on")
+    words: Count = Field(description="words of the reply that counts")
+    cut: bool = Field(description="whether it was cut for its length")
+    repaired: bool = Field(description="whether it was sent back once")
+    verified: Count = Field(description="sentences of which the program wrote every number and every tested comparison")
+    unverified: Count = Field(description="all other sentences")
+    unverified_at_first: Count = Field(description="unverified sentences before the writer was told")
+    sentences: tuple[Sentence, ...]
+
+    @field_serializer("sentences")
+    def _whole_sentences(self, sentences: tuple[Sentence, ...]) -> list[dict[str, Any]]:
+        """Return the sentences with all their fields, also those that have their default."""
+        return [sentence.model_dump(mode="json") for sentence in sentences]
+
+
+class ReportTotals(Value):
+    """Counts over all reports."""
+
+    verified: Count = Field(description="verified sentences")
+    unverified: Count = Field(description="unverified sentences")
+    unverified_at_first: Count = Field(description="unverified sentences before the writer was told")
+    sentences: Count
+    failed: Count = Field(description="reports that failed")
+    by_kind: dict[FaultKind, Count] = Field(description="faults of unverified sentences, by kind")
+
+
+class DiagnosisFigures(Heading):
+    """The figures of a diagnosis in words."""
+
+    source: str = Field(description="the id of the evaluation that is diagnosed")
+    judge: Judge
+    models: tuple[str, ...] = Field(description="the models that are diagnosed, in order")
+    notes: tuple[str, ...] = Field(description="what a reader must know first")
+    diagnosis: str = Field(description="the id of the tables that the reports are written from")
+    totals: ReportTotals
+    reports: tuple[WrittenReport, ...] = Field(description="one a model, in order, and last the one across models")
+
+
+def reports_of(home: Home, run_id: str) -> dict[str, Report]:
+    """Return the reports of a run by subject (empty: across models); those that failed are not among them."""
+    ids: dict[str, str] = {}
+    for row in results(home, run_id):
+        if row.kind == REPORT and row.outcome == "made":
+            ids[row.model] = row.value_ids[1]
+    reports = find_values(home, Report, ids.values())
+    return {subject: reports[id] for subject, id in ids.items()}
+
+
+def latest_words(home: Home, source: str) -> Run | None:
+    """Return the newest finished diagnosis in words of an evaluation that has a report, None without one.
+
+    Where all have failed, the newest: why it has no report is worth reading. A later failure hides no earlier report.
+    """
+    finished = [run for run in runs_on(home, source, NAME) if run.status == "done"]
+    for run in finished:
+        if reports_of(home, run.id):
+            return run
+    return finished[0] if finished else None
+
+
+def words_figures(home: Home, run: Run) -> DiagnosisFigures:
+    """Return the figures of a diagnosis in words; the same stored rows give the same bytes."""
+    plan, diagnosis = _plan(run), written_from(home, run)
+    rows = {row.model: row for row in results(home, run.id) if row.kind == REPORT}
+    reports = reports_of(home, run.id)
+    picks = _picks(home, rows.values())
+    written = [
+        _written_report(rows[subject], reports.get(subject), picks.get(subject))
+        for subject in subjects_of(diagnosis)
+        if subject in rows
+    ]
+    fault_kinds: Counter[FaultKind] = Counter()
+    for report in written:
+        for sentence in report.sentences:
+            fault_kinds.update(fault.kind for fault in sentence.faults)
+    return DiagnosisFigures(
+        run=run.id,
+        source=plan.source,
+        status=run.status,
+        judge=plan.judge.ref.name,
+        simulated=tuple(sorted({*diagnosis.simulated, *simulated((plan.judge,))})),
+        models=diagnosis.models,
+        notes=diagnosis.notes,
+        diagnosis=plan.diagnosis,
+        totals=ReportTotals(
+            verified=sum(report.verified for report in written),
+            unverified=sum(report.unverified for report in written),
+            unverified_at_first=sum(report.unverified_at_first for report in written),
+            sentences=sum(len(report.sentences) for report in written),
+            failed=sum(report.failed is not None for report in written),
+            by_kind=dict(sorted(fault_kinds.items())),
+        ),
+        reports=tuple(written),
+    )
+
+
+def _picks(home: Home, rows: Iterable[ResultRow]) -> dict[str, Salience]:
+    """Return the rows that were picked for each subject."""
+    ids = {row.model: row.value_ids[0] for row in rows if row.value_ids}
+    picks = find_values(home, Salience, ids.values())
+    return {subject: picks[id] for subject, id in ids.items()}
+
+
+def _written_report(row: ResultRow, report: Report | None, picked: Salience | None) -> WrittenReport:
+    written = WrittenReport(
+        subject=row.model,
+        failed=None if row.failure is None else MissingReport(kind=row.failure, reason=row.reason or ""),
+        picked=picked.rows if picked else (),
+        unknown_picks=picked.unknown if picked else 0,
+        calls=len(row.calls),
+        words=0,
+        cut=False,
+        repaired=False,
+        verified=0,
+        unverified=0,
+        unverified_at_first=0,
+        sentences=(),
+    )
+    if report is None:
+        return written
+    counts = {
+        "words": report.words,
+        "cut": report.cut,
+        "repaired": report.repaired,
+        "verified": len(report.verified),
+        "unverified": len(report.unverified),
+        "unverified_at_first": report.unverified_at_first,
+        "sentences": report.sentences,
+    }
+    return written.model_copy(update=counts)
+
+
+async def cells(home: Home, run: Run, rows: Sequence[ResultRow]) -> list[dict[str, Any]]:
+    """Return the export's columns of each report; those of a report that failed are null."""
+    judge, reports = _plan(run).judge_name, reports_of(home, run.id)
+    picks = _picks(home, rows)
+    exported: list[dict[str, Any]] = []
+    for row in rows:
+        columns: dict[str, Any] = {**dict.fromkeys(COLUMNS), "judge": judge}
+        if row.model in picks:
+            columns["picked"] = list(picks[row.model].rows)
+        report = reports.get(row.model)
+        if report is not None:
+            counts = _written_report(row, report, None).model_dump(include=set(COLUMNS) - {"picked"})
+            columns |= {"text": _text(report), **counts, **report.provenance.model_dump(include=set(COLUMNS))}
+        exported.append(columns)
+    return exported
+
+
+def _text(report: Report) -> str:
+    paragraphs: dict[int, list[str]] = {}
+    for sentence in report.sentences:
+        paragraphs.setdefault(sentence.paragraph, []).append(sentence.text)
+    return "\n".join(" ".join(sentences) for sentences in paragraphs.values())
+
+
+def _plan(run: Run) -> WordsPlan:
+    return WordsPlan.model_validate(run.options["plan"])

@@ -1,0 +1,343 @@
+"""Tables of samples: overall scores, paired differences, wins and ties, ranks, stability over repeats, and failures."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import combinations
+from statistics import stdev
+
+from dokimasia.algorithms.statistics.paired import sign_flip_test
+from dokimasia.domain.diagnosis.tables import Asset, AssetColumn, AssetRow, Figure
+from dokimasia.methods.diagnosis.cells import (
+    MODEL,
+    PAIR,
+    POINTS,
+    STEPS,
+    PartialRow,
+    cells_of,
+    count_column,
+    difference_columns,
+    distinct_samples,
+    marked_rows,
+    mean_of,
+    name_column,
+    points_of,
+    score_column,
+    share_column,
+    share_of,
+    value_of,
+)
+from dokimasia.methods.diagnosis.evidence_data import LIMIT, DiagnosisMaterial
+from dokimasia.report.figures import several
+from dokimasia.runs.reading.sides import ATOMS
+
+LOWEST, HIGHEST = ATOMS
+SPAN = HIGHEST - LOWEST
+TIE = 1e-9
+"""Two scores that differ by no more than this are equal."""
+
+MOST_RANKS = 12
+"""With more models than this, shares of ranks are given for the first and the last alone."""
+
+MOST_PATTERNS = 20
+"""Groups of models that share the highest score, at most, the most frequent first."""
+
+NAMED_MODELS = 6
+"""Models of a group that are named; of more the rest is counted."""
+
+
+def overall(material: DiagnosisMaterial) -> Asset:
+    """Return every model's weighted score over samples, and its mean over criteria.
+
+    Where a sample has no score of a model, two columns say what the failures leave open: the model's score over all
+    samples, had each that failed scored 1, and had each scored 5.
+    """
+    failing = any(len(samples.scores) < len(samples.clusters) for samples in material.samples.values())
+    ends = ATOMS if failing else ()
+    rows: list[AssetRow] = []
+    for model, samples in material.samples.items():
+        means: list[Figure] = []
+        filled = [{id: samples.scores.get(id, end) for id in samples.clusters} for end in ends]
+        for scores in (samples.scores, *filled):
+            clusters = [samples.clusters[id] for id in scores]
+            means.append(mean_of(list(scores.values()), clusters, bounds=(LOWEST, HIGHEST), seed=material.seed))
+        atoms = material.scores(model)
+        rows.append(
+            AssetRow(
+                key=model,
+                cells=cells_of(model, means[0], points_of(material, model, atoms), len(atoms), *means[1:]),
+                n=len(samples.scores),
+                held=len(samples.clusters),
+                model=model,
+            )
+        )
+    sentence = (
+        f"Weighted scores of {several(len(rows), 'model')} over samples, and mean scores over all their criteria, whether "
+        f"these have a place among the {material.leaves} or not."
+    )
+    if ends:
+        sentence += (
+            " The last columns are what the failures leave open: the score, had every sample without one got "
+            f"{LOWEST:.0f}, or {HIGHEST:.0f}."
+        )
+    return Asset(
+        id="models",
+        title="The models",
+        sentence=sentence,
+        columns=(
+            MODEL,
+            score_column("score", STEPS),
+            score_column("criteria score", POINTS),
+            count_column("criteria"),
+            *(score_column(f"failures at {end:.0f}", STEPS) for end in ends),
+        ),
+        rows=tuple(rows),
+        counts="samples",
+    )
+
+
+def _compared_pairs(material: DiagnosisMaterial) -> Iterator[tuple[AssetRow, Sequence[float], Sequence[str]]]:
+    """Yield for every two models a row that names them, and on shared samples their differences and the clusters."""
+    for (first, ours), (second, theirs) in combinations(material.samples.items(), 2):
+        shared = [id for id in ours.scores if id in theirs.scores]
+        row = AssetRow(
+            key=f"{first} {second}",
+            cells=cells_of(first, second),
+            n=len(shared),
+            held=len(ours.clusters.keys() | theirs.clusters.keys()),
+        )
+        yield row, [ours.scores[id] - theirs.scores[id] for id in shared], [ours.clusters[id] for id in shared]
+
+
+def pairs(material: DiagnosisMaterial) -> Asset:
+    """Return the differences of every two models on the samples that both have a score for."""
+    partial_rows: list[PartialRow] = []
+    for row, gaps, clusters in _compared_pairs(material):
+        gap = mean_of(gaps, clusters, bounds=(-SPAN, SPAN), seed=material.seed)
+        p_value = sign_flip_test(gaps, clusters=clusters, seed=material.seed).p_value if gaps else None
+        partial_rows.append(PartialRow(row, gap, p_value))
+    rows = marked_rows(partial_rows)
+    different = sum(row.mark in ("better", "worse") for row in rows)
+    summary = f"None of {len(rows)} pairs of models differs"
+    if different:
+        summary = f"{different} of {len(rows)} pairs of models differ"
+    return Asset(
+        id="pairs",
+        title="Every two models, sample by sample",
+        sentence=(
+            f"{summary} beyond chance in their weighted score on shared samples (sign flips, at most {LIMIT:.0%} of these "
+            "expected to be false); p-values are adjusted over these pairs alone (Benjamini and Hochberg); differences are the "
+            "first minus the second."
+        ),
+        columns=(*PAIR, *difference_columns("difference", STEPS)),
+        rows=tuple(rows),
+        counts="samples",
+    )
+
+
+def win_ties(material: DiagnosisMaterial) -> Asset:
+    """Return how often each of two models has the higher score, and how often they tie."""
+    rows: list[AssetRow] = []
+    for row, gaps, clusters in _compared_pairs(material):
+        shares = (
+            share_of([gap > TIE for gap in gaps], clusters),
+            share_of([abs(gap) <= TIE for gap in gaps], clusters),
+            share_of([gap < -TIE for gap in gaps], clusters),
+        )
+        rows.append(row.model_copy(update={"cells": (*row.cells, *shares)}))
+    return Asset(
+        id="ties",
+        title="Wins and ties",
+        sentence="On how many of the shared samples each of two models scores higher, and on how many they tie.",
+        columns=(
+            *PAIR,
+            *(share_column(name) for name in ("first higher", "tied", "second higher")),
+        ),
+        rows=tuple(rows),
+        counts="samples",
+    )
+
+
+def top_ties(material: DiagnosisMaterial) -> Asset:
+    """Return which models, alone or together, have the highest score of a sample, and how often."""
+    models, samples = material.models, material.samples
+    all_samples = dict.fromkeys(id for of_model in samples.values() for id in of_model.clusters)
+    shared = [id for id in all_samples if all(id in samples[model].scores for model in models)]
+    clusters = [samples[models[0]].clusters[id] for id in shared]
+    groups: list[tuple[str, ...]] = []
+    for id in shared:
+        highest = max(samples[model].scores[id] for model in models)
+        groups.append(tuple(model for model in models if samples[model].scores[id] >= highest - TIE))
+    counts = Counter(groups)
+    order = sorted(counts, key=lambda group: (-counts[group], [models.index(model) for model in group]))
+    rows: list[AssetRow] = []
+    for group in order[:MOST_PATTERNS]:
+        hits = [other == group for other in groups]
+        name = ", ".join(group[:NAMED_MODELS])
+        if len(group) > NAMED_MODELS:
+            name += f" and {len(group) - NAMED_MODELS} more"
+        rows.append(
+            AssetRow(
+                key=" + ".join(group),
+                cells=cells_of(name, len(group), counts[group], share_of(hits, clusters)),
+                n=len(shared),
+                held=len(all_samples),
+                model=group[0] if len(group) == 1 else "",
+                samples=tuple(id for id, hit in zip(shared, hits, strict=True) if hit),
+            )
+        )
+    tied = sum(len(group) > 1 for group in groups)
+    rest = f", of which the {MOST_PATTERNS} most frequent are shown." if len(order) > MOST_PATTERNS else "."
+    return Asset(
+        id="top-ties",
+        title="At the top",
+        sentence=(
+            f"Which models share the highest score of a sample: on {tied} of the {len(shared)} samples that all have a "
+            f"score for it is more than one. {len(order)} different groups{rest}"
+        ),
+        columns=(
+            name_column("models at the top"),
+            count_column("models"),
+            count_column("times"),
+            share_column("share of samples"),
+        ),
+        rows=tuple(rows),
+        counts="samples",
+    )
+
+
+def ranks(material: DiagnosisMaterial) -> Asset:
+    """Return how the models' ranks are spread over the samples that all have a score for.
+
+    Models that tie share the ranks that they take up: two that tie for the first have rank 1.5, and half of each rank.
+    """
+    models, samples = material.models, material.samples
+    shared = [id for id in samples[models[0]].scores if all(id in samples[model].scores for model in models)]
+    clusters = [samples[models[0]].clusters[id] for id in shared]
+    spans = [_rank_spans([samples[model].scores[id] for model in models]) for id in shared]
+    rank_columns = range(1, len(models) + 1) if len(models) <= MOST_RANKS else (1, len(models))
+    all_samples: set[str] = set()
+    for of_model in samples.values():
+        all_samples.update(of_model.clusters)
+    rows: list[AssetRow] = []
+    for position, model in enumerate(models):
+        own = [by_model[position] for by_model in spans]
+        means = [(first + last) / 2 for first, last in own]
+        cells = [mean_of(means, clusters, bounds=(1, len(models)), seed=material.seed)]
+        for rank in rank_columns:
+            shares = [1 / (last - first + 1) if first <= rank <= last else 0.0 for first, last in own]
+            cells.append(mean_of(shares, clusters, bounds=(0, 1), seed=material.seed))
+        rows.append(
+            AssetRow(key=model, cells=cells_of(model, *cells), n=len(shared), held=len(all_samples), model=model)
+        )
+    rows.sort(key=lambda row: (value_of(row.cells[1], len(models) + 1), row.key))
+    return Asset(
+        id="ranks",
+        title="Ranks over samples",
+        sentence=(
+            f"Ranks of {len(models)} models on each of the {len(shared)} samples that all have a score for: the mean rank "
+            "(1 is best), and the share of samples at each rank; models that tie share their ranks."
+        ),
+        columns=(
+            MODEL,
+            AssetColumn(name="mean rank", kind="rank", better="lower"),
+            *(share_column(f"rank {rank}") for rank in rank_columns),
+        ),
+        rows=tuple(rows),
+        counts="samples",
+    )
+
+
+def _rank_spans(scores: Sequence[float]) -> list[tuple[int, int]]:
+    """Return the first and last rank that each score takes up, 1 being the highest."""
+    spans: list[tuple[int, int]] = []
+    for score in scores:
+        higher = sum(other > score + TIE for other in scores)
+        spans.append((1 + higher, sum(other >= score - TIE for other in scores)))
+    return spans
+
+
+def stability(material: DiagnosisMaterial) -> Asset:
+    """Return how much scores move from one repeat of the same question to the next; no rows where each was asked once."""
+    rows: list[AssetRow] = []
+    for model, samples in material.samples.items():
+        repeated = [id for id, scores in samples.repeats.items() if len(scores) > 1]
+        if not repeated:
+            continue
+        clusters = [samples.clusters[id] for id in repeated]
+        deviations = [stdev(samples.repeats[id]) for id in repeated]
+        widths = [max(samples.repeats[id]) - min(samples.repeats[id]) for id in repeated]
+        rows.append(
+            AssetRow(
+                key=model,
+                cells=cells_of(
+                    model,
+                    mean_of(deviations, clusters, bounds=(0, stdev(ATOMS)), seed=material.seed),
+                    share_of([width <= TIE for width in widths], clusters),
+                    mean_of(widths, clusters, bounds=(0, SPAN), seed=material.seed),
+                ),
+                n=len(repeated),
+                held=len(samples.clusters),
+                model=model,
+            )
+        )
+    sentence = "Every question was asked once, so nothing is known of stability: evaluate with --repeats 3."
+    if rows:
+        sentence = (
+            f"How far a sample's score moves over {material.repeats} repeats of the same question: standard deviation, "
+            "share of samples with one score in all repeats, and highest minus lowest."
+        )
+    return Asset(
+        id="stability",
+        title="Stability over repeats",
+        sentence=sentence,
+        columns=(
+            MODEL,
+            score_column("deviation", STEPS, better="lower"),
+            share_column("same score", better="higher"),
+            score_column("range", STEPS, better="lower"),
+        ),
+        rows=tuple(rows),
+        counts="samples",
+    )
+
+
+def failures(material: DiagnosisMaterial) -> Asset:
+    """Return how many answers of each model have no score, in all and by kind of failure."""
+    rows: list[AssetRow] = []
+    total = 0
+    for model in material.models:
+        answers = material.answers_of(model)
+        clusters = [answer.cluster for answer in answers]
+        failed = [answer for answer in answers if answer.failure is not None]
+        total += len(failed)
+        for kind in ("any", *sorted({str(answer.failure) for answer in failed})):
+            of_kind = [answer for answer in failed if kind in ("any", answer.failure)]
+            hits = [answer.failure is not None and kind in ("any", answer.failure) for answer in answers]
+            rows.append(
+                AssetRow(
+                    key=f"{model} {kind}",
+                    cells=cells_of(model, kind, len(of_kind), share_of(hits, clusters)),
+                    n=len(answers),
+                    held=len(answers),
+                    model=model,
+                    samples=distinct_samples(of_kind),
+                )
+            )
+    sentence = "Every answer has a score: no failure of any kind."
+    if total:
+        sentence = (
+            f"{several(total, 'answer')} without a score; a failure is no low score, it opens the bounds of every mean."
+        )
+    return Asset(
+        id="failures",
+        title="Kinds of failure",
+        sentence=sentence,
+        columns=(
+            MODEL,
+            name_column("kind"),
+            count_column("answers"),
+            share_column("share of answers", better="lower"),
+        ),
+        rows=tuple(rows),
+        counts="samples",
+    )

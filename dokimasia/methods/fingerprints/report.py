@@ -1,0 +1,139 @@
+"""Fingerprints as they are drawn: how reliably reports without names were matched to answers, as a heat map and by pair."""
+
+from collections.abc import Iterator
+
+from dokimasia.domain.diagnosis.tables import Asset
+from dokimasia.methods.diagnosis import heat_map
+from dokimasia.methods.fingerprints.figures import (
+    FingerprintFigures,
+    MatcherFigures,
+    MatchRates,
+    OpenBounds,
+    PairMatched,
+)
+from dokimasia.report import figures
+from dokimasia.report.blocks import Block, Cell, Chart, Fold, Only, Paragraph, Section, Span
+from dokimasia.report.data import Drawing, ReportData
+from dokimasia.report.fields import rows_of
+from dokimasia.report.sections import provenance
+from dokimasia.report.tables import column, computed, table
+
+
+def section(data: ReportData) -> Section | None:
+    """Return the newest test of the run's fingerprints, on the page of an evaluation; None where there was none."""
+    addition = data.addition("fingerprint")
+    return None if addition is None else _section(FingerprintFigures.model_validate(addition))
+
+
+def test(data: ReportData) -> Section:
+    """Return a test of fingerprints by itself."""
+    return _section(data.figures_as(FingerprintFigures))
+
+
+def _section(test: FingerprintFigures) -> Section:
+    low, high = test.shown.low, test.shown.high
+    answers = f"{low}" if low == high else f"{low} to {high}"
+    blocks: list[Block] = [
+        Paragraph(
+            f"Test {test.run}: {figures.several(test.tasks, 'trial')}, each with {answers} answers of both models and "
+            "two reports without names, written from other samples.",
+            "lead",
+        )
+    ]
+    blocks += [Paragraph(note, "warning") for note in test.notes]
+    blocks += _unfinished(test)
+    matchers: dict[str, MatcherFigures] = {}
+    if test.by_judge.trials:
+        matchers[test.judge] = test.by_judge
+    for name, by_person in test.by_hand.items():
+        matchers[f"{name}, by hand"] = by_person
+    heat_maps = [asset for asset in test.assets if asset.family == "heatmap"]
+    for (name, matcher), asset in zip(matchers.items(), heat_maps, strict=True):
+        blocks += _matcher_blocks(name, matcher, asset)
+    blocks.append(
+        Paragraph(
+            f"{test.removed} names and self-descriptions were taken out of answers. How answers are worded and laid out "
+            "stays as it is. Accuracy is the share of trials in which both reports were given to the right models; guessing "
+            "reaches 50 %. 95 % intervals: Clopper and Pearson for a pair, clustered by pairs for all.",
+            "note",
+        )
+    )
+    return Section("fingerprints", "Fingerprints", blocks)
+
+
+def _unfinished(test: FingerprintFigures) -> Iterator[Block]:
+    """Yield what a test lacks that is not over: models without a report, trials without a match."""
+    for model, report in test.reports.items():
+        if report is None:
+            yield Paragraph(f"{model}: there is no report; its trials cannot be told.", "warning")
+        elif not report.verified:
+            yield Paragraph(f"{model}: no sentence of the report is verified; its trials cannot be told.", "warning")
+    if test.waiting:
+        yield Paragraph(
+            (
+                f"{test.waiting} trials are not matched by the judge: ",
+                Span(f"dokimasia resume {test.run}", "code"),
+                " has it match them; a person's file is taken in with ",
+                Span(f"dokimasia diagnose {test.run} --fingerprint --matches FILE", "code"),
+            ),
+            "warning",
+        )
+
+
+def _matcher_blocks(name: str, matcher: MatcherFigures, heat_map_asset: Asset) -> Iterator[Block]:
+    """Yield a matcher's heat map, where there are more than two models, and the table of pairs."""
+    summary = f"{matcher.right} of {matcher.n} trials rightly"
+    if matcher.accuracy is not None:
+        summary += f", {matcher.accuracy:.0%} ({_range(matcher)})"
+    if matcher.failures:
+        summary += f"; {_failure_counts(matcher)} failed, which leaves {_range(matcher.bounds)} open"
+    yield Paragraph(
+        f"Matched by {name}: {summary}. {matcher.pairs_apart} of {matcher.n_pairs} pairs are told apart "
+        "beyond chance (adjusted p at most 0.05 over all pairs), "
+        f"{matcher.pairs_above_half} were matched rightly in more than half of their trials."
+    )
+    pairs = table(
+        PairMatched,
+        rows_of({f"{pair.first} {pair.second}": pair for pair in matcher.pairs}),
+        [
+            column("first", write=lambda name, _: Span(name, "strong")),
+            column("second", write=lambda name, _: Span(name)),
+            column("accuracy"),
+            computed("95 % interval", lambda row: _interval(row.figures), meaning="Clopper and Pearson"),
+            column("adjusted"),
+            computed("matched", lambda row: f"{row.figures.n} of {row.figures.trials}", meaning="of the trials"),
+            computed(
+                "failed",
+                lambda row: _failure_counts(row.figures) or figures.NOTHING,
+                meaning="trials without a usable reply, by kind",
+            ),
+            computed(
+                "with failures",
+                lambda row: _range(row.figures.bounds) if row.figures.failures else figures.NOTHING,
+                meaning="the accuracy if all failed trials were wrong, and if all were right",
+            ),
+        ],
+        f"Pairs of models, matched by {name}",
+        sortable=True,
+    )
+    if len(heat_map_asset.rows) > 2:
+        yield Chart(heat_map(heat_map_asset), f"{heat_map_asset.title}. {heat_map_asset.sentence}")
+        yield Only("page", (Fold(f"{heat_map_asset.title}, pair by pair", (pairs,)),))
+        yield Only("terminal", (pairs,))
+    else:
+        yield pairs
+
+
+def _interval(pair: PairMatched) -> Cell:
+    return figures.NOTHING if pair.accuracy is None else _range(pair)
+
+
+def _failure_counts(rates: MatchRates) -> str:
+    return ", ".join(f"{count} {kind}" for kind, count in rates.failures.items())
+
+
+def _range(ends: MatchRates | OpenBounds) -> str:
+    return f"{ends.low:.0%} to {ends.high:.0%}"
+
+
+DRAWING = Drawing("fingerprints", (test, provenance.section), figures=FingerprintFigures)

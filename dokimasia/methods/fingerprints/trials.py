@@ -1,0 +1,231 @@
+"""The trials of a test of fingerprints: samples halved, answers of the other half drawn, shown without names."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import combinations
+from typing import Any, NamedTuple, TypeVar
+
+from dokimasia.algorithms.halving import halves as split
+from dokimasia.algorithms.text.anonymising import anonymise
+from dokimasia.domain.criterion import CriteriaSet
+from dokimasia.domain.diagnosis.fingerprint import FingerprintTask
+from dokimasia.domain.identity import canonical_json, unit_interval, value_id
+from dokimasia.domain.judgement import Response
+from dokimasia.domain.sample import Sample
+from dokimasia.errors import InputError
+from dokimasia.methods.diagnosis import DiagnosisMaterial
+from dokimasia.methods.evaluation import METHOD as EVALUATION
+from dokimasia.methods.tree import MeasuredRun
+from dokimasia.storage.home import Home
+from dokimasia.storage.lookup import find_values
+from dokimasia.storage.results import results
+from dokimasia.storage.runs import Run, load_samples, run_samples
+
+T = TypeVar("T")
+
+LONGEST = 2_000
+"""Characters of an answer, or a question, that are shown."""
+
+READ = 10 * LONGEST
+"""Characters of an answer that are read for names; more than are shown, since names are taken out."""
+
+FEWEST = 2
+"""Answers of each model that make a trial."""
+
+
+class TrialDraw(NamedTuple):
+    """The trials, and the pairs that have none, each with how many samples both answered in the half that is shown."""
+
+    tasks: list[FingerprintTask]
+    untested: list[list[str | int]]
+
+
+class Halves(NamedTuple):
+    """Samples by name: those that reports are written from, and those whose answers are shown."""
+
+    reports: frozenset[str]
+    answers: tuple[str, ...]
+
+
+def tasks_of(home: Home, run: Run) -> list[tuple[str, FingerprintTask]]:
+    """Return the trials of a test with their ids, in their order."""
+    ids: Any = run.options["tasks"]
+    tasks = find_values(home, FingerprintTask, ids)
+    return [(id, tasks[id]) for id in ids]
+
+
+def untested_of(run: Run) -> list[list[str | int]]:
+    """Return the pairs of a test that have no trial, each with how many samples both answered."""
+    untested: Any = run.options["untested"]
+    return list(untested)
+
+
+def item_of(task: FingerprintTask) -> str:
+    """Return the name of a trial's result row; trials of two tests that show the same bear one name."""
+    return f"match/{task.first}/{task.second}/{task.trial}/{value_id(task)}"
+
+
+def halves(home: Home, run: Run, seed: int) -> Halves:
+    """Return a run's samples in two halves, balanced over categories; samples that share an image stay together."""
+    clusters = {sample.sample_id: sample.cluster or sample.sample_id for sample in run_samples(home, run.id)}
+    categories = {sample.id: sample.category or "" for sample in load_samples(home, run.id)}
+    reports, answers = split(clusters, categories, seed=seed)
+    return Halves(reports, tuple(sorted(answers)))
+
+
+def restricted(material: DiagnosisMaterial, samples: frozenset[str]) -> DiagnosisMaterial:
+    """Return what of a diagnosis's material rests on some samples alone."""
+    measured = material.measured
+    sample_of = {criterion: sample for criterion, sample in measured.sample_of.items() if sample in samples}
+
+    def among(by_criterion: Mapping[str, T]) -> dict[str, T]:
+        return {criterion: value for criterion, value in by_criterion.items() if criterion in sample_of}
+
+    return replace(
+        material,
+        measured=MeasuredRun(
+            scores={model: among(scores) for model, scores in measured.scores.items()},
+            failures={model: among(kinds) for model, kinds in measured.failures.items()},
+            sample_of=sample_of,
+            cluster_of=among(measured.cluster_of),
+        ),
+        answers=[answer for answer in material.answers if answer.sample_id in samples],
+        coded=None if material.coded is None else material.coded.among(samples),
+    )
+
+
+def draw_tasks(
+    home: Home, run: Run, models: Sequence[str], pool: Sequence[str], *, responses: int, trials: int, seed: int
+) -> TrialDraw:
+    """Return the trials of every pair of models.
+
+    Both models' first answers to the same samples are shown, as many of each; the trials of a pair share no sample, so
+    that each is a test of its own. Which model is called A and which report comes first is drawn. Where both answered
+    fewer samples than a trial is to show, there is one trial with those there are, two at least.
+
+    Args:
+        home: where the run is.
+        run: the evaluation.
+        models: as they are shown.
+        pool: samples that no report was written from.
+        responses: how many answers of each model a trial shows.
+        trials: how many trials a pair has at most.
+        seed: of all draws.
+
+    Raises:
+        InputError: there are not enough samples for one trial, with how many there are.
+    """
+    answers = _answers(home, run, set(pool))
+    samples = {sample.id: sample for sample in load_samples(home, run.id)}
+    names = _names(run, models)
+    tasks: list[FingerprintTask] = []
+    untested: list[list[str | int]] = []
+    for first, second in combinations(models, 2):
+        shared = [id for id in pool if id in answers.get(first, {}) and id in answers.get(second, {})]
+        order = list(_balanced(shared, samples, f"{seed}/{first}/{second}"))
+        size = min(responses, len(order))
+        if size < FEWEST:
+            untested.append([first, second, len(order)])
+            continue
+        aliases = tuple(dict.fromkeys((*names.get(first, ()), *names.get(second, ()))))
+        others = tuple(sorted(set().union(*names.values()) - {*aliases, first, second}))
+        for number in range(min(trials, len(order) // size)):
+            key = ("trial", seed, first, second, number)
+            a = first if unit_interval(*key, "a") < 0.5 else second
+            b = second if a == first else first
+            chosen = sorted(order[number * size : (number + 1) * size])
+            lines: list[str] = []
+            removed = 0
+            for question, id in enumerate(chosen, start=1):
+                anonymous = [
+                    anonymise(answers[model][id].text[:READ], (first, second, *aliases), others=others)
+                    for model in (a, b)
+                ]
+                criteria = answers[a][id].criteria or answers[b][id].criteria
+                lines.append(_line(question, samples[id], criteria, *(text.text[:LONGEST] for text in anonymous)))
+                removed += sum(text.removed for text in anonymous)
+            tasks.append(
+                FingerprintTask(
+                    first=first,
+                    second=second,
+                    trial=number + 1,
+                    samples=tuple(chosen),
+                    a=a,
+                    one=first if unit_interval(*key, "one") < 0.5 else second,
+                    answers="\n".join(lines),
+                    removed=removed,
+                    known=aliases,
+                    others=others,
+                )
+            )
+    if not tasks:
+        raise InputError(_too_few(run, len(pool), answers, untested))
+    return TrialDraw(tasks, untested)
+
+
+def _too_few(
+    run: Run, pool: int, answers: Mapping[str, Mapping[str, object]], untested: Sequence[Sequence[str | int]]
+) -> str:
+    pairs = "; ".join(f"{first} and {second}: {count}" for first, second, count in untested[:5])
+    names = {str(name) for first, second, _ in untested for name in (first, second)}
+    silent = sorted(name for name in names if not answers.get(name))
+    missing = f" No answer of {', '.join(silent)} is there." if silent else ""
+    return (
+        f"run {run.id} has no two models to tell apart: a trial shows at least {FEWEST} samples that both answered, from the "
+        f"half that no report is written from ({pool} samples), and there are ({pairs}).{missing} Evaluate more samples, or "
+        f"send failed calls again with dokimasia resume {run.id} --retry-failed"
+    )
+
+
+class _Answer(NamedTuple):
+    text: str
+    criteria: CriteriaSet | None
+
+
+def _line(number: int, sample: Sample, criteria: CriteriaSet | None, a: str, b: str) -> str:
+    """Return a sample with the points of its criteria and both answers as a JSON object."""
+    points = [] if criteria is None else criteria.criteria
+    row = {
+        "n": number,
+        "category": sample.category or "",
+        "question": sample.prompt[:LONGEST],
+        "reference": (sample.reference_text or "")[:LONGEST],
+        "points": [{"question": point.question, "ground_truth": point.ground_truth} for point in points],
+        "A": a,
+        "B": b,
+    }
+    return canonical_json(row).decode()
+
+
+def _answers(home: Home, run: Run, pool: set[str]) -> dict[str, dict[str, _Answer]]:
+    """Return the first answers of models to samples, with the criteria that they were scored by."""
+    rows = [
+        row
+        for row in results(home, run.id, as_judged=True)
+        if row.kind == "score" and not row.arm and row.repeat == 0 and row.response_id and row.sample_id in pool
+    ]
+    texts = find_values(home, Response, {row.response_id for row in rows if row.response_id})
+    sets = find_values(home, CriteriaSet, {row.criteria_id for row in rows if row.criteria_id})
+    answers: dict[str, dict[str, _Answer]] = {}
+    for row in rows:
+        answer = _Answer(texts[row.response_id or ""].text, sets.get(row.criteria_id or ""))
+        answers.setdefault(row.model, {})[row.sample_id] = answer
+    return answers
+
+
+def _names(run: Run, models: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    """Return all names of each of the run's models by displayed name: aliases, and names at the endpoint."""
+    names: dict[str, tuple[str, ...]] = dict.fromkeys(models, ())
+    for spec in EVALUATION.read(run)[0].models.values():
+        names[spec.ref.name] = tuple(dict.fromkeys((spec.ref.name, spec.ref.model)))
+    return names
+
+
+def _balanced(ids: Sequence[str], samples: Mapping[str, Sample], key: str) -> Iterator[str]:
+    """Yield samples in a drawn order in which categories take turns."""
+    by_category: dict[str, list[str]] = {}
+    for id in sorted(ids, key=lambda id: (unit_interval("draw", key, id), id)):
+        by_category.setdefault(samples[id].category or "", []).append(id)
+    groups = [by_category[name] for name in sorted(by_category)]
+    for turn in range(max(map(len, groups), default=0)):
+        yield from (group[turn] for group in groups if turn < len(group))

@@ -1,0 +1,101 @@
+"""The figures of a run of a plug-in's graph: counts by model, and the items with the values that they made."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from dokimasia.domain.identity import Value
+from dokimasia.domain.judgement import FailureKind
+from dokimasia.methods.graph.request import GraphPlan
+from dokimasia.report.fields import Count, Display, Failures, Used, as_json
+from dokimasia.runs.figure_models import DataFigures, Judge
+from dokimasia.runs.figures import failures, heading, paid, rows_shown
+from dokimasia.storage.home import Home
+from dokimasia.storage.lookup import find_value
+from dokimasia.storage.results import ResultRow, results
+from dokimasia.storage.runs import Run, run_samples
+
+
+class GraphModel(Value):
+    """The items of one model."""
+
+    n: Annotated[Count, Display("items")] = Field(description="items with a result")
+    made: Annotated[Count, Display("made")] = Field(description="items that made something without a score")
+    scored: Annotated[Count, Display("scored")]
+    failures: Annotated[Failures, Display("failed", numeric=False)]
+
+
+class GraphFigures(Used, DataFigures):
+    """The figures of a run of a plug-in's graph; scores are listed with the items, since their meaning is the graph's."""
+
+    graph: str = Field(description="the graph's name")
+    version: int = Field(description="the graph's version")
+    samples: Count = Field(description="samples of the run")
+    judge: Judge
+    models: dict[str, GraphModel] = Field(
+        description="by name, which is empty where a sample is walked once, whatever the models"
+    )
+
+
+class MadeValue(Value):
+    """A value that an item made; what its fields are is the graph's affair."""
+
+    type: str
+    value: dict[str, Any]
+
+
+class GraphItem(Value):
+    """A finished item with its outcome and the values that it made."""
+
+    sample: str
+    model: str
+    outcome: str
+    failure: FailureKind | None
+    reason: str | None
+    score: float | None
+    values: tuple[MadeValue, ...]
+    calls: tuple[str, ...]
+
+
+def graph_figures(home: Home, run: Run) -> GraphFigures:
+    """Return the figures of a run of a graph; the same stored rows give the same bytes.
+
+    What a score means is the graph's affair, so scores are listed with the items and not averaged here.
+    """
+    plan = GraphPlan.model_validate(run.options["plan"])
+    rows = results(home, run.id)
+    samples = len(run_samples(home, run.id))
+    return GraphFigures(
+        **heading(run, plan),
+        graph=plan.graph,
+        version=plan.version,
+        samples=samples,
+        open_items=samples * len(plan.names) - len(rows),
+        models={name: _model([row for row in rows if row.model == name]) for name in plan.names},
+        **paid(home, rows),
+    )
+
+
+def _model(rows: Sequence[ResultRow]) -> GraphModel:
+    outcomes = Counter(row.outcome for row in rows)
+    return GraphModel.model_validate(
+        {"n": len(rows), "made": outcomes["made"], "scored": outcomes["scored"], "failures": failures(rows)}
+    )
+
+
+def items(home: Home, run: Run, sample: str | None = None) -> Iterator[dict[str, Any]]:
+    """Yield each finished item (`GraphItem`) as plain JSON; with `sample`, only its."""
+    for row in rows_shown(home, run, sample):
+        item = GraphItem(
+            sample=row.sample_id,
+            model=row.model,
+            outcome=row.outcome,
+            failure=row.failure,
+            reason=row.reason,
+            score=row.score,
+            values=tuple(MadeValue.model_validate(find_value(home, id)) for id in row.value_ids),
+            calls=row.calls,
+        )
+        yield as_json(item)

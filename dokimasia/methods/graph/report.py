@@ -1,0 +1,86 @@
+"""A run of a plug-in's graph as it is drawn: counts by model, and the items with the values that they made."""
+
+import json
+from collections.abc import Iterator
+
+from dokimasia.methods.graph.figures import GraphFigures, GraphItem, GraphModel
+from dokimasia.report import figures
+from dokimasia.report.blocks import Block, Fold, Only, Paragraph, Section, Span, Texts
+from dokimasia.report.data import Cut, Drawing, ReportData, Views
+from dokimasia.report.fields import rows_of
+from dokimasia.report.sections import provenance, skipped
+from dokimasia.report.tables import column, computed, table
+
+MOST_PRINTED, PREVIEW = 20, 160
+
+
+def section(data: ReportData) -> Section:
+    """Return how the items ended, by model; what a score means is the graph's affair."""
+    graph = data.figures_as(GraphFigures)
+    counts = table(
+        GraphModel,
+        rows_of(graph.models, "models"),
+        [
+            computed("model", lambda row: Span(row.name or "–", "strong"), numeric=False),
+            column("n"),
+            column("made"),
+            column("scored"),
+            column("failures"),
+        ],
+        "How the items ended",
+    )
+    note = f"Graph {graph.graph}, version {graph.version}: {graph.samples:,} samples, {figures.used(graph)}."
+    return Section("graph", "Items", (counts, Paragraph(note, "note")))
+
+
+def items_section(data: ReportData) -> Section | None:
+    """Return the items that are shown with what they made; None where none is shown."""
+    if not data.samples:
+        return None
+    items = [GraphItem.model_validate(view) for view in data.samples]
+    note = Paragraph(data.selection.text, "note")
+    folds = [Fold(_title(item), tuple(_whole(item))) for item in items]
+    printed: list[Block] = []
+    for item in items[:MOST_PRINTED]:
+        printed += _preview(item)
+    more = "one whole: `dokimasia show RUN --sample ID`"
+    if len(items) > MOST_PRINTED:
+        more = f"and {len(items) - MOST_PRINTED:,} more; {more}"
+    printed.append(Paragraph(more, "note"))
+    return Section("items", "What was made", (Only("page", (note, *folds)), Only("terminal", printed)))
+
+
+def sample(views: Views, cut: Cut) -> Iterator[Block]:
+    """Yield the items of one sample whole."""
+    for view in views:
+        yield from _whole(GraphItem.model_validate(view))
+
+
+def _whole(item: GraphItem) -> Iterator[Block]:
+    yield Paragraph(Span(_title(item), "bad" if item.failure else "strong"))
+    for made in item.values:
+        yield Texts([(Span(made.type, "strong"), json.dumps(made.value, indent=2, ensure_ascii=False))])
+
+
+def _preview(item: GraphItem) -> Iterator[Block]:
+    yield Paragraph(Span(_title(item), "bad" if item.failure else "strong"))
+    for made in item.values:
+        text = " ".join(str(made.value.get("text") or json.dumps(made.value, ensure_ascii=False)).split())
+        if len(text) > PREVIEW:
+            text = f"{text[: PREVIEW - 1]}…"
+        yield Paragraph(f"  {made.type}: {text}", "note")
+
+
+def _title(item: GraphItem) -> str:
+    name = f"{item.sample} · {item.model}" if item.model else item.sample
+    if item.failure:
+        return f"{name} · {item.failure}: {item.reason}"
+    return f"{name} · {item.outcome if item.score is None else f'{item.score:g}'}"
+
+
+DRAWING = Drawing(
+    "graph",
+    (section, items_section, skipped.section, provenance.section),
+    sample=sample,
+    figures=GraphFigures,
+)

@@ -1,0 +1,476 @@
+# pyright: standard
+# networkx ships no types; what is read from a tree here is given its type at once.
+"""Capability trees changed by people: single edits, edited files imported, versions restored; and trees exported."""
+
+import csv
+from collections.abc import Mapping, Sequence
+from io import StringIO
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from pydantic import Field
+
+from dokimasia.algorithms.taxonomy import add, carry, copy_of, fold, leaves
+from dokimasia.algorithms.trees.changes import edits_by_hand, with_absorbed
+from dokimasia.algorithms.trees.checks import check_tree
+from dokimasia.algorithms.trees.formats import (
+    from_csv,
+    from_graphml,
+    from_json,
+    from_yaml,
+    to_csv,
+    to_graphml,
+    to_json,
+    to_mermaid,
+    to_version,
+    to_yaml,
+)
+from dokimasia.algorithms.trees.places import in_order, leaf_mapping, place_of
+from dokimasia.domain.capability import LAYERS, ROOT, CapabilityPath, TreeEdit
+from dokimasia.domain.growth import Phase, Placement, TreeCriterion
+from dokimasia.domain.identity import Value
+from dokimasia.errors import DataError, DecidedMeanwhile, InputError
+from dokimasia.methods.tree.stored_trees import LoadedTree, edit_row, load_tree
+from dokimasia.report.figures import several
+from dokimasia.storage.home import Home
+from dokimasia.storage.trees.versions import (
+    StoredVersion,
+    create_tree,
+    keep_criteria,
+    list_trees,
+    put_version,
+    tree_criteria,
+    versions,
+)
+
+if TYPE_CHECKING:
+    from dokimasia.algorithms.taxonomy import Tree
+
+ChangeKind = Literal["rename", "move", "merge", "split", "add", "prune"]
+Format = Literal["yaml", "json", "csv", "graphml", "mermaid"]
+ENDINGS: Mapping[str, Format] = {
+    ".yaml": "yaml",
+    ".yml": "yaml",
+    ".json": "json",
+    ".csv": "csv",
+    ".graphml": "graphml",
+    ".mmd": "mermaid",
+    ".mermaid": "mermaid",
+}
+_WRITERS = {"json": to_json, "csv": to_csv, "graphml": to_graphml, "mermaid": to_mermaid}
+_READERS = {"yaml": from_yaml, "json": from_json, "csv": from_csv, "graphml": from_graphml}
+MOST_BYTES = 256 * 1024 * 1024
+MOST_NAMED = 6
+UNPLACED = frozenset({"", "-", "none", "unplaced"})
+
+
+class TreeChange(Value):
+    """One change of a tree, and why.
+
+    `node` is the id of the node that is changed, such as `<Perception><Attributes><Colour>`. What `into` says: rename, its
+    new name; move, the id of the node that it is to hang below; merge, the id of the node that takes its criteria; split,
+    the name of the new sibling that gets `criteria`, or the id of a leaf that is there; add, the name of a new node below
+    `node`; prune, nothing: its criteria go to its sibling with most of them.
+    """
+
+    kind: ChangeKind
+    node: str = Field(min_length=1, max_length=1000)
+    into: str = Field(default="", max_length=1000)
+    criteria: tuple[str, ...] = ()
+    reason: str = Field(min_length=1, max_length=500)
+
+
+async def edit_tree(home: Home, tree: str, change: TreeChange, *, version: int, who: str) -> dict[str, Any]:
+    """Change a tree and store it as its newest version.
+
+    Args:
+        home: open for writing.
+        tree: its name.
+        change: what is done, and why.
+        version: the position of the version that was looked at; where there is a newer one, nothing is changed.
+        who: the person.
+
+    Returns:
+        tree, position, version, new, edits.
+
+    Raises:
+        NotFound: there is no such tree.
+        DecidedMeanwhile: there is a newer version.
+        InputError: there is no such node, or the change cannot be made.
+        DataError: the tree would be none any more; the message says why, as that of an edited file.
+    """
+    base = load_tree(home, tree)
+    name = base.stored.tree
+    if version != base.stored.position:
+        raise DecidedMeanwhile(
+            f"this is an edit of {name}@{version}, but {base.name} is newer, and would be undone: look at {base.name} and "
+            "edit that. Nothing was changed."
+        )
+    try:
+        changed = _changed(base.tree, change)
+    except ValueError as error:
+        raise InputError(f"{base.name}: {error}. Nothing was changed.") from None
+    _refuse(
+        f"{base.name} after this {change.kind}",
+        check_tree(changed, categories=base.version.categories, criteria=leaf_mapping(base.tree)),
+    )
+    edits = edits_by_hand(base.tree, changed, reason=" ".join(change.reason.split()))
+    graph = with_absorbed(changed, edits, base.tree)
+    return await _store_version(home, name, graph, base, edits, phase="edit", made_by=who)
+
+
+def _changed(tree: "Tree", change: TreeChange) -> "Tree":
+    """Return a tree after a change.
+
+    Raises:
+        ValueError: the change cannot be made, in words.
+    """
+    node = _existing(tree, change.node)
+    place = place_of(node)
+    if change.kind == "add":
+        return _added(tree, node, change.into)
+    if node == ROOT:
+        raise ValueError("the root stays as it is")
+    if place.layer < 2:
+        raise ValueError(f"{node} is one of the fixed categories, which stays as it is")
+    if change.kind == "rename":
+        return _renamed(tree, node, _sibling(node, change.into))
+    if change.kind == "move":
+        under = _existing(tree, change.into)
+        if place_of(under).layer != place.layer - 1:
+            raise ValueError(
+                f"{under} is a {_layer(under)}, and a {_layer(node)} hangs below a {LAYERS[place.layer - 1]}"
+            )
+        return _renamed(tree, node, f"{under}<{place.name}>")
+    if change.kind == "merge":
+        return _merged(tree, node, _existing(tree, change.into))
+    if change.kind == "split":
+        return _split(tree, node, change)
+    return _pruned(tree, node)
+
+
+def _existing(tree: "Tree", node: str) -> str:
+    if node not in tree:
+        raise ValueError(f"there is no node {node or 'without a name'}")
+    return node
+
+
+def _layer(node: str) -> str:
+    return LAYERS[place_of(node).layer]
+
+
+def _sibling(node: str, name: str) -> str:
+    parent = place_of(node).parent or ROOT
+    return str(CapabilityPath.parse(parent).child(name))
+
+
+def _added(tree: "Tree", under: str, name: str) -> "Tree":
+    if under == ROOT:
+        raise ValueError("the categories are fixed: add a node below one of them")
+    path = CapabilityPath.parse(under).child(name)
+    if str(path) in tree:
+        raise ValueError(f"there is a node {path} already")
+    return add(tree, path)
+
+
+def _renamed(tree: "Tree", node: str, to: str) -> "Tree":
+    if to == node:
+        raise ValueError(f"{node} is there already: nothing is changed")
+    if to in tree:
+        raise ValueError(f"there is a node {to} already: merge the two instead")
+    renamed = copy_of(tree)
+    carry(renamed, node, to)
+    return renamed
+
+
+def _merged(tree: "Tree", node: str, into: str) -> "Tree":
+    if node == into:
+        raise ValueError(f"{node} cannot be merged with itself")
+    if _layer(node) != _layer(into):
+        raise ValueError(f"{node} is a {_layer(node)}, {into} a {_layer(into)}: merge two of one layer")
+    merged = copy_of(tree)
+    carry(merged, node, into)
+    return merged
+
+
+def _split(tree: "Tree", node: str, change: TreeChange) -> "Tree":
+    mapping = leaf_mapping(tree)
+    if node not in leaves(tree):
+        raise ValueError(f"{node} is a {_layer(node)}, and only leaves hold criteria that can be split off")
+    if not change.criteria:
+        raise ValueError("no criterion is named")
+    elsewhere = [criterion for criterion in change.criteria if mapping.get(criterion) != node]
+    if elsewhere:
+        raise ValueError(f"{node} does not hold the criteria {', '.join(elsewhere)}")
+    target = change.into if change.into in tree else _sibling(node, change.into)
+    if target == node:
+        raise ValueError(f"{node} holds these criteria already")
+    grown = tree if target in tree else add(tree, target)
+    if target not in leaves(grown):
+        raise ValueError(f"{target} is no leaf, and only leaves hold criteria")
+    divided, moved = copy_of(grown), frozenset(change.criteria)
+    members = {node: divided.nodes[node]["members"] - moved, target: divided.nodes[target]["members"] | moved}
+    for leaf, criteria in members.items():
+        divided.nodes[leaf].update(members=criteria, support=len(criteria))
+    return divided
+
+
+def _pruned(tree: "Tree", node: str) -> "Tree":
+    pruned = copy_of(tree)
+    if node not in leaves(tree):
+        below = [other for other in map(str, in_order(tree)) if other.startswith(node)]
+        if any(tree.nodes[other]["members"] for other in below):
+            raise ValueError(f"{node} has criteria below it: move or merge what hangs below it first")
+        pruned.remove_nodes_from(below)
+        return pruned
+    siblings = [str(other) for other in tree.successors(place_of(node).parent) if other != node]
+    if not siblings:
+        if tree.nodes[node]["members"]:
+            raise ValueError(f"{node} has no sibling to take its criteria: merge it with another leaf instead")
+        pruned.remove_node(node)
+        return pruned
+    heir = min(siblings, key=lambda sibling: (-int(tree.nodes[sibling]["support"]), sibling))
+    fold(pruned, heir, node)
+    return pruned
+
+
+def export_tree(loaded: LoadedTree, format: Format) -> str:
+    """Return a version of a tree as text of a format; equal versions give equal text."""
+    if format == "yaml":
+        texts = {key: criterion.text for key, criterion in loaded.criteria.items()}
+        return to_yaml(loaded.tree, name=loaded.stored.tree, version=loaded.stored.position, texts=texts)
+    return _WRITERS[format](loaded.tree)
+
+
+def format_of(path: Path | None, name: Format | None) -> Format:
+    """Return a file's format: by name, else by the file's ending, else YAML."""
+    return name or ENDINGS.get(path.suffix.lower() if path else "", "yaml")
+
+
+async def import_tree(home: Home, path: Path, *, tree: str | None = None, new: bool = False) -> dict[str, Any]:
+    """Import a tree that a person wrote or edited, as the newest version of a tree; what it changes becomes edits.
+
+    A tree that exists keeps its anchors, its criteria's texts, and every criterion that it had mapped. What a criterion's
+    leaf is where the file leaves it in place stays the judge's word; elsewhere it is the person's.
+
+    Args:
+        home: open for writing.
+        path: YAML, JSON, CSV or GraphML, by the file's ending.
+        tree: the tree that it is a version of; by default the one that the file names (YAML), else the file's name.
+        new: begin a new tree with it, which no other way does.
+
+    Returns:
+        tree, position, version, new (whether it differs from the newest version), edits.
+
+    Raises:
+        InputError: there is no such tree, or with `new` there is one; or the file is of a version that is not the newest.
+        DataError: the file cannot be read, or holds no valid tree; the message says what is wrong.
+    """
+    graph = _read(path)
+    file_name = graph.graph.pop("name", "")
+    version = graph.graph.pop("version", 0)
+    texts: dict[str, str] = graph.graph.pop("texts", {})
+    name = tree or file_name or path.stem
+    _check_name(home, path, name, new=new)
+    base = None if new else load_tree(home, name)
+    members = leaf_mapping(graph)
+    criteria = base.criteria if base else _criteria_of_trees(home, members)
+    problems = check_tree(
+        graph,
+        categories=base.version.categories if base else None,
+        criteria=leaf_mapping(base.tree) if base else {},
+    )
+    if base is not None:
+        foreign = sorted(key for key in members if key not in criteria)
+        if foreign:
+            problems.append(
+                f"{several(len(foreign), 'criterion', 'criteria')} not of the tree {name!r}: "
+                f"{', '.join(foreign[:MOST_NAMED])}"
+            )
+    changed = sorted(key for key, text in texts.items() if key in criteria and criteria[key].text != text)
+    if changed:
+        problems.append(
+            f"{several(len(changed), 'criterion', 'criteria')} with another text than was asked: "
+            f"{', '.join(changed[:MOST_NAMED])}"
+        )
+    _refuse(str(path), problems)
+    if base is None:
+        await create_tree(home, name, source="")
+        own = (criteria.get(key) or TreeCriterion(key, texts.get(key, ""), key) for key in sorted(members))
+        await keep_criteria(home, name, own)
+        return await _store_version(home, name, graph, base, (), phase="import")
+    edits = edits_by_hand(base.tree, graph, reason=f"edited by hand in {path.name}")
+    newest = base.stored.position
+    if edits and name == file_name and version not in (0, newest):
+        raise InputError(
+            f"{path} is an edit of {name}@{version}, but {base.name} is newer, and would be undone: export that and edit "
+            f"it, or write `version: {newest}` in the file if it is to stand in its place. Nothing was changed."
+        )
+    return await _store_version(home, name, with_absorbed(graph, edits, base.tree), base, edits, phase="import")
+
+
+def _refuse(source: str, problems: Sequence[str]) -> None:
+    """Raise if a tree has problems; the message says where it is from and what is wrong with it."""
+    if problems:
+        more = f"; and {len(problems) - MOST_NAMED} more" if len(problems) > MOST_NAMED else ""
+        raise DataError(f"{source} holds no valid tree: {'; '.join(problems[:MOST_NAMED])}{more}. Nothing was changed.")
+
+
+def _check_name(home: Home, path: Path, name: str, *, new: bool) -> None:
+    """Raise if a file cannot be imported under a name, since a tree of that name exists, or none does."""
+    exists = bool(versions(home, name))
+    if exists and new:
+        raise InputError(
+            f"{path}: there is a tree {name!r} already; name the new one with --tree NAME, or leave out --new"
+        )
+    if not exists and not new:
+        names = ", ".join(tree.name for tree in list_trees(home)[:MOST_NAMED]) or "none"
+        raise InputError(
+            f"{path}: there is no tree {name!r} to take it in as a version of; name one with --tree (there are: {names}), "
+            "or begin a new tree with --new"
+        )
+
+
+async def restore_version(home: Home, text: str, *, who: str = "person") -> dict[str, Any]:
+    """Make an earlier version the newest of its tree again, by a person; what lies between stays in the history.
+
+    Returns:
+        tree, position, version, new, edits, and restored (the version that was restored).
+
+    Raises:
+        NotFound: there is no such version.
+        InputError: it is the newest already.
+    """
+    earlier = load_tree(home, text)
+    tree, position = earlier.stored.tree, earlier.stored.position
+    newest = load_tree(home, tree)
+    if newest.stored.id == earlier.stored.id:
+        raise InputError(
+            f"{earlier.name} is the newest version already; dokimasia tree list {tree} lists them, and {tree}@1 names the "
+            "first"
+        )
+    edits = edits_by_hand(newest.tree, earlier.tree, reason=f"restored version {position}")
+    change = await _store_version(
+        home, tree, earlier.tree, newest, edits, phase="restore", made_by=who, placements=earlier.placements
+    )
+    return {**change, "restored": position}
+
+
+def read_mapping(path: Path) -> dict[str, str | None]:
+    """Return a person's mapping from a CSV file with the columns `criterion` and `leaf`; an empty leaf is unplaced.
+
+    Raises:
+        DataError: the file cannot be read, a column is missing, or a criterion stands twice; the message names the line.
+    """
+    reader = csv.DictReader(StringIO(_text(path), newline=""))
+    names = [name.strip().casefold() for name in reader.fieldnames or ()]
+    leaf = next((name for name in ("leaf", "group", "capability") if name in names), None)
+    if "criterion" not in names or leaf is None:
+        raise DataError(f"{path}: the first line has to name the columns 'criterion' and 'leaf'; it has {names}")
+    reader.fieldnames = names
+    mapping: dict[str, str | None] = {}
+    try:
+        for row in reader:
+            key, value = (row.get("criterion") or "").strip(), (row.get(leaf) or "").strip()
+            if not key:
+                raise DataError(f"{path}, line {reader.line_num}: there is no criterion")
+            if key in mapping:
+                raise DataError(f"{path}, line {reader.line_num}: the criterion {key} stands twice")
+            mapping[key] = None if value.casefold() in UNPLACED else value
+    except csv.Error as error:
+        raise DataError(f"{path}, line {reader.line_num}: {error}") from error
+    if not mapping:
+        raise DataError(f"{path} maps no criterion")
+    return mapping
+
+
+def mapping_from(home: Home, text: str) -> tuple[str, dict[str, str | None], dict[str, str]]:
+    """Return the mapping of a version or of a CSV file: its name, criterion to leaf, and criterion to cluster.
+
+    Raises:
+        NotFound, DataError: there is no such version or file.
+    """
+    path = Path(text)
+    if path.suffix.lower() == ".csv" and path.is_file():
+        return path.name, read_mapping(path), {}
+    loaded = load_tree(home, text)
+    mapping: dict[str, str | None] = {placement.criterion: placement.leaf for placement in loaded.placements}
+    mapping |= leaf_mapping(loaded.tree)
+    clusters = {key: criterion.cluster or criterion.sample_id for key, criterion in loaded.criteria.items()}
+    return loaded.name, mapping, clusters
+
+
+async def _store_version(
+    home: Home,
+    name: str,
+    graph: Any,
+    base: LoadedTree | None,
+    edits: Sequence[TreeEdit],
+    *,
+    phase: Phase,
+    made_by: str = "person",
+    placements: Sequence[Placement] | None = None,
+) -> dict[str, Any]:
+    """Store a tree as a version, with its placements: those of the base where they are the same, else a person's."""
+    if base is not None and not edits:
+        return _change_facts(base.stored, new=False)
+    version = to_version(graph, before=base.stored.id if base else None, edits=edits)
+    if placements is None:
+        placements = base.placements if base else ()
+    earlier = {placement.criterion: placement for placement in placements}
+    mapping = leaf_mapping(graph)
+    rows: list[Placement] = []
+    for criterion, leaf in mapping.items():
+        placement = earlier.get(criterion)
+        if placement is None or placement.leaf != leaf:
+            placement = Placement(criterion, leaf)
+        rows.append(placement)
+    rows += [placement for key, placement in earlier.items() if key not in mapping and placement.leaf is None]
+    after = base.stored.position if base else None
+    stored = await put_version(home, name, version, phase=phase, made_by=made_by, placements=sorted(rows), after=after)
+    return _change_facts(stored, edits, new=True)
+
+
+def _change_facts(stored: StoredVersion, edits: Sequence[TreeEdit] = (), *, new: bool) -> dict[str, Any]:
+    return {
+        "tree": stored.tree,
+        "position": stored.position,
+        "version": stored.id,
+        "new": new,
+        "edits": [edit_row(edit) for edit in edits],
+    }
+
+
+def _criteria_of_trees(home: Home, members: Mapping[str, str]) -> dict[str, TreeCriterion]:
+    """Return the criteria that any tree of the home has."""
+    criteria: dict[str, TreeCriterion] = {}
+    for tree in list_trees(home):
+        missing = members.keys() - criteria.keys()
+        if not missing:
+            break
+        criteria |= {
+            criterion.key: criterion for criterion in tree_criteria(home, tree.name) if criterion.key in missing
+        }
+    return criteria
+
+
+def _read(path: Path) -> Any:
+    format = ENDINGS.get(path.suffix.lower())
+    if format is None or format not in _READERS:
+        readable = ", ".join(sorted(ending for ending, name in ENDINGS.items() if name in _READERS))
+        raise InputError(f"{path}: a tree is read from {readable}, by the file's ending")
+    try:
+        return _READERS[format](_text(path))
+    except DataError as error:
+        raise DataError(f"{path}: {error}") from error
+
+
+def _text(path: Path) -> str:
+    try:
+        if path.stat().st_size > MOST_BYTES:
+            raise DataError(f"{path} is larger than {MOST_BYTES // 2**20} MiB: that is no file of a tree")
+        return path.read_text(encoding="utf-8-sig")
+    except OSError as error:
+        raise DataError(f"{path} cannot be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise DataError(f"{path} is no UTF-8 text (byte {error.start})") from error

@@ -1,0 +1,633 @@
+# pyright: standard
+# networkx ships no types; what is read from a tree here is given its type at once.
+"""A run's scores at the nodes of a capability tree, and where a model is weak and strong."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+from dokimasia.algorithms.scoring import normalise
+from dokimasia.algorithms.statistics import bootstrap_interval, clopper_pearson
+from dokimasia.algorithms.trees.places import in_order, members_below, place_of
+from dokimasia.algorithms.trees.weakness import NodeFinding, evident_nodes, node_findings, roll_up
+from dokimasia.domain.capability import ROOT
+from dokimasia.domain.identity import Value
+from dokimasia.errors import InputError, NotFound
+from dokimasia.methods.tree.stored_trees import (
+    LoadedTree,
+    evaluation_of,
+    find_tree_of_run,
+    load_stored,
+    load_tree,
+    source_run,
+    tree_of_run,
+)
+from dokimasia.report.fields import Bounds, NoInterval, as_json
+from dokimasia.runs.figures import shown_name, simulated
+from dokimasia.runs.reading.rates import limits
+from dokimasia.runs.registry import method_of
+from dokimasia.storage.home import Home
+from dokimasia.storage.results import results
+from dokimasia.storage.runs import Run, judgement_scores, run_samples
+from dokimasia.storage.trees.lookup import criteria_counts, criterion_key
+
+if TYPE_CHECKING:
+    from dokimasia.algorithms.taxonomy import Tree
+
+DIGITS = 6
+LEVEL = 0.95
+WORST, BEST = 0.0, 100.0
+"""Ends of the scale that criteria are scored on here: (s - 1) / 4 x 100."""
+
+LIMIT = 0.05
+"""The expected share of false findings among all that is called weak or strong."""
+
+MIN_SUPPORT = 5
+SOLVED = 75.0
+"""A criterion counts as solved from this score on: 4 of 5."""
+
+EXAMPLES = 3
+
+
+@dataclass(frozen=True, slots=True)
+class MeasuredRun:
+    """What a run measured, criterion by criterion.
+
+    Attributes:
+        scores: model (as it is shown) to criterion to score, 0 to 100, the mean over the scored repeats.
+        failures: model to criterion to the kind of failure, for those that have no score at all.
+        sample_of: criterion to sample.
+        cluster_of: criterion to the cluster of its sample; the scores of all that is asked about one image belong
+            together. By default each sample is a cluster of its own.
+    """
+
+    scores: Mapping[str, Mapping[str, float]] = field(default_factory=dict[str, Mapping[str, float]])
+    failures: Mapping[str, Mapping[str, str]] = field(default_factory=dict[str, Mapping[str, str]])
+    sample_of: Mapping[str, str] = field(default_factory=dict[str, str])
+    cluster_of: Mapping[str, str] = field(default_factory=dict[str, str])
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "cluster_of", self.cluster_of or self.sample_of)
+
+    def clusters(self, criteria: Sequence[str]) -> list[str]:
+        """Return the cluster of each criterion."""
+        return [self.cluster_of.get(criterion, criterion) for criterion in criteria]
+
+
+class CriteriaTally(Value):
+    """What a model has of some criteria.
+
+    `held` are the criteria that the run asked about, `n` those with a score, `mean` theirs (0 to 100; null without a score),
+    `bounds` what the mean would be if those without a score had 0 and 100 (null where nothing was asked).
+    """
+
+    n: int
+    held: int
+    samples: int
+    mean: float | None
+    bounds: Bounds | None
+    failures: dict[str, int]
+
+
+class NodeScore(CriteriaTally):
+    """A model's mean score at a node, with its 95 % bootstrap interval clustered by images."""
+
+    low: float | None
+    high: float | None
+    no_interval: NoInterval = None
+
+
+class TreeNode(Value):
+    """A node: the criteria that it holds itself (`support`), at and below it (`below`), and nodes folded into it (`absorbed`)."""
+
+    id: str
+    layer: int
+    name: str
+    parent: str | None
+    support: int
+    below: int
+    absorbed: int
+    scores: dict[str, NodeScore | None]
+
+
+class TreeCounts(Value):
+    """How many nodes of each layer, and how many criteria."""
+
+    categories: int
+    parents: int
+    capabilities: int
+    criteria: int
+
+
+class TreeView(Value):
+    """A tree as figures; `nodes` from the root down."""
+
+    categories: tuple[str, ...]
+    counts: TreeCounts
+    models: tuple[str, ...]
+    nodes: tuple[TreeNode, ...]
+
+
+class CriterionExample(Value):
+    """A criterion at a node, with the model's score, 0 to 100."""
+
+    criterion: str
+    sample: str
+    score: float
+    text: str | None = None
+
+
+class WeaknessFinding(NodeScore):
+    """A node that differs from the rest; `difference` is the mean there minus the mean elsewhere, in points."""
+
+    node: str
+    name: str
+    layer: int
+    difference: float
+    p_value: float | None
+    q_value: float | None
+    examples: tuple[CriterionExample, ...]
+
+
+class ModelFindings(Value):
+    """Where a model is weak and strong, the lowest mean first (of strong nodes the highest).
+
+    `reason` says why no node has a p-value; else it is empty.
+    """
+
+    method: Literal["fdr"]
+    limit: float
+    level: float
+    min_support: int
+    overall: CriteriaTally
+    looked_at: int
+    reason: str
+    weak: tuple[WeaknessFinding, ...]
+    strong: tuple[WeaknessFinding, ...]
+    unclear: tuple[WeaknessFinding, ...]
+    untested: tuple[WeaknessFinding, ...]
+
+
+class EvidentFinding(CriteriaTally):
+    """A node whose share of solved criteria is significantly off the threshold, with the interval of the share."""
+
+    node: str
+    name: str
+    layer: int
+    solved: int
+    share: float
+    low: float | None
+    high: float | None
+    no_interval: NoInterval = None
+    examples: tuple[CriterionExample, ...]
+
+
+class SolvedTally(CriteriaTally):
+    """What a model has of all criteria, and how many of them it solved."""
+
+    solved: int
+
+
+class EvidentFindings(Value):
+    """EvalTree's weak and strong nodes; `threshold` is a share of solved criteria."""
+
+    method: Literal["evaltree"]
+    threshold: float
+    threshold_given: bool
+    level: float
+    solved_from: float
+    overall: SolvedTally
+    looked_at: int
+    weak: tuple[EvidentFinding, ...]
+    strong: tuple[EvidentFinding, ...]
+
+
+class ReportedTree(TreeView):
+    """A run's tree as its page has it: its scores, each model's findings, and the texts of some criteria at each node."""
+
+    tree: str
+    version: int
+    unplaced: dict[str, int]
+    findings: dict[str, ModelFindings]
+    examples: dict[str, tuple[str, ...]]
+
+
+def measured_of(home: Home, run: Run, *, as_judged: bool = False) -> MeasuredRun:
+    """Return what a run measured of each model on each criterion, 0 to 100, the mean over scored repeats.
+
+    A criterion without a score in any repeat is kept with the kind of its first failure; where a sample has no criteria
+    at all, nothing can be said of them. A set that several samples have counts for the first by name. What people corrected
+    counts as they did, but with `as_judged`.
+    """
+    judged = judgement_scores(home, run.id)
+    sizes = criteria_counts(home, run.id)
+    values: dict[str, dict[str, list[float]]] = {}
+    first_failures: dict[str, dict[str, str]] = {}
+    sample_of: dict[str, str] = {}
+    for row in results(home, run.id, as_judged=as_judged):
+        if row.kind != "score" or not row.criteria_id:
+            continue
+        name = shown_name(row.model, row.arm)
+        scores = judged.get(row.judgement_id or "", ())
+        for number in range(1, sizes.get(row.criteria_id, 0) + 1):
+            key = criterion_key(row.criteria_id, number)
+            sample_of[key] = min(sample_of.get(key, row.sample_id), row.sample_id)
+            if row.failure is not None or len(scores) < number:
+                first_failures.setdefault(name, {}).setdefault(key, row.failure or "unparsable")
+            else:
+                values.setdefault(name, {}).setdefault(key, []).append(normalise(scores[number - 1]))
+    means: dict[str, dict[str, float]] = {}
+    for name, by_key in values.items():
+        means[name] = {key: sum(scores) / len(scores) for key, scores in by_key.items()}
+    failures: dict[str, dict[str, str]] = {}
+    for name, kinds in first_failures.items():
+        scored = means.get(name, {})
+        failures[name] = {key: kind for key, kind in kinds.items() if key not in scored}
+    clusters = {sample.sample_id: sample.cluster for sample in run_samples(home, run.id)}
+    cluster_of = {key: clusters.get(sample) or sample for key, sample in sample_of.items()}
+    return MeasuredRun(scores=means, failures=failures, sample_of=sample_of, cluster_of=cluster_of)
+
+
+def tree_view(
+    tree: "Tree", measured: MeasuredRun | None = None, *, models: Sequence[str] = (), seed: int = 0
+) -> TreeView:
+    """Return a tree as figures; equal trees and scores give equal figures.
+
+    Args:
+        tree: a capability tree.
+        measured: the scores, where any are wanted.
+        models: whose scores; a model without any result has None at every node.
+        seed: of the intervals.
+    """
+    below = members_below(tree)
+    nodes: list[TreeNode] = []
+    for node in in_order(tree):
+        place = place_of(node)
+        scores: dict[str, NodeScore | None] = {}
+        if measured is not None:
+            scores = {model: _node_score(measured, model, below[node], seed) for model in models}
+        nodes.append(
+            TreeNode(
+                id=node,
+                layer=place.layer,
+                name=place.name,
+                parent=place.parent,
+                support=int(tree.nodes[node].get("support", 0)),
+                below=len(below[node]),
+                absorbed=len(tree.nodes[node].get("absorbed", ())),
+                scores=scores,
+            )
+        )
+    layers = Counter(node.layer for node in nodes)
+    return TreeView(
+        categories=tuple(tree.graph.get("categories", ())),
+        counts=TreeCounts(categories=layers[1], parents=layers[2], capabilities=layers[3], criteria=len(below[ROOT])),
+        models=tuple(models),
+        nodes=tuple(nodes),
+    )
+
+
+def tally(measured: MeasuredRun, model: str, criteria: Sequence[str]) -> CriteriaTally:
+    """Return what a model has of some criteria."""
+    scores, failures = measured.scores.get(model, {}), measured.failures.get(model, {})
+    scored = [criterion for criterion in criteria if criterion in scores]
+    kinds = sorted(failures[criterion] for criterion in criteria if criterion in failures and criterion not in scores)
+    held, total = len(scored) + len(kinds), sum(scores[criterion] for criterion in scored)
+    bounds = None
+    if held:
+        low, high = total + WORST * len(kinds), total + BEST * len(kinds)
+        bounds = Bounds(low=rounded(low / held), high=rounded(high / held))
+    return CriteriaTally(
+        n=len(scored),
+        held=held,
+        samples=len({measured.sample_of.get(criterion, criterion) for criterion in scored}),
+        mean=rounded(total / len(scored)) if scored else None,
+        bounds=bounds,
+        failures=dict(Counter(kinds)),
+    )
+
+
+def _node_score(measured: MeasuredRun, model: str, criteria: Sequence[str], seed: int) -> NodeScore | None:
+    counts = tally(measured, model, criteria)
+    if not counts.held:
+        return None
+    if not counts.n:
+        return NodeScore(**dict(counts), low=None, high=None)
+    scores = measured.scores[model]
+    scored = [criterion for criterion in criteria if criterion in scores]
+    values = [scores[criterion] for criterion in scored]
+    clusters = measured.clusters(scored)
+    interval = bootstrap_interval(values, clusters=clusters, level=LEVEL, seed=seed, bounds=(WORST, BEST))
+    return NodeScore(**dict(counts), **limits(interval))
+
+
+def rounded(value: float) -> float:
+    """Return a figure as it is reported."""
+    return round(value, DIGITS) + 0.0
+
+
+def model_findings(
+    tree: "Tree",
+    measured: MeasuredRun,
+    model: str,
+    *,
+    seed: int,
+    min_support: int = MIN_SUPPORT,
+    limit: float = LIMIT,
+    examples: int = EXAMPLES,
+    texts: Mapping[str, str] | None = None,
+) -> ModelFindings:
+    """Return at which nodes a model is weaker or stronger than elsewhere.
+
+    Args:
+        tree: a capability tree whose criteria are mapped.
+        measured: the scores.
+        model: whose, as it is shown.
+        seed: of permutations and intervals.
+        min_support: nodes with fewer scored criteria are not tested.
+        limit: the share of false findings (Benjamini and Hochberg over all nodes that are tested).
+        examples: how many criteria of each weak node with the lowest scores (of each strong one with the highest).
+        texts: of criteria; the examples have them.
+    """
+    scores = measured.scores.get(model, {})
+    below = members_below(tree)
+    findings = node_findings(
+        tree, scores, measured.cluster_of, seed=seed, min_support=min_support, limit=limit, bounds=(WORST, BEST)
+    )
+    by_verdict: dict[str, list[WeaknessFinding]] = {"weak": [], "strong": [], "unclear": [], "untested": []}
+    for finding in findings:
+        by_verdict[finding.verdict].append(_finding(finding, measured, model, below[finding.node], examples, texts))
+    return ModelFindings(
+        method="fdr",
+        limit=limit,
+        level=LEVEL,
+        min_support=min_support,
+        overall=tally(measured, model, below[ROOT]),
+        looked_at=len(findings),
+        reason=next((finding.reason for finding in findings if finding.reason), ""),
+        weak=tuple(by_verdict["weak"]),
+        strong=tuple(reversed(by_verdict["strong"])),
+        unclear=tuple(by_verdict["unclear"]),
+        untested=tuple(by_verdict["untested"]),
+    )
+
+
+def _finding(
+    finding: NodeFinding,
+    measured: MeasuredRun,
+    model: str,
+    criteria: Sequence[str],
+    examples: int,
+    texts: Mapping[str, str] | None,
+) -> WeaknessFinding:
+    place = place_of(finding.node)
+    return WeaknessFinding(
+        node=finding.node,
+        name=place.name,
+        layer=place.layer,
+        **dict(tally(measured, model, criteria)),
+        **limits(finding.interval),
+        difference=rounded(finding.difference),
+        p_value=None if finding.p_value is None else rounded(finding.p_value),
+        q_value=None if finding.q_value is None else rounded(finding.q_value),
+        examples=_examples(measured, model, criteria, examples, texts, highest=finding.verdict == "strong"),
+    )
+
+
+def evident_findings(
+    tree: "Tree",
+    measured: MeasuredRun,
+    model: str,
+    *,
+    threshold: float | None = None,
+    examples: int = EXAMPLES,
+    texts: Mapping[str, str] | None = None,
+) -> EvidentFindings:
+    """Return EvalTree's weak and strong nodes: the most specific whose share of solved criteria is significantly off a threshold.
+
+    As published, trials count as independent and nodes are not corrected for being many.
+
+    Args:
+        tree: a capability tree whose criteria are mapped.
+        measured: the scores; a criterion counts as solved from 75 of 100 (4 of 5) on.
+        model: whose, as it is shown.
+        threshold: a share, 0 to 1; by default the model's own share of solved criteria.
+        examples: as `model_findings`.
+        texts: as `model_findings`.
+    """
+    below = members_below(tree)
+    solved = {criterion: score >= SOLVED for criterion, score in measured.scores.get(model, {}).items()}
+    totals = roll_up(tree, {criterion: float(hit) for criterion, hit in solved.items()})
+    whole = totals[ROOT]
+    share = threshold if threshold is not None else (whole.mean or 0.0)
+
+    def finding(node: str, *, highest: bool) -> EvidentFinding:
+        n, total = totals[node]
+        place = place_of(node)
+        return EvidentFinding(
+            node=node,
+            name=place.name,
+            layer=place.layer,
+            **dict(tally(measured, model, below[node])),
+            solved=round(total),
+            share=rounded(total / n),
+            **limits(clopper_pearson(round(total), n, LEVEL)),
+            examples=_examples(measured, model, below[node], examples, texts, highest=highest),
+        )
+
+    weak = [finding(node, highest=False) for node in evident_nodes(tree, solved, share, side="below", level=LEVEL)]
+    strong = [finding(node, highest=True) for node in evident_nodes(tree, solved, share, side="above", level=LEVEL)]
+    return EvidentFindings(
+        method="evaltree",
+        threshold=rounded(share),
+        threshold_given=threshold is not None,
+        level=LEVEL,
+        solved_from=SOLVED,
+        overall=SolvedTally(**dict(tally(measured, model, below[ROOT])), solved=round(whole.total)),
+        looked_at=sum(1 for total in totals.values() if total.n),
+        weak=tuple(sorted(weak, key=lambda finding: (finding.share, finding.node))),
+        strong=tuple(sorted(strong, key=lambda finding: (-finding.share, finding.node))),
+    )
+
+
+def _examples(
+    measured: MeasuredRun,
+    model: str,
+    criteria: Sequence[str],
+    most: int,
+    texts: Mapping[str, str] | None,
+    *,
+    highest: bool,
+) -> tuple[CriterionExample, ...]:
+    """Return the criteria with the lowest scores, or the highest, not two of one sample while others are left."""
+    scores = measured.scores.get(model, {})
+    sign = -1 if highest else 1
+    ranked = sorted(
+        (criterion for criterion in criteria if criterion in scores), key=lambda key: (sign * scores[key], key)
+    )
+    first_of_sample: dict[str, str] = {}
+    for criterion in ranked:
+        first_of_sample.setdefault(measured.sample_of.get(criterion, criterion), criterion)
+    examples: list[CriterionExample] = []
+    for sample, criterion in list(first_of_sample.items())[:most]:
+        text = None if texts is None else texts.get(criterion, "")
+        examples.append(
+            CriterionExample(criterion=criterion, sample=sample, score=rounded(scores[criterion]), text=text)
+        )
+    return tuple(examples)
+
+
+def tree_figures(
+    home: Home, text: str, *, version: str | None = None, run: str | None = None, models: Sequence[str] = ()
+) -> dict[str, Any]:
+    """Return a tree with its models' scores as plain JSON.
+
+    Args:
+        home: where it is.
+        text: as `load_tree` takes it.
+        version: another version of the same tree.
+        run: the run whose scores are shown; by default the one that the tree was grown from, if it exists.
+        models: whose scores; by default those of all models of the run.
+
+    Returns:
+        tree, position, version, phase, source, run (None without scores), simulated, unplaced {kind: n}, and the fields
+        of `TreeView`.
+
+    Raises:
+        NotFound: there is no such tree, version, run or model.
+    """
+    loaded = load_tree(home, text, version=version)
+    scored = evaluation_of(home, run)[0] if run is not None else source_run(home, loaded.stored.tree)
+    if scored is None:
+        if models:
+            raise NotFound(f"the tree {loaded.stored.tree!r} was grown from no run of this home: name one with --run")
+        return {**version_facts(loaded), "run": None, "simulated": [], **as_json(tree_view(loaded.tree))}
+    measured = measured_of(home, scored)
+    chosen = [resolve_model(measured, name, scored) for name in models] or sorted(measured.scores)
+    return {
+        **version_facts(loaded),
+        "run": scored.id,
+        "simulated": simulated_models(scored),
+        **as_json(tree_view(loaded.tree, measured, models=chosen, seed=scored.seed)),
+    }
+
+
+def weaknesses_of(
+    home: Home,
+    run: Run,
+    model: str,
+    *,
+    tree: str | None = None,
+    method: str = "fdr",
+    threshold: float | None = None,
+    min_support: int = MIN_SUPPORT,
+    limit: float = LIMIT,
+    examples: int = EXAMPLES,
+    seed: int | None = None,
+) -> dict[str, Any]:
+    """Return where one model of a run is weak and strong as plain JSON; equal rows give equal bytes.
+
+    Args:
+        home: where run and tree are.
+        run: an evaluation.
+        model: whose scores, as it is shown.
+        tree: which tree or version; by default the run's.
+        method: "fdr", or "evaltree" for the published descent.
+        threshold: of "evaltree": a share of solved criteria.
+        min_support: of "fdr": the fewest scored criteria of a node that is tested.
+        limit: of "fdr": the expected share of false findings.
+        examples: how many criteria are given for each node.
+        seed: of permutations and intervals; by default the run's.
+
+    Returns:
+        tree, position, version, run, status, model, simulated, seed, unplaced, and the fields of `ModelFindings` or
+        `EvidentFindings`; each example has the criterion's text, too.
+
+    Raises:
+        NotFound: there is no such tree or model.
+        InputError: an option belongs to the other method.
+    """
+    if threshold is not None and method != "evaltree":
+        raise InputError(
+            "--threshold belongs to --method evaltree; --method fdr compares with the model's other criteria"
+        )
+    loaded, measured = tree_of_run(home, run, tree), measured_of(home, run)
+    name, used_seed = resolve_model(measured, model, run), run.seed if seed is None else seed
+    texts = {key: criterion.text for key, criterion in loaded.criteria.items()}
+    if method == "evaltree":
+        findings: ModelFindings | EvidentFindings = evident_findings(
+            loaded.tree, measured, name, threshold=threshold, examples=examples, texts=texts
+        )
+    else:
+        findings = model_findings(
+            loaded.tree,
+            measured,
+            name,
+            seed=used_seed,
+            min_support=min_support,
+            limit=limit,
+            examples=examples,
+            texts=texts,
+        )
+    return {
+        **version_facts(loaded),
+        "run": run.id,
+        "status": run.status,
+        "model": name,
+        "simulated": simulated_models(run),
+        "seed": used_seed,
+        **as_json(findings),
+    }
+
+
+def report_tree(home: Home, run: Run) -> dict[str, Any] | None:
+    """Return the `ReportedTree` of a run as plain JSON, for its page; None where its criteria are mapped to no tree."""
+    stored = find_tree_of_run(home, run)
+    if stored is None:
+        return None
+    loaded, measured = load_stored(home, stored), measured_of(home, run)
+    models = sorted(measured.scores)
+    examples: dict[str, tuple[str, ...]] = {}
+    for node, criteria in members_below(loaded.tree).items():
+        examples[node] = tuple(loaded.criteria[key].text for key in criteria[:EXAMPLES] if key in loaded.criteria)
+    reported = ReportedTree(
+        tree=loaded.stored.tree,
+        version=loaded.stored.position,
+        unplaced=loaded.unplaced,
+        **dict(tree_view(loaded.tree, measured, models=models, seed=run.seed)),
+        findings={model: model_findings(loaded.tree, measured, model, seed=run.seed) for model in models},
+        examples=examples,
+    )
+    return as_json(reported)
+
+
+def simulated_models(run: Run) -> list[str]:
+    """Return the names of a run's simulated models."""
+    return simulated(method_of(run).read(run)[0].models.values())
+
+
+def version_facts(loaded: LoadedTree) -> dict[str, Any]:
+    """Return which version of which tree figures are about."""
+    return {
+        "tree": loaded.stored.tree,
+        "position": loaded.stored.position,
+        "version": loaded.stored.id,
+        "phase": loaded.stored.phase,
+        "unplaced": loaded.unplaced,
+    }
+
+
+def resolve_model(measured: MeasuredRun, model: str, run: Run) -> str:
+    """Return the displayed name of a model that a text means: itself, or the last part of it.
+
+    Raises:
+        NotFound: the run has no scores of it.
+    """
+    if model in measured.scores or model in measured.failures:
+        return model
+    names = sorted({*measured.scores, *measured.failures})
+    matches = [name for name in names if name.rpartition("/")[2] == model]
+    if len(matches) == 1:
+        return matches[0]
+    raise NotFound(f"run {run.id} has no scores of {model!r}; it has those of {', '.join(names) or 'no model'}")

@@ -1,0 +1,294 @@
+"""Stored capability trees: a version by name, a run's tree, trees and versions listed, two versions compared."""
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import chain
+from typing import TYPE_CHECKING, Any
+
+from dokimasia.algorithms.taxonomy import leaves
+from dokimasia.algorithms.trees.checks import diff
+from dokimasia.algorithms.trees.formats import from_version
+from dokimasia.algorithms.trees.growth import count_unplaced
+from dokimasia.algorithms.trees.places import in_order, members_below, place_of
+from dokimasia.domain.capability import ROOT, TreeEdit, TreeVersion
+from dokimasia.domain.growth import Placement, TreeCriterion
+from dokimasia.errors import NotFound
+from dokimasia.methods.evaluation import METHOD as EVALUATION
+from dokimasia.methods.tree.request import NAME, tree_of
+from dokimasia.runs.method import SampleGroup
+from dokimasia.storage.home import Home
+from dokimasia.storage.naming import of_method, resolve_run
+from dokimasia.storage.runs import Run, get_run
+from dokimasia.storage.trees.lookup import criteria_by_sample, knows_run
+from dokimasia.storage.trees.versions import (
+    StoredVersion,
+    get_version,
+    list_trees,
+    mappings,
+    resolve_tree,
+    tree_criteria,
+    versions,
+)
+
+if TYPE_CHECKING:
+    from dokimasia.algorithms.taxonomy import Tree
+
+MAPPED = frozenset({"map", "edit", "restore", "import"})
+"""Phases whose versions hold all criteria that could be placed."""
+
+MOST_STEPS = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedTree:
+    """A version of a tree whole: its row, its nodes, the graph, the placements of its criteria, and their texts."""
+
+    stored: StoredVersion
+    version: TreeVersion
+    tree: "Tree"
+    placements: tuple[Placement, ...]
+    criteria: Mapping[str, TreeCriterion]
+
+    @property
+    def name(self) -> str:
+        """The version's name for people: `NAME@POSITION`."""
+        return f"{self.stored.tree}@{self.stored.position}"
+
+    @property
+    def unplaced(self) -> dict[str, int]:
+        """How many criteria have no leaf, by the kind of failure."""
+        return count_unplaced(self.placements)
+
+
+def load_tree(home: Home, text: str, *, version: str | None = None) -> LoadedTree:
+    """Return the version that a text means (see `storage.trees.resolve_tree`), whole.
+
+    Args:
+        home: where it is.
+        text: a tree's name, `NAME@POSITION`, the beginning of a version's id or of a run's, or `last`.
+        version: another version of the same tree: its position, or the beginning of its id.
+
+    Raises:
+        NotFound: there is none, or more than one.
+    """
+    stored = resolve_tree(home, text)
+    if version is None:
+        return load_stored(home, stored)
+    if version.isdecimal():
+        return load_tree(home, f"{stored.tree}@{version}")
+    matches = [candidate for candidate in versions(home, stored.tree) if candidate.id.startswith(version)]
+    if len(matches) != 1:
+        raise NotFound(f"the tree {stored.tree!r} has {len(matches) or 'no'} versions whose id begins with {version!r}")
+    return load_stored(home, matches[0])
+
+
+def tree_of_run(home: Home, run: Run, named: str | None = None) -> LoadedTree:
+    """Return the tree that a run's criteria are mapped to.
+
+    Args:
+        home: where both are.
+        run: an evaluation.
+        named: which tree or version; by default the newest mapped version of the newest tree that was grown from the
+            run, else of one that knows some of the run's criteria, such as a fork's.
+
+    Raises:
+        NotFound: there is none; the message says how to grow one.
+    """
+    if named is not None:
+        return load_tree(home, named)
+    stored = find_tree_of_run(home, run)
+    if stored is None:
+        raise NotFound(
+            f"no tree holds the criteria of run {run.id}: grow one with dokimasia tree grow {run.id}, or name one "
+            "with --tree"
+        )
+    return load_stored(home, stored)
+
+
+def evaluation_of(home: Home, text: str, *, done: bool = False) -> tuple[Run, str | None]:
+    """Return the evaluation that a text means, and its tree's name where the text means the growth of a tree.
+
+    Args:
+        home: where it is.
+        text: the beginning of the id of an evaluation, or of a growth from one; `last` is the newest evaluation, with
+            `done` the newest that is finished.
+
+    Raises:
+        NotFound: there is no such run, or a growth from no run of this home.
+    """
+    run = resolve_run(home, text, of_method(EVALUATION.name, done=done))
+    if run.method != NAME:
+        return run, None
+    tree = tree_of(run)
+    source = source_run(home, tree)
+    if source is None:
+        raise NotFound(f"run {run.id} grew the tree {tree!r} from criteria that are of no run of this home: name a run")
+    return source, tree
+
+
+def source_run(home: Home, tree: str) -> Run | None:
+    """Return the run that a tree was grown from, None where it was grown from anything else."""
+    source = next((stored.source for stored in list_trees(home) if stored.name == tree), "")
+    try:
+        return get_run(home, source) if source else None
+    except NotFound:
+        return None
+
+
+def find_tree_of_run(home: Home, run: Run) -> StoredVersion | None:
+    """Return the newest mapped version of the tree that fits a run best, None without one."""
+    trees = list_trees(home)
+    own = [tree.name for tree in trees if tree.source == run.id]
+    others = [tree.name for tree in trees if tree.name not in own and knows_run(home, tree.name, run.id)]
+    for name in (*own, *others):
+        for version in reversed(versions(home, name)):
+            if version.phase in MAPPED:
+                return version
+    return None
+
+
+def sample_groups(home: Home, run: Run) -> Mapping[str, SampleGroup]:
+    """Return a run's samples by the nodes that hold their criteria, from the top down; nothing where no tree knows the run."""
+    stored = find_tree_of_run(home, run)
+    if stored is None:
+        return {}
+    tree = load_stored(home, stored).tree
+    below, samples_of = members_below(tree), criteria_by_sample(home, run.id)
+    groups: dict[str, SampleGroup] = {}
+    for node in in_order(tree):
+        keys = frozenset(key for key in below[node] if key in samples_of)
+        if node == ROOT or not keys:
+            continue
+        place = place_of(node)
+        members = frozenset((sample, "") for key in keys for sample in samples_of[key])
+        groups[node] = SampleGroup(place.name, place.layer - 1, members, keys)
+    return groups
+
+
+def list_of_trees(home: Home) -> list[dict[str, Any]]:
+    """Return all trees, the newest first, ready for JSON."""
+    rows: list[dict[str, Any]] = []
+    for tree in list_trees(home):
+        history = versions(home, tree.name)
+        sizes = _sizes(get_version(home, history[-1].id)) if history else {"capabilities": 0, "criteria": 0}
+        rows.append(
+            {
+                "tree": tree.name,
+                "source": tree.source,
+                "versions": len(history),
+                "phase": history[-1].phase if history else None,
+                **sizes,
+                "created_at": tree.created_at,
+            }
+        )
+    return rows
+
+
+def list_of_versions(home: Home, text: str) -> dict[str, Any]:
+    """Return a tree's versions in order, ready for JSON.
+
+    Raises:
+        NotFound: there is no such tree.
+    """
+    tree = resolve_tree(home, text).tree
+    rows: list[dict[str, Any]] = []
+    for stored in versions(home, tree):
+        version = get_version(home, stored.id)
+        rows.append(
+            {
+                "position": stored.position,
+                "id": stored.id,
+                "phase": stored.phase,
+                "by": stored.made_by,
+                **_sizes(version),
+                "edits": dict(sorted(Counter(edit.kind for edit in version.edits).items())),
+                "unplaced": stored.report.get("unplaced", {}),
+                "created_at": stored.created_at,
+            }
+        )
+    return {"tree": tree, "versions": rows}
+
+
+def compare_versions(home: Home, first: str, second: str) -> dict[str, Any]:
+    """Return what changed from one version to another, and the edits that led there, ready for JSON.
+
+    Args:
+        home: where both are.
+        first: as `load_tree` takes it; a number is a version of the second's tree.
+        second: as `load_tree` takes it; a number is a version of the first's tree.
+
+    Returns:
+        first and second {tree, position, id, phase, capabilities, criteria}, added, removed, merged, moved, support (as
+        `algorithms.trees.checks.TreeDiff`), edits [{version, kind, node, into, reason, by, model, prompt, criteria}] from
+        the first to the second, None where the second did not come from the first.
+
+    Raises:
+        NotFound: one of them does not exist.
+    """
+    name = next((text for text in (first, second) if not text.isdecimal()), "last")
+    tree = resolve_tree(home, name).tree
+    before, after = (load_tree(home, f"{tree}@{text}" if text.isdecimal() else text) for text in (first, second))
+    change = diff(before.tree, after.tree)
+    return {
+        "first": _version_facts(before),
+        "second": _version_facts(after),
+        "added": list(change.added),
+        "removed": list(change.removed),
+        "merged": change.merged,
+        "moved": {key: list(places) for key, places in change.moved.items()},
+        "support": {key: list(sizes) for key, sizes in change.support.items()},
+        "edits": _edits_between(home, before, after),
+    }
+
+
+def edit_row(edit: TreeEdit) -> dict[str, Any]:
+    """Return an edit as it is reported."""
+    row = edit.model_dump(mode="json", exclude={"provenance"}) | {"model": None, "prompt": None}
+    if edit.provenance:
+        row["model"] = edit.provenance.model
+        row["prompt"] = f"{edit.provenance.prompt}@{edit.provenance.prompt_version}"
+    return row
+
+
+def load_stored(home: Home, stored: StoredVersion) -> LoadedTree:
+    """Return a version whole."""
+    version = get_version(home, stored.id)
+    return LoadedTree(
+        stored=stored,
+        version=version,
+        tree=from_version(version),
+        placements=tuple(mappings(home, stored.id, tree=stored.tree)),
+        criteria={criterion.key: criterion for criterion in tree_criteria(home, stored.tree)},
+    )
+
+
+def _version_facts(loaded: LoadedTree) -> dict[str, Any]:
+    stored = loaded.stored
+    return {
+        "tree": stored.tree,
+        "position": stored.position,
+        "id": stored.id,
+        "phase": stored.phase,
+        **_sizes(loaded.version),
+    }
+
+
+def _sizes(version: TreeVersion) -> dict[str, int]:
+    return {
+        "capabilities": len(leaves(from_version(version))),
+        "criteria": sum(len(node.members) for node in version.nodes),
+    }
+
+
+def _edits_between(home: Home, first: LoadedTree, second: LoadedTree) -> list[dict[str, Any]] | None:
+    """Return the edits between a version and a later one in order; None where it is none of its ancestors."""
+    newest_first: list[list[dict[str, Any]]] = []
+    id: str | None = second.stored.id
+    while id is not None and len(newest_first) < MOST_STEPS:
+        if id == first.stored.id:
+            return list(chain.from_iterable(reversed(newest_first)))
+        version = get_version(home, id)
+        newest_first.append([{"version": id, **edit_row(edit)} for edit in version.edits])
+        id = version.before
+    return None
