@@ -35,11 +35,11 @@ async def rank(state: State, runtime: Runtime[Context]) -> State:
     context = runtime.context
     sample = await context.store.get(Sample, state["sample"])
     texts = [(await context.store.get(Response, id)).text for id in state["responses"]]
-    asked = await context.ask(rank_responses(sample, texts))
-    if asked.value is None or asked.provenance is None:
-        return {"calls": asked.calls, **failed_update(asked.failure)}
-    made = BatchRanking(responses=tuple(state["responses"]), ranks=asked.value, provenance=asked.provenance)
-    return {"calls": asked.calls, "result": await context.store.put(made)}
+    reply = await context.ask(rank_responses(sample, texts))
+    if reply.value is None or reply.provenance is None:
+        return {"calls": reply.calls, **failed_update(reply.failure)}
+    ranking = BatchRanking(responses=tuple(state["responses"]), ranks=reply.value, provenance=reply.provenance)
+    return {"calls": reply.calls, "result": await context.store.put(ranking)}
 
 
 def build() -> StateGraph[State, Context]:

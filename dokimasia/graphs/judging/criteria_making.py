@@ -46,12 +46,12 @@ async def compare(state: State, runtime: Runtime[Context]) -> State:
     context = runtime.context
     sample = await context.store.get(Sample, state["sample"])
     texts = [(await context.store.get(Response, id)).text for id in state["auxiliary"]]
-    asked = await context.ask(compare_responses(sample, texts))
-    if asked.value is None or asked.provenance is None:
-        return {"calls": asked.calls, **failed_update(asked.failure)}
-    drawn = tuple(ComparedCriterion(criterion=text, weight=weight) for text, weight in asked.value)
-    made = ComparedCriteria(criteria=drawn, provenance=asked.provenance)
-    return {"calls": asked.calls, "result": await context.store.put(made)}
+    reply = await context.ask(compare_responses(sample, texts))
+    if reply.value is None or reply.provenance is None:
+        return {"calls": reply.calls, **failed_update(reply.failure)}
+    criteria = tuple(ComparedCriterion(criterion=text, weight=weight) for text, weight in reply.value)
+    compared = ComparedCriteria(criteria=criteria, provenance=reply.provenance)
+    return {"calls": reply.calls, "result": await context.store.put(compared)}
 
 
 async def without_chain(state: State, runtime: Runtime[Context]) -> State:
@@ -59,13 +59,13 @@ async def without_chain(state: State, runtime: Runtime[Context]) -> State:
     context = runtime.context
     sample = await context.store.get(Sample, state["sample"])
     count = PUBLISHED_COUNT if context.options.published else context.options.criteria_count
-    what = extract_without_chain(sample, count=counted(count))
+    ask = extract_without_chain(sample, count=counted(count))
     answer = sample.accepted_texts[0] if sample.accepted else ""
-    drawn = await draw_criteria(what, sample, answer, context, node="extract_criteria")
-    calls = list(drawn.calls)
-    if drawn.criteria is None:
-        return {"calls": calls, **failed_update(drawn.failed or failure("unparsable", "no criteria"))}
-    return {"calls": calls, "result": await context.store.put(settled(drawn.criteria, sample))}
+    drawing = await draw_criteria(ask, sample, answer, context, node="extract_criteria")
+    calls = list(drawing.calls)
+    if drawing.criteria is None:
+        return {"calls": calls, **failed_update(drawing.failed or failure("unparsable", "no criteria"))}
+    return {"calls": calls, "result": await context.store.put(settled(drawing.criteria, sample))}
 
 
 def build() -> StateGraph[State, Context]:

@@ -42,63 +42,63 @@ async def judge(state: State, runtime: Runtime[Context]) -> State:
     """Have the judge score each response that is not judged yet."""
     context, basis = runtime.context, state.get("basis", "")
     sample = await context.store.get(Sample, state["sample"])
-    score = _WAYS[state["how"]]
+    score = _SCORERS[state["how"]]
 
-    async def one(item: AnswerState) -> AnswerState:
+    async def judge_response(item: AnswerState) -> AnswerState:
         text = (await context.store.get(Response, item["response"])).text
-        asked, rating = await score(context, sample, basis, text, item)
-        item = with_calls(item, asked.calls)
+        reply, rating = await score(context, sample, basis, text, item)
+        item = with_calls(item, reply.calls)
         if rating is None:
-            return {**item, **failed_update(asked.failure)}
+            return {**item, **failed_update(reply.failure)}
         return {**item, "judgement": await context.store.put(rating), "score": rating.score}
 
-    return {"items": await each(state["items"], one, unjudged)}
+    return {"items": await each(state["items"], judge_response, unjudged)}
 
 
-Judged = tuple[AskResult[Any], ResponseRating | None]
+Rated = tuple[AskResult[Any], ResponseRating | None]
 
 
-async def _pointwise(context: Context, sample: Sample, basis: str, text: str, item: AnswerState) -> Judged:
-    asked = await context.ask(rate_response(sample, text, repeat=item.get("repeat", 0)))
-    if asked.value is None or asked.provenance is None:
-        return asked, None
-    return asked, ResponseRating(response=item["response"], score=asked.value, provenance=asked.provenance)
+async def _pointwise(context: Context, sample: Sample, basis: str, text: str, item: AnswerState) -> Rated:
+    reply = await context.ask(rate_response(sample, text, repeat=item.get("repeat", 0)))
+    if reply.value is None or reply.provenance is None:
+        return reply, None
+    return reply, ResponseRating(response=item["response"], score=reply.value, provenance=reply.provenance)
 
 
-async def _scan(context: Context, sample: Sample, basis: str, text: str, item: AnswerState) -> Judged:
+async def _scan(context: Context, sample: Sample, basis: str, text: str, item: AnswerState) -> Rated:
     criteria = await context.store.get(ComparedCriteria, basis)
-    asked = await context.ask(score_compared(sample, criteria, text, repeat=item.get("repeat", 0)))
-    if asked.value is None or asked.provenance is None:
-        return asked, None
-    return asked, ResponseRating(
+    reply = await context.ask(score_compared(sample, criteria, text, repeat=item.get("repeat", 0)))
+    if reply.value is None or reply.provenance is None:
+        return reply, None
+    return reply, ResponseRating(
         response=item["response"],
         basis=basis,
-        aspects=tuple(one.criterion for one in criteria.criteria),
-        scores=tuple(map(float, asked.value)),
+        aspects=tuple(criterion.criterion for criterion in criteria.criteria),
+        scores=tuple(map(float, reply.value)),
         weights=criteria.weights,
-        score=weighted_score(asked.value, criteria.weights),
-        provenance=asked.provenance,
+        score=weighted_score(reply.value, criteria.weights),
+        provenance=reply.provenance,
     )
 
 
-async def _aspects(context: Context, sample: Sample, basis: str, text: str, item: AnswerState) -> Judged:
+async def _aspects(context: Context, sample: Sample, basis: str, text: str, item: AnswerState) -> Rated:
     chain = await context.store.get(ReferenceChain, basis)
-    what = score_aspects(sample, chain, text, show_image=context.options.shows_image, repeat=item.get("repeat", 0))
-    asked = await context.ask(what)
-    if asked.value is None or asked.provenance is None:
-        return asked, None
-    scores = [one.score for one in asked.value]
-    return asked, ResponseRating(
+    ask = score_aspects(sample, chain, text, show_image=context.options.shows_image, repeat=item.get("repeat", 0))
+    reply = await context.ask(ask)
+    if reply.value is None or reply.provenance is None:
+        return reply, None
+    scores = [aspect.score for aspect in reply.value]
+    return reply, ResponseRating(
         response=item["response"],
         basis=basis,
-        aspects=tuple(one.aspect for one in asked.value),
+        aspects=tuple(aspect.aspect for aspect in reply.value),
         scores=tuple(map(float, scores)),
         score=weighted_score(scores, [1] * len(scores)),
-        provenance=asked.provenance,
+        provenance=reply.provenance,
     )
 
 
-_WAYS: dict[How, Callable[[Context, Sample, str, str, AnswerState], Awaitable[Judged]]] = {
+_SCORERS: dict[How, Callable[[Context, Sample, str, str, AnswerState], Awaitable[Rated]]] = {
     "pointwise": _pointwise,
     "scan": _scan,
     "aspects": _aspects,

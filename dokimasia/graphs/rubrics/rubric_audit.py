@@ -44,26 +44,26 @@ async def assess(state: State, runtime: Runtime[Context]) -> State:
     sample = await context.store.get(Sample, state["sample"])
     rubrics = await context.store.get(RubricSet, state["rubrics"])
 
-    async def one(item: AnswerState) -> AnswerState:
+    async def assess_item(item: AnswerState) -> AnswerState:
         response = await context.store.get(Response, item["response"])
-        what = assess_response(
+        ask = assess_response(
             sample, rubrics, response.text, show_image=context.options.show_image, repeat=item.get("repeat", 0)
         )
-        asked = await context.ask(what, node="assess")
-        item = with_calls(item, asked.calls)
-        if asked.value is None or asked.provenance is None:
-            return {**item, **failed_update(asked.failure)}
-        score = gated_score(asked.value.group_a, asked.value.group_b)
+        reply = await context.ask(ask, node="assess")
+        item = with_calls(item, reply.calls)
+        if reply.value is None or reply.provenance is None:
+            return {**item, **failed_update(reply.failure)}
+        score = gated_score(reply.value.group_a, reply.value.group_b)
         judgement = RubricJudgement(
             response=item["response"],
             rubrics=state["rubrics"],
-            **dict(asked.value),
+            **dict(reply.value),
             score=score,
-            provenance=asked.provenance,
+            provenance=reply.provenance,
         )
         return {**item, "judgement": await context.store.put(judgement), "score": score}
 
-    return {"items": await each(state["items"], one, unjudged)}
+    return {"items": await each(state["items"], assess_item, unjudged)}
 
 
 async def after_answer(state: State) -> Literal["assess", "__end__"]:

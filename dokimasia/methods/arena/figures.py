@@ -371,11 +371,11 @@ def _beside_scores(
     if len(points) >= FEWEST_CORRELATED and comparable:
         own = [figure for _, figure in points.values()]
         other = [score for score, _ in points.values()]
-        found = correlations(own, other, list(points))
-        if found["spearman"] is not None:
-            spearman = ArenaCorrelation.model_validate(found["spearman"])
-        if found["pearson"] is not None:
-            pearson = ArenaCorrelation.model_validate(found["pearson"])
+        by_method = correlations(own, other, list(points))
+        if by_method["spearman"] is not None:
+            spearman = ArenaCorrelation.model_validate(by_method["spearman"])
+        if by_method["pearson"] is not None:
+            pearson = ArenaCorrelation.model_validate(by_method["pearson"])
             r_squared = rounded(pearson.value**2)
     return BesideScores(points=points, spearman=spearman, pearson=pearson, r_squared=r_squared)
 

@@ -163,29 +163,29 @@ def _apart_sentence(pairs: Sequence[ArenaPair]) -> str:
 
 def places(data: ReportData) -> Section | None:
     """Return what the order of places does to the verdicts."""
-    found = data.figures_as(ArenaFigures).places
-    if found is None:
+    effect = data.figures_as(ArenaFigures).places
+    if effect is None:
         return None
     columns = [
         column("n", title="meetings"),
         column("consistency", meaning="percent that both orders decide for the same side"),
         column("bias", meaning="points of reward that the first place is worth; both orders together take it out"),
     ]
-    rows = [TableRow("", found, "/places")]
+    rows = [TableRow("", effect, "/places")]
     return Section("places", "The order of places", (table(DuelPlaces, rows, columns, "Both orders"),), menu="Places")
 
 
 def elsewhere(data: ReportData) -> Section | None:
     """Return rewards and ratings beside the models' scores elsewhere."""
-    found = data.figures_as(ArenaFigures).elsewhere
-    if found is None:
+    comparison = data.figures_as(ArenaFigures).elsewhere
+    if comparison is None:
         return None
     blocks: list[Block] = []
-    by_figure = {"reward": found.reward, "rating": found.rating}
-    for name, beside in by_figure.items():
-        points = {model: (score, figure) for model, (score, figure) in beside.points.items()}
+    by_figure = {"reward": comparison.reward, "rating": comparison.rating}
+    for name, correlated in by_figure.items():
+        points = {model: (score, figure) for model, (score, figure) in correlated.points.items()}
         if points:
-            chart = scatter_chart(points, x="score elsewhere", y=name, line=beside.r_squared is not None)
+            chart = scatter_chart(points, x="score elsewhere", y=name, line=correlated.r_squared is not None)
             blocks.append(Chart(chart, f"{name.capitalize()} beside the score elsewhere, one dot a model"))
     columns: list[TableColumn[BesideScores]] = [
         computed("figure", lambda row: row.name, numeric=False),

@@ -471,7 +471,7 @@ def place_figures(rows: Sequence[DuelRow], *, seed: int) -> DuelPlaces | None:
         return None
     agreeing = position_consistency_interval(first, second, clusters=clusters)
     bias = position_bias_interval(first, second, clusters=clusters, seed=seed)
-    differences = [one - other for one, other in zip(first, second, strict=True)]
+    differences = [before - after for before, after in zip(first, second, strict=True)]
     return DuelPlaces(
         n=len(clusters),
         consistency=interval_of(100 * position_consistency(first, second), agreeing, unit=100),
@@ -535,16 +535,16 @@ def _length_biases(
     models: Mapping[str, Sequence[DuelRow]], *, seed: int, sees_images: Callable[[str], bool]
 ) -> dict[str, LengthBias]:
     """Return how reward goes with the difference of lengths, by model; models without a judged answer are left out."""
-    found: dict[str, dict[str, Any]] = {}
+    biases: dict[str, dict[str, Any]] = {}
     for name, rows in models.items():
         triples: list[tuple[float, float, str]] = []
         for row in rows:
             if row.longer is not None and row.reward is not None:
                 triples.append((float(row.longer), row.reward, row.cluster))
         if triples:
-            found[name] = length_and_score(triples, seed=seed)
-    adjust(found, [name for name in found if sees_images(name)])
-    return {name: LengthBias.model_validate(bias) for name, bias in found.items()}
+            biases[name] = length_and_score(triples, seed=seed)
+    adjust(biases, [name for name in biases if sees_images(name)])
+    return {name: LengthBias.model_validate(bias) for name, bias in biases.items()}
 
 
 def _image_ablation(models: Mapping[str, Sequence[DuelRow]], *, seed: int) -> dict[str, WithoutImages]:

@@ -133,13 +133,13 @@ def failed_verdicts(row: TableRow[Any]) -> Cell:  # of any figures of verdicts
 
 def verdict_chart(models: Mapping[str, Verdicts]) -> Figure:
     """Return a chart with a bar a model, in percent of its valid verdicts: worse to the left, better to the right."""
-    shown = [name for name, verdicts in models.items() if verdicts.valid]
-    names = [label(name) for name in shown]
+    judged = [name for name, verdicts in models.items() if verdicts.valid]
+    names = [label(name) for name in judged]
     traces: list[Figure] = []
     for key, side in OUTWARD:
         counts: list[int] = []
         shares: list[float] = []
-        for name in shown:
+        for name in judged:
             count: int = getattr(models[name], key)
             counts.append(count)
             shares.append(100 * count / models[name].valid)
@@ -190,7 +190,7 @@ def verdict_chart(models: Mapping[str, Verdicts]) -> Figure:
                 "automargin": True,
                 "fixedrange": True,
                 "ticksuffix": "  ",
-                **ticks(shown),
+                **ticks(judged),
             },
         },
     }
@@ -454,10 +454,13 @@ async def with_cases(home: Home, run: Run, data: ReportData, samples: int) -> Re
     rows = results(home, run.id)
     ids = list(dict.fromkeys(row.sample_id for row in rows if row.sample_id))
     failed = {row.sample_id for row in rows if row.failure}
-    shown, selection = chosen(run, ids, failed, samples)
-    items = [item for id in shown for item in duel_items(home, run, id)]
+    shown_ids, selection = chosen(run, ids, failed, samples)
+    items = [item for id in shown_ids for item in duel_items(home, run, id)]
     shown_images = {
-        image.sha256: image for sample in load_samples(home, run.id) if sample.id in shown for image in sample.images
+        image.sha256: image
+        for sample in load_samples(home, run.id)
+        if sample.id in shown_ids
+        for image in sample.images
     }
     return replace(data, selection=selection, samples=items, pictures=pictures_of(home, shown_images))
 
@@ -505,7 +508,7 @@ def case_blocks(items: Sequence[DuelItem], cut: Cut, *, baseline: bool) -> Itera
         cut: shortens long texts.
         baseline: whether the opponent is called the baseline; in an arena none is.
     """
-    shown: set[tuple[str, int, str]] = set()
+    shown_texts: set[tuple[str, int, str]] = set()
     for number, item in enumerate(items):
         if number == 0:
             yield from _question(item, cut)
@@ -520,9 +523,9 @@ def case_blocks(items: Sequence[DuelItem], cut: Cut, *, baseline: bool) -> Itera
         if item.descriptions:
             texts.append((Span("description", "strong"), cut(item.descriptions)))
         for title, model, text in answers:
-            if (model, item.repeat, text) not in shown:
+            if (model, item.repeat, text) not in shown_texts:
                 texts.append((Span(title, "strong"), cut(text)))
-                shown.add((model, item.repeat, text))
+                shown_texts.add((model, item.repeat, text))
         if texts:
             yield Texts(texts)
         judged = [_judgement(judgement, item, cut) for judgement in item.judgements]

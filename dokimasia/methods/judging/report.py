@@ -152,10 +152,10 @@ def margins(data: ReportData) -> Section:
 
 def gaps(data: ReportData) -> Section | None:
     """Return the paired differences between methods, tested together."""
-    found = data.figures_as(JudgingFigures).gaps
-    if not found:
+    all_gaps = data.figures_as(JudgingFigures).gaps
+    if not all_gaps:
         return None
-    rows = [TableRow(gap.judge, gap, pointer("gaps", str(number))) for number, gap in enumerate(found)]
+    rows = [TableRow(gap.judge, gap, pointer("gaps", str(number))) for number, gap in enumerate(all_gaps)]
     in_category = [row for row in rows if row.figures.category is not None]
     judge: TableColumn[Gap] = computed("judge", lambda row: row.name, numeric=False)
     columns: list[TableColumn[Gap]] = [
@@ -166,7 +166,7 @@ def gaps(data: ReportData) -> Section | None:
     ]
     overall = [row for row in rows if row.figures.category is None]
     text = (
-        f"Two-sided sign flips of whole images; adjusted after Benjamini and Hochberg over all {len(found):,} differences of "
+        f"Two-sided sign flips of whole images; adjusted after Benjamini and Hochberg over all {len(all_gaps):,} differences of "
         "methods, categories and judges together."
     )
     blocks: list[Block] = [

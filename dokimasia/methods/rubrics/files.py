@@ -1,16 +1,16 @@
 """Rubric sets as files: JSON lines that anybody can publish, read again into an empty home, and audit new models by."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Any, Literal
 
 import orjson
 from pydantic import Field, ValidationError
 
-from dokimasia.domain.decision import rubric_subject
+from dokimasia.domain.decision import Standing, rubric_subject
 from dokimasia.domain.density import Domain
 from dokimasia.domain.identity import Value, digest
-from dokimasia.domain.rubric import ErrorKind, Polarity, Rubric, RubricSet, Stream, Tried, polarity_of
+from dokimasia.domain.rubric import ErrorKind, PanelVerdict, Polarity, Rubric, RubricSet, Stream, Tried, polarity_of
 from dokimasia.errors import DataError, NotFound
 from dokimasia.methods.checks import checked_texts
 from dokimasia.report.figures import several
@@ -68,17 +68,17 @@ def schema() -> dict[str, Any]:
 
 def encode_sets(sets: Iterable[RubricSet]) -> bytes:
     """Return rubric sets as JSON lines in their order; the same sets, the same bytes."""
-    lines = (
-        {
+    lines: list[bytes] = []
+    for rubric_set in sets:
+        line = {
             "format": FORMAT,
-            "id": one.sample_id,
-            **one.model_dump(mode="json", include=_WHOLE),
-            "must_right": [rubric.model_dump(mode="json", include=_ENTRY) for rubric in one.must_right],
-            "easy_wrong": [rubric.model_dump(mode="json", include=_ENTRY) for rubric in one.easy_wrong],
+            "id": rubric_set.sample_id,
+            **rubric_set.model_dump(mode="json", include=_WHOLE),
+            "must_right": [rubric.model_dump(mode="json", include=_ENTRY) for rubric in rubric_set.must_right],
+            "easy_wrong": [rubric.model_dump(mode="json", include=_ENTRY) for rubric in rubric_set.easy_wrong],
         }
-        for one in sets
-    )
-    return b"".join(orjson.dumps(line, option=orjson.OPT_SORT_KEYS | orjson.OPT_APPEND_NEWLINE) for line in lines)
+        lines.append(orjson.dumps(line, option=orjson.OPT_SORT_KEYS | orjson.OPT_APPEND_NEWLINE))
+    return b"".join(lines)
 
 
 def write_sets(home: Home, run: Run, path: Path) -> str:
@@ -106,16 +106,16 @@ def read_sets(path: Path) -> list[RubricSet]:
     except OSError as error:
         raise DataError(f"{path}: cannot be read: {error.strerror}") from None
     sets: list[RubricSet] = []
-    seen: dict[str, int] = {}
+    line_of: dict[str, int] = {}
     for number, line in enumerate(lines, start=1):
         if not line.strip():
             continue
         where = f"{path}, line {number}"
-        one = _read_line(line, where)
-        earlier = seen.setdefault(one.sample_id, number)
+        rubric_set = _read_line(line, where)
+        earlier = line_of.setdefault(rubric_set.sample_id, number)
         if earlier != number:
-            raise DataError(f"{where}: sample {one.sample_id!r} has its rubrics in line {earlier} already")
-        sets.append(one)
+            raise DataError(f"{where}: sample {rubric_set.sample_id!r} has its rubrics in line {earlier} already")
+        sets.append(rubric_set)
     if not sets:
         raise DataError(f"{path}: no rubrics in it; `dokimasia rubrics RUN --export FILE` writes such a file")
     return sets
@@ -129,48 +129,54 @@ def sets_of_run(home: Home, run: Run) -> list[RubricSet]:
     Raises:
         NotFound: the run made no rubrics.
     """
-    made = made_values(home, run.id, RubricSet)
-    if not made:
+    stored = made_values(home, run.id, RubricSet)
+    if not stored:
         raise NotFound(f"run {run.id} ({run.method}) has no rubrics: `dokimasia rubrics` makes them")
     standings = checked_texts(home, run.id)
-    return [_decided(row.id, one, standings) for row, one in made]
+    return [_as_decided(source.id, rubric_set, standings) for source, rubric_set in stored]
 
 
 def sets_id(sets: Iterable[RubricSet]) -> str:
     """Return the content id of a collection of sets: what decides a judgement, and nothing else."""
-    content = [
-        [one.sample_id, list(one.images), one.domain, [[rubric.stream, rubric.statement] for rubric in one.rubrics]]
-        for one in sets
-    ]
+    content: list[list[Any]] = []  # as plain JSON
+    for rubric_set in sets:
+        statements = [[rubric.stream, rubric.statement] for rubric in rubric_set.rubrics]
+        content.append([rubric_set.sample_id, list(rubric_set.images), rubric_set.domain, statements])
     return digest("rubric-sets", sorted(content))[:16]
 
 
-def _decided(id: str, one: RubricSet, standings: dict[str, Any]) -> RubricSet:
+def _as_decided(id: str, rubric_set: RubricSet, standings: Mapping[str, Standing]) -> RubricSet:
     """Return a set as people left it; what a rubric that they edited passes is no longer known."""
-    kept: dict[int, Rubric] = {}
+    rubrics: dict[int, Rubric] = {}
     edited: set[int] = set()
-    decided = True
-    for place, rubric in enumerate(one.rubrics):
-        standing = standings.get(rubric_subject(id, place + 1))
+    all_decided = True
+    for position, rubric in enumerate(rubric_set.rubrics):
+        standing = standings.get(rubric_subject(id, position + 1))
         state = "waiting" if standing is None else standing.state
-        decided = decided and state != "waiting"
+        all_decided = all_decided and state != "waiting"
         if standing is not None and state == "edited":
             text = " ".join(standing.text.split())
             rubric = rubric.model_copy(update={"statement": text, "polarity": polarity_of(text)})
-            edited.add(place)
+            edited.add(position)
         if state != "rejected":
-            kept[place] = rubric
-    changes: dict[str, Any] = {
-        "rubrics": tuple(kept.values()),
-        "verdicts": tuple(one.verdicts[place] for place in kept) if len(one.verdicts) == len(one.rubrics) else (),
-        "tried": tuple(_left(tried, kept, edited) for tried in one.tried),
-        "checked": decided and bool(one.rubrics),
+            rubrics[position] = rubric
+    verdicts: tuple[tuple[PanelVerdict, ...], ...] = ()
+    if len(rubric_set.verdicts) == len(rubric_set.rubrics):
+        verdicts = tuple(rubric_set.verdicts[position] for position in rubrics)
+    changes = {
+        "rubrics": tuple(rubrics.values()),
+        "verdicts": verdicts,
+        "tried": tuple(_tried_of(tried, rubrics, edited) for tried in rubric_set.tried),
+        "checked": all_decided and bool(rubric_set.rubrics),
     }
-    return one.model_copy(update=changes)
+    return rubric_set.model_copy(update=changes)
 
 
-def _left(tried: Tried, kept: Collection[int], edited: Collection[int]) -> Tried:
-    passes = tuple(None if place in edited else tried.passes[place] for place in kept if tried.passes)
+def _tried_of(tried: Tried, positions: Collection[int], edited: Collection[int]) -> Tried:
+    """Return which of the rubrics at some positions a text passes; None for those that were edited."""
+    if not tried.passes:
+        return tried
+    passes = tuple(None if position in edited else tried.passes[position] for position in positions)
     return tried.model_copy(update={"passes": passes})
 
 
@@ -185,11 +191,11 @@ def _read_line(line: bytes, where: str) -> RubricSet:
         read = RubricLine.model_validate_json(line)
     except ValidationError as error:
         first = error.errors()[0]
-        place = ".".join(str(part) for part in first["loc"] if part not in {"RubricEntry", "str"})
-        raise DataError(f"{where}: {place or 'line'}: {first['msg']}") from None
+        field = ".".join(str(part) for part in first["loc"] if part not in {"RubricEntry", "str"})
+        raise DataError(f"{where}: {field or 'line'}: {first['msg']}") from None
     rubrics = (
-        *(_rubric("must_right", one, where) for one in read.must_right),
-        *(_rubric("easy_wrong", one, where) for one in read.easy_wrong),
+        *(_rubric("must_right", entry, where) for entry in read.must_right),
+        *(_rubric("easy_wrong", entry, where) for entry in read.easy_wrong),
     )
     if not rubrics:
         raise DataError(f"{where}: sample {read.id!r} has no rubric in either stream")
@@ -197,10 +203,10 @@ def _read_line(line: bytes, where: str) -> RubricSet:
 
 
 def _rubric(stream: Stream, entry: RubricEntry | str, where: str) -> Rubric:
-    one = RubricEntry(statement=entry) if isinstance(entry, str) and entry.strip() else entry
-    if isinstance(one, str):
-        raise DataError(f"{where}: {stream}: an empty statement")
-    statement = " ".join(one.statement.split())
-    said: dict[str, Any] = one.model_dump()
-    said |= {"statement": statement, "polarity": one.polarity or polarity_of(statement)}
-    return Rubric(stream=stream, **said)
+    if isinstance(entry, str):
+        if not entry.strip():
+            raise DataError(f"{where}: {stream}: an empty statement")
+        entry = RubricEntry(statement=entry)
+    statement = " ".join(entry.statement.split())
+    fields = {**entry.model_dump(), "statement": statement, "polarity": entry.polarity or polarity_of(statement)}
+    return Rubric(stream=stream, **fields)
