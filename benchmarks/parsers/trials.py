@@ -9,6 +9,7 @@ from hypothesis import HealthCheck, Phase, given, seed, settings
 from benchmarks.parsers import blindspot_oracles, duel_oracles, judging_oracles, oracles, tag_oracles
 from benchmarks.parsers.oracles import Refuted
 from benchmarks.parsers.texts import FAMILIES
+from dokimasia.agents.density import parse_density, parse_domain
 from dokimasia.errors import UnparsableReply
 from dokimasia.parsing.answers import parse_final_answer
 from dokimasia.parsing.assessment import parse_rubric_assessment
@@ -23,7 +24,6 @@ from dokimasia.parsing.chains import parse_chain
 from dokimasia.parsing.checkpoints import parse_checkpoint_scores, parse_checkpoints
 from dokimasia.parsing.criteria import parse_criteria
 from dokimasia.parsing.criteria_check import parse_criteria_check, parse_structured_check
-from dokimasia.parsing.density import parse_density, parse_domain
 from dokimasia.parsing.judging.replies import parse_aspect_scores, parse_batch_ranking, parse_compared_criteria
 from dokimasia.parsing.matching import parse_match
 from dokimasia.parsing.pairwise import parse_factuality_scores, parse_pairwise_verdict

@@ -1,9 +1,12 @@
-"""The roles of the density filter: how much an image holds to be perceived, and its domain (PerceptionRubrics, 3.2)."""
+"""The roles of the density filter, an image's density and its domain, and how their replies are read (PerceptionRubrics, 3.2)."""
 
 from dokimasia.agents.asking import Ask
-from dokimasia.domain.density import Density, Domain
+from dokimasia.domain.density import DOMAINS, HIGHEST, LOWEST, Density, Domain
 from dokimasia.domain.sample import Sample
-from dokimasia.parsing.density import parse_density, parse_domain
+from dokimasia.errors import UnparsableReply
+from dokimasia.parsing.own import own
+from dokimasia.parsing.reply import short, tried
+from dokimasia.parsing.tags import bare, nothing_beside, only, rating, tagged
 
 
 def rate_density(sample: Sample) -> Ask[Density]:
@@ -14,3 +17,41 @@ def rate_density(sample: Sample) -> Ask[Density]:
 def classify_domain(sample: Sample) -> Ask[Domain]:
     """A judge says which domain a sample's image belongs to; it is shown the image alone."""
     return Ask("domain", {}, ("image",), parse_domain, images=sample.images)
+
+
+def parse_density(text: str) -> Density:
+    """Return a judge's two ratings of an image.
+
+    The form is `<visual_complexity>...<score>7</score></visual_complexity>` and the same for `<informativeness>`; nothing
+    that could change them stands beside them.
+
+    Returns:
+        Whole numbers from 1 (little to perceive) to 10 (much).
+
+    Raises:
+        UnparsableReply: a rating is missing, stands more than once with different values, or is no whole number from 1
+            to 10. The reason names all that is wrong.
+    """
+    reply = own(text)
+    faults: list[str] = []
+    complexity = tried(faults, rating, reply, "visual_complexity", LOWEST, HIGHEST)
+    informativeness = tried(faults, rating, reply, "informativeness", LOWEST, HIGHEST)
+    if complexity is None or informativeness is None:
+        raise UnparsableReply("; ".join(faults))
+    nothing_beside(reply, "visual_complexity", "informativeness")
+    return Density(visual_complexity=complexity, informativeness=informativeness)
+
+
+def parse_domain(text: str) -> Domain:
+    """Return the domain that a judge names in the form `<domain>natural</domain>`.
+
+    Raises:
+        UnparsableReply: there is none, there are two different ones, or it is none of the seven.
+    """
+    reply = own(text)
+    name = bare(only(tagged(reply, "domain"), "<domain>")).casefold()
+    nothing_beside(reply, "domain")
+    for domain in DOMAINS:
+        if domain == name:
+            return domain
+    raise UnparsableReply(f"<domain> says '{short(name)}', which is none of {', '.join(DOMAINS)}")

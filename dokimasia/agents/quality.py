@@ -1,11 +1,52 @@
-"""The role of a rater of criteria: whether a criterion is accurate, and whether it is necessary (ATOM, appendix C)."""
+"""How good criteria are: the ratings, the role of a rater, and how its reply is read (ATOM, appendix C)."""
+
+from pydantic import Field
 
 from dokimasia.agents.asking import Ask
 from dokimasia.agents.evaluation import question_inputs
 from dokimasia.domain.criterion import Criterion
-from dokimasia.domain.quality import Quality
+from dokimasia.domain.identity import Value
+from dokimasia.domain.judgement import Provenance
 from dokimasia.domain.sample import Sample
-from dokimasia.parsing.quality import parse_quality
+from dokimasia.errors import UnparsableReply
+from dokimasia.parsing.own import own
+from dokimasia.parsing.reply import tried
+from dokimasia.parsing.tags import nothing_beside, rating
+
+LOWEST, HIGHEST = 1, 3
+
+
+class Quality(Value):
+    """A rater's two ratings of a criterion: whether its ground truth is right, and whether the answer rests on it."""
+
+    accuracy: int = Field(ge=LOWEST, le=HIGHEST)
+    necessity: int = Field(ge=LOWEST, le=HIGHEST)
+
+
+class DrawnCriterion(Value):
+    """A criterion that is rated: its sample's name, its set's id, its number from 1 in the set, and the group it was drawn in."""
+
+    sample: str
+    criteria: str
+    number: int = Field(ge=1)
+    group: str = ""
+
+
+class DrawnCriteria(Value):
+    """The criteria that are rated, in order, and how many each group has altogether."""
+
+    criteria: tuple[DrawnCriterion, ...]
+    of: dict[str, int]
+
+
+class CriterionRating(Value):
+    """What a rater said of one criterion of a set, by its number from 1; `sample` is the sample's digest."""
+
+    sample: str
+    criteria: str
+    number: int = Field(ge=1)
+    quality: Quality
+    provenance: Provenance
 
 
 def rate_criterion(sample: Sample, criterion: Criterion) -> Ask[Quality]:
@@ -17,3 +58,23 @@ def rate_criterion(sample: Sample, criterion: Criterion) -> Ask[Quality]:
         parse_quality,
         images=sample.images,
     )
+
+
+def parse_quality(text: str) -> Quality:
+    """Return a rater's two ratings of a criterion.
+
+    The form is `<accuracy>...<score>3</score></accuracy>` and the same for `<necessity>`; nothing that could change them
+    stands beside them.
+
+    Raises:
+        UnparsableReply: a rating is missing, stands more than once with different values, or is no whole number from 1 to
+            3. The reason names all that is wrong.
+    """
+    reply = own(text)
+    faults: list[str] = []
+    accuracy = tried(faults, rating, reply, "accuracy", LOWEST, HIGHEST)
+    necessity = tried(faults, rating, reply, "necessity", LOWEST, HIGHEST)
+    if accuracy is None or necessity is None:
+        raise UnparsableReply("; ".join(faults))
+    nothing_beside(reply, "accuracy", "necessity")
+    return Quality(accuracy=accuracy, necessity=necessity)

@@ -11,9 +11,8 @@ from typing import Annotated, TypedDict
 from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime
 
-from dokimasia.agents.quality import rate_criterion
+from dokimasia.agents.quality import CriterionRating, rate_criterion
 from dokimasia.domain.criterion import CriteriaSet
-from dokimasia.domain.quality import CriterionRating
 from dokimasia.domain.sample import Sample
 from dokimasia.graphs.context import Context, Failure, failed_update
 from dokimasia.graphs.versions import VERSIONS

@@ -2,8 +2,8 @@
 
 import pytest
 
+from dokimasia.agents.density import parse_density, parse_domain
 from dokimasia.errors import UnparsableReply
-from dokimasia.parsing.density import parse_density, parse_domain
 from dokimasia.prompts import default_library
 
 FORM = (

@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 import yaml
 
+from dokimasia.agents.density import parse_density, parse_domain
+from dokimasia.agents.quality import parse_quality
 from dokimasia.domain.judgement import Checkpoint
 from dokimasia.errors import UnparsableReply
 from dokimasia.parsing.assessment import parse_rubric_assessment
@@ -18,11 +20,9 @@ from dokimasia.parsing.blindspots.judged import (
 )
 from dokimasia.parsing.checkpoints import parse_checkpoint_scores, parse_checkpoints
 from dokimasia.parsing.criteria_check import parse_criteria_check
-from dokimasia.parsing.density import parse_density, parse_domain
 from dokimasia.parsing.hints import parse_leaks
 from dokimasia.parsing.matching import parse_match
 from dokimasia.parsing.pairwise import parse_factuality_scores, parse_pairwise_verdict
-from dokimasia.parsing.quality import parse_quality
 from dokimasia.parsing.rubrics import parse_cross_check
 from dokimasia.parsing.structured import parse_structured_equivalence, parse_structured_scores
 from dokimasia.parsing.verdicts import parse_equivalence, parse_rating

@@ -5,9 +5,9 @@ import hashlib
 import orjson
 import pytest
 
+from dokimasia.agents.density import parse_density
 from dokimasia.domain.sample import ImageRef
 from dokimasia.errors import UnparsableReply
-from dokimasia.parsing.density import parse_density
 from dokimasia.parsing.votes import parse_ballot, parse_peer_review, parse_vote
 from dokimasia.simulation.draws import Draws
 from dokimasia.simulation.panel import (

@@ -2,7 +2,7 @@
 
 import pytest
 
-from dokimasia.parsing.quality import parse_quality
+from dokimasia.agents.quality import parse_quality
 from dokimasia.simulation.draws import Draws
 from dokimasia.simulation.judging.judges import quality_reply
 from dokimasia.simulation.profiles import JudgeProfile

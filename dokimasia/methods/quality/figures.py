@@ -6,10 +6,10 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
+from dokimasia.agents.quality import HIGHEST, LOWEST, CriterionRating, DrawnCriterion
 from dokimasia.domain.annotation import ACCURACY, NECESSITY, AnnotationUnit
 from dokimasia.domain.criterion import CriteriaSet
 from dokimasia.domain.identity import Value
-from dokimasia.domain.quality import HIGHEST, LOWEST, CriterionRating, DrawnCriterion
 from dokimasia.methods.quality.request import QualityPlan, drawn_by, drawn_of, item_of
 from dokimasia.report.fields import Bounds, Count, Coverage, Display, Failures, Interval, Used
 from dokimasia.report.figures import measured

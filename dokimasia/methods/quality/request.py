@@ -5,10 +5,10 @@ from typing import Annotated, ClassVar
 
 from pydantic import Field
 
+from dokimasia.agents.quality import DrawnCriteria, DrawnCriterion
 from dokimasia.domain.call import ModelSpec
 from dokimasia.domain.identity import value_id
 from dokimasia.domain.options import GraphOptions
-from dokimasia.domain.quality import DrawnCriteria, DrawnCriterion
 from dokimasia.methods.evaluation import EvaluationPlan
 from dokimasia.methods.people import By, criteria_of, draw_subjects, groups_of
 from dokimasia.methods.tree import evaluation_of
