@@ -37,7 +37,7 @@ async def decide(state: State, runtime: Runtime[Context]) -> State:
     context = runtime.context
     sample = await context.store.get(Sample, state["sample"])
 
-    async def one(item: AnswerState) -> AnswerState:
+    async def decide_item(item: AnswerState) -> AnswerState:
         response = await context.store.get(Response, item["response"])
         answer, stated = stated_answer(response.text)
         asked = await context.ask(judge_equivalence(sample, answer, repeat=item.get("repeat", 0)), node="decide")
@@ -54,7 +54,7 @@ async def decide(state: State, runtime: Runtime[Context]) -> State:
         )
         return {**item, "judgement": await context.store.put(final)}
 
-    return {"items": await each(state["items"], one, unjudged)}
+    return {"items": await each(state["items"], decide_item, unjudged)}
 
 
 def build() -> StateGraph[State, Context]:
