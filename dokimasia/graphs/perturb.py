@@ -63,11 +63,11 @@ async def write_answer(state: GoldState, runtime: Runtime[Context]) -> GoldState
     context = runtime.context
     options = own_options(context, PerturbOptions, "gold_writing")
     sample = await context.store.get(Sample, state["sample"])
-    asked = await context.ask(write_gold(sample), model=options.writer)
-    if asked.value is None:
-        return {"calls": asked.calls, **failed_update(asked.failure)}
-    gold = GoldAnswer(sample=sample.digest, text=asked.value, by=options.writer, provenance=asked.provenance)
-    return {"calls": asked.calls, "written": await context.store.put(gold)}
+    reply = await context.ask(write_gold(sample), model=options.writer)
+    if reply.value is None:
+        return {"calls": reply.calls, **failed_update(reply.failure)}
+    gold = GoldAnswer(sample=sample.digest, text=reply.value, by=options.writer, provenance=reply.provenance)
+    return {"calls": reply.calls, "written": await context.store.put(gold)}
 
 
 async def check_answer(state: GoldState, runtime: Runtime[Context]) -> GoldState:
@@ -76,12 +76,12 @@ async def check_answer(state: GoldState, runtime: Runtime[Context]) -> GoldState
     options = own_options(context, PerturbOptions, "gold_writing")
     sample = await context.store.get(Sample, state["sample"])
     gold = await context.store.get(GoldAnswer, state["written"])
-    asked = await context.ask(check_gold(sample, gold.text), model=options.checker)
-    if asked.value is None:
-        return {"calls": asked.calls, **failed_update(asked.failure)}
-    words, why = asked.value
-    checked = gold.model_copy(update={"right": not words, "words": words, "why": why, "checked": asked.provenance})
-    return {"calls": asked.calls, "result": await context.store.put(checked)}
+    reply = await context.ask(check_gold(sample, gold.text), model=options.checker)
+    if reply.value is None:
+        return {"calls": reply.calls, **failed_update(reply.failure)}
+    words, why = reply.value
+    checked = gold.model_copy(update={"right": not words, "words": words, "why": why, "checked": reply.provenance})
+    return {"calls": reply.calls, "result": await context.store.put(checked)}
 
 
 async def _after_writing(state: GoldState, runtime: Runtime[Context]) -> str:
@@ -123,23 +123,23 @@ async def perturb_text(state: TextState, runtime: Runtime[Context]) -> TextState
     if gold.word_count < dimension.least_words:
         why = f"the gold answer has {gold.word_count} of at least {dimension.least_words} words"
         return {"result": [await context.store.put(NotApplicable(**about, why=why, too_short=True))]}
-    asked = await context.ask(perturb_answer(sample, gold.text, dimension))
-    if asked.value is None:
-        return {"calls": asked.calls, **failed_update(asked.failure)}
-    if asked.value.none:
-        none = NotApplicable(**about, why=asked.value.none, provenance=asked.provenance)
-        return {"calls": asked.calls, "result": [await context.store.put(none)]}
+    reply = await context.ask(perturb_answer(sample, gold.text, dimension))
+    if reply.value is None:
+        return {"calls": reply.calls, **failed_update(reply.failure)}
+    if reply.value.none:
+        none = NotApplicable(**about, why=reply.value.none, provenance=reply.provenance)
+        return {"calls": reply.calls, "result": [await context.store.put(none)]}
     perturbed = Perturbed(
         **about,
         sample_id=sample.id,
         task=TEXTS,
         gold=gold.text,
-        perturbed=asked.value.text,
-        description=asked.value.description,
+        perturbed=reply.value.text,
+        description=reply.value.description,
         by=context.options.judge,
     )
     id = await context.store.put(perturbed)
-    return {"calls": asked.calls, "made": id, "result": [id]}
+    return {"calls": reply.calls, "made": id, "result": [id]}
 
 
 async def check_text(state: TextState, runtime: Runtime[Context]) -> TextState:
@@ -149,12 +149,12 @@ async def check_text(state: TextState, runtime: Runtime[Context]) -> TextState:
     sample = await context.store.get(Sample, state["sample"])
     item = await context.store.get(Perturbed, state["made"])
     dimensions = list(error_dimensions(TEXTS).values())
-    asked = await context.ask(check_change(sample, item.gold, item.perturbed, dimensions), model=options.checker)
-    if asked.value is None or asked.provenance is None:
-        return {"calls": asked.calls}
-    kind, also, worse, why = asked.value
-    check = ChangeCheck(of=state["made"], kind=kind, also=also, worse=worse, why=why, provenance=asked.provenance)
-    return {"calls": asked.calls, "result": [state["made"], await context.store.put(check)]}
+    reply = await context.ask(check_change(sample, item.gold, item.perturbed, dimensions), model=options.checker)
+    if reply.value is None or reply.provenance is None:
+        return {"calls": reply.calls}
+    kind, also, worse, why = reply.value
+    check = ChangeCheck(of=state["made"], kind=kind, also=also, worse=worse, why=why, provenance=reply.provenance)
+    return {"calls": reply.calls, "result": [state["made"], await context.store.put(check)]}
 
 
 async def _after_perturbing(state: TextState, runtime: Runtime[Context]) -> str:
@@ -192,15 +192,15 @@ async def instruct(state: ImageState, runtime: Runtime[Context]) -> ImageState:
     context = runtime.context
     sample = await context.store.get(Sample, state["sample"])
     dimension = error_dimensions("text-to-image")[state["dimension"]]
-    asked = await context.ask(write_edit_instruction(sample, dimension))
-    if asked.value is None:
-        return {"calls": asked.calls, **failed_update(asked.failure)}
-    if asked.value.unsuited:
+    reply = await context.ask(write_edit_instruction(sample, dimension))
+    if reply.value is None:
+        return {"calls": reply.calls, **failed_update(reply.failure)}
+    if reply.value.unsuited:
         none = NotApplicable(
-            sample=sample.digest, dimension=dimension.name, why=asked.value.unsuited, provenance=asked.provenance
+            sample=sample.digest, dimension=dimension.name, why=reply.value.unsuited, provenance=reply.provenance
         )
-        return {"calls": asked.calls, "result": [await context.store.put(none)]}
-    return {"calls": asked.calls, "instruction": await context.store.put(asked.value)}
+        return {"calls": reply.calls, "result": [await context.store.put(none)]}
+    return {"calls": reply.calls, "instruction": await context.store.put(reply.value)}
 
 
 async def edit(state: ImageState, runtime: Runtime[Context]) -> ImageState:
@@ -277,12 +277,12 @@ async def _look_at_edit(
         return EditLook(changed, failed=failure("unparsable", f"{options.editor}: {fault}"))
     if not options.checker:
         return EditLook(changed)
-    asked = await context.ask(check_edit(gold, image, instruction), model=options.checker)
-    if asked.value is None:
-        return EditLook(changed, calls=asked.calls, failed=asked.failure)
-    fault = not_carried_out(asked.value)
+    reply = await context.ask(check_edit(gold, image, instruction), model=options.checker)
+    if reply.value is None:
+        return EditLook(changed, calls=reply.calls, failed=reply.failure)
+    fault = not_carried_out(reply.value)
     failed = failure("unparsable", f"{options.editor}: {fault}") if fault else None
-    return EditLook(changed, asked.value, asked.calls, failed)
+    return EditLook(changed, reply.value, reply.calls, failed)
 
 
 async def _after_instruction(state: ImageState) -> str:

@@ -85,10 +85,10 @@ async def refer(state: State, runtime: Runtime[Context]) -> State:
     """Have the writer answer the request anew; the ids of its calls are `written`."""
     context = runtime.context
     sample = await context.store.get(Sample, state["sample"])
-    asked = await context.ask(write_reference(sample, repeat=state.get("draw", 0)), model=state["writer"])
-    if asked.value is None:
-        return {"unwritten": failed_update(asked.failure), "written": asked.calls}
-    return {"reference": await context.store.put(asked.value), "written": asked.calls}
+    reply = await context.ask(write_reference(sample, repeat=state.get("draw", 0)), model=state["writer"])
+    if reply.value is None:
+        return {"unwritten": failed_update(reply.failure), "written": reply.calls}
+    return {"reference": await context.store.put(reply.value), "written": reply.calls}
 
 
 async def judge(state: State, runtime: Runtime[Context]) -> State:
@@ -106,28 +106,28 @@ async def judge(state: State, runtime: Runtime[Context]) -> State:
         pairwise = paradigm_of(evaluator) == "pairwise"
         if pairwise:
             comparison = compare_answers(sample, evaluator, first, second, repeat=repeat)
-            asked = await context.ask(comparison, model=state["judge"])
+            reply = await context.ask(comparison, model=state["judge"])
         else:
             reference = await _reference(context, item, reference_id) if evaluator == "reference" else None
             scoring = score_answer(sample, evaluator, first, reference=reference, repeat=repeat)
-            asked = await context.ask(scoring, model=state["judge"])
-        call = _with_calls(call, asked.calls)
-        if asked.looks:
-            call = {**call, "looks": await keep_looks(context, asked.looks)}
-        if asked.value is None or asked.provenance is None:
-            return {**call, **failed_update(asked.failure)}
+            reply = await context.ask(scoring, model=state["judge"])
+        call = _with_calls(call, reply.calls)
+        if reply.looks:
+            call = {**call, "looks": await keep_looks(context, reply.looks)}
+        if reply.value is None or reply.provenance is None:
+            return {**call, **failed_update(reply.failure)}
         fields = {
             "sample": item.sample,
             "evaluator": evaluator,
-            "justification": asked.value.justification,
-            "provenance": asked.provenance,
+            "justification": reply.value.justification,
+            "provenance": reply.provenance,
         }
         judgement: Value
         if pairwise:
-            fields |= {"first": answer_id(first), "second": answer_id(second), "choices": asked.value.values}
+            fields |= {"first": answer_id(first), "second": answer_id(second), "choices": reply.value.values}
             judgement = AxisChoices.model_validate(fields)
         else:
-            judgement = AxisScores.model_validate({**fields, "judged": answer_id(first), "scores": asked.value.values})
+            judgement = AxisScores.model_validate({**fields, "judged": answer_id(first), "scores": reply.value.values})
         return {**call, "judgement": await context.store.put(judgement)}
 
     return {"calls": await each(state["calls"], judge_call, _unjudged)}
@@ -142,13 +142,13 @@ async def read(state: State, runtime: Runtime[Context]) -> State:
         judged = await context.store.get(AxisChoices if pairwise else AxisScores, call["judgement"])
         item = await context.store.get(Perturbed, call["item"])
         error = "" if call.get("any_error") else item.description
-        asked = await context.ask(
+        reply = await context.ask(
             read_justification(judged.justification, error=error, where=_where(item, call)), model=call["reader"]
         )
-        call = _with_calls(call, asked.calls)
-        if asked.value is None or asked.provenance is None:
-            return {**call, "unread": failed_update(asked.failure)}
-        noticed = Noticed(judgement=call["judgement"], **asked.value._asdict(), provenance=asked.provenance)
+        call = _with_calls(call, reply.calls)
+        if reply.value is None or reply.provenance is None:
+            return {**call, "unread": failed_update(reply.failure)}
+        noticed = Noticed(judgement=call["judgement"], **reply.value._asdict(), provenance=reply.provenance)
         return {**call, "noticed": await context.store.put(noticed)}
 
     return {"calls": await each(state["calls"], read_call, _unread)}
