@@ -17,8 +17,8 @@ from dokimasia.errors import CallFailed, ConfigError
 from dokimasia.gateway.doubles import FunctionGateway, Reply
 from dokimasia.gateway.gateway import ModelGateway
 from dokimasia.graphs import drive
-from dokimasia.graphs.blindspots import image_perturbing
 from dokimasia.graphs.context import Context
+from dokimasia.graphs.perturb import IMAGE_PERTURBING
 from dokimasia.prompts import recognise
 from dokimasia.simulation.image_edits import faults_in_image, image_reference
 from dokimasia.simulation.picture import draw_scene
@@ -31,7 +31,7 @@ DIMENSIONS = error_dimensions("text-to-image")
 NAMES = ("sim/judge", "sim/editor", "sim/editor-careless")
 SPECS = {name: ModelSpec(ref=ModelRef(name=name, model=name, endpoint="sim"), transport="sim") for name in NAMES}
 OPTIONS = PerturbOptions(judge="sim/judge", editor="sim/editor", checker="sim/judge", models=SPECS)
-GRAPH = drive.compiled(image_perturbing)
+GRAPH = drive.compiled(IMAGE_PERTURBING)
 TOLD = '{"instruction": "Remove the red cat.", "change": "The cat that was asked for is missing."}'
 GOOD = '{"seen": "The cat is gone.", "done": true, "alone": true}'
 

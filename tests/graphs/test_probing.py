@@ -19,8 +19,8 @@ from dokimasia.domain.sample import ImageRef, Sample
 from dokimasia.gateway.doubles import FunctionGateway
 from dokimasia.gateway.gateway import ModelGateway
 from dokimasia.graphs import drive
-from dokimasia.graphs.blindspots import probing
 from dokimasia.graphs.context import Context
+from dokimasia.graphs.probe import probing
 from dokimasia.prompts import default_library, recognise
 from dokimasia.simulation.draws import Draws
 from dokimasia.simulation.gold_answers import gold_answer, plant_error

@@ -12,7 +12,7 @@ from dokimasia.methods.diagnosis.leaf_tables import contrasts, leaf_tables, verd
 from dokimasia.methods.diagnosis.sample_tables import failures, overall, pairs, ranks, stability, top_ties, win_ties
 from dokimasia.methods.diagnosis.tables import assets_of
 from dokimasia.methods.tree.node_scores import MeasuredRun
-from dokimasia.simulation.lexicon import parent_of
+from dokimasia.simulation.lexicon import made_up_capabilities, parent_of
 from tests.planted_material import world
 
 WEAK = parent_of(next(iter(made_up_capabilities())))

@@ -138,10 +138,10 @@ async def leaks_by_judge(
         lines.append(question)  # without a number of ours, which could be taken for a part of it
         if hint:
             lines.append(f"Hint: {hint}")
-    asked = await context.ask(judge_leaks(sample, "\n".join(lines), secrets.all), node="leak_check")
-    if asked.failed is not None and asked.failed.open:
-        return LeakCheck(calls=tuple(asked.calls), failed=asked.failed)
-    return LeakCheck(tuple(asked.value or ()), tuple(asked.calls), unjudged=asked.value is None)
+    reply = await context.ask(judge_leaks(sample, "\n".join(lines), secrets.all), node="leak_check")
+    if reply.failed is not None and reply.failed.open:
+        return LeakCheck(calls=tuple(reply.calls), failed=reply.failed)
+    return LeakCheck(tuple(reply.value or ()), tuple(reply.calls), unjudged=reply.value is None)
 
 
 async def unused_atoms(

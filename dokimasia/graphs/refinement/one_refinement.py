@@ -149,13 +149,13 @@ async def _score(
     sample: Sample, criteria: CriteriaSet, response: Response, criteria_id: str, context: Context
 ) -> CheckpointScores | Failed:
     options = context.options
-    what = score_checkpoints(
+    ask = score_checkpoints(
         sample, criteria, response.text, show_image=options.shows_image, published=options.published
     )
-    asked = await context.ask(what, node="score")
-    judgement = judgement_of(asked, value_id(response), criteria_id, criteria)
+    reply = await context.ask(ask, node="score")
+    judgement = judgement_of(reply, value_id(response), criteria_id, criteria)
     if judgement is None:
-        return asked.failure
+        return reply.failure
     await context.store.put(response)
     return judgement
 
@@ -171,13 +171,18 @@ async def _peers(
     """Return for each of some atoms the peers that solved it, in order of choice, each with the id of its answer."""
     answers = {name: Response(sample=sample.digest, model=name, text=text) for name, text in sorted(peers.items())}
     scored = await gathered(_score(sample, criteria, answer, criteria_id, context) for answer in answers.values())
-    known = {name: one for name, one in zip(answers, scored, strict=True) if isinstance(one, CheckpointScores)}
+    judgements: dict[str, CheckpointScores] = {}
+    for name, judgement in zip(answers, scored, strict=True):
+        if isinstance(judgement, CheckpointScores):
+            judgements[name] = judgement
     solved: dict[Need, dict[str, float]] = {}
     for atom in atoms:
-        scores = {name: float(one.scores[atom - 1]) for name, one in known.items()}
-        solved[Need(sample.id, atom)] = {name: score for name, score in scores.items() if score >= SOLVED}
+        scores = solved.setdefault(Need(sample.id, atom), {})
+        for name, judgement in judgements.items():
+            if judgement.scores[atom - 1] >= SOLVED:
+                scores[name] = float(judgement.scores[atom - 1])
     order = assign_peers(solved, solved, seed=context.seed)
-    return {str(need.atom): [[name, known[name].response] for name in names] for need, names in order.items()}
+    return {str(need.atom): [[name, judgements[name].response] for name in names] for need, names in order.items()}
 
 
 async def _refined(

@@ -257,11 +257,11 @@ async def answer_again(state: State, runtime: Runtime[Context]) -> State:
         earlier=reader.earlier,
         published=as_published(state),
     )
-    asked = await context.ask(ask, model=state["model"])
-    update: State = {"calls": [*state["calls"], *asked.calls]}
-    if asked.value is None:
-        return {**update, "response": "", **failed_update(asked.failure)}
-    return {**update, "response": await context.store.put(asked.value)}
+    reply = await context.ask(ask, model=state["model"])
+    update: State = {"calls": [*state["calls"], *reply.calls]}
+    if reply.value is None:
+        return {**update, "response": "", **failed_update(reply.failure)}
+    return {**update, "response": await context.store.put(reply.value)}
 
 
 async def check_answer(state: State, runtime: Runtime[Context]) -> State:

@@ -199,7 +199,7 @@ def _all_modes(coded: Coded) -> Asset:
         right = NOTHING
         if mode is not None:
             share = of_answers((atom for atom in coded.atoms if atom.verdict == "right"), name)
-            right = Figure(value=share["share"], low=share["low"], high=share["high"])
+            right = Figure(value=share.share, low=share.low, high=share.high)
         cells = cells_of(
             NO_MODE if mode is None else mode.name,
             "" if mode is None else mode.kind,

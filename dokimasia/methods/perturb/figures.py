@@ -270,17 +270,17 @@ def figures_of_run(home: Home, run: Run) -> PerturbFigures:
         too_short = sum(plan.too_short.get(name, 0) for name in names)
         return _perturbing(items, too_short, values, by_item)
 
-    known = error_dimensions(plan.task)
+    by_name = error_dimensions(plan.task)
     titles = {**error_groups(plan.task), "": "Score-neutral"}
     groups: dict[str, PerturbingGroup] = {}
     for group, title in titles.items():
-        names = [name for name in plan.dimensions if known[name].group == group]
+        names = [name for name in plan.dimensions if by_name[name].group == group]
         if names:
             groups[group or NEUTRAL] = PerturbingGroup(**dict(measured(names)), title=title)
     dimensions: dict[str, PerturbingDimension] = {}
     for name in plan.dimensions:
         dimensions[name] = PerturbingDimension(
-            **dict(measured([name])), title=known[name].title, group=known[name].group or None
+            **dict(measured([name])), title=by_name[name].title, group=by_name[name].group or None
         )
     return PerturbFigures(
         **heading(run, plan),

@@ -178,12 +178,12 @@ async def with_items(home: Home, run: Run, data: ReportData, samples: int) -> Re
     rows = results(home, run.id)
     ids = list(dict.fromkeys(row.sample_id for row in rows))
     failed = {row.sample_id for row in rows if row.failure}
-    shown, selection = chosen(run, ids, failed, samples)
-    views = [item for id in shown for item in items(home, run, id)]
+    chosen_ids, selection = chosen(run, ids, failed, samples)
+    views = [item for id in chosen_ids for item in items(home, run, id)]
     images: dict[str, ImageRef] = {}
-    for made in perturbed_items(home, run):
-        if made.item.sample_id in shown:
-            for image in (made.item.gold_image, made.item.perturbed_image):
+    for perturbed in perturbed_items(home, run):
+        if perturbed.item.sample_id in chosen_ids:
+            for image in (perturbed.item.gold_image, perturbed.item.perturbed_image):
                 if image is not None:
                     images[image.sha256] = image
     return replace(data, selection=selection, samples=views, pictures=pictures_of(home, images))

@@ -170,11 +170,11 @@ async def accept(request: PerturbRequest, session: Session) -> Accepted[PerturbP
     for name, dimension in dimensions.items():
         too_short[name] = {id for id, gold in material.golds.items() if gold.word_count < dimension.least_words}
     if material.edited:
-        asked = _dimensions_by_sample(material.edited)
+        by_sample = _dimensions_by_sample(material.edited)
     else:
         ids = [sample.id for sample in material.samples]
-        asked = draw_dimensions(ids, too_short, per=request.per, seed=request.seed)
-    if not any(asked.values()):
+        by_sample = draw_dimensions(ids, too_short, per=request.per, seed=request.seed)
+    if not any(by_sample.values()):
         raise DataError(
             f"{request.data}: every gold answer has too few words for {', '.join(dimensions)}; give longer ones in the "
             f"field {request.gold_field!r}, or have them written with --gold-writer"
@@ -192,7 +192,7 @@ async def accept(request: PerturbRequest, session: Session) -> Accepted[PerturbP
         **models._asdict(),
         gold=digest("golds", {id: gold.text for id, gold in sorted(material.golds.items())})[:16],
         edited=digest("edited", edited_ids)[:16] if material.edited else None,
-        asked=asked,
+        asked=by_sample,
         golds={id: value_id(gold) for id, gold in material.golds.items()},
         too_short={name: len(ids) for name, ids in too_short.items() if ids},
     )
@@ -222,7 +222,7 @@ def choose_dimensions(task: Task, names: Sequence[str]) -> Mapping[str, ErrorDim
         )
     if not names:
         return dimensions
-    return {name: one for name, one in dimensions.items() if name in names or one.group in names}
+    return {name: own for name, own in dimensions.items() if name in names or own.group in names}
 
 
 def draw_dimensions(
@@ -335,8 +335,9 @@ def _some(ids: Sequence[str]) -> str:
 
 def _dimensions_by_sample(edited: Sequence[EditedImage]) -> dict[str, tuple[str, ...]]:
     by_sample: dict[str, tuple[str, ...]] = {}
-    for one in edited:
-        by_sample[one.item.sample_id] = (*by_sample.get(one.item.sample_id, ()), one.item.dimension)
+    for image in edited:
+        sample = image.item.sample_id
+        by_sample[sample] = (*by_sample.get(sample, ()), image.item.dimension)
     return by_sample
 
 

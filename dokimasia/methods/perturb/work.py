@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 from dataclasses import replace
 
 from dokimasia.domain.sample import Sample
-from dokimasia.graphs.blindspots import gold_writing, image_perturbing, text_perturbing
+from dokimasia.graphs.perturb import GOLD_WRITING, IMAGE_PERTURBING, TEXT_PERTURBING
 from dokimasia.methods.perturb.figures import edited_items, gold_item, golds_of, item_of
 from dokimasia.methods.perturb.request import PerturbPlan
 from dokimasia.runs.work import Item, Job, Stage
@@ -23,13 +23,13 @@ async def stages(job: Job[PerturbPlan]) -> AsyncIterator[Stage[Sample]]:
         def gold_items(sample: Sample) -> list[Item]:
             return [Item(gold_item(sample.id))] if sample.id in missing else []
 
-        yield replace(job.each(gold_writing, gold_items), items=len(missing))
+        yield replace(job.each(GOLD_WRITING, gold_items), items=len(missing))
     if plan.editor is not None:
 
         def image_items(sample: Sample) -> list[Item]:
             return [_item(sample, dimension, {}) for dimension in plan.asked[sample.id]]
 
-        yield replace(job.each(image_perturbing, image_items), items=sum(map(len, plan.asked.values())))
+        yield replace(job.each(IMAGE_PERTURBING, image_items), items=sum(map(len, plan.asked.values())))
         return
     golds = await asyncio.to_thread(golds_of, job.home, job.run, plan)
 
@@ -39,7 +39,7 @@ async def stages(job: Job[PerturbPlan]) -> AsyncIterator[Stage[Sample]]:
         return [_item(sample, dimension, {"gold": golds[sample.id]}) for dimension in plan.asked[sample.id]]
 
     count = sum(len(dimensions) for id, dimensions in plan.asked.items() if id in golds)
-    yield replace(job.each(text_perturbing, text_items), items=count)
+    yield replace(job.each(TEXT_PERTURBING, text_items), items=count)
 
 
 def _item(sample: Sample, dimension: str, inputs: dict[str, str]) -> Item:

@@ -74,7 +74,7 @@ def detect(unit: ProbeUnit, gold: Value | None, judgements: Sequence[Value]) -> 
     changed = judgements[0]
     match changed, gold:
         case AxisChoices(), None:
-            return _of_pair(unit, [one.choices for one in judgements if isinstance(one, AxisChoices)])
+            return _of_pair(unit, [own.choices for own in judgements if isinstance(own, AxisChoices)])
         case AxisScores(), AxisScores():
             return _of_axes(unit, gold.scores, changed.scores)
         case CheckpointScores(), CheckpointScores():

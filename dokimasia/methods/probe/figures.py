@@ -487,9 +487,9 @@ def _judges(every: Sequence[Detection], *, seed: int) -> dict[str, ProbedJudge]:
             if judge == name:
                 key = (judge, evaluator)
                 evaluators[evaluator] = _evaluator(rows[key], by_evaluator[evaluator], places.get(key))
-        asked = next(iter(by_evaluator.values()))[0]
+        first = next(iter(by_evaluator.values()))[0]
         judges[name] = ProbedJudge(
-            model=asked.model or name, budget=asked.budget, tools=asked.tools, evaluators=evaluators
+            model=first.model or name, budget=first.budget, tools=first.tools, evaluators=evaluators
         )
     return judges
 
@@ -751,11 +751,11 @@ def _side_by_side(ways: WaysOfAsking, *, seed: int) -> tuple[ArmsBeside, ...]:
         arms: dict[str, ProbedArm] = {}
         for way, some in own.items():
             errors = [detection for detection in some if detection.case == "error"]
-            equal = [(one.equal, one.cluster) for one in some if one.case == "neutral"]
+            neutral = [(detection.equal, detection.cluster) for detection in some if detection.case == "neutral"]
             sides.append((way, errors))
             arms[way] = ProbedArm(
                 undetected=to_share(item_share([(error.undetected, error.cluster) for error in errors])),
-                equal=to_share(item_share(equal)),
+                equal=to_share(item_share(neutral)),
             )
         dimensions: dict[str, ProbeComparison] = {}
         if len(sides) == 2:
@@ -821,9 +821,9 @@ async def cells(home: Home, run: Run, rows: Sequence[ResultRow]) -> list[dict[st
     plan = ProbePlan.model_validate(run.options["plan"])
     units = all_units(plan, stored_probes(home, plan))
     every = results(home, run.id)
-    shown = [row for row in every if row.item in units]
+    judged = [row for row in every if row.item in units]
     exported: list[dict[str, Any]] = []
-    for row, fields in zip(shown, judgement_fields(home, units, every), strict=True):
+    for row, fields in zip(judged, judgement_fields(home, units, every), strict=True):
         looks = len(row.value_ids[units[row.item].judgements :]) if row.failure is None else 0
         exported.append({**as_json(fields), "looks": looks})
     return exported

@@ -138,8 +138,8 @@ class TaskReport(NamedTuple):
 
     def evaluators(self) -> list[Evaluator]:
         """Return the evaluators that any judge was asked under, in their fixed order."""
-        asked = {name for judge in self.figures.judges.values() for name in judge.evaluators}
-        return [name for name in EVALUATORS if name in asked]
+        names = {name for judge in self.figures.judges.values() for name in judge.evaluators}
+        return [name for name in EVALUATORS if name in names]
 
     def rows(self) -> list[EvaluatorRow]:
         """Return every judge under every evaluator."""
@@ -249,7 +249,7 @@ def _main_table(task: TaskReport) -> Table:
         for judge in task.figures.shown:
             for field in ("undetected", "equal"):
                 cells.append(cell(whole, "judges", judge, "evaluators", evaluator, field))
-        if any(one is not figures.NOTHING for one in cells):
+        if any(own is not figures.NOTHING for own in cells):
             rows.append([PARADIGMS[paradigm_of(evaluator)], strategy(evaluator), *cells])
     return Table(columns, rows, task.titled("Undetected errors and harmless changes judged equal, in percent"))
 
@@ -282,11 +282,11 @@ def _other_forms(task: TaskReport) -> Table:
 
 def _by_overall(tasks: Iterable[TaskReport]) -> Iterator[Block]:
     """Yield a table a task of what goes undetected as published and by `overall` alone; nothing where no axes are asked for."""
-    drawn = False
+    any_rows = False
     for task in tasks:
         rows = [(row.labels, row.row) for row in task.rows() if row.figures.overall is not None]
         if rows:
-            drawn = True
+            any_rows = True
             columns = [
                 column("overall", title="errors", meaning="judged, of all", write=_scored),
                 column("undetected", meaning=f"as published; {LOWER}", write=plain_percent),
@@ -294,7 +294,7 @@ def _by_overall(tasks: Iterable[TaskReport]) -> Iterator[Block]:
             ]
             about = task.titled("By overall alone, in percent")
             yield labelled_table(ProbedEvaluator, ("judge", "evaluator"), rows, columns, about)
-    if drawn:
+    if any_rows:
         yield Paragraph(f"{OVERALL_RULE} An error that is {HONEST_TIES}", "note")
 
 
@@ -335,28 +335,28 @@ def headline(task: str, measured: Sequence[MeasuredJudge]) -> str:
         return f"Nothing of {task} was judged."
     if len(measured) == 1:
         return f"{task}: errors missed by {_named(measured)}."
-    least = min(one.undetected for one in measured)
-    most = max(one.undetected for one in measured)
-    fewest = [one for one in measured if one.undetected == least]
+    least = min(row.undetected for row in measured)
+    most = max(row.undetected for row in measured)
+    fewest = [row for row in measured if row.undetected == least]
     if least == most:
         return f"{task}: errors missed by all alike: {_named(measured)}."
-    worst = [one for one in measured if one.undetected == most]
-    if len({one.judge for one in measured}) == 1:
+    worst = [row for row in measured if row.undetected == most]
+    if len({row.judge for row in measured}) == 1:
         text = f"{task}: {measured[0].judge} misses fewest errors under {_named(fewest, alone=True)}; "
         text += f"most under {_named(worst, alone=True)}."
     else:
         text = f"{task}: fewest errors are missed by {_named(fewest)}; most by {_named(worst)}."
-    if any(one.equal is not None and one.equal < 0.5 for one in fewest):
-        text += " Who marks harmless changes down as well finds errors by that alone."
+    if any(row.equal is not None and row.equal < 0.5 for row in fewest):
+        text += " Who marks harmless changes down as well finds errors by that alrow."
     return text
 
 
 def _named(measured: Sequence[MeasuredJudge], *, alone: bool = False) -> str:
     """Return those with the same share, that share, and of each the harmless changes judged equal; `alone`: of one judge."""
     names: list[str] = []
-    for one in measured[:NAMED_AT_MOST]:
-        name = one.evaluator if alone else f"{one.judge} under {one.evaluator}"
-        names.append(f"{name} (score-invariant {_percent_text(one.equal)})")
+    for row in measured[:NAMED_AT_MOST]:
+        name = row.evaluator if alone else f"{row.judge} under {row.evaluator}"
+        names.append(f"{name} (score-invariant {_percent_text(row.equal)})")
     text = ", ".join(names)
     if len(measured) > NAMED_AT_MOST:
         text += f" and {len(measured) - NAMED_AT_MOST} more"
@@ -424,12 +424,12 @@ def dimensions(data: ReportData) -> Section | None:
             continue
         blocks += [_blind_spots(task), Paragraph(tested_on(task), "note")]
         for judge in task.figures.judges:
-            drawn = list(_heat_map(task, judge))
+            heat_map = list(_heat_map(task, judge))
             title = task.titled(judge)
             if judge in task.figures.shown:
-                blocks += [Paragraph(Span(title, "strong")), *drawn]
+                blocks += [Paragraph(Span(title, "strong")), *heat_map]
             else:
-                blocks.append(Fold(f"{title}, by dimension", drawn, f"dimensions-{judge}-{task.task}"))
+                blocks.append(Fold(f"{title}, by dimension", heat_map, f"dimensions-{judge}-{task.task}"))
     if not blocks:
         return None
     blocks += [Paragraph("Undetected errors in percent; * marks a blind spot.", "note"), Paragraph(RULE, "note")]
@@ -511,8 +511,8 @@ def tested_on(task: TaskReport) -> str:
 
 def _heat_map(task: TaskReport, judge: str) -> Iterator[Block]:
     """Yield a judge's heat map and the same as a table."""
-    asked = task.figures.judges[judge].evaluators
-    evaluators: list[Evaluator] = [name for name in task.evaluators() if name in asked]
+    by_evaluator = task.figures.judges[judge].evaluators
+    evaluators: list[Evaluator] = [name for name in task.evaluators() if name in by_evaluator]
     values: list[list[float | None]] = []
     rows: list[Sequence[Cell]] = []
     for name, group in task.figures.dimensions.items():
@@ -520,7 +520,7 @@ def _heat_map(task: TaskReport, judge: str) -> Iterator[Block]:
         cells: list[Cell] = []
         judged = 0
         for evaluator in evaluators:
-            kind = asked[evaluator].dimensions.get(name)
+            kind = by_evaluator[evaluator].dimensions.get(name)
             share = None if kind is None else kind.undetected.share
             shares.append(None if share is None else round(100 * share, 1))
             place = pointer("judges", judge, "evaluators", evaluator, "dimensions", name)
@@ -870,11 +870,11 @@ def _upwards(measured: Iterable[MeasuredPercent]) -> Figure:
     above: list[float] = []
     below: list[float] = []
     ends: list[list[str]] = []
-    for one in measured:
-        heights.append(round(100 * one.value, 3))
-        above.append(one.reach(one.high))
-        below.append(one.reach(one.low))
-        ends.append(["none" if end is None else f"{100 * end:.0f}" for end in (one.low, one.high)])
+    for share in measured:
+        heights.append(round(100 * share.value, 3))
+        above.append(share.reach(share.high))
+        below.append(share.reach(share.low))
+        ends.append(["none" if end is None else f"{100 * end:.0f}" for end in (share.low, share.high)])
     bars = {"type": "data", "symmetric": False, "array": above, "arrayminus": below, "thickness": 1.4, "width": 3}
     return {"y": heights, "error_y": bars, "customdata": ends}
 
@@ -914,12 +914,12 @@ def not_entered(data: ReportData) -> Section | None:
 async def with_samples(home: Home, run: Run, data: ReportData, samples: int) -> ReportData:
     """Return the data of a probe with the samples that its page shows, those with a failure first."""
     ids = [place.sample_id for place in run_samples(home, run.id)]
-    shown, selection = chosen(run, ids, failed_samples(home, run.id), samples)
-    views = [item for id in shown for item in probe_items(home, run, id)]
-    images = {image.sha256: image for one in load_samples(home, run.id) if one.id in shown for image in one.images}
+    chosen_ids, selection = chosen(run, ids, failed_samples(home, run.id), samples)
+    views = [item for id in chosen_ids for item in probe_items(home, run, id)]
+    images = {image.sha256: image for own in load_samples(home, run.id) if own.id in chosen_ids for image in own.images}
     for probe in stored_probes(home, ProbePlan.model_validate(run.options["plan"])):
         edited = probe.item.perturbed_image
-        if probe.item.sample_id in shown and edited is not None:
+        if probe.item.sample_id in chosen_ids and edited is not None:
             images[edited.sha256] = edited
     return replace(data, selection=selection, samples=views, pictures=pictures_of(home, images))
 

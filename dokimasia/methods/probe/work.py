@@ -18,11 +18,11 @@ from dokimasia.domain.options import GraphOptions
 from dokimasia.domain.rubric import RubricOptions, RubricSet, RubricSource
 from dokimasia.domain.sample import ImageRef, Sample
 from dokimasia.graphs.answering import AnswerState
-from dokimasia.graphs.blindspots import deciding, gold_rubrics, probing
 from dokimasia.graphs.context import Context
 from dokimasia.graphs.drive import GraphFile
 from dokimasia.graphs.evaluation import checkpoint_scoring, cognitive_replay
 from dokimasia.graphs.evaluation.checkpoint_scoring import by_nobody
+from dokimasia.graphs.probe import deciding, gold_rubrics, probing
 from dokimasia.graphs.reasking import gathered
 from dokimasia.graphs.rubrics import rubric_audit
 from dokimasia.methods.probe.detections import JUDGEMENTS, detect

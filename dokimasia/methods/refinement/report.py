@@ -678,8 +678,8 @@ def _rounds(view: Mapping[str, Any]) -> dict[str, list[RefinedRound]]:
     """Return the rounds of a sample by answer."""
     by_answer: dict[str, list[RefinedRound]] = {}
     for fields in view["rounds"]:
-        one = RefinedRound.model_validate(fields)
-        by_answer.setdefault(one.answer_name, []).append(one)
+        round = RefinedRound.model_validate(fields)
+        by_answer.setdefault(round.answer_name, []).append(round)
     return by_answer
 
 
@@ -688,9 +688,9 @@ def _sample_title(view: Mapping[str, Any]) -> str:
     parts: list[str] = []
     for name, rounds in _rounds(view).items():
         right: list[str] = []
-        for one in rounds:
-            if one.last and one.answered == "right" and one.arm != "original":
-                right.append(one.arm)
+        for round in rounds:
+            if round.last and round.answered == "right" and round.arm != "original":
+                right.append(round.arm)
         parts.append(f"{name}: right in {', '.join(right)}" if right else f"{name}: not mended")
     return f"{view['sample']['id']} · {' · '.join(parts)}"
 
@@ -717,7 +717,7 @@ def _sample(view: Mapping[str, Any], pictures: Mapping[str, Picture]) -> Iterato
     if question.reference_answer is not None:
         yield Paragraph((Span("Reference: ", "muted"), _cut(question.reference_answer)))
     for name, rounds in _rounds(view).items():
-        ends = [one for one in rounds if one.last]
+        ends = [round for round in rounds if round.last]
         yield Paragraph(Span(name, "strong"))
         yield _atoms(criteria, ends)
         feedback = list(_feedback(rounds))
@@ -757,9 +757,9 @@ def _score(value: float) -> Span:
 
 def _feedback(rounds: Iterable[RefinedRound]) -> Iterator[Cell]:
     """Yield what was said in every round of every arm: the points, the hints, and what was kept back."""
-    for one in rounds:
-        for point in one.points:
-            lead = f"{one.arm}, round {one.round}, atom {point.atom}: "
+    for round in rounds:
+        for point in round.points:
+            lead = f"{round.arm}, round {round.round}, atom {point.atom}: "
             if point.hint:
                 rewritten = ", in its second wording" if len(point.wordings) > 1 else ""
                 hint = f"its question, and a hint of {point.peer}{rewritten}: "
@@ -790,9 +790,9 @@ def _cut(text: str) -> str:
 async def with_refined(home: Home, run: Run, data: ReportData, samples: int) -> ReportData:
     """Return the data of a refinement with some of its failed answers, which the page shows beside its figures."""
     failed = list(dict.fromkeys(row.sample_id for row in refinement_rows(home, run) if row.selected))
-    shown, selection = chosen(run, failed, failed, samples)
-    images = {image.sha256: image for one in samples_of(home, run.id, shown).values() for image in one.images}
-    views = refined_samples(home, run, shown, only_failed=True)
+    chosen_ids, selection = chosen(run, failed, failed, samples)
+    images = {image.sha256: image for own in samples_of(home, run.id, chosen_ids).values() for image in own.images}
+    views = refined_samples(home, run, chosen_ids, only_failed=True)
     return replace(data, selection=selection, samples=views, pictures=pictures_of(home, images))
 
 

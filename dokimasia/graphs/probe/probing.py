@@ -85,10 +85,10 @@ async def refer(state: State, runtime: Runtime[Context]) -> State:
     """Have the writer answer the request anew; the ids of its calls are `written`."""
     context = runtime.context
     sample = await context.store.get(Sample, state["sample"])
-    asked = await context.ask(write_reference(sample, repeat=state.get("draw", 0)), model=state["writer"])
-    if asked.value is None:
-        return {"unwritten": failed_update(asked.failure), "written": asked.calls}
-    return {"reference": await context.store.put(asked.value), "written": asked.calls}
+    reply = await context.ask(write_reference(sample, repeat=state.get("draw", 0)), model=state["writer"])
+    if reply.value is None:
+        return {"unwritten": failed_update(reply.failure), "written": reply.calls}
+    return {"reference": await context.store.put(reply.value), "written": reply.calls}
 
 
 async def judge(state: State, runtime: Runtime[Context]) -> State:
@@ -96,63 +96,62 @@ async def judge(state: State, runtime: Runtime[Context]) -> State:
     context = runtime.context
     sample = await context.store.get(Sample, state["sample"])
 
-    async def one(call: Call) -> Call:
-        given = call.get("reference") or state.get("reference", "")
-        if call["evaluator"] == "reference" and not given and state.get("unwritten"):
+    async def judge_call(call: Call) -> Call:
+        evaluator, repeat = call["evaluator"], call.get("repeat", 0)
+        reference_id = call.get("reference") or state.get("reference", "")
+        if evaluator == "reference" and not reference_id and state.get("unwritten"):
             return cast("Call", {**call, **state["unwritten"]})
         item = await context.store.get(Perturbed, call["item"])
         first, second = _answer(item, call["first"]), _answer(item, call.get("second", "gold"))
-        repeat = call.get("repeat", 0)
-        if paradigm_of(call["evaluator"]) == "pairwise":
-            asked = await context.ask(
-                compare_answers(sample, call["evaluator"], first, second, repeat=repeat), model=state["judge"]
-            )
+        pairwise = paradigm_of(evaluator) == "pairwise"
+        if pairwise:
+            comparison = compare_answers(sample, evaluator, first, second, repeat=repeat)
+            reply = await context.ask(comparison, model=state["judge"])
         else:
-            reference = await _reference(context, item, given) if call["evaluator"] == "reference" else None
-            asked = await context.ask(
-                score_answer(sample, call["evaluator"], first, reference=reference, repeat=repeat), model=state["judge"]
-            )
-        call = _with_calls(call, asked.calls)
-        if asked.looks:
-            call = {**call, "looks": await keep_looks(context, asked.looks)}
-        if asked.value is None or asked.provenance is None:
-            return {**call, **failed_update(asked.failure)}
-        kept = {
+            reference = await _reference(context, item, reference_id) if evaluator == "reference" else None
+            scoring = score_answer(sample, evaluator, first, reference=reference, repeat=repeat)
+            reply = await context.ask(scoring, model=state["judge"])
+        call = _with_calls(call, reply.calls)
+        if reply.looks:
+            call = {**call, "looks": await keep_looks(context, reply.looks)}
+        if reply.value is None or reply.provenance is None:
+            return {**call, **failed_update(reply.failure)}
+        fields = {
             "sample": item.sample,
-            "evaluator": call["evaluator"],
-            "justification": asked.value.justification,
-            "provenance": asked.provenance,
+            "evaluator": evaluator,
+            "justification": reply.value.justification,
+            "provenance": reply.provenance,
         }
         judgement: Value
-        if paradigm_of(call["evaluator"]) == "pairwise":
-            places = {"first": answer_id(first), "second": answer_id(second)}
-            judgement = AxisChoices.model_validate({**kept, **places, "choices": asked.value.values})
+        if pairwise:
+            fields |= {"first": answer_id(first), "second": answer_id(second), "choices": reply.value.values}
+            judgement = AxisChoices.model_validate(fields)
         else:
-            judgement = AxisScores.model_validate({**kept, "judged": answer_id(first), "scores": asked.value.values})
+            judgement = AxisScores.model_validate({**fields, "judged": answer_id(first), "scores": reply.value.values})
         return {**call, "judgement": await context.store.put(judgement)}
 
-    return {"calls": await each(state["calls"], one, _unjudged)}
+    return {"calls": await each(state["calls"], judge_call, _unjudged)}
 
 
 async def read(state: State, runtime: Runtime[Context]) -> State:
     """Have the readers say of every judgement that is to be read whether its justification names an error."""
     context = runtime.context
 
-    async def one(call: Call) -> Call:
+    async def read_call(call: Call) -> Call:
         pairwise = paradigm_of(call["evaluator"]) == "pairwise"
         judged = await context.store.get(AxisChoices if pairwise else AxisScores, call["judgement"])
         item = await context.store.get(Perturbed, call["item"])
         error = "" if call.get("any_error") else item.description
-        asked = await context.ask(
+        reply = await context.ask(
             read_justification(judged.justification, error=error, where=_where(item, call)), model=call["reader"]
         )
-        call = _with_calls(call, asked.calls)
-        if asked.value is None or asked.provenance is None:
-            return {**call, "unread": failed_update(asked.failure)}
-        noticed = Noticed(judgement=call["judgement"], **asked.value._asdict(), provenance=asked.provenance)
+        call = _with_calls(call, reply.calls)
+        if reply.value is None or reply.provenance is None:
+            return {**call, "unread": failed_update(reply.failure)}
+        noticed = Noticed(judgement=call["judgement"], **reply.value._asdict(), provenance=reply.provenance)
         return {**call, "noticed": await context.store.put(noticed)}
 
-    return {"calls": await each(state["calls"], one, _unread)}
+    return {"calls": await each(state["calls"], read_call, _unread)}
 
 
 def answer_id(answer: Judged) -> str:
@@ -161,17 +160,19 @@ def answer_id(answer: Judged) -> str:
 
 
 def _answer(item: Perturbed, which: Which) -> Judged:
-    image = item.gold_image if which == "gold" else item.perturbed_image
-    return image or (item.gold if which == "gold" else item.perturbed)
+    if which == "gold":
+        return item.gold_image or item.gold
+    return item.perturbed_image or item.perturbed
 
 
-async def _reference(context: Context, item: Perturbed, given: str) -> Judged:
+async def _reference(context: Context, item: Perturbed, id: str) -> Judged:
+    """Return the reference to go by: the one of an id, or the gold answer where that is empty."""
     gold = _answer(item, "gold")
-    if not given:
+    if not id:
         return gold
     if task_of(gold) == "image-to-text":
-        return (await context.store.get(Response, given)).text
-    return await context.store.get(ImageRef, given)
+        return (await context.store.get(Response, id)).text
+    return await context.store.get(ImageRef, id)
 
 
 def _where(item: Perturbed, call: Call) -> str:

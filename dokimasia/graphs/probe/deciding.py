@@ -37,24 +37,24 @@ async def decide(state: State, runtime: Runtime[Context]) -> State:
     context = runtime.context
     sample = await context.store.get(Sample, state["sample"])
 
-    async def one(item: AnswerState) -> AnswerState:
+    async def decide_item(item: AnswerState) -> AnswerState:
         response = await context.store.get(Response, item["response"])
         answer, stated = stated_answer(response.text)
-        asked = await context.ask(judge_equivalence(sample, answer, repeat=item.get("repeat", 0)), node="decide")
-        item = with_calls(item, asked.calls)
-        if asked.value is None:
-            return {**item, **failed_update(asked.failure)}
+        reply = await context.ask(judge_equivalence(sample, answer, repeat=item.get("repeat", 0)), node="decide")
+        item = with_calls(item, reply.calls)
+        if reply.value is None:
+            return {**item, **failed_update(reply.failure)}
         final = FinalAnswer(
             response=item["response"],
-            verdict="right" if asked.value else "wrong",
+            verdict="right" if reply.value else "wrong",
             rule="judge",
             answer=answer[:KEPT],
             stated=stated,
-            calls=tuple(asked.calls),
+            calls=tuple(reply.calls),
         )
         return {**item, "judgement": await context.store.put(final)}
 
-    return {"items": await each(state["items"], one, unjudged)}
+    return {"items": await each(state["items"], decide_item, unjudged)}
 
 
 def build() -> StateGraph[State, Context]:

@@ -1,1 +1,0 @@
-"""Perturbing answers, and probing judges with them (FOCUS)."""

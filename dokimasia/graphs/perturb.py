@@ -1,0 +1,309 @@
+"""Perturbing (FOCUS, section 2): three graphs that write gold answers and make answers worse in one dimension of error.
+
+    gold_writing       write ─► check ─► end
+    text_perturbing    perturb ─► check ─► end
+    image_perturbing   instruct ─► edit ─► end
+
+A gold answer that is found wrong is kept with what is wrong in it, and no perturbation is made from it. A dimension that an
+answer has nothing of is no failure. What a checker says against a change is kept beside it: people decide. An image that
+came back unchanged, or, where a model checks it, not as it was told to be, is a failure with its reason. All are straight,
+so they run without checkpoints: the ledger carries them over any crash.
+"""
+
+import asyncio
+import operator
+from collections.abc import Callable, Sequence
+from typing import Annotated, Any, NamedTuple, TypedDict, cast
+
+from langgraph.graph import END, START, StateGraph
+from langgraph.runtime import Runtime
+
+from dokimasia.agents.calling import failure
+from dokimasia.agents.editing import (
+    changed_share,
+    check_edit,
+    edit_image,
+    not_carried_out,
+    unusable,
+    write_edit_instruction,
+)
+from dokimasia.agents.perturbation import check_change, check_gold, error_dimensions, perturb_answer, write_gold
+from dokimasia.domain.blindspots import Perturbed, Task
+from dokimasia.domain.judgement import Failed
+from dokimasia.domain.perturbation import (
+    ChangeCheck,
+    EditCheck,
+    EditInstruction,
+    EditRecord,
+    GoldAnswer,
+    NotApplicable,
+    PerturbOptions,
+)
+from dokimasia.domain.ports import BlobStore
+from dokimasia.domain.sample import ImageRef, Sample
+from dokimasia.errors import ConfigError, ToolFailure
+from dokimasia.graphs.context import Context, Failure, failed_update, own_options
+from dokimasia.graphs.drive import Graph, GraphFile
+from dokimasia.graphs.versions import VERSIONS
+
+TEXTS: Task = "image-to-text"
+
+
+class GoldState(Failure, TypedDict, total=False):
+    """Ids of the sample, of the answer as it was written, and of the answer with what was said of it (`result`)."""
+
+    sample: str
+    written: str
+    result: str
+    calls: Annotated[list[str], operator.add]
+
+
+async def write_answer(state: GoldState, runtime: Runtime[Context]) -> GoldState:
+    """Have the answer written."""
+    context = runtime.context
+    options = own_options(context, PerturbOptions, "gold_writing")
+    sample = await context.store.get(Sample, state["sample"])
+    reply = await context.ask(write_gold(sample), model=options.writer)
+    if reply.value is None:
+        return {"calls": reply.calls, **failed_update(reply.failure)}
+    gold = GoldAnswer(sample=sample.digest, text=reply.value, by=options.writer, provenance=reply.provenance)
+    return {"calls": reply.calls, "written": await context.store.put(gold)}
+
+
+async def check_answer(state: GoldState, runtime: Runtime[Context]) -> GoldState:
+    """Have it checked."""
+    context = runtime.context
+    options = own_options(context, PerturbOptions, "gold_writing")
+    sample = await context.store.get(Sample, state["sample"])
+    gold = await context.store.get(GoldAnswer, state["written"])
+    reply = await context.ask(check_gold(sample, gold.text), model=options.checker)
+    if reply.value is None:
+        return {"calls": reply.calls, **failed_update(reply.failure)}
+    words, why = reply.value
+    checked = gold.model_copy(update={"right": not words, "words": words, "why": why, "checked": reply.provenance})
+    return {"calls": reply.calls, "result": await context.store.put(checked)}
+
+
+async def _after_writing(state: GoldState, runtime: Runtime[Context]) -> str:
+    return "check" if state.get("written") else END
+
+
+def build_gold_writing() -> StateGraph[GoldState, Context]:
+    """Return the graph in which gold answers are written, not compiled."""
+    graph = StateGraph(GoldState, context_schema=Context)
+    graph.add_node("write", write_answer)
+    graph.add_node("check", check_answer)
+    graph.add_edge(START, "write")
+    graph.add_conditional_edges("write", _after_writing, ["check", END])
+    graph.add_edge("check", END)
+    return graph
+
+
+class TextState(Failure, TypedDict, total=False):
+    """Ids of the sample, of the gold answer and of what was made; `dimension` is a name.
+
+    `result` holds the id of a `Perturbed` and, where somebody checked it, of a `ChangeCheck`; or of a `NotApplicable`.
+    """
+
+    sample: str
+    gold: str
+    dimension: str
+    made: str
+    result: list[str]
+    calls: Annotated[list[str], operator.add]
+
+
+async def perturb_text(state: TextState, runtime: Runtime[Context]) -> TextState:
+    """Have the answer perturbed; one that is too short for the dimension is not asked about."""
+    context = runtime.context
+    sample = await context.store.get(Sample, state["sample"])
+    gold = await context.store.get(GoldAnswer, state["gold"])
+    dimension = error_dimensions(TEXTS)[state["dimension"]]
+    about: dict[str, Any] = {"sample": sample.digest, "dimension": dimension.name}
+    if gold.word_count < dimension.least_words:
+        why = f"the gold answer has {gold.word_count} of at least {dimension.least_words} words"
+        return {"result": [await context.store.put(NotApplicable(**about, why=why, too_short=True))]}
+    reply = await context.ask(perturb_answer(sample, gold.text, dimension))
+    if reply.value is None:
+        return {"calls": reply.calls, **failed_update(reply.failure)}
+    if reply.value.none:
+        none = NotApplicable(**about, why=reply.value.none, provenance=reply.provenance)
+        return {"calls": reply.calls, "result": [await context.store.put(none)]}
+    perturbed = Perturbed(
+        **about,
+        sample_id=sample.id,
+        task=TEXTS,
+        gold=gold.text,
+        perturbed=reply.value.text,
+        description=reply.value.description,
+        by=context.options.judge,
+    )
+    id = await context.store.put(perturbed)
+    return {"calls": reply.calls, "made": id, "result": [id]}
+
+
+async def check_text(state: TextState, runtime: Runtime[Context]) -> TextState:
+    """Have the change checked; a checker that gives no reply of use leaves the item unchecked."""
+    context = runtime.context
+    options = own_options(context, PerturbOptions, "text_perturbing")
+    sample = await context.store.get(Sample, state["sample"])
+    item = await context.store.get(Perturbed, state["made"])
+    dimensions = list(error_dimensions(TEXTS).values())
+    reply = await context.ask(check_change(sample, item.gold, item.perturbed, dimensions), model=options.checker)
+    if reply.value is None or reply.provenance is None:
+        return {"calls": reply.calls}
+    kind, also, worse, why = reply.value
+    check = ChangeCheck(of=state["made"], kind=kind, also=also, worse=worse, why=why, provenance=reply.provenance)
+    return {"calls": reply.calls, "result": [state["made"], await context.store.put(check)]}
+
+
+async def _after_perturbing(state: TextState, runtime: Runtime[Context]) -> str:
+    checked = own_options(runtime.context, PerturbOptions, "text_perturbing").checker
+    return "check" if state.get("made") and checked else END
+
+
+def build_text_perturbing() -> StateGraph[TextState, Context]:
+    """Return the graph in which texts are perturbed, not compiled."""
+    graph = StateGraph(TextState, context_schema=Context)
+    graph.add_node("perturb", perturb_text)
+    graph.add_node("check", check_text)
+    graph.add_edge(START, "perturb")
+    graph.add_conditional_edges("perturb", _after_perturbing, ["check", END])
+    graph.add_edge("check", END)
+    return graph
+
+
+class ImageState(Failure, TypedDict, total=False):
+    """Ids of the sample, whose one image is the gold one, of the instruction, of what was made and of how it came about.
+
+    `dimension` is a name. `result` holds the ids of a `Perturbed` and of its `EditRecord`; or, where the image cannot be
+    edited in that dimension, of a `NotApplicable`, and nothing failed.
+    """
+
+    sample: str
+    dimension: str
+    instruction: str
+    result: list[str]
+    calls: Annotated[list[str], operator.add]
+
+
+async def instruct(state: ImageState, runtime: Runtime[Context]) -> ImageState:
+    """Have the instruction written."""
+    context = runtime.context
+    sample = await context.store.get(Sample, state["sample"])
+    dimension = error_dimensions("text-to-image")[state["dimension"]]
+    reply = await context.ask(write_edit_instruction(sample, dimension))
+    if reply.value is None:
+        return {"calls": reply.calls, **failed_update(reply.failure)}
+    if reply.value.unsuited:
+        none = NotApplicable(
+            sample=sample.digest, dimension=dimension.name, why=reply.value.unsuited, provenance=reply.provenance
+        )
+        return {"calls": reply.calls, "result": [await context.store.put(none)]}
+    return {"calls": reply.calls, "instruction": await context.store.put(reply.value)}
+
+
+async def edit(state: ImageState, runtime: Runtime[Context]) -> ImageState:
+    """Have the image edited, and the edit looked at; every attempt is an edit of its own, and the first of use is taken."""
+    context = runtime.context
+    options = own_options(context, PerturbOptions, "image_perturbing")
+    if context.blobs is None:
+        raise ConfigError(
+            "image_perturbing needs the images: give the Context the blobs that hold them (Context(..., blobs=...))"
+        )
+    sample = await context.store.get(Sample, state["sample"])
+    instruction = await context.store.get(EditInstruction, state["instruction"])
+    gold, editor = sample.images[0], options.spec(options.editor)
+    calls: list[str] = []
+    failed = failure("api_error", "no attempt was made")
+    for attempt in range(context.attempt + 1):
+        edited = await edit_image(gold, instruction.instruction, gateway=context.gateway, model=editor, attempt=attempt)
+        calls += edited.calls
+        if edited.image is None:
+            failed = edited.failed or failed
+        else:
+            look = await _look_at_edit(context, options, context.blobs, gold, edited.image, instruction)
+            calls += look.calls
+            if look.failed is None:
+                item = Perturbed(
+                    sample=sample.digest,
+                    sample_id=sample.id,
+                    task="text-to-image",
+                    dimension=state["dimension"],
+                    gold_image=gold,
+                    perturbed_image=edited.image,
+                    description=instruction.change,
+                    instruction=instruction.instruction,
+                    by=options.judge,
+                )
+                id = await context.store.put(item)
+                record = EditRecord(perturbed=id, changed=look.changed, call=edited.calls[0], check=look.check)
+                return {"calls": calls, "result": [id, await context.store.put(record)]}
+            failed = look.failed
+        if failed.open:
+            break
+    return {"calls": calls, **failed_update(failed)}
+
+
+class EditLook(NamedTuple):
+    """The share of changed pixels, what the checker saw, its calls, and why the edit is of no use."""
+
+    changed: float
+    check: EditCheck | None = None
+    calls: Sequence[str] = ()
+    failed: Failed | None = None
+
+
+async def _look_at_edit(
+    context: Context,
+    options: PerturbOptions,
+    blobs: BlobStore,
+    gold: ImageRef,
+    image: ImageRef,
+    instruction: EditInstruction,
+) -> EditLook:
+    """Compare an edited image with the gold one, and have it checked where a model does that."""
+
+    def compare() -> tuple[float, str]:
+        before, after = blobs.get(gold.sha256), blobs.get(image.sha256)
+        share = 0.0 if before == after else changed_share(before, after)
+        return share, unusable(before, after, share)
+
+    try:
+        changed, fault = await asyncio.to_thread(compare)
+    except ToolFailure as problem:
+        return EditLook(0.0, failed=failure("unparsable", str(problem)))
+    if fault:
+        return EditLook(changed, failed=failure("unparsable", f"{options.editor}: {fault}"))
+    if not options.checker:
+        return EditLook(changed)
+    reply = await context.ask(check_edit(gold, image, instruction), model=options.checker)
+    if reply.value is None:
+        return EditLook(changed, calls=reply.calls, failed=reply.failure)
+    fault = not_carried_out(reply.value)
+    failed = failure("unparsable", f"{options.editor}: {fault}") if fault else None
+    return EditLook(changed, reply.value, reply.calls, failed)
+
+
+async def _after_instruction(state: ImageState) -> str:
+    return "edit" if state.get("instruction") else END
+
+
+def build_image_perturbing() -> StateGraph[ImageState, Context]:
+    """Return the graph in which images are perturbed, not compiled."""
+    graph = StateGraph(ImageState, context_schema=Context)
+    graph.add_node("instruct", instruct)
+    graph.add_node("edit", edit)
+    graph.add_edge(START, "instruct")
+    graph.add_conditional_edges("instruct", _after_instruction, ["edit", END])
+    graph.add_edge("edit", END)
+    return graph
+
+
+def _graph(name: str, build: Callable[[], StateGraph[Any, Context]]) -> GraphFile:
+    return cast("GraphFile", Graph(name, VERSIONS[name], build))
+
+
+GOLD_WRITING = _graph("gold_writing", build_gold_writing)
+TEXT_PERTURBING = _graph("text_perturbing", build_text_perturbing)
+IMAGE_PERTURBING = _graph("image_perturbing", build_image_perturbing)
