@@ -66,7 +66,7 @@ CONDITIONAL_EXPRESSIONS = 28.0
 """Per 1,000 lines; this and the next may only fall."""
 COMPREHENSIONS = 49.0
 ANY_NAMES = 2310
-FRAMES = 40
+FRAMES = 31
 
 NAMES_THAT_SAY_NOTHING = {"utils", "util", "helpers", "common", "misc"}
 

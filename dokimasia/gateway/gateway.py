@@ -235,6 +235,7 @@ class ModelGateway:
             raise CallFailed("api_error", f"{call.model.name}: an image cannot be made smaller: {problem}") from problem
 
     async def _fly(self, flight: Flight) -> CallResult | CallFailed | Interrupted:
+        """Return what came of a call: from the ledger, or of as many tries as the policy allows."""
         if (failed := await self._traffic.turn_of(flight)) is not None:
             self._tell("gave_up", flight, reason=failed.reason)
             return failed
@@ -243,35 +244,34 @@ class ModelGateway:
             self._tally["cached"] += 1
             self._tell("cached", flight)
             return committed
-        flight.route = self._routes.to(flight.call.model.name)
+        route = flight.route = self._routes.to(flight.call.model.name)
+        waited, tries = 0.0, 0
         try:
-            return await self._until_answered(flight, flight.route)
+            while True:
+                if reason := route.breaker.refusal():
+                    return self._refuse(flight, reason)
+                tries += 1
+                outcome = await self._try(flight, route, tries)
+                if not isinstance(outcome, TransportError):
+                    return outcome
+                if reason := route.breaker.refusal():
+                    return self._refuse(flight, reason)
+                delay = self._policy.next_delay(tries, outcome, waited=waited, rng=self._rng)
+                flight.left = delay is not None and flight.waiters == 0
+                if flight.left:
+                    delay = None
+                self._tell("failed_try", flight, reason=str(outcome), number=tries, delay=delay)
+                if delay is None:
+                    self._forget(flight)  # who asks from now on has it sent, and is not handed this failure
+                    return self._give_up(flight, outcome, tries)
+                if self._draining:
+                    return _interrupted(flight.call)
+                waited += delay
+                await self._sleep(delay)
         except asyncio.CancelledError:
             if not flight.refused:
                 raise
             return self._refuse(flight, flight.refused)
-
-    async def _until_answered(self, flight: Flight, route: Route) -> CallResult | CallFailed | Interrupted:
-        waited, tries = 0.0, 0
-        while True:
-            if reason := route.breaker.refusal():
-                return self._refuse(flight, reason)
-            tries += 1
-            outcome = await self._try(flight, route, tries)
-            if not isinstance(outcome, TransportError):
-                return outcome
-            if reason := route.breaker.refusal():
-                return self._refuse(flight, reason)
-            delay = self._policy.next_delay(tries, outcome, waited=waited, rng=self._rng)
-            flight.left = delay is not None and flight.waiters == 0
-            self._tell("failed_try", flight, reason=str(outcome), number=tries, delay=None if flight.left else delay)
-            if delay is None or flight.left:
-                self._forget(flight)  # who asks from now on has it sent, and is not handed this failure
-                return self._give_up(flight, outcome, tries)
-            if self._draining:
-                return _interrupted(flight.call)
-            waited += delay
-            await self._sleep(delay)
 
     async def _try(self, flight: Flight, route: Route, number: int) -> CallResult | CallFailed | TransportError:
         """Send the call once, within budget and limits, and commit its reply or record its failure."""

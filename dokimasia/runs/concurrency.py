@@ -60,7 +60,9 @@ async def work_through(
 
     with seldom_collecting():
         async with reporting(report):
-            crowd = {asyncio.create_task(worker(stays=True)) for _ in range(width)}
+            crowd = set[asyncio.Task[None]]()
+            for _ in range(width):
+                crowd.add(asyncio.create_task(worker(stays=True)))
             try:
                 while crowd:
                     _, crowd = await asyncio.wait(crowd, timeout=None if uneven is None else TICK)

@@ -31,7 +31,7 @@ from dokimasia.runs.plans import RunPlan, reached_now
 from dokimasia.runs.registry import method_of
 from dokimasia.runs.requests import LIMITS, Invocation, RunRequest, check_range
 from dokimasia.runs.samples import check_prompts, check_versions
-from dokimasia.runs.services import Services, Stop, check_prices, open_services, sharing
+from dokimasia.runs.services import Services, Shared, Stop, check_prices, open_services, sharing
 from dokimasia.runs.session import Session
 from dokimasia.settings import Settings, load_settings
 from dokimasia.storage.home import Home
@@ -43,7 +43,7 @@ from dokimasia.storage.threads import live_threads
 from dokimasia.storage.usage import count_calls
 
 if TYPE_CHECKING:
-    from dokimasia.runs.work import Job
+    pass
 
 Q = TypeVar("Q", bound=RunRequest)
 P = TypeVar("P", bound=RunPlan)
@@ -224,7 +224,9 @@ async def carry_out(
     Raises:
         InputError: failures are to be asked anew while the run is at work.
     """
-    home, stop = session.opened, stop or Stop()
+    from dokimasia.runs.work import Job
+
+    home, stop, observer = session.opened, stop or Stop(), observer or Silent()
     check_measures(method, request)
     await name_run(home, run.id, request.name, request.tags)
     if run.status == "done" and not count_failed(home, run.id, retry):
@@ -234,23 +236,68 @@ async def carry_out(
             if retry:
                 raise InputError(f"run {run.id} is at work: what failed can be asked anew when it has ended")
             return await _joined(first, stop)
-        ended = shared.at_work[run.id] = asyncio.get_running_loop().create_future()
-        try:
+        async with _only_work(shared, session, run) as result:
             run = await keep_limits(home, run, request)
-            result = await _carried_out(
-                method, session, run, request, observer or Silent(), stop, transports, retry=retry, new=new
+            if not retry and await waits_still(home, run):  # its walks only come to the same questions, without workers
+                request = request.model_copy(update=Invocation().model_dump(include={"workers", "engine", "address"}))
+            plan, reached = await asyncio.to_thread(
+                reaching, method, home, run, request, settings=session.settings, retry=retry
             )
-            await note_end(home, run, result.end, result.why, session.settings)
-            ended.set_result(result)
-            return result
-        except BaseException as problem:
-            with suppress(StorageError):
-                await note_end(home, run, *said_of(problem), session.settings)
-            ended.set_exception(problem if isinstance(problem, Exception) else Interrupted("the run was stopped"))
-            ended.exception()  # seen, if nobody has joined
-            raise
-        finally:
-            del shared.at_work[run.id]
+            opening = open_services(
+                session,
+                run.id,
+                reached,
+                asked=request,
+                seed=plan.seed,
+                observer=observer,
+                stop=stop,
+                transports=transports,
+            )
+            answered = count_calls(home, run.id)
+            async with _at_work(home, run, opening, stop, retry=retry, new=new) as services:
+                expected = Estimate.model_validate(run.options["estimate"])
+                if retry:
+                    answered = count_calls(home, run.id)
+                observer.planned(run.id, expected.model_copy(update={"answered": answered}))
+                job = Job(method.name, session, run, plan, request, services, observer)
+                left: FailureKind | None = None
+                try:
+                    async for stage in method.stages(job):
+                        await job.do(stage)
+                except CallFailed as failed:
+                    if failed.kind not in OPEN_KINDS:
+                        raise
+                    left = failed.kind
+                if left is None and method.ended is not None:
+                    await method.ended(job)
+            held_open = left is None and job.held_open
+            row = await finish(home, run, left="budget" if held_open else left, told=not job.held_open)
+            if row.status in ("done", "waiting"):
+                await services.people.withdraw_others()
+            complete = held_open or row.status == "done"
+            outcome = await asyncio.to_thread(_ended, method, home, row, request, complete=complete)
+            await note_end(home, run, outcome.end, outcome.why, session.settings)
+            result.set_result(outcome)
+            return outcome
+
+
+@asynccontextmanager
+async def _only_work(shared: Shared, session: Session, run: Run) -> "AsyncIterator[asyncio.Future[RunResult]]":
+    """Enter a run among those at work; yields the future that whoever asks for it meanwhile waits for.
+
+    Where the work ends in an error, that is noted as the run's end, and whoever joined it gets the same.
+    """
+    result = shared.at_work[run.id] = asyncio.get_running_loop().create_future()
+    try:
+        yield result
+    except BaseException as problem:
+        with suppress(StorageError):
+            await note_end(session.opened, run, *said_of(problem), session.settings)
+        result.set_exception(problem if isinstance(problem, Exception) else Interrupted("the run was stopped"))
+        result.exception()  # seen, if nobody has joined
+        raise
+    finally:
+        del shared.at_work[run.id]
 
 
 async def _joined(first: "asyncio.Future[RunResult]", stop: Stop) -> RunResult:
@@ -265,45 +312,6 @@ async def _joined(first: "asyncio.Future[RunResult]", stop: Stop) -> RunResult:
     if not first.done():
         raise Interrupted("not waited for any longer; the run goes on")
     return first.result()
-
-
-async def _carried_out(
-    method: AnyMethod,
-    session: Session,
-    run: Run,
-    request: RunRequest,
-    watching: Observer,
-    stop: Stop,
-    transports: Mapping[str, Transport] | None,
-    *,
-    retry: Collection[FailureKind],
-    new: bool,
-) -> RunResult:
-    from dokimasia.runs.work import Job
-
-    home = session.opened
-    if not retry and await waits_still(home, run):  # its walks only come to the same questions, without workers
-        request = request.model_copy(update=Invocation().model_dump(include={"workers", "engine", "address"}))
-    plan, reached = await asyncio.to_thread(
-        reaching, method, home, run, request, settings=session.settings, retry=retry
-    )
-    opening = open_services(
-        session, run.id, reached, asked=request, seed=plan.seed, observer=watching, stop=stop, transports=transports
-    )
-    answered = count_calls(home, run.id)
-    async with _at_work(home, run, opening, stop, retry=retry, new=new) as services:
-        expected = Estimate.model_validate(run.options["estimate"])
-        kept = count_calls(home, run.id) if retry else answered
-        watching.planned(run.id, expected.model_copy(update={"answered": kept}))
-        job = Job(method.name, session, run, plan, request, services, watching)
-        left = await _work(method, job)
-        if left is None and method.ended is not None:
-            await method.ended(job)
-    held = left is None and job.held_open
-    row = await finish(home, run, left="budget" if held else left, told=not job.held_open)
-    if row.status in ("done", "waiting"):
-        await services.people.withdraw_others()
-    return await asyncio.to_thread(_ended, method, home, row, request, complete=held or row.status == "done")
 
 
 def reaching(
@@ -338,22 +346,6 @@ def _ended(method: AnyMethod, home: Home, run: Run, request: RunRequest, *, comp
             else ("spending", describe_spending(home, run, request))
         )
     return RunResult(run=run.id, complete=complete, summary=figures, end=end, why=why)
-
-
-async def _work(method: AnyMethod, job: "Job[Any]") -> FailureKind | None:
-    """Do all stages, and return what keeps them from their end: the budget, or a person who has not answered yet.
-
-    Raises:
-        CallFailed: a call failed for another reason.
-    """
-    try:
-        async for stage in method.stages(job):
-            await job.do(stage)
-    except CallFailed as failed:
-        if failed.kind not in OPEN_KINDS:
-            raise
-        return failed.kind
-    return None
 
 
 @asynccontextmanager

@@ -1,21 +1,22 @@
 """The composition root: transports, gateway, ledger, store and checkpoints, put together for one run."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
+from collections.abc import AsyncIterator, Coroutine, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 from dokimasia.agents import PromptLibrary
-from dokimasia.domain.call import ModelCall, ModelReply, ModelSpec
-from dokimasia.domain.ports import BlobStore, Transport
+from dokimasia.domain.call import ModelSpec
+from dokimasia.domain.ports import Transport
 from dokimasia.errors import ConfigError
 from dokimasia.gateway.budget import Budget
 from dokimasia.gateway.carried import RemoteCallTransport
 from dokimasia.gateway.gateway import ModelGateway
 from dokimasia.gateway.litellm.transport import LiteLLMTransport
 from dokimasia.gateway.pricing import known_price
+from dokimasia.gateway.routes import LateTransport
 from dokimasia.gateway.traffic import Traffic
 from dokimasia.log import Redactor
 from dokimasia.plugins import transports_for
@@ -52,25 +53,6 @@ class Services:
     engine: "Executor"
 
 
-class _MadeLate:
-    """A way to models that is made by the first call that takes it, since what it loads is not needed before."""
-
-    def __init__(self, make: Callable[[], Transport]) -> None:
-        self._make = make
-        self._made: Transport | None = None
-
-    async def send(self, call: ModelCall, spec: ModelSpec, *, api_key: str | None, blobs: BlobStore) -> ModelReply:
-        """Send the call."""
-        if self._made is None:
-            self._made = self._make()
-        return await self._made.send(call, spec, api_key=api_key, blobs=blobs)
-
-    async def aclose(self) -> None:
-        """Close what was made."""
-        if self._made is not None:
-            await self._made.aclose()
-
-
 def default_transports(prompts: PromptLibrary | None = None) -> dict[str, Transport]:
     """Return the ways to a model that ship with the package; nothing heavy is loaded before a call needs it.
 
@@ -89,9 +71,9 @@ def default_transports(prompts: PromptLibrary | None = None) -> dict[str, Transp
         return DirectTransport(read_image=read_image)
 
     return {
-        "direct": _MadeLate(direct),
+        "direct": LateTransport(direct),
         "litellm": LiteLLMTransport(read_image=read_image),
-        "sim": _MadeLate(simulated),
+        "sim": LateTransport(simulated),
     }
 
 

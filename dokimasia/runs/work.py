@@ -139,8 +139,8 @@ class Job(Generic[P]):
         self.progress.stats = self.services.gateway.stats()
         self.observer.progressed(self.progress)
 
-    async def do(self, stage: Stage[Any]) -> None:
-        """Do a stage.
+    def do(self, stage: Stage[Any]) -> Awaitable[None]:
+        """Do a stage; await what is returned.
 
         Raises:
             Interrupted: the run was asked to stop; everything finished is committed.
@@ -149,7 +149,7 @@ class Job(Generic[P]):
         self.progress.items += stage.items
         self.progress.samples_done = 0
         width = self.width if stage.width is None else stage.width
-        await work_through(
+        return work_through(
             iter(stage.units),
             stage.do,
             width=width,

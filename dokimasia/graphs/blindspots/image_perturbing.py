@@ -14,7 +14,7 @@ from typing import Annotated, TypedDict
 from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime
 
-from dokimasia.agents.calling import failure
+from dokimasia.agents.asking import failure
 from dokimasia.agents.editing import (
     changed_share,
     check_edit,

@@ -7,7 +7,7 @@ from itertools import chain
 from typing import Any
 
 from dokimasia.agents import Ask, AskResult
-from dokimasia.agents.calling import embed
+from dokimasia.agents.asking import embed
 from dokimasia.agents.tree import Mapped, MergeRow, judge_merges, map_criteria, propose_capabilities
 from dokimasia.algorithms.taxonomy import deepest, leaves
 from dokimasia.algorithms.trees.growth import options_below
