@@ -6,11 +6,11 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.calibration.trials import Seed, Trial, trial
+from benchmarks.calibration.trials import Seed, Trial, tested, trial
 from dokimasia.algorithms.statistics import kendall
-from dokimasia.methods.audit.agreement import Rating, agreement, two_judges
-from dokimasia.methods.audit.analyses import consistency, length_bias
-from dokimasia.methods.audit.figures import AuditRow, audit_figures
+from dokimasia.methods.audit.analyses import Rating, agreement, consistency, length_bias, two_judges
+from dokimasia.methods.audit.figures import AuditRow, judged_samples, scores_by_model
+from dokimasia.report.fields import as_json
 
 IMAGES, GATE, FINE = 40, 4, 4
 SKILLS = {"a": 2.6, "b": 1.9, "c": 1.2, "d": 0.6}
@@ -50,23 +50,24 @@ def audits(seed: int) -> Seed:
             for rows, said in ((first, holds), (second, lenient)):
                 rows.append(_row(model, image, said, round(200 + 40 * float(length[image]))))
             ratings.append(Rating(model, float(rated[image]), f"s{image}"))
-    found = audit_figures(first, seed=seed)
+    scores = scores_by_model(judged_samples(first), seed=seed)
+    model = as_json(scores["b"])
     truth = planted()
     intervals: dict[str, Trial] = {}
     for figure in ("overall", "gate_pass", "easy_wrong_mean", "must_right_item", "easy_wrong_item", "reliability_gap"):
         name = f"audit, {figure.replace('_', ' ')}"
-        intervals[name] = trial(found["models"]["b"][figure], truth[figure])
-    by_domain = found["models"]["b"]["by_domain"]["data"]["overall"]
+        intervals[name] = trial(model[figure], truth[figure])
+    by_domain = model["by_domain"]["data"]["overall"]
     intervals["audit, overall in one domain"] = trial(by_domain, truth["overall"])
     judges = two_judges(first, second, names=("x", "y"), seed=seed)
-    intervals["audit, shift of two judges"] = trial(judges["models"]["b"]["shift"], truth["shift"])
-    length = length_bias(first, seed=seed)["models"]["b"]
-    intervals["audit, length and score"] = trial(length, truth["length"])
-    rating = agreement(first, ratings)
+    intervals["audit, shift of two judges"] = trial(as_json(judges.models["b"].shift), truth["shift"])
+    length = length_bias(first, seed=seed).models["b"]
+    intervals["audit, length and score"] = trial(as_json(length), truth["length"])
+    rating = as_json(agreement(first, ratings))
     for method in ("pearson", "spearman", "kendall"):
         intervals[f"audit, gated score and ratings, {method}"] = trial(rating["gated"][method], truth[method])
     intervals["audit, what the gate adds to the agreement"] = trial(rating["gain"], truth["gain"])
-    line = consistency(first, found, seed=seed)
+    line = as_json(consistency(first, scores, seed=seed))
     intervals["audit, gate pass and easy-wrong mean, R squared"] = trial(line, truth["r_squared"])
     return Seed(intervals, {"audit, length and score, null world": _null_length(generator, seed)})
 
@@ -98,8 +99,7 @@ def _null_length(generator: np.random.Generator, seed: int) -> float:
     for image in range(IMAGES // 2):
         holds, words = generator.random(GATE + FINE) < generator.beta(2, 1), int(generator.integers(60, 300))
         rows += [_row("m", image, holds, words + repeat) for repeat in range(3)]
-    p_value: float = length_bias(rows, seed=seed)["models"]["m"]["p"]
-    return p_value
+    return tested(length_bias(rows, seed=seed).models["m"].p)
 
 
 @cache

@@ -5,7 +5,7 @@ from typing import Any
 
 from commands import cell
 
-from dokimasia.runs.shapes import described, published
+from dokimasia.runs.figure_models import described, published
 
 Schema = Mapping[str, Any]
 

@@ -55,7 +55,7 @@ def command(
 
     from dokimasia.cli.drawing import print_run
     from dokimasia.cli.places.here import Here
-    from dokimasia.methods.audit.analysing import analyse
+    from dokimasia.methods.audit.analyses import analyse
     from dokimasia.runs.reading.reporting import write_report
     from dokimasia.storage.naming import of_method, other_than, resolve_run
 

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from dokimasia.cli.shared import carrying, console, print_json, redact
+from dokimasia.report.fields import RunFigures
 from dokimasia.report.figures import several
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ def print_run(
     as_json: bool,
     sample: str | None = None,
     raw: bool = False,
-    figures: Mapping[str, Any] | None = None,
+    figures: RunFigures | None = None,
     planted: Mapping[str, Any] | None = None,
 ) -> None:
     """Print what came of a run: JSON for machines, the sections of its report that a terminal shows for people.

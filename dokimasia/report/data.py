@@ -2,12 +2,16 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, TypeVar
+
+from pydantic import BaseModel
 
 from dokimasia.report.blocks import Block, Section
 from dokimasia.report.figures import several
 
 SIMULATED_NOTE = "Simulated models: these figures say something about the instrument, nothing about any real model."
+
+M = TypeVar("M", bound=BaseModel)
 
 Role = Literal["candidate", "baseline", "judge", "member", "peer", "pool", "model", "embedding"]
 
@@ -121,7 +125,8 @@ class ReportData:
     Attributes:
         drawing: how this kind of run is drawn.
         facts: what ran, and with which versions.
-        summary: the figures, the very ones of `show --json`.
+        summary: the figures as plain JSON, the very ones of `show --json`.
+        figures: the figures as their model, which sections read by `figures_as`; None where the method computes JSON.
         planted: what planted parameters make expected: scores by model, of a refinement accuracies by model and arm; None
             where nothing is known to be planted.
         differences: the paired differences of every two models, from the method.
@@ -137,6 +142,7 @@ class ReportData:
     drawing: "Drawing"
     facts: RunFacts
     summary: Mapping[str, Any]
+    figures: BaseModel | None = None
     planted: Mapping[str, Any] | None = None
     differences: Sequence[Mapping[str, Any]] = ()
     repeats: Mapping[str, Sequence[Mapping[str, Any]]] = field(default_factory=dict[str, Sequence[Mapping[str, Any]]])
@@ -145,6 +151,10 @@ class ReportData:
     samples: Sequence[Mapping[str, Any]] = ()
     pictures: Mapping[str, Picture] = field(default_factory=dict[str, Picture])
     added: Mapping[str, "Added"] = field(default_factory=dict[str, "Added"])
+
+    def figures_as(self, model: type[M]) -> M:
+        """Return the figures as their model; what is there as plain JSON alone is validated."""
+        return self.figures if isinstance(self.figures, model) else model.model_validate(self.summary)
 
     @property
     def simulated(self) -> Sequence[str]:
@@ -205,6 +215,7 @@ class Drawing:
     after the section `added_after`. `asks` says that `sample` begins with what was asked; without it a page of one sample
     says that itself. `card` draws on such a page in the place of `sample`: HTML from the view, its pictures by hash, and what
     cuts long texts (`report.browser.Clip`). `counts` is what the figures' `samples`, or `n`, is a number of: one, and several.
+    `figures` is the model of the figures that its sections read; None where they read plain JSON.
     """
 
     name: str
@@ -215,3 +226,4 @@ class Drawing:
     card: Callable[[Mapping[str, Any], Mapping[str, Picture], Any], str] | None = None
     added_after: Make | None = None
     counts: tuple[str, str] = ("sample", "samples")
+    figures: type[BaseModel] | None = None

@@ -1,10 +1,18 @@
 """Figures as text: how scores, intervals, shares, costs and p-values are written, each with its place in `show --json`."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple, TypeVar
+
+from pydantic import BaseModel
 
 from dokimasia.domain.judgement import OPEN_KINDS
 from dokimasia.report.blocks import Cell, Column, Span, Tone
+from dokimasia.report.fields import CountedRate, Interval, Limited, ScoredCounts, Share, StrictShare, Used, pointer
+
+Figures = Mapping[str, Any]
+"""Figures as plain JSON, of methods whose figures are no models."""
+
+M = TypeVar("M", bound=BaseModel)
 
 NOTHING = Span("–", "muted")
 """Stands where nothing was measured."""
@@ -21,9 +29,24 @@ SPEAKING = 0.8
 """Below this share of weight spoken to, a score is said to speak of how much is said."""
 
 
-def pointer(*parts: str) -> str:
-    """Return the JSON pointer (RFC 6901) of a place in the figures."""
-    return "".join("/" + part.replace("~", "~0").replace("/", "~1") for part in parts)
+class Ends(NamedTuple):
+    """The two ends of an interval or of bounds; where there are none, why."""
+
+    low: float | None
+    high: float | None
+    no_interval: str | None = None
+
+
+def ends_of(measured: Limited | Figures) -> Ends:
+    """Return the ends of anything that has two."""
+    if isinstance(measured, Mapping):
+        return Ends(measured["low"], measured["high"], measured.get("no_interval"))
+    return Ends(measured.low, measured.high, getattr(measured, "no_interval", None))
+
+
+def _typed(model: type[M], figures: M | Figures) -> M:
+    """Return figures as their model, without a check of what is JSON."""
+    return model.model_construct(**figures) if isinstance(figures, Mapping) else figures
 
 
 def score(value: float | None, place: str = "", *, tone: Tone = "strong", tinted: bool = False) -> Span:
@@ -34,47 +57,59 @@ def score(value: float | None, place: str = "", *, tone: Tone = "strong", tinted
     return Span(f"{value:.2f}", tone, place, value, heat)
 
 
-def interval(measured: Mapping[str, Any] | None, place: str = "", *, signed: bool = False, digits: int = 2) -> Cell:
+def interval(measured: Limited | Figures | None, place: str = "", *, signed: bool = False, digits: int = 2) -> Cell:
     """The two ends of an interval or of bounds (`low`, `high`), or why there are none."""
     if measured is None:
         return NOTHING
-    if measured["low"] is None or measured["high"] is None:
-        return no_interval(measured)
-    low, high = (
-        Span(
-            signed_text(measured[end], digits) if signed else f"{measured[end]:.{digits}f}",
-            "",
-            f"{place}/{end}" if place else "",
-            measured[end],
-        )
-        for end in ("low", "high")
-    )
+    ends = ends_of(measured)
+    if ends.low is None or ends.high is None:
+        return no_interval(ends)
+    low = Span(_end_text(ends.low, digits, signed=signed), "", f"{place}/low" if place else "", ends.low)
+    high = Span(_end_text(ends.high, digits, signed=signed), "", f"{place}/high" if place else "", ends.high)
     return (low, " to " if signed else " – ", high)
 
 
-def no_interval(one: Mapping[str, Any]) -> Span:
+def _end_text(end: float, digits: int, *, signed: bool) -> str:
+    return signed_text(end, digits) if signed else f"{end:.{digits}f}"
+
+
+def no_interval(measured: Limited | Figures) -> Span:
     """What stands in the place of an interval that is not given: its reason, where it has one."""
-    reason = one.get("no_interval")
+    reason = ends_of(measured).no_interval
     return Span(f"{NO_INTERVAL}{reason}", "muted") if reason else NOTHING
 
 
-def limits_text(one: Mapping[str, Any], write: Callable[[float], str], between: str = "–") -> str:
+def limits_text(measured: Limited | Figures, write: Callable[[float], str], between: str = "–") -> str:
     """The ends of an interval as text, as `0.20–0.41`, or why there are none."""
-    if one["low"] is None or one["high"] is None:
-        return no_interval(one).text
-    return f"{write(one['low']).replace('-', MINUS)}{between}{write(one['high']).replace('-', MINUS)}"
+    ends = ends_of(measured)
+    if ends.low is None or ends.high is None:
+        return no_interval(ends).text
+    return f"{write(ends.low).replace('-', MINUS)}{between}{write(ends.high).replace('-', MINUS)}"
 
 
-def bracketed(one: Mapping[str, Any], write: Callable[[float], str]) -> str:
+def bracketed(measured: Limited | Figures, write: Callable[[float], str]) -> str:
     """The same in brackets, as ` [0.20, 0.41]`; empty where nothing is known."""
-    unknown = one["low"] is None and not one.get("no_interval")
-    return "" if unknown else f" [{limits_text(one, write, ', ')}]"
+    ends = ends_of(measured)
+    unknown = ends.low is None and not ends.no_interval
+    return "" if unknown else f" [{limits_text(ends, write, ', ')}]"
 
 
 def signed_text(value: float, digits: int = 2) -> str:
     """A difference with its sign; what rounds to nothing has none."""
     text = f"{value:+.{digits}f}"
     return f"{0:.{digits}f}" if float(text) == 0 else text.replace("-", MINUS)
+
+
+def number(value: float | None, place: str = "", *, digits: int = 2) -> Span:
+    """A number with so many digits behind the point."""
+    if value is None:
+        return NOTHING
+    return Span(f"{value:.{digits}f}".replace("-", MINUS), "", place, value)
+
+
+def signed(value: float | None, place: str = "", *, digits: int = 2) -> Span:
+    """A difference with its sign."""
+    return NOTHING if value is None else Span(signed_text(value, digits), "", place, value)
 
 
 def count(value: int | None, place: str = "", *, tone: Tone = "") -> Span:
@@ -108,9 +143,10 @@ def cost(value: float | None, place: str = "", *, known: float | None = None) ->
     return Span(f"${value:,.2f}" if value >= 1 or value == 0 else f"${value:,.4f}", "", place, value)
 
 
-def cost_of(used: Mapping[str, Any], place: str = "") -> Span:
-    """The cost of what `runs.shapes.Used` describes."""
-    return cost(used["cost"], f"{place}/cost" if place else "", known=used.get("cost_known"))
+def cost_of(results: Used | Figures, place: str = "") -> Span:
+    """The cost of what results used."""
+    spent = _typed(Used, results)
+    return cost(spent.cost, f"{place}/cost" if place else "", known=spent.cost_known)
 
 
 def cost_text(value: float | None, known: float | None = None) -> str:
@@ -128,26 +164,26 @@ def in_words(names: Sequence[str]) -> str:
     return " and ".join(part for part in (", ".join(names[:-1]), names[-1]) if part)
 
 
-def used(summary: Mapping[str, Any]) -> str:
+def used(results: Used | Figures) -> str:
     """What a run came to: calls and US dollars, in words."""
-    return f"{several(summary['calls'], 'call')}, cost {cost_of(summary).text}"
+    return f"{several(_typed(Used, results).calls, 'call')}, cost {cost_of(results).text}"
 
 
-def p_value(value: float | None) -> Span:
+def p_value(value: float | None, place: str = "") -> Span:
     """A p-value; a small one by its bound."""
     if value is None:
         return NOTHING
     text = "< 0.001" if value < 0.001 else f"{value:.3f}"
-    return Span(text, "strong" if value <= SURE else "", "", value)
+    return Span(text, "strong" if value <= SURE else "", place, value)
 
 
-def scored_of(model: Mapping[str, Any], place: str) -> Cell:
+def scored_of(counts: ScoredCounts | Figures, place: str) -> Cell:
     """How many of how many answers were scored."""
-    return (
-        count(model["answers_scored"], f"{place}/answers_scored"),
-        "/",
-        count(model["answers"], f"{place}/answers"),
-    )
+    if isinstance(counts, Mapping):
+        scored, answers = counts["answers_scored"], counts["answers"]
+    else:
+        scored, answers = counts.answers_scored, counts.answers
+    return (count(scored, f"{place}/answers_scored"), "/", count(answers, f"{place}/answers"))
 
 
 def failures(kinds: Mapping[str, int], place: str) -> Cell:
@@ -216,58 +252,64 @@ def judged_in_one_order(models: Mapping[str, Mapping[str, Any]], things: str) ->
     )
 
 
-def measured(one: Mapping[str, Any] | None, place: str = "", *, digits: int = 2, ends: int = 0) -> Cell:
+def measured(figure: Interval | Figures | None, place: str = "", *, digits: int = 2, ends: int = 0) -> Cell:
     """A mean with its interval in brackets, which has `ends` digits behind the point."""
-    if one is None:
+    if figure is None:
         return NOTHING
-    text = f"{one['mean']:.{digits}f}".replace("-", MINUS)
-    mean = Span(text, "strong", f"{place}/mean" if place else "", one["mean"])
-    return (mean, Span(bracketed(one, lambda end: f"{end:.{ends}f}"), "muted"))
+    mean = _typed(Interval, figure).mean
+    text = f"{mean:.{digits}f}".replace("-", MINUS)
+    limits = bracketed(figure, lambda end: f"{end:.{ends}f}")
+    return (Span(text, "strong", f"{place}/mean" if place else "", mean), Span(limits, "muted"))
 
 
-def share_of(one: Mapping[str, Any], place: str = "") -> Cell:
-    """A share of `runs.reading.rates.share`, as `12 of 30, 40 % [23, 59]`."""
-    if one["share"] is None:
-        return f"{one['k']} of {one['n']}"
-    limits = bracketed(one, lambda end: f"{100 * end:.0f}")
-    return (f"{one['k']} of {one['n']}, ", share(one["share"], place and f"{place}/share"), Span(limits, "muted"))
+def share_of(figure: CountedRate | Figures, place: str = "") -> Cell:
+    """A share of trials, as `12 of 30, 40 % [23, 59]`."""
+    trials = _typed(CountedRate, figure)
+    if trials.share is None:
+        return f"{trials.k} of {trials.n}"
+    limits = bracketed(figure, lambda end: f"{100 * end:.0f}")
+    return (f"{trials.k} of {trials.n}, ", share(trials.share, place and f"{place}/share"), Span(limits, "muted"))
 
 
-def right_of(one: Mapping[str, Any], place: str = "") -> Cell:
-    """A share of `runs.reading.rates.share` in little room, as `40 % [23, 59]`."""
-    if one["share"] is None:
+def right_of(figure: CountedRate | Figures, place: str = "") -> Cell:
+    """A share of trials in little room, as `40 % [23, 59]`."""
+    trials = _typed(CountedRate, figure)
+    if trials.share is None:
         return NOTHING
-    limits = bracketed(one, lambda end: f"{100 * end:.0f}").replace(" ", "\u00a0")
-    return (share(one["share"], place and f"{place}/share"), Span(limits, "muted"))
+    limits = bracketed(figure, lambda end: f"{100 * end:.0f}").replace(" ", "\u00a0")
+    return (share(trials.share, place and f"{place}/share"), Span(limits, "muted"))
 
 
-def strict_of(one: Mapping[str, Any], place: str = "") -> Cell:
-    """A strict accuracy of `runs.reading.rates.strict_share` in little room, as `70 % [48, 85], up to 100 %`."""
-    if not one["n_undecided"]:
-        return right_of(one, place)
-    pieces = right_of(one, place)
-    return (*(pieces if isinstance(pieces, tuple) else (pieces,)), ", up to\u00a0", upper_of(one, place))
+def strict_of(figure: StrictShare | Figures, place: str = "") -> Cell:
+    """A strict accuracy in little room, as `70 % [48, 85], up to 100 %`."""
+    if not _typed(StrictShare, figure).n_undecided:
+        return right_of(figure, place)
+    pieces = right_of(figure, place)
+    return (*(pieces if isinstance(pieces, tuple) else (pieces,)), ", up to\u00a0", upper_of(figure, place))
 
 
-def upper_of(one: Mapping[str, Any], place: str = "") -> Span:
+def upper_of(figure: StrictShare | Figures, place: str = "") -> Span:
     """The strict accuracy if all undecided answers were right."""
-    return share(one["upper"], place and f"{place}/upper")
+    return share(_typed(StrictShare, figure).upper, place and f"{place}/upper")
 
 
-def undecided_of(one: Mapping[str, Any], place: str = "") -> Cell:
+def undecided_of(figure: StrictShare | Figures, place: str = "") -> Cell:
     """How many answers are undecided, and the strict accuracy if they were right, as `6, up to 100 %`."""
-    counted = count(one["n_undecided"], place and f"{place}/n_undecided")
-    return (counted, ", up to\u00a0", upper_of(one, place)) if one["n_undecided"] else counted
+    undecided = _typed(StrictShare, figure).n_undecided
+    counted = count(undecided, place and f"{place}/n_undecided")
+    return (counted, ", up to\u00a0", upper_of(figure, place)) if undecided else counted
 
 
-def percent_bounds(one: Mapping[str, Any] | None) -> Cell:
-    """The bounds of a share of `runs.reading.rates.share`: were none, or all, of the unknown ones so."""
-    if one is None or one["bounds"] is None:
+def percent_bounds(figure: Share | StrictShare | Figures | None) -> Cell:
+    """The bounds of a share: were none, or all, of the unknown ones so."""
+    bounds = figure["bounds"] if isinstance(figure, Mapping) else figure and figure.bounds
+    if bounds is None:
         return NOTHING
-    return f"{100 * one['bounds']['low']:.0f} – {100 * one['bounds']['high']:.0f} %"
+    ends = ends_of(bounds)
+    return f"{100 * (ends.low or 0):.0f} – {100 * (ends.high or 0):.0f} %"
 
 
-def bar(score: Mapping[str, Any] | None) -> Cell:
+def bar(score: Interval | Figures | None) -> Cell:
     """An interval and its mean on the scale from 1 to 5, drawn with characters."""
     if score is None:
         return ""
@@ -276,8 +318,10 @@ def bar(score: Mapping[str, Any] | None) -> Cell:
         share = (value - LOWEST) / (HIGHEST - LOWEST)
         return min(BAR_WIDTH - 1, max(0, round(share * (BAR_WIDTH - 1))))
 
-    mean = column(score["mean"])
-    low, high = (mean if score[end] is None else column(score[end]) for end in ("low", "high"))
+    ends = ends_of(score)
+    mean = column(_typed(Interval, score).mean)
+    low = mean if ends.low is None else column(ends.low)
+    high = mean if ends.high is None else column(ends.high)
     before, after = "━" * (mean - low), "━" * (high - mean)
     return ("·" * low, Span(before, "cited"), Span("●", "strong"), Span(after, "cited"), "·" * (BAR_WIDTH - 1 - high))
 

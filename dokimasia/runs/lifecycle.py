@@ -336,7 +336,7 @@ def reaching(
 
 def _ended(method: AnyMethod, home: Home, run: Run, request: RunRequest, *, complete: bool) -> RunResult:
     """Return what a run came to, held against what was wanted of it."""
-    figures = method.figures(home, run)
+    figures = method.json_figures(home, run)
     if complete:
         end, why = judge(method, home, run, request, figures)
     else:

@@ -11,6 +11,7 @@ from dokimasia.domain.judgement import FailureKind
 from dokimasia.domain.sample import Sample
 from dokimasia.errors import InputError, NotFound
 from dokimasia.prompts import PromptLibrary, Rendered, default_library
+from dokimasia.report.fields import RunFigures, as_json
 from dokimasia.runs.estimate import Estimate
 from dokimasia.runs.plans import RunPlan
 from dokimasia.runs.requests import RunRequest, fields_in_order, option_of, stored_request
@@ -136,7 +137,7 @@ class Method(Generic[Q, P]):
         accept: reads and checks all that a request names, and sends nothing.
         stages: the work: stages one after another, each of units that may be done in any order; it is asked for the next
             stage when the one before is done, and may look at the rows that it left.
-        figures: a finished or unfinished run's figures, ready for JSON; equal rows give equal bytes.
+        figures: a finished or unfinished run's figures: a model, or plain JSON; equal rows give equal bytes.
         shape: the model that describes these figures, loaded when it is asked for; the published schema of what `--json`
             prints is made from it. None publishes none.
         graphs: its graphs with their versions, read without LangGraph.
@@ -184,7 +185,7 @@ class Method(Generic[Q, P]):
     plan: type[P]
     accept: "Callable[[Q, Session], Awaitable[Accepted[P]]]"
     stages: "Callable[[Job[P]], AsyncIterator[Stage[Any]]]"
-    figures: Callable[[Home, Run], dict[str, Any]]
+    figures: Callable[[Home, Run], RunFigures]
     shape: Callable[[], type[Value]] | None = None
     graphs: Mapping[str, int] = field(default_factory=dict[str, int])
     graphs_of: Callable[[P], Mapping[str, int]] = field(default=lambda plan: {})
@@ -198,7 +199,7 @@ class Method(Generic[Q, P]):
     sample: Callable[[Home, Run, str], Awaitable[dict[str, Any]]] | None = None
     drawing: "Callable[[], Drawing]" = PLAIN
     report: "Callable[[Home, Run, ReportData, int], Awaitable[ReportData]] | None" = None
-    report_figures: Callable[[Home, Run], dict[str, Any]] | None = None
+    report_figures: Callable[[Home, Run], RunFigures] | None = None
     adds: "Addition | None" = None
     row_kind: str = ""
     row_name: str = "results"
@@ -246,6 +247,10 @@ class Method(Generic[Q, P]):
             raise NotFound(f"run {run.id} is of kind {run.method!r}, not {self.title}")
         asked = cast("Mapping[str, Any]", run.options["request"])
         return self.plan.model_validate(run.options["plan"]), stored_request(self.request, asked)
+
+    def json_figures(self, home: Home, run: Run) -> dict[str, Any]:
+        """Return a run's figures as plain JSON."""
+        return as_json(self.figures(home, run))
 
     async def admit(self, request: Q, session: "Session") -> Accepted[P]:
         """Return what a request is accepted as, if that is no more than a run may be.

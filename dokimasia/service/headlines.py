@@ -39,7 +39,7 @@ def _best(home: Home, run: Run) -> str:
     method = method_of(run)
     if run.status != "done" or not method.measures:
         return ""
-    models: Mapping[str, Any] = method.figures(home, run).get("models") or {}
+    models: Mapping[str, Any] = method.json_figures(home, run).get("models") or {}
     parts: dict[str, list[str]] = {}
     for name, path in method.measures.items():
         values = {model: value for model, one in models.items() if (value := _figure(one, path)) is not None}

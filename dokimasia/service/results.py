@@ -44,9 +44,9 @@ def results_of(service: Service, run: Run, *, wait: bool) -> Drawn | None:
 def figures_of(service: Service, run: Run) -> dict[str, Any]:
     """Return a run's figures; of a run at rest they are worked out once for each state that the home is in."""
     if run.status in ("queued", "running"):
-        return method_of(run).figures(service.home, run)
+        return method_of(run).json_figures(service.home, run)
     key = ("figures", *_stands(service, run))
-    return service.remembered.of(key, lambda: method_of(run).figures(service.home, run)) or {}
+    return service.remembered.of(key, lambda: method_of(run).json_figures(service.home, run)) or {}
 
 
 def _stands(service: Service, run: Run) -> tuple[object, ...]:

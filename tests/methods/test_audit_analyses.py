@@ -1,18 +1,45 @@
 """Each analysis finds what was planted, finds nothing where nothing was, and says what it cannot say."""
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import Any, ParamSpec
 
 import pytest
+from pydantic import BaseModel
 
 from dokimasia.algorithms.statistics import pearson
 from dokimasia.errors import DataError
-from dokimasia.methods.audit.agreement import Rating, agreement, coverage, two_judges
-from dokimasia.methods.audit.analyses import consistency, failures_by_domain, length_bias, reliability_gap
-from dokimasia.methods.audit.benchmarks import other_benchmarks
-from dokimasia.methods.audit.figures import AuditRow, audit_figures
+from dokimasia.methods.audit import analyses
+from dokimasia.methods.audit.analyses import Rating
+from dokimasia.methods.audit.figures import AuditRow, GatedScores, judged_samples, scores_by_model
+from dokimasia.report.fields import as_json
 
 Skill = Callable[[int], float]
+P = ParamSpec("P")
+
+
+def json_of(analysis: Callable[P, BaseModel]) -> Callable[P, dict[str, Any]]:
+    """What an analysis says, as JSON."""
+
+    def call(*rows: P.args, **options: P.kwargs) -> dict[str, Any]:
+        return as_json(analysis(*rows, **options))
+
+    return call
+
+
+reliability_gap = json_of(analyses.reliability_gap)
+failures_by_domain = json_of(analyses.failures_by_domain)
+consistency = json_of(analyses.consistency)
+length_bias = json_of(analyses.length_bias)
+agreement = json_of(analyses.agreement)
+two_judges = json_of(analyses.two_judges)
+coverage = json_of(analyses.coverage)
+other_benchmarks = json_of(analyses.other_benchmarks)
+
+
+def model_scores(rows: Sequence[AuditRow], *, seed: int) -> dict[str, GatedScores]:
+    """The scores of each model."""
+    return scores_by_model(judged_samples(rows), seed=seed)
 
 
 def rows_of(
@@ -52,12 +79,12 @@ SKILLS = {"best": 0.97, "good": 0.9, "fair": 0.8, "poor": 0.6}
 
 def test_reliability_gap() -> None:
     """The gap is item accuracy less gate pass rate, widest where facts are neither rare nor sure."""
-    found = reliability_gap(audit_figures(rows_of(SKILLS), seed=0))
+    found = reliability_gap(model_scores(rows_of(SKILLS), seed=0))
     for one in found["models"].values():
         assert one["gap"]["mean"] == pytest.approx(one["item"] - one["gate"], abs=1e-5)
     assert found["mean"] == pytest.approx(sum(one["gap"]["mean"] for one in found["models"].values()) / 4, abs=1e-5)
     assert "poor" in found["says"]
-    assert reliability_gap({"models": {}})["mean"] is None
+    assert reliability_gap({})["mean"] is None
 
 
 def test_ties_are_said_and_a_gap_is_said_in_its_figures() -> None:
@@ -79,16 +106,17 @@ def test_ties_are_said_and_a_gap_is_said_in_its_figures() -> None:
     same = failures_by_domain(failing({"data": half, "stem": half, "natural": half}))["says"]
     assert same == "Gates fail equally often in data, natural and stem (50 % of responses)."
     assert failures_by_domain(failing({"data": half}))["says"] == "Gates fail in data (50 % of responses)."
-    gap = reliability_gap(audit_figures(failing({"data": (True, True, False, False)}), seed=0))["says"]
+    gap = reliability_gap(model_scores(failing({"data": (True, True, False, False)}), seed=0))["says"]
     assert "they are most for a and b (25.0): a gets 25 % of single facts right and passes 0 % of gates; b gets" in gap
 
 
 def test_arms_without_the_image_are_not_pooled_with_those_that_see_it() -> None:
     """A blind arm has its own gap and its own failures; the mean over models and the counts of all leave it out."""
     rows = rows_of({"m": 0.9, "m#blind": 0.5})
-    figures = audit_figures(rows, seed=0)
-    found = reliability_gap(figures)
-    assert found["mean"] == pytest.approx(figures["models"]["m"]["reliability_gap"]["mean"], abs=1e-5)
+    models = model_scores(rows, seed=0)
+    found = reliability_gap(models)
+    assert models["m"].reliability_gap is not None
+    assert found["mean"] == pytest.approx(models["m"].reliability_gap.mean, abs=1e-5)
     assert "#blind" not in found["says"]
     failures = failures_by_domain(rows)
     assert failures["all"] == failures["models"]["m"]
@@ -107,7 +135,7 @@ def test_models_of_equal_skill_lie_on_no_line_over_different_images() -> None:
                 good = draw.random() < 0.5
                 judged = ((good,) * 4, tuple(draw.random() < (0.9 if good else 0.4) for _ in range(6)))
                 rows.append(AuditRow(f"s{number}", f"c{number}", "data", f"m{model}", 0, (4, 6), judged))
-        found = consistency(rows, audit_figures(rows, seed=seed), seed=seed)
+        found = consistency(rows, model_scores(rows, seed=seed), seed=seed)
         published.append(found["r_squared"])
         apart.append(found["disjoint"]["r_squared"])
         assert found["disjoint"]["low"] <= found["disjoint"]["r_squared"] <= found["disjoint"]["high"]
@@ -130,14 +158,14 @@ def test_failures_by_domain_are_counts_and_rates() -> None:
 def test_consistency_over_models() -> None:
     """Skill drives both streams, so gates foretell easy-wrong means; two models or equal ones say nothing."""
     rows = rows_of(SKILLS)
-    found = consistency(rows, audit_figures(rows, seed=0), seed=0)
+    found = consistency(rows, model_scores(rows, seed=0), seed=0)
     assert found["n"] == 4
     assert found["r_squared"] > 0.9
     assert found["low"] <= found["r_squared"] <= found["high"]
     two = rows_of({"a": 0.9, "b": 0.5})
-    assert consistency(two, audit_figures(two, seed=0), seed=0)["r_squared"] is None
+    assert consistency(two, model_scores(two, seed=0), seed=0)["r_squared"] is None
     same = rows_of({"a": 1.0, "b": 1.0, "c": 1.0})
-    assert "no line" in consistency(same, audit_figures(same, seed=0), seed=0)["says"]
+    assert "no line" in consistency(same, model_scores(same, seed=0), seed=0)["says"]
 
 
 def test_agreement_with_ratings_of_models_and_of_responses() -> None:
@@ -282,16 +310,16 @@ def test_coverage_is_steadier_with_more_rubrics_and_says_the_shift() -> None:
 
 def test_other_benchmarks_are_held_against_the_same_ratings_of_the_same_models() -> None:
     """Scores that follow the ratings correlate with them, others do not; a model without a score of one is in none."""
-    summary = {"models": {name: {"overall": {"mean": 10.0 * place}} for place, name in enumerate("abcde")}}
+    scores = {name: 10.0 * place for place, name in enumerate("abcde")}
     ratings = [Rating(name, float(place)) for place, name in enumerate("abcdef")]
     flat = [Rating(name, 1.0 + (name in "bd")) for name in "abcd"]
-    found = other_benchmarks(summary, ratings, {"flat": flat})
+    found = other_benchmarks(scores, ratings, {"flat": flat})
     assert found["models"] == ["a", "b", "c", "d"]
     assert found["scores"]["gated score"]["pearson"]["value"] == 1
     assert found["scores"]["flat"]["pearson"]["value"] == pytest.approx(pearson([1, 2, 1, 2], [0, 1, 2, 3]), abs=1e-6)
     assert found["scores"]["flat"]["points"]["b"] == [2.0, 1.0]
     assert "over the same 4 models: gated score 1.00 and 1.00; flat 0.45" in found["says"]
     with pytest.raises(DataError, match="needs 3 or more"):
-        other_benchmarks(summary, ratings, {"flat": flat[:2]})
+        other_benchmarks(scores, ratings, {"flat": flat[:2]})
     with pytest.raises(DataError, match="no id"):
-        other_benchmarks(summary, [Rating("a", 1.0, "s1")], {"flat": flat})
+        other_benchmarks(scores, [Rating("a", 1.0, "s1")], {"flat": flat})

@@ -1,21 +1,30 @@
 """An audit's figures equal the plain formulas, keep failures as bounds, and count each repeat and image as it should."""
 
 import random
-from types import SimpleNamespace
+from collections.abc import Sequence
 from typing import Any, cast
 
 import pytest
 
 from dokimasia.algorithms.gating import summarise
-from dokimasia.methods.audit.blocks import COLUMNS, scores
-from dokimasia.methods.audit.figures import AuditRow, audit_figures
+from dokimasia.domain.judgement import FailureKind
+from dokimasia.methods.audit.figures import AuditRow, blind_scores, judged_samples, samples_by_domain, scores_by_model
+from dokimasia.methods.audit.report import scores
 from dokimasia.report.blocks import Table, plain
+from dokimasia.report.data import ReportData
+from dokimasia.report.fields import as_json
 
 A, B = 3, 4
 
 
 def row(
-    sample: int, hits: str, *, model: str = "m", repeat: int = 0, domain: str = "data", failure: str | None = None
+    sample: int,
+    hits: str,
+    *,
+    model: str = "m",
+    repeat: int = 0,
+    domain: str = "data",
+    failure: FailureKind | None = None,
 ) -> AuditRow:
     """A response whose rubrics hold where a letter is capital: group A before the bar, B after it."""
     groups = [tuple(letter.isupper() for letter in group) for group in hits.split("|")]
@@ -30,6 +39,16 @@ def row(
         failure=failure,
         words=10,
     )
+
+
+def audit_figures(rows: Sequence[AuditRow], *, seed: int) -> dict[str, Any]:
+    """The figures that rows alone decide, as JSON."""
+    judged = judged_samples(rows)
+    return {
+        "models": {name: as_json(figures) for name, figures in scores_by_model(judged, seed=seed).items()},
+        "domains": samples_by_domain(judged),
+        "blind": {name: as_json(score) for name, score in blind_scores(judged).items()},
+    }
 
 
 def test_figures_equal_the_formulas() -> None:
@@ -166,11 +185,18 @@ def test_models_stand_in_groups_with_their_parameters() -> None:
     rate = {"mean": 50.0, "low": 40.0, "high": 60.0}
 
     def model(overall: float, weights: str | None, parameters: str | None) -> dict[str, Any]:
-        measured = dict.fromkeys((key for key, _, _ in COLUMNS), rate)
+        names = ("overall", "gate_pass", "easy_wrong_mean", "must_right_item", "easy_wrong_item")
         return {
-            **measured,
+            "gate_pass": rate,
+            "easy_wrong_mean": rate,
+            "must_right_item": rate | {"n": 9},
+            "easy_wrong_item": rate | {"n": 9},
+            "reliability_gap": rate,
             "overall": rate | {"mean": overall},
-            "bounds": {"overall": None},
+            "bounds": dict.fromkeys(names),
+            "spread": None,
+            "calls": 3,
+            "cost": None,
             "by_domain": {},
             "failures": {},
             "failed_answers": {"refused": 2},
@@ -193,13 +219,23 @@ def test_models_stand_in_groups_with_their_parameters() -> None:
         "in_pool": [],
         "domains": {"natural": 3},
         "without_rubrics": ["s9"],
-        "rubrics": {"must_right": 9, "easy_wrong": 9, "checked": 0},
+        "rubrics": {"id": "", "must_right": 9, "easy_wrong": 9, "checked": 0, "pool": []},
         "calls": 3,
         "cost": None,
+        "run": "r",
+        "status": "done",
+        "simulated": [],
+        "seed": 0,
+        "skipped": [],
+        "open_items": 0,
+        "samples": 3,
+        "judge": "j",
+        "repeats": 1,
+        "show_image": False,
     }
 
     def tables() -> list[Table]:
-        drawn = scores(cast("Any", SimpleNamespace(summary=summary)))
+        drawn = scores(ReportData(cast("Any", None), cast("Any", None), summary))
         return [block for block in drawn.blocks if isinstance(block, Table)]
 
     for table in tables():

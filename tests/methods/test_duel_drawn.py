@@ -54,7 +54,7 @@ def test_the_way_that_reward_goes_with_length_is_said() -> None:
         "With longer answers reward rises for up (r +1.00) and falls for down (r \N{MINUS SIGN}1.00)."
     )
     audited = rows_of({"m": 0.8}, words=lambda number, passed: 100 + number % 7 if passed else 300)
-    said = length_bias(audited, seed=0)["says"]
+    said = length_bias(audited, seed=0).says
     assert said.startswith(
         "Length goes with the score for 1 of 1 models. With longer answers it falls for m (r \N{MINUS SIGN}0."
     )

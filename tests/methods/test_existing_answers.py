@@ -11,8 +11,8 @@ import pytest
 from dokimasia.errors import ConfigError, DataError
 from dokimasia.gateway.doubles import CountingTransport
 from dokimasia.methods.audit import AuditRequest, audit
-from dokimasia.methods.audit.agreement import two_judges
-from dokimasia.methods.audit.results import audit_rows
+from dokimasia.methods.audit.analyses import two_judges
+from dokimasia.methods.audit.figures import audit_rows
 from dokimasia.methods.evaluation import METHOD, EvaluationRequest, evaluate
 from dokimasia.runs.forking import ForkRequest, fork
 from dokimasia.runs.lifecycle import resume
@@ -187,7 +187,7 @@ async def test_two_judges_of_the_same_descriptions(audited: Audited) -> None:
     with Home.open(audited.settings.home, write=False) as home:
         rows = [audit_rows(home, get_run(home, run)) for run in (audited.run, result.run)]
     found = two_judges(*rows, names=("one", "other"), seed=0)
-    assert found["decisions"]["n"] > 0
+    assert found.decisions.n > 0
 
 
 async def test_an_audit_of_descriptions_is_forked_and_resumed(audited: Audited, tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from dokimasia.errors import ConfigError, DataError, InputError, Interrupted, No
 from dokimasia.gateway.doubles import CountingTransport
 from dokimasia.methods.audit import METHOD as AUDIT
 from dokimasia.methods.audit import AuditRequest, audit
-from dokimasia.methods.audit.analysing import analyse
+from dokimasia.methods.audit.analyses import analyse
 from dokimasia.methods.checks import decide, pending_checks
 from dokimasia.methods.review import ReviewRequest, review
 from dokimasia.methods.rubrics import METHOD as RUBRICS
@@ -26,6 +26,7 @@ from dokimasia.methods.rubrics.blocks import section
 from dokimasia.prompts import recognise
 from dokimasia.report.blocks import Bullets, Table, plain
 from dokimasia.report.data import ReportData
+from dokimasia.report.fields import as_json
 from dokimasia.runs.forking import ForkRequest, fork
 from dokimasia.runs.lifecycle import RunResult, resume
 from dokimasia.runs.reading.exporting import export_rows
@@ -178,7 +179,7 @@ def test_resumed_without_data_and_file(made: Made, settings: Settings, tmp_path:
     data.unlink()
     with Home.open(settings.home, write=False) as home:
         run = get_run(home, whole.run)
-        before = AUDIT.figures(home, run)
+        before = AUDIT.json_figures(home, run)
     assert run.status == "interrupted"
     assert before["open_items"] > 0
     ended = asyncio.run(resume(run, settings=settings))
@@ -198,7 +199,7 @@ def test_forks_need_no_file(made: Made, copied: Settings, tmp_path: Path) -> Non
     for run, method in ((first.run, AUDIT), (made.rubrics, RUBRICS)):
         with Home.open(copied.home, write=False) as home:
             parent = get_run(home, run)
-            before = method.figures(home, parent)
+            before = method.json_figures(home, parent)
         counting = CountingTransport(SimTransport())
         forked = asyncio.run(fork(parent, other, settings=copied, transports={"sim": counting}))
         assert {*counting.by_model} <= {"sim/judge-lenient", *PANEL}
@@ -449,8 +450,8 @@ def test_analyses_of_a_run(made: Made, settings: Settings, tmp_path: Path) -> No
     ratings.write_text("model,rating\nsim/strong,4\nsim/steady,3\nsim/hasty,2\nsim/weak,1\n")
     with Home.open(settings.home, write=False) as home:
         run, other = get_run(home, first.run), get_run(home, second.run)
-        found = analyse(home, run, ratings=ratings, against=other)
-        assert found == analyse(home, run, ratings=ratings, against=other)
+        found = as_json(analyse(home, run, ratings=ratings, against=other))
+        assert found == as_json(analyse(home, run, ratings=ratings, against=other))
         with pytest.raises(ConfigError, match="the same run"):
             analyse(home, run, against=run)
     assert list(found["analyses"]) == [

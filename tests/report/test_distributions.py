@@ -4,7 +4,7 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 from dokimasia.domain.rubric import Rubric, RubricSet, Stream
-from dokimasia.methods.audit.charts import FEWEST_FOR_SHAPE, violins_chart
+from dokimasia.methods.audit.report import FEWEST_FOR_SHAPE, violins_chart
 from dokimasia.methods.rubrics.distributions import section
 from dokimasia.methods.rubrics.figures import set_figures
 from dokimasia.report.blocks import Chart, Table, plain

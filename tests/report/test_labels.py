@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 import pytest
 
 import dokimasia
-from dokimasia.methods.audit.charts import share_chart
+from dokimasia.methods.audit.report import share_chart
 from dokimasia.methods.diagnosis.blocks.charts import bars_figure, heat_map, leaf_bars, radar, stacked_ranks
 from dokimasia.methods.duel.charts import verdict_chart
 from dokimasia.methods.judging.charts import accuracy_map, cost_and_accuracy

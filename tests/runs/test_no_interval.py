@@ -7,15 +7,15 @@ from rich.console import Console
 
 from dokimasia.algorithms.diagnosis.asset_tables import figure_text
 from dokimasia.domain.diagnosis.tables import AssetColumn, Figure
-from dokimasia.methods.audit.figures import Judged, model_figures
+from dokimasia.methods.audit.figures import Judged, gated_scores
 from dokimasia.methods.diagnosis.cells import difference_of, mark_of, mean_of
 from dokimasia.report import drawing, figures
 from dokimasia.report.blocks import Cell, Column, Paragraph, Table, plain
 from dokimasia.report.charts import Point, interval_chart
+from dokimasia.report.fields import Interval
 from dokimasia.report.footnotes import TOO_FEW, shortened
 from dokimasia.report.terminal import draw_blocks
 from dokimasia.runs.reading.rates import mean_interval, paired
-from dokimasia.runs.shapes import Interval
 
 SCORES = [5.0] * 11 + [4.0]
 IMAGES = [f"image {at}" for at in range(12)]
@@ -127,7 +127,9 @@ def test_diagnoses_mark_nothing_without_an_interval() -> None:
 def test_a_reliability_gap_that_one_sample_makes_has_no_interval() -> None:
     """Of 12 images one fails its gate: the gap has its reason, and no interval of a jackknife that saw one image."""
     samples = [_judged(name, failed=name == IMAGES[0]) for name in IMAGES]
-    assert model_figures(samples, seed=0)["reliability_gap"]["no_interval"].startswith("12 clusters nearly alike")
+    gap = gated_scores(samples, seed=0).reliability_gap
+    assert gap is not None
+    assert (gap.no_interval or "").startswith("12 clusters nearly alike")
 
 
 def _judged(cluster: str, *, failed: bool) -> Judged:

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from dokimasia.domain.decision import Action, CheckItem, Decision
     from dokimasia.domain.passport import Passport
     from dokimasia.methods.evaluation.correcting import CorrectionTarget
+    from dokimasia.report.fields import RunFigures
     from dokimasia.runs.ending import End
     from dokimasia.runs.forking import ForkRequest
     from dokimasia.runs.method import Method
@@ -121,7 +122,7 @@ class Place(Protocol):
         """Do what a method does once a run is done, and return what is to be said of it."""
         ...
 
-    def view(self, run: str, *, figures: Mapping[str, Any] | None = None) -> Mapping[str, Any]:
+    def view(self, run: str, *, figures: "RunFigures | None" = None) -> Mapping[str, Any]:
         """Return a run's figures, with its items where it shows any."""
         ...
 
@@ -133,7 +134,7 @@ class Place(Protocol):
         self,
         run: str,
         *,
-        figures: Mapping[str, Any] | None = None,
+        figures: "RunFigures | None" = None,
         planted: Mapping[str, Any] | None = None,
     ) -> None:
         """Print the sections of a run's report that a terminal shows."""

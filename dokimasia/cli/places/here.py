@@ -14,6 +14,7 @@ from dokimasia.cli.places.trees import TreesHere
 from dokimasia.cli.shared import carrying, console, home_options, reading, redact
 from dokimasia.domain.decision import Action, CheckItem, Decision
 from dokimasia.errors import DecidedMeanwhile
+from dokimasia.report.fields import RunFigures, as_json
 from dokimasia.runs.forking import ForkRequest
 from dokimasia.runs.method import Method
 from dokimasia.runs.registry import method_of
@@ -158,11 +159,11 @@ class Here:
         with reading(self.settings, run) as (home, found):
             return list(method.after(home, get_run(home, found.id), request))
 
-    def view(self, run: str, *, figures: Mapping[str, Any] | None = None) -> Mapping[str, Any]:
+    def view(self, run: str, *, figures: RunFigures | None = None) -> Mapping[str, Any]:
         """Return a run's figures, with its items where it shows any."""
         with reading(self.settings, run) as (home, found):
             method = method_of(found)
-            view = dict(method.figures(home, found) if figures is None else figures)
+            view = as_json(method.figures(home, found) if figures is None else figures)
             if method.items is not None and method.items_shown:
                 view["items"] = list(method.items(home, found, None))
             return view
@@ -174,9 +175,7 @@ class Here:
         with reading(self.settings, run) as (home, found):
             return asyncio.run(sample_of_run(home, found, sample, raw=raw))
 
-    def draw(
-        self, run: str, *, figures: Mapping[str, Any] | None = None, planted: Mapping[str, Any] | None = None
-    ) -> None:
+    def draw(self, run: str, *, figures: RunFigures | None = None, planted: Mapping[str, Any] | None = None) -> None:
         """Print the sections of a run's report that a terminal shows."""
         from dokimasia.report.terminal import draw_run
         from dokimasia.runs.reading.reporting import run_data

@@ -22,6 +22,7 @@ from dokimasia.domain.passport import Passport
 from dokimasia.errors import DecidedMeanwhile, DokimasiaError, Interrupted, NotFound, Unreachable
 from dokimasia.gateway.events import GatewayEvent
 from dokimasia.log import printable, unguarded
+from dokimasia.report.fields import RunFigures, as_json
 from dokimasia.report.figures import several
 from dokimasia.runs.ending import check_cancellable
 from dokimasia.runs.estimate import Estimate, ModelEstimate
@@ -123,10 +124,10 @@ class There:
         """Return nothing: a service writes no files here, and says all in the run's report."""
         return ()
 
-    def view(self, run: str, *, figures: Mapping[str, Any] | None = None) -> Mapping[str, Any]:
+    def view(self, run: str, *, figures: RunFigures | None = None) -> Mapping[str, Any]:
         """Return a run's figures, with its items where it shows any."""
         found = self.client.find(run)
-        view = dict(found.shown["figures"] if figures is None else figures)
+        view = as_json(found.shown["figures"] if figures is None else figures)
         if found.shown["items_shown"]:
             view["items"] = list(found.items())
         return view
@@ -135,9 +136,7 @@ class There:
         """Return one sample of a run whole."""
         return self.client.find(run).sample(sample, raw=raw)
 
-    def draw(
-        self, run: str, *, figures: Mapping[str, Any] | None = None, planted: Mapping[str, Any] | None = None
-    ) -> None:
+    def draw(self, run: str, *, figures: RunFigures | None = None, planted: Mapping[str, Any] | None = None) -> None:
         """Print the sections of a run's report that a terminal shows, as the service draws them."""
         out = console()
         colour = bool(out.is_terminal and out.color_system)

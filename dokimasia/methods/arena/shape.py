@@ -6,7 +6,8 @@ from pydantic import Field
 
 from dokimasia.domain.identity import Value
 from dokimasia.methods.duel import DuelPlaces, VerdictFigures
-from dokimasia.runs.shapes import Count, DataFigures, Failures, Fraction, Interval, Judge, NoInterval, Used
+from dokimasia.report.fields import Count, Failures, Fraction, Interval, NoInterval, Used
+from dokimasia.runs.figure_models import DataFigures, Judge
 
 
 class ArenaModel(VerdictFigures):

@@ -3,9 +3,16 @@
 from functools import partial
 
 from dokimasia.graphs.versions import versions_of
-from dokimasia.methods.audit.accepting import accept, reached, resumable
-from dokimasia.methods.audit.request import AuditPlan, AuditRequest
-from dokimasia.methods.audit.results import COLUMNS, audit_items, audit_rows, audit_summary, cells, rubrics_used
+from dokimasia.methods.audit.figures import (
+    COLUMNS,
+    AuditFigures,
+    audit_items,
+    audit_rows,
+    cells,
+    figures_of_run,
+    rubrics_used,
+)
+from dokimasia.methods.audit.request import AuditPlan, AuditRequest, accept, reached, resumable
 from dokimasia.runs.lifecycle import run as run_method
 from dokimasia.runs.method import Method, later, lazily
 
@@ -16,10 +23,10 @@ METHOD: Method[AuditRequest, AuditPlan] = Method(
     plan=AuditPlan,
     accept=accept,
     stages=lazily("dokimasia.methods.audit.work", "stages"),
-    drawing=later("dokimasia.methods.audit.blocks", "DRAWING"),
-    figures=audit_summary,
-    shape=later("dokimasia.methods.audit.shape", "AuditFigures"),
-    report_figures=lazily("dokimasia.methods.audit.analysing", "analyse"),
+    drawing=later("dokimasia.methods.audit.report", "DRAWING"),
+    figures=figures_of_run,
+    shape=lambda: AuditFigures,
+    report_figures=lazily("dokimasia.methods.audit.analyses", "analyse"),
     graphs=versions_of("rubric_audit"),
     reaches=reached,
     resumable=resumable,

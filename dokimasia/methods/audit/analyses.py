@@ -1,81 +1,449 @@
-"""What an audit's figures say: reliability gap, failures by domain, consistency, length bias (PerceptionRubrics, 4.3, 5.2).
+"""What an audit's figures say, alone, beside outside ratings, and beside another judge's audit (PerceptionRubrics, 4.3, 5).
 
-Each analysis returns its numbers, ready for JSON, and under `says` one sentence on what they mean.
+Each analysis has under `says` one sentence on what its numbers mean.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from typing import Any
+from functools import partial
+from itertools import combinations, pairwise
+from pathlib import Path
+from random import Random
+from typing import Annotated, NamedTuple
 
-from dokimasia.algorithms.statistics import (
-    Interval,
-    jackknife_interval,
-    r_squared,
+from dokimasia.algorithms.gating import gated_score
+from dokimasia.algorithms.statistics import Interval as Limits
+from dokimasia.algorithms.statistics import adjusted, jackknife_interval, kendall, pearson, r_squared, spearman
+from dokimasia.algorithms.statistics.agreement import cohen_kappa
+from dokimasia.algorithms.statistics.paired import sign_flip_test
+from dokimasia.datasets.ratings import read_ratings
+from dokimasia.domain.identity import Value, unit_interval
+from dokimasia.errors import ConfigError, DataError
+from dokimasia.methods.audit import METHOD
+from dokimasia.methods.audit.figures import (
+    BLIND_MARK,
+    AuditedModel,
+    AuditFigures,
+    AuditRow,
+    GatedScores,
+    Judged,
+    RubricRate,
+    Samples,
+    audit_rows,
+    figures_of_run,
+    judged_samples,
+    pairs_of,
+    rate,
 )
-from dokimasia.domain.identity import unit_interval
-from dokimasia.methods.audit.figures import BLIND_MARK, AuditRow, Judged, Outcome, judged_samples, rate
-from dokimasia.report.figures import in_words, several
+from dokimasia.methods.audit.request import WAY, AuditPlan
+from dokimasia.methods.passports import each_has_one, weights_of
+from dokimasia.report.fields import Display, Interval
+from dokimasia.report.figures import in_words, interval, number, p_value, several, share, signed
+from dokimasia.runs.measures import mean_with_interval
+from dokimasia.runs.reading.correlations import correlations, value_of
 from dokimasia.runs.reading.lengths import ALPHA, adjust, directions, length_and_score
-from dokimasia.runs.reading.rates import limits, rounded
+from dokimasia.runs.reading.rates import deviation, limits, mean, rounded, spread
+from dokimasia.storage.home import Home
+from dokimasia.storage.runs import Run
 
-NO_VARIATION = "Lengths or scores do not vary, so there is no length bias to measure."
 MIN_MODELS = 3
-AXES: tuple[Outcome, Outcome] = ("gate_pass", "easy_wrong_mean")
+"""Over fewer models a line, or a correlation, says nothing."""
+
 SPLITS = 200
 """Halvings of the images, over which gate pass rates and easy-wrong means are read from different images."""
 
+FEWEST_CLUSTERS = 10
+"""With fewer the difference of two correlations has no interval."""
 
-def reliability_gap(figures: Mapping[str, Any]) -> dict[str, Any]:
-    """Return each model's must-right item accuracy, gate pass rate and gap, and the mean gap over models that see the image.
+SHARES = (20, 40, 60, 80)
+DRAWS = 3
+
+OWN = "gated score"
+"""What this audit's scores are called among the benchmarks."""
+
+
+class ModelGap(Value):
+    """One model's must-right item accuracy, gate pass rate, and the gap between them."""
+
+    item: Annotated[float, Display("must-right item")]
+    gate: Annotated[float, Display("gate pass")]
+    gap: Annotated[Interval, Display("gap")]
+
+
+class ReliabilityGap(Value):
+    """Each model's gap, and the mean gap over models that see the image."""
+
+    models: dict[str, ModelGap]
+    mean: float | None
+    says: str
+
+
+class DomainFailures(Value):
+    """How often gates fail in a domain, and its share of all failures."""
+
+    n: Annotated[int, Display("responses")]
+    failed: Annotated[int, Display("gates failed")]
+    rate: Annotated[RubricRate | None, Display("rate")]
+    share: Annotated[float | None, Display("share", write=share)]
+
+
+class FailuresByDomain(Value):
+    """Where gates fail, by domain: of each model, and of all that see the image."""
+
+    models: dict[str, dict[str, DomainFailures]]
+    all: dict[str, DomainFailures]
+    says: str
+
+
+class DisjointConsistency(Value):
+    """R squared with the two axes read from different images: its mean over halvings, and their middle 90 %."""
+
+    r_squared: float
+    low: float
+    high: float
+
+
+class Consistency(Value):
+    """How well gate pass rates foretell easy-wrong means over models."""
+
+    n: Annotated[int, Display("models")]
+    points: dict[str, tuple[float, float]]
+    r_squared: Annotated[float | None, Display("R²", "as published: both from the same responses")]
+    low: float | None
+    high: float | None
+    no_interval: str | None = None
+    disjoint: DisjointConsistency | None
+    says: str
+
+
+class Correlation(Value):
+    """A correlation with its interval."""
+
+    value: float
+    low: float | None
+    high: float | None
+    no_interval: str | None = None
+
+
+class Correlations(Value):
+    """Three correlations; None where one cannot be computed."""
+
+    pearson: Correlation | None
+    spearman: Correlation | None
+    kendall: Correlation | None
+
+
+class Agreement(Value):
+    """How scores agree with outside ratings: with the gate, without it, and as a plain share of all rubrics."""
+
+    level: str
+    n: int
+    unmatched: int
+    gain: Correlation | None
+    gated: Correlations
+    ungated: Correlations
+    plain: Correlations
+    says: str
+
+
+class BenchmarkScores(Correlations):
+    """A benchmark's score and the rating of each model, and how they go together."""
+
+    points: dict[str, tuple[float, float]]
+
+
+class OtherBenchmarks(Value):
+    """How this audit's scores and those of other benchmarks go with outside ratings, over the models that all have."""
+
+    models: tuple[str, ...]
+    scores: dict[str, BenchmarkScores]
+    says: str
+
+
+class LengthCorrelation(Value):
+    """How a model's gated scores go with the length of its responses."""
+
+    n: Annotated[int, Display("responses")]
+    words: Annotated[float, Display("mean words", write=partial(number, digits=0))]
+    r: Annotated[float | None, Display("r", write=partial(signed, digits=3))]
+    p_published: Annotated[float | None, Display("p as published", "responses taken for independent", write=p_value)]
+    p: Annotated[float | None, Display("p", "exchange of whole images' responses", write=p_value)]
+    adjusted: Annotated[
+        float | None, Display("adjusted p", "Benjamini and Hochberg, over the models that see the image", write=p_value)
+    ]
+    reason: str
+    low: float | None
+    high: float | None
+    no_interval: str | None = None
+
+
+class LengthAnalysis(Value):
+    """How gated scores go with lengths, by model."""
+
+    models: dict[str, LengthCorrelation]
+    says: str
+
+
+class JudgedTwice(Value):
+    """One model's mean scores by two judges over the samples that both judged."""
+
+    n: int
+    means: tuple[float, float]
+    shift: Annotated[Interval, Display("95 % interval", write=partial(interval, signed=True))]
+    spread: tuple[float | None, float | None]
+    together: Interval | None = None
+
+
+class ReversedPair(Value):
+    """Two models that two judges put the other way round, and how sure both are."""
+
+    models: tuple[str, str]
+    p: float
+    adjusted: float
+
+
+class Decisions(Value):
+    """How often two judges decide a rubric alike, on responses that are word for word the same."""
+
+    n: int
+    equal: float | None
+    kappa: float | None
+
+
+class TwoJudges(Value):
+    """How two judges differ on the same rubrics."""
+
+    judges: tuple[str, str]
+    weights: tuple[float, float] | None = None
+    models: dict[str, JudgedTwice]
+    order: tuple[tuple[str, ...], tuple[str, ...]]
+    same_order: bool | None
+    reversed: tuple[ReversedPair, ...]
+    spearman: float | None
+    kendall: float | None
+    decisions: Decisions
+    says: str
+
+
+class Stability(Value):
+    """The standard deviation of a score over draws of rubrics, and their mean less the score by all rubrics."""
+
+    deviation: float
+    shift: float
+
+
+class RubricShare(Value):
+    """What scores become with a share of the rubrics: means over models, and each model's."""
+
+    deviation: Annotated[float | None, Display("deviation over draws")]
+    shift: Annotated[float | None, Display("mean shift", "against all rubrics", write=signed)]
+    models: dict[str, Stability]
+
+
+class RubricCoverage(Value):
+    """What scores become with fewer rubrics."""
+
+    shares: dict[str, RubricShare]
+    draws: int
+    says: str
+
+
+class Analyses(Value):
+    """What an audit's figures say."""
+
+    reliability_gap: ReliabilityGap
+    failures_by_domain: FailuresByDomain
+    consistency: Consistency
+    agreement: Agreement | None = None
+    other_benchmarks: OtherBenchmarks | None = None
+    length_bias: LengthAnalysis
+    two_judges: TwoJudges | None = None
+    coverage: RubricCoverage
+
+
+class AnalysedAudit(AuditFigures):
+    """The figures of an audit and its analyses."""
+
+    analyses: Analyses
+
+
+class Rating(NamedTuple):
+    """An outside rating, higher is better: of a model, or of its response to one sample (`sample_id`)."""
+
+    model: str
+    value: float
+    sample_id: str | None = None
+
+
+def analyse(
+    home: Home,
+    run: Run,
+    *,
+    ratings: Path | None = None,
+    against: Run | None = None,
+    benchmarks: Mapping[str, Path] | None = None,
+    passports: Sequence[Path] = (),
+) -> AnalysedAudit:
+    """Return an audit's figures and its analyses; the same stored rows give the same bytes.
 
     Args:
-        figures: what `audit_figures` returns.
+        home: where the audit is, open for reading at least.
+        run: the audit.
+        ratings: a file of outside ratings, as `datasets.ratings` reads it.
+        against: an audit of the same rubrics by another judge.
+        benchmarks: by name, files of another benchmark's scores of the models, in the form of ratings.
+        passports: of both judges, by which they are averaged.
+
+    Raises:
+        NotFound: a run is no audit.
+        ConfigError: the other audit went by other rubrics, or is the same; benchmarks are given without ratings, or
+            passports without another judge.
+        DataError: the ratings cannot be used.
     """
-    models = {
-        name: {"item": one["must_right_item"]["mean"], "gate": one["gate_pass"]["mean"], "gap": one["reliability_gap"]}
-        for name, one in figures["models"].items()
-        if one["reliability_gap"] is not None
-    }
-    if not models:
-        return {"models": {}, "mean": None, "says": "No response was judged, so there is no gap to speak of."}
-    seeing = [name for name in models if BLIND_MARK not in name]
+    plan, _ = METHOD.read(run)
+    if benchmarks and (ratings is None or OWN in benchmarks):
+        raise ConfigError(f"--benchmark needs --ratings to be held against, and a name other than {OWN!r}")
+    outside = _read_ratings(ratings) if ratings else []
+    others = {name: _read_ratings(path) for name, path in (benchmarks or {}).items()}
+    figures = figures_of_run(home, run)
+    rows = audit_rows(home, run)
+    if passports and against is None:
+        raise ConfigError("--passport weights two judges here: name the audit by the other one with --against")
+    judges = None if against is None else _against(home, run, plan, against, rows, passports)
+    analyses = Analyses(
+        reliability_gap=reliability_gap(figures.models),
+        failures_by_domain=failures_by_domain(rows),
+        consistency=consistency(rows, figures.models, seed=run.seed),
+        agreement=agreement(rows, outside) if outside else None,
+        other_benchmarks=other_benchmarks(_overall(figures.models), outside, others) if others else None,
+        length_bias=length_bias(rows, seed=run.seed),
+        two_judges=judges,
+        coverage=coverage(rows, seed=run.seed),
+    )
+    return AnalysedAudit(**dict(figures), analyses=analyses)
+
+
+def _against(
+    home: Home, run: Run, plan: AuditPlan, against: Run, rows: Sequence[AuditRow], passports: Sequence[Path]
+) -> TwoJudges:
+    """Return how the judge of an audit and that of another one differ."""
+    other, _ = METHOD.read(against)
+    if against.id == run.id:
+        raise ConfigError("--against names the same run: name an audit by another judge")
+    if other.rubrics != plan.rubrics:
+        raise ConfigError(f"runs {run.id} and {against.id} went by different rubrics, so judges cannot be compared")
+    names = (plan.judge.ref.name, other.judge.ref.name)
+    if names[0] == names[1]:
+        names = (f"{names[0]} ({run.id[:6]})", f"{names[1]} ({against.id[:6]})")
+    weights = _weights(home, (plan, other), passports) if passports else None
+    return two_judges(rows, audit_rows(home, against), names=names, seed=run.seed, weights=weights)
+
+
+def _weights(home: Home, plans: tuple[AuditPlan, AuditPlan], files: Sequence[Path]) -> tuple[float, float]:
+    """Return how much each of two judges counts, by their passports."""
+    first, second = (plan.judge for plan in plans)
+    if first.ref == second.ref:
+        raise ConfigError("--passport weights two judges, and both audits are by one")
+    by_judge = each_has_one(files, (first, second), plans[0].prompts, home)
+    weights = weights_of(by_judge, WAY)
+    return weights[first.ref.name], weights[second.ref.name]
+
+
+def _read_ratings(path: Path) -> list[Rating]:
+    return [Rating(line.model, line.rating, line.sample_id) for line in read_ratings(path)]
+
+
+def _overall(models: Mapping[str, AuditedModel]) -> dict[str, float]:
+    return {name: model.overall.mean for name, model in models.items() if model.overall is not None}
+
+
+def reliability_gap(models: Mapping[str, GatedScores]) -> ReliabilityGap:
+    """Return each model's must-right item accuracy, gate pass rate and gap, and the mean gap over models that see the image."""
+    gaps: dict[str, ModelGap] = {}
+    for name, scores in models.items():
+        item, gate, gap = scores.must_right_item, scores.gate_pass, scores.reliability_gap
+        if item is not None and gate is not None and gap is not None:
+            gaps[name] = ModelGap(item=item.mean, gate=gate.mean, gap=gap)
+    if not gaps:
+        return ReliabilityGap(models={}, mean=None, says="No response was judged, so there is no gap to speak of.")
+    seeing = [name for name in gaps if BLIND_MARK not in name]
     if not seeing:
-        return {"models": models, "mean": None, "says": "No response to an image was judged."}
-    mean = sum(models[name]["gap"]["mean"] for name in seeing) / len(seeing)
-    gap = max(models[name]["gap"]["mean"] for name in seeing)
-    widest = [name for name in seeing if models[name]["gap"]["mean"] == gap]
+        return ReliabilityGap(models=gaps, mean=None, says="No response to an image was judged.")
+    average = sum(gaps[name].gap.mean for name in seeing) / len(seeing)
+    if average < 1:
+        says = f"Single must-right facts and whole gates lie close together ({average:.1f} points on average)."
+        return ReliabilityGap(models=gaps, mean=rounded(average), says=says)
+    most = max(gaps[name].gap.mean for name in seeing)
+    widest = [name for name in seeing if gaps[name].gap.mean == most]
     parts = "; ".join(
-        f"{name} gets {models[name]['item']:.0f} % of single facts right and passes {models[name]['gate']:.0f} % of gates"
+        f"{name} gets {gaps[name].item:.0f} % of single facts right and passes {gaps[name].gate:.0f} % of gates"
         for name in widest
     )
-    said = (
-        f"On average {mean:.1f} points lie between single must-right facts and whole gates; they are most for "
-        f"{in_words(widest)} ({gap:.1f}): {parts}."
-        if mean >= 1
-        else f"Single must-right facts and whole gates lie close together ({mean:.1f} points on average)."
+    says = (
+        f"On average {average:.1f} points lie between single must-right facts and whole gates; they are most for "
+        f"{in_words(widest)} ({most:.1f}): {parts}."
     )
-    return {"models": models, "mean": rounded(mean), "says": said}
+    return ReliabilityGap(models=gaps, mean=rounded(average), says=says)
 
 
-def failures_by_domain(rows: Sequence[AuditRow]) -> dict[str, Any]:
+def failures_by_domain(rows: Sequence[AuditRow]) -> FailuresByDomain:
     """Return where gates fail: for each model and over all, by domain, the rate of failure and the share of all failures.
 
     All are the models that see the image. A sample's gate counts once a scored repeat; failed judgements are in neither count.
     """
-    models = {name: _failures(list(samples.values())) for name, samples in judged_samples(rows).items()}
-    seeing = [samples for name, samples in judged_samples(rows).items() if BLIND_MARK not in name]
-    pooled = _failures([sample for samples in seeing for sample in samples.values()])
-    rates = {domain: one["rate"]["mean"] for domain, one in pooled.items() if one["rate"] is not None}
+    models: dict[str, dict[str, DomainFailures]] = {}
+    seeing: list[Judged] = []
+    for name, samples in judged_samples(rows).items():
+        models[name] = _failures(list(samples.values()))
+        if BLIND_MARK not in name:
+            seeing += samples.values()
+    pooled = _failures(seeing)
+    rates = {domain: failures.rate.mean for domain, failures in pooled.items() if failures.rate is not None}
     if not rates:
-        said = "No response was judged."
+        says = "No response was judged."
     elif not any(rates.values()):
-        said = "No gate failed in any domain."
+        says = "No gate failed in any domain."
     else:
-        said = _extremes(rates)
-    return {"models": models, "all": pooled, "says": said}
+        says = _extremes(rates)
+    return FailuresByDomain(models=models, all=pooled, says=says)
 
 
-def consistency(rows: Sequence[AuditRow], figures: Mapping[str, Any], *, seed: int) -> dict[str, Any]:
+def _failures(samples: Sequence[Judged]) -> dict[str, DomainFailures]:
+    total = sum(value < 100 for sample in samples for value in sample.gate_pass)
+    by_domain: dict[str, DomainFailures] = {}
+    for domain in sorted({sample.domain for sample in samples}):
+        failed: list[bool] = []
+        clusters: list[str] = []
+        for sample in samples:
+            if sample.domain == domain:
+                failed += [value < 100 for value in sample.gate_pass]
+                clusters += [sample.cluster] * len(sample.gate_pass)
+        count = sum(failed)
+        by_domain[domain] = DomainFailures(
+            n=len(failed),
+            failed=count,
+            share=rounded(count / total) if total else None,
+            rate=rate(failed, clusters),
+        )
+    return by_domain
+
+
+def _extremes(rates: Mapping[str, float]) -> str:
+    """Say in which domains gates fail most and least often: all that tie, and that none stands out where all do."""
+    highest, lowest = max(rates.values()), min(rates.values())
+    worst = [name for name, rate in rates.items() if rate == highest]
+    best = [name for name, rate in rates.items() if rate == lowest]
+    if highest == lowest:
+        where = f"in {worst[0]}" if len(worst) == 1 else f"equally often in {in_words(worst)}"
+        return f"Gates fail {where} ({highest:.0f} % of responses)."
+    digits = 0 if f"{highest:.0f}" != f"{lowest:.0f}" else 2
+    return (
+        f"Gates fail most often in {in_words(worst)} ({highest:.{digits}f} % of responses) and least in {in_words(best)} "
+        f"({lowest:.{digits}f} %)."
+    )
+
+
+def consistency(rows: Sequence[AuditRow], models: Mapping[str, GatedScores], *, seed: int) -> Consistency:
     """Return how well gate pass rates foretell easy-wrong means over models: R squared of a straight line.
 
     As published both axes are read from the same responses, so that models of equal skill lie on a line by what their
@@ -84,38 +452,94 @@ def consistency(rows: Sequence[AuditRow], figures: Mapping[str, Any], *, seed: i
     leaves out one cluster of samples at a time: it speaks of other images, the models being these. Arms without images
     are left out.
     """
-    points = {
-        name: [one["gate_pass"]["mean"], one["easy_wrong_mean"]["mean"]]
-        for name, one in figures["models"].items()
-        if one["gate_pass"] is not None and one["easy_wrong_mean"] is not None and BLIND_MARK not in name
-    }
-    result: dict[str, Any] = {"n": len(points), "points": points, "r_squared": None, "low": None, "high": None}
-    result["disjoint"] = None
+    points: dict[str, tuple[float, float]] = {}
+    for name, scores in models.items():
+        if scores.gate_pass is not None and scores.easy_wrong_mean is not None and BLIND_MARK not in name:
+            points[name] = (scores.gate_pass.mean, scores.easy_wrong_mean.mean)
+    no_line = Consistency(n=len(points), points=points, r_squared=None, low=None, high=None, disjoint=None, says="")
     if len(points) < MIN_MODELS:
-        said = f"With {several(len(points), 'model')} a line through gate pass rates and easy-wrong means says nothing."
-        return result | {"says": said}
-    gates, fine = [one[0] for one in points.values()], [one[1] for one in points.values()]
+        says = f"With {several(len(points), 'model')} a line through gate pass rates and easy-wrong means says nothing."
+        return no_line.model_copy(update={"says": says})
     try:
-        value = r_squared(gates, fine)
+        value = r_squared([gate for gate, _ in points.values()], [easy for _, easy in points.values()])
     except ValueError:
-        return result | {"says": "All models have one gate pass rate or one easy-wrong mean, so there is no line."}
-    result["r_squared"] = rounded(value)
-    interval = _consistency_interval(rows, list(points))
-    if interval is not None:
-        result |= limits(interval)
-    strength = "closely" if value >= 0.8 else "loosely" if value >= 0.3 else "hardly"
-    said = f"Over {several(len(points), 'model')} easy-wrong means follow gate pass rates {strength} (R² {value:.2f})."
-    apart = _disjoint(rows, list(points), seed=seed)
-    if apart is not None:
-        result["disjoint"] = apart
-        said += (
-            f" Read from different images it is {apart['r_squared']:.2f}; {len(points)} equal models would bring "
+        says = "All models have one gate pass rate or one easy-wrong mean, so there is no line."
+        return no_line.model_copy(update={"says": says})
+    strength = "hardly"
+    if value >= 0.3:
+        strength = "closely" if value >= 0.8 else "loosely"
+    says = f"Over {several(len(points), 'model')} easy-wrong means follow gate pass rates {strength} (R² {value:.2f})."
+    disjoint = _disjoint(rows, list(points), seed=seed)
+    if disjoint is not None:
+        says += (
+            f" Read from different images it is {disjoint.r_squared:.2f}; {len(points)} equal models would bring "
             f"{1 / (len(points) - 1):.2f}."
         )
-    return result | {"says": said}
+    ends = _consistency_limits(rows, list(points))
+    return Consistency(
+        n=len(points),
+        points=points,
+        r_squared=rounded(value),
+        **({"low": None, "high": None} if ends is None else limits(ends)),
+        disjoint=disjoint,
+        says=says,
+    )
 
 
-def length_bias(rows: Sequence[AuditRow], *, seed: int) -> dict[str, Any]:
+def _consistency_limits(rows: Sequence[AuditRow], names: Sequence[str]) -> Limits | None:
+    judged = judged_samples(rows)
+    clusters = {row.sample_id: row.cluster for row in rows}
+    ids = list(clusters)
+
+    def figure(positions: Sequence[int]) -> float:
+        gates: list[float] = []
+        easy: list[float] = []
+        for name in names:
+            samples = [judged[name][ids[position]] for position in positions if ids[position] in judged[name]]
+            gates.append(_mean([sample.mean("gate_pass") for sample in samples]))
+            easy.append(_mean([sample.mean("easy_wrong_mean") for sample in samples]))
+        return r_squared(gates, easy)
+
+    try:
+        return jackknife_interval(figure, len(ids), clusters=list(clusters.values()), bounds=(0.0, 1.0))
+    except ValueError:
+        return None
+
+
+def _mean(values: Sequence[float | None]) -> float:
+    numbers = [value for value in values if value is not None]
+    if not numbers:
+        raise ValueError("nothing is left to take a mean of")
+    return sum(numbers) / len(numbers)
+
+
+def _disjoint(rows: Sequence[AuditRow], names: Sequence[str], *, seed: int) -> DisjointConsistency | None:
+    """Return R squared with gates and easy-wrong means from different halves of the images; None where no half has both."""
+    judged = judged_samples(rows)
+    clusters = sorted({row.cluster for row in rows})
+    values: list[float] = []
+    for split in range(SPLITS):
+        draws = {cluster: unit_interval("halves", seed, split, cluster) for cluster in clusters}
+        half = set(sorted(clusters, key=draws.__getitem__)[: len(clusters) // 2])
+        gates: list[float] = []
+        easy: list[float] = []
+        with suppress(ValueError):
+            for name in names:
+                samples = judged[name].values()
+                gates.append(_mean([sample.mean("gate_pass") for sample in samples if sample.cluster in half]))
+                easy.append(_mean([sample.mean("easy_wrong_mean") for sample in samples if sample.cluster not in half]))
+            values.append(r_squared(gates, easy))
+    if not values:
+        return None
+    ordered, last = sorted(values), len(values) - 1
+    return DisjointConsistency(
+        r_squared=rounded(sum(values) / len(values)),
+        low=rounded(ordered[round(0.05 * last)]),
+        high=rounded(ordered[round(0.95 * last)]),
+    )
+
+
+def length_bias(rows: Sequence[AuditRow], *, seed: int) -> LengthAnalysis:
     """Return, for each model, the correlation of a response's length in words with its gated score, with its p-value.
 
     Interval and `p` are clustered by images, `adjusted` is p corrected for all models that see the image (Benjamini and
@@ -125,108 +549,371 @@ def length_bias(rows: Sequence[AuditRow], *, seed: int) -> dict[str, Any]:
     for row in rows:
         if row.score is not None and row.words is not None:
             by_model.setdefault(row.model, []).append((float(row.words), row.score, row.cluster))
-    models = {name: length_and_score(triples, seed=seed) for name, triples in by_model.items()}
-    marked = adjust(models, [name for name in models if BLIND_MARK not in name])
-    known = [name for name, one in models.items() if one["adjusted"] is not None]
-    if not known:
-        untested = next((one["reason"] for one in models.values() if one["reason"]), "")
-        said = f"Length bias was not tested: {untested}." if untested else NO_VARIATION
-    elif not marked:
-        said = f"For none of {len(known)} models does length go with the score (adjusted p above {ALPHA:g} for each)."
-    else:
-        said = (
-            f"Length goes with the score for {len(marked)} of {len(known)} models. {directions(models, marked, 'it')}"
+    correlated = {name: length_and_score(triples, seed=seed) for name, triples in by_model.items()}
+    marked = adjust(correlated, [name for name in correlated if BLIND_MARK not in name])
+    models = {name: LengthCorrelation.model_validate(figures) for name, figures in correlated.items()}
+    tested = sum(model.adjusted is not None for model in models.values())
+    untested = next((model.reason for model in models.values() if model.reason), "")
+    if tested and marked:
+        says = (
+            f"Length goes with the score for {len(marked)} of {tested} models. {directions(correlated, marked, 'it')}"
         )
-    return {"models": models, "says": said}
+    elif tested:
+        says = f"For none of {tested} models does length go with the score (adjusted p above {ALPHA:g} for each)."
+    elif untested:
+        says = f"Length bias was not tested: {untested}."
+    else:
+        says = "Lengths or scores do not vary, so there is no length bias to measure."
+    return LengthAnalysis(models=models, says=says)
 
 
-def _extremes(rates: Mapping[str, float]) -> str:
-    """Say in which domains gates fail most and least often: all that tie, and that none stands out where all do."""
-    highest, lowest = max(rates.values()), min(rates.values())
-    worst, best = ([name for name, rate in rates.items() if rate == end] for end in (highest, lowest))
-    digits = 0 if highest == lowest or f"{highest:.0f}" != f"{lowest:.0f}" else 2
-    if highest == lowest:
-        where = f"in {worst[0]}" if len(worst) == 1 else f"equally often in {in_words(worst)}"
-        return f"Gates fail {where} ({highest:.0f} % of responses)."
-    return (
-        f"Gates fail most often in {in_words(worst)} ({highest:.{digits}f} % of responses) and least in {in_words(best)} "
-        f"({lowest:.{digits}f} %)."
+class RatedScores(NamedTuple):
+    """Three scores, with the gate, without it and of all rubrics; the rating; and the cluster."""
+
+    gated: float
+    ungated: float
+    plain: float
+    rating: float
+    cluster: str
+
+
+def agreement(rows: Sequence[AuditRow], ratings: Sequence[Rating]) -> Agreement:
+    """Return how scores agree with outside ratings: with the gate, without it, and as a plain share of all rubrics.
+
+    Ratings of responses are compared response by response, clustered by image; ratings of models, model by model. Without
+    the gate a score is the share of easy-wrong rubrics that hold. `gain` is Pearson's correlation with the gate less that
+    without it, on the same pairs, with a jackknife interval over clusters.
+    """
+    of_responses = [rating for rating in ratings if rating.sample_id is not None]
+    compared = of_responses or ratings
+    level = "response" if of_responses else "model"
+    pairs = _paired(judged_samples(rows), compared)
+    values = [pair.rating for pair in pairs]
+    clusters = [pair.cluster for pair in pairs]
+    gated = _correlations([pair.gated for pair in pairs], values, clusters)
+    ungated = _correlations([pair.ungated for pair in pairs], values, clusters)
+    gain: Correlation | None = None
+    if gated.pearson is None or ungated.pearson is None:
+        says = f"{len(pairs)} pairs of score and rating do not suffice, or do not vary: nothing can be said."
+    else:
+        gain = _gain(pairs, gated.pearson.value - ungated.pearson.value)
+        says = (
+            f"Over {len(pairs)} {level}s Pearson's correlation with the ratings is {ungated.pearson.value:.2f} without "
+            f"the gate and {gated.pearson.value:.2f} with it; {_gain_in_words(gain)}"
+        )
+    return Agreement(
+        level=level,
+        n=len(pairs),
+        unmatched=len(compared) - len(pairs),
+        gain=gain,
+        gated=gated,
+        ungated=ungated,
+        plain=_correlations([pair.plain for pair in pairs], values, clusters),
+        says=says,
     )
 
 
-def _failures(samples: Sequence[Judged]) -> dict[str, Any]:
-    failed = [(sample.domain, value < 100, sample.cluster) for sample in samples for value in sample.gate_pass]
-    total = sum(one for _, one, _ in failed)
-    found: dict[str, Any] = {}
-    for domain in sorted({sample.domain for sample in samples}):
-        here = [(one, cluster) for name, one, cluster in failed if name == domain]
-        count = sum(one for one, _ in here)
-        found[domain] = {
-            "n": len(here),
-            "failed": count,
-            "share": rounded(count / total) if total else None,
-            "rate": rate([one for one, _ in here], [cluster for _, cluster in here]),
-        }
-    return found
+def _correlations(scores: Sequence[float], ratings: Sequence[float], clusters: Sequence[str]) -> Correlations:
+    return Correlations.model_validate(correlations(scores, ratings, clusters))
 
 
-def _consistency_interval(rows: Sequence[AuditRow], names: Sequence[str]) -> Interval | None:
-    judged = judged_samples(rows)
-    ids = list(dict.fromkeys(row.sample_id for row in rows))
-    clusters = {row.sample_id: row.cluster for row in rows}
-    table = [
-        [
-            (sample.mean("gate_pass"), sample.mean("easy_wrong_mean"))
-            if (sample := judged[name].get(id))
-            else (None, None)
-            for id in ids
-        ]
-        for name in names
-    ]
+def _gain_in_words(gain: Correlation) -> str:
+    if gain.low is None or gain.high is None:
+        return "these are too few to say whether the gate changes it."
+    if gain.low > 0:
+        return "the gate raises it beyond chance."
+    if gain.high < 0:
+        return "the gate lowers it beyond chance."
+    return "the difference may be chance."
 
-    def figure(places: Sequence[int]) -> float:
-        gates = [_mean([one[place][0] for place in places]) for one in table]
-        fine = [_mean([one[place][1] for place in places]) for one in table]
-        return r_squared(gates, fine)
 
-    try:
-        return jackknife_interval(figure, len(ids), clusters=[clusters[id] for id in ids], bounds=(0.0, 1.0))
-    except ValueError:
+def _gain(pairs: Sequence[RatedScores], value: float) -> Correlation:
+    """Return what the gate adds to the correlation, with its interval; none from fewer than ten clusters."""
+
+    def gain(positions: Sequence[int]) -> float:
+        sampled = [pairs[position] for position in positions]
+        ratings = [pair.rating for pair in sampled]
+        return pearson([pair.gated for pair in sampled], ratings) - pearson([pair.ungated for pair in sampled], ratings)
+
+    clusters = [pair.cluster for pair in pairs]
+    if len(set(clusters)) >= FEWEST_CLUSTERS:
+        with suppress(ValueError):
+            interval = jackknife_interval(gain, len(pairs), clusters=clusters, bounds=(-2.0, 2.0))
+            return Correlation(value=rounded(value), **limits(interval))
+    return Correlation(value=rounded(value), low=None, high=None)
+
+
+def _paired(judged: Mapping[str, Samples], ratings: Sequence[Rating]) -> list[RatedScores]:
+    """Return ratings with the scores of what they are of: a response's, or the means over a model's samples."""
+    pairs: list[RatedScores] = []
+    for rating in ratings:
+        samples = judged.get(rating.model, {})
+        if rating.sample_id is not None:
+            samples = {id: sample for id, sample in samples.items() if id == rating.sample_id}
+        scores = [score for sample in samples.values() if (score := _scores_of(sample)) is not None]
+        if scores:
+            gated, ungated, plain = (sum(values) / len(values) for values in zip(*scores, strict=True))
+            cluster = rating.model if rating.sample_id is None else samples[rating.sample_id].cluster
+            pairs.append(RatedScores(gated, ungated, plain, rating.value, cluster))
+    return pairs
+
+
+def _scores_of(sample: Judged) -> tuple[float, float, float] | None:
+    """Return a sample's gated score, easy-wrong share, and share of all rubrics that hold, in percent."""
+    gated, easy_wrong = sample.mean("overall"), sample.mean("easy_wrong_mean")
+    if gated is None:
         return None
+    hits = [*sample.hits[0], *sample.hits[1]]
+    plain = 100 * sum(hits) / len(hits) if hits else 100.0
+    return gated, 100.0 if easy_wrong is None else easy_wrong, plain
 
 
-def _mean(values: Sequence[float | None]) -> float:
-    known = [value for value in values if value is not None]
-    if not known:
-        raise ValueError("nothing is left to take a mean of")
-    return sum(known) / len(known)
+def other_benchmarks(
+    scores: Mapping[str, float], ratings: Sequence[Rating], others: Mapping[str, Sequence[Rating]]
+) -> OtherBenchmarks:
+    """Return how this audit's scores and those of other benchmarks go with outside ratings, over the models that all have.
+
+    Args:
+        scores: the mean gated score of each model.
+        ratings: of models; higher is better.
+        others: by the benchmark's name, its score of each model; higher is better.
+
+    Raises:
+        DataError: ratings or scores are of responses, or fewer than three models have all of them.
+    """
+    for lines in (ratings, *others.values()):
+        if any(line.sample_id is not None for line in lines):
+            raise DataError(
+                "--benchmark compares scores of models: ratings and scores have model and rating, and no id"
+            )
+    rated = {rating.model: rating.value for rating in ratings}
+    benchmarks: dict[str, Mapping[str, float]] = {OWN: scores}
+    for name, lines in others.items():
+        benchmarks[name] = {line.model: line.value for line in lines}
+    models = [name for name in scores if name in rated and all(name in measured for measured in benchmarks.values())]
+    if len(models) < MIN_MODELS:
+        raise DataError(
+            f"{len(models)} models of this audit have a rating and a score of {', '.join(others)}: a correlation needs "
+            f"{MIN_MODELS} or more"
+        )
+    compared: dict[str, BenchmarkScores] = {}
+    for name, measured in benchmarks.items():
+        points = {model: (measured[model], rated[model]) for model in models}
+        together = _correlations([x for x, _ in points.values()], [y for _, y in points.values()], models)
+        compared[name] = BenchmarkScores(points=points, **dict(together))
+    parts = "; ".join(
+        f"{name} {_value(benchmark.pearson)} and {_value(benchmark.spearman)}" for name, benchmark in compared.items()
+    )
+    says = f"Pearson's and Spearman's correlation with the ratings, over the same {len(models)} models: {parts}."
+    return OtherBenchmarks(models=tuple(models), scores=compared, says=says)
 
 
-def _disjoint(rows: Sequence[AuditRow], names: Sequence[str], *, seed: int) -> dict[str, float] | None:
-    """Return R squared with gates and easy-wrong means from different halves of the images; None where no half has both."""
-    judged = judged_samples(rows)
-    clusters = sorted({row.cluster for row in rows})
-    axes = [
-        [
-            [(one.cluster, value) for one in judged[name].values() if (value := one.mean(axis)) is not None]
-            for name in names
-        ]
-        for axis in AXES
-    ]
-    found: list[float] = []
-    for split in range(SPLITS):
-        drawn = {one: unit_interval("halves", seed, split, one) for one in clusters}
-        half = set(sorted(clusters, key=drawn.__getitem__)[: len(clusters) // 2])
-        gates = [[value for cluster, value in each if cluster in half] for each in axes[0]]
-        fine = [[value for cluster, value in each if cluster not in half] for each in axes[1]]
-        if all(gates) and all(fine):
-            with suppress(ValueError):
-                found.append(r_squared([sum(one) / len(one) for one in gates], [sum(one) / len(one) for one in fine]))
-    if not found:
+def _value(correlation: Correlation | None) -> str:
+    return "–" if correlation is None else f"{correlation.value:.2f}"
+
+
+def two_judges(
+    rows: Sequence[AuditRow],
+    others: Sequence[AuditRow],
+    *,
+    names: tuple[str, str],
+    seed: int,
+    weights: tuple[float, float] | None = None,
+) -> TwoJudges:
+    """Return how two judges differ on the same rubrics: order of models, shift, agreement on decisions, spread over repeats.
+
+    `shift` is the second judge less the first, paired by sample; `same_order` says whether no two models are the other way
+    round (equal means are in no order), and `reversed` are those that are, with the larger p-value of both judges' paired
+    differences, adjusted over all pairs of models.
+
+    Args:
+        rows: one judge's audit.
+        others: the other's.
+        names: what the judges are called.
+        seed: of the bootstrap.
+        weights: how much each judge counts where both are averaged as `together`; None averages nothing.
+    """
+    first, second = judged_samples(rows), judged_samples(others)
+    models: dict[str, JudgedTwice] = {}
+    for name in first:
+        if name in second and (pairs := pairs_of(first[name], second[name])):
+            spreads = (_repeat_spread(first[name]), _repeat_spread(second[name]))
+            models[name] = _judged_twice(pairs, spreads, weights, seed=seed)
+    swapped = _swapped(models, first, second, seed=seed)
+    firsts = {name: model.means[0] for name, model in models.items()}
+    seconds = {name: model.means[1] for name, model in models.items()}
+    return TwoJudges(
+        judges=names,
+        weights=None if weights is None else (rounded(weights[0]), rounded(weights[1])),
+        models=models,
+        order=(_order(firsts), _order(seconds)),
+        same_order=not swapped if len(models) > 1 else None,
+        reversed=swapped,
+        spearman=value_of(spearman, list(firsts.values()), list(seconds.values())),
+        kendall=value_of(kendall, list(firsts.values()), list(seconds.values())),
+        decisions=_decisions(rows, others),
+        says=_judges_in_words(names, models, swapped),
+    )
+
+
+def _order(means: Mapping[str, float]) -> tuple[str, ...]:
+    return tuple(sorted(means, key=lambda name: (-means[name], name)))
+
+
+def _judges_in_words(names: tuple[str, str], models: Mapping[str, JudgedTwice], swapped: Sequence[ReversedPair]) -> str:
+    if not models:
+        return "No response was judged by both, so the judges cannot be compared."
+    shift = sum(model.shift.mean for model in models.values()) / len(models)
+    if len(models) == 1:
+        order = "judge one model in common"
+    elif not swapped:
+        order = "order no two models differently"
+    else:
+        sure = sum(pair.adjusted <= ALPHA for pair in swapped)
+        order = f"order {len(swapped)} pairs of models differently, {sure} of them beyond chance"
+    direction = "higher" if shift >= 0 else "lower"
+    return f"{names[0]} and {names[1]} {order}; {names[1]} scores {abs(shift):.1f} points {direction} on average."
+
+
+def _judged_twice(
+    pairs: Sequence[tuple[float, float, str]],
+    spreads: tuple[float | None, float | None],
+    weights: tuple[float, float] | None,
+    *,
+    seed: int,
+) -> JudgedTwice:
+    clusters = [cluster for _, _, cluster in pairs]
+    shift = mean_with_interval(
+        [other - score for score, other, _ in pairs], clusters, seed=seed, bounds=(-100.0, 100.0)
+    )
+    assert shift is not None, "there is a pair"
+    together: Interval | None = None
+    if weights is not None:
+        weighted = [weights[0] * score + weights[1] * other for score, other, _ in pairs]
+        together = mean_with_interval(weighted, clusters, seed=seed, bounds=(0.0, 100.0))
+    return JudgedTwice(
+        n=len(pairs),
+        means=(rounded(_mean([score for score, _, _ in pairs])), rounded(_mean([other for _, other, _ in pairs]))),
+        shift=shift,
+        spread=spreads,
+        together=together,
+    )
+
+
+def _swapped(
+    models: Mapping[str, JudgedTwice], first: Mapping[str, Samples], second: Mapping[str, Samples], *, seed: int
+) -> tuple[ReversedPair, ...]:
+    """Return the pairs of models that two judges put the other way round, and whether both are sure of their order."""
+    p_values: dict[tuple[str, str], float] = {}
+    turned: list[tuple[str, str]] = []
+    for pair in combinations(sorted(models), 2):
+        gaps = [models[pair[0]].means[judge] - models[pair[1]].means[judge] for judge in (0, 1)]
+        p_values[pair] = 1.0
+        if gaps[0] * gaps[1] < 0:
+            turned.append(pair)
+            p_values[pair] = max(_order_p(judge[pair[0]], judge[pair[1]], seed=seed) for judge in (first, second))
+    q_values = dict(zip(p_values, adjusted(list(p_values.values())), strict=True))
+    return tuple(
+        ReversedPair(models=pair, p=rounded(p_values[pair]), adjusted=rounded(q_values[pair] or 0.0)) for pair in turned
+    )
+
+
+def _order_p(samples: Samples, others: Samples, *, seed: int) -> float:
+    """Return the p-value of one judge's paired difference of two models; 1 where no sample has both."""
+    pairs = pairs_of(samples, others)
+    if not pairs:
+        return 1.0
+    gaps = [score - other for score, other, _ in pairs]
+    return sign_flip_test(gaps, clusters=[cluster for _, _, cluster in pairs], seed=seed).p_value
+
+
+def _repeat_spread(samples: Samples) -> float | None:
+    """Return the standard deviation of the model's mean over repeats; None where not all samples have them all."""
+    scored = [sample.overall for sample in samples.values() if sample.overall]
+    counts = {len(scores) for scores in scored}
+    if len(counts) != 1 or counts == {1}:
         return None
-    ordered, last = sorted(found), len(found) - 1
-    return {
-        "r_squared": rounded(sum(found) / len(found)),
-        "low": rounded(ordered[round(0.05 * last)]),
-        "high": rounded(ordered[round(0.95 * last)]),
-    }
+    return spread([[sum(scores) / len(scored) for scores in zip(*scored, strict=True)]])
+
+
+def _decisions(rows: Sequence[AuditRow], others: Sequence[AuditRow]) -> Decisions:
+    """Return how often both judges decide a rubric alike, on responses that are word for word the same."""
+    judged = {(row.sample_id, row.model, row.repeat, row.response): row.judged for row in others if row.response}
+    first: list[bool] = []
+    second: list[bool] = []
+    for row in rows:
+        other = judged.get((row.sample_id, row.model, row.repeat, row.response))
+        if row.judged is None or other is None:
+            continue
+        mine, theirs = [*row.judged[0], *row.judged[1]], [*other[0], *other[1]]
+        if len(mine) == len(theirs):
+            first += mine
+            second += theirs
+    if not first:
+        return Decisions(n=0, equal=None, kappa=None)
+    equal = sum(mine == theirs for mine, theirs in zip(first, second, strict=True)) / len(first)
+    kappa: float | None = None
+    with suppress(ValueError):
+        kappa = rounded(cohen_kappa(first, second))
+    return Decisions(n=len(first), equal=rounded(equal), kappa=kappa)
+
+
+def coverage(rows: Sequence[AuditRow], *, seed: int) -> RubricCoverage:
+    """Return what scores become with fewer rubrics: 20, 40, 60 and 80 % of each stream and sample, at least one each.
+
+    Three draws, the same for all models. `deviation` is the standard deviation of a model's score over the draws and says
+    how stable it is; `shift` is their mean less the score by all rubrics: fewer gates raise scores mechanically.
+    """
+    judged = [row for row in rows if row.judged is not None]
+    full = _scores(judged, lambda row: row.judged)
+    shares: dict[str, RubricShare] = {}
+    for percent in SHARES:
+        draws = [_scores(judged, partial(_part, percent=percent, draw=draw, seed=seed)) for draw in range(DRAWS)]
+        models: dict[str, Stability] = {}
+        for name in full:
+            scores = [draw[name] for draw in draws]
+            shift = sum(scores) / DRAWS - full[name]
+            models[name] = Stability(deviation=rounded(deviation(scores)), shift=rounded(shift))
+        shares[str(percent)] = RubricShare(
+            deviation=mean([model.deviation for model in models.values()]),
+            shift=mean([model.shift for model in models.values()]),
+            models=models,
+        )
+    return RubricCoverage(shares=shares, draws=DRAWS, says=_coverage_in_words(shares))
+
+
+def _coverage_in_words(shares: Mapping[str, RubricShare]) -> str:
+    deviations = [share.deviation for share in shares.values() if share.deviation is not None]
+    shift = shares[str(SHARES[0])].shift
+    if not deviations or shift is None:
+        return "No response was judged."
+    falls = all(after <= before for before, after in pairwise(deviations))
+    return (
+        f"From {SHARES[0]} to {SHARES[-1]} % of the rubrics the deviation over draws goes from {deviations[0]:.2f} to "
+        f"{deviations[-1]:.2f} points{' without a rise between' if falls else ''}; with {SHARES[0]} % scores lie "
+        f"{abs(shift):.1f} points {'above' if shift >= 0 else 'below'} those by all."
+    )
+
+
+def _scores(
+    rows: Sequence[AuditRow], judged: Callable[[AuditRow], tuple[Sequence[bool], Sequence[bool]] | None]
+) -> dict[str, float]:
+    """Return each model's mean gated score in percent, a sample's being the mean over its repeats."""
+    models: dict[str, dict[str, list[float]]] = {}
+    for row in rows:
+        groups = judged(row)
+        if groups is not None:
+            models.setdefault(row.model, {}).setdefault(row.sample_id, []).append(100 * gated_score(*groups))
+    return {name: _mean([_mean(scores) for scores in samples.values()]) for name, samples in models.items()}
+
+
+def _part(row: AuditRow, *, percent: int, draw: int, seed: int) -> tuple[list[bool], list[bool]] | None:
+    """Return a row's decisions on a part of its rubrics, the same part for every model and repeat."""
+    if row.judged is None:
+        return None
+    parts: list[list[bool]] = []
+    for stream, hits in zip("AB", row.judged, strict=True):
+        count = max(1, round(percent / 100 * len(hits))) if hits else 0
+        positions = Random(f"{seed}/{percent}/{draw}/{row.sample_id}/{stream}").sample(range(len(hits)), count)
+        parts.append([hits[position] for position in sorted(positions)])
+    return parts[0], parts[1]

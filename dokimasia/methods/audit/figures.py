@@ -1,18 +1,173 @@
-"""From the judged rubrics of an audit to its table: gated scores, both streams, the gate, domains (tables 2 and 4)."""
+"""The figures of an audit: their models, and how they are computed from the stored rows (PerceptionRubrics, tables 2 and 4).
 
-from collections.abc import Iterable, Sequence
+Scores and rates are in percent.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Annotated, Any, Literal, cast
+
+from pydantic import Field
 
 from dokimasia.algorithms.gating import gate, gated_score
-from dokimasia.algorithms.statistics import Interval, jackknife_interval, rate_interval
+from dokimasia.algorithms.statistics import Interval as Limits
+from dokimasia.algorithms.statistics import jackknife_interval, rate_interval
 from dokimasia.algorithms.statistics.refusal import NO_SPREAD
-from dokimasia.runs.figures import counted
-from dokimasia.runs.reading.rates import bounds, coverage, limits, mean_interval, possible, rounded, spread
+from dokimasia.domain.call import Weights
+from dokimasia.domain.identity import Value, digest
+from dokimasia.domain.judgement import FailureKind, Response
+from dokimasia.domain.rubric import Rubric, RubricJudgement
+from dokimasia.errors import StorageError
+from dokimasia.methods.audit.request import AuditPlan, rubric_sets
+from dokimasia.report.fields import Bounds, Count, Counts, Coverage, Display, Failures, Interval, Used, as_json
+from dokimasia.runs.figure_models import DataFigures, Judge
+from dokimasia.runs.figures import heading, paid, rows_shown, shown_name
+from dokimasia.runs.measures import bounds_over_failures, failures_by_kind, mean_bounds, mean_with_interval, used_by_all
+from dokimasia.runs.reading.exporting import ANSWERED, ColumnType, answer_cells
+from dokimasia.runs.reading.rates import coverage, limits, rounded, spread
+from dokimasia.storage.home import Home
+from dokimasia.storage.lookup import find_value, find_values
+from dokimasia.storage.results import ResultRow, results
+from dokimasia.storage.runs import Run, response_texts, run_samples
 
 BLIND_MARK = "#blind"
 Outcome = Literal["overall", "gate_pass", "easy_wrong_mean"]
-OUTCOMES: tuple[Outcome, ...] = ("overall", "gate_pass", "easy_wrong_mean")
+
+
+class RubricRate(Interval):
+    """A share of judged rubrics in percent."""
+
+    n: Count = Field(description="judged rubrics")
+
+
+class AuditBounds(Value):
+    """What figures over all samples would be if every failed judgement had failed every rubric, or passed it; percent."""
+
+    overall: Annotated[Bounds | None, Display("bounds")]
+    gate_pass: Bounds | None
+    easy_wrong_mean: Bounds | None
+    must_right_item: Bounds | None
+    easy_wrong_item: Bounds | None
+
+
+class AuditedDomain(Value):
+    """One model's gated score in one domain."""
+
+    n: Count = Field(description="samples")
+    n_scored: Count = Field(description="samples with a judgement")
+    answers: Count = Field(description="responses, all repeats")
+    answers_scored: Count = Field(description="responses with a judgement")
+    coverage: Coverage
+    overall: Interval | None = Field(description="gated score, percent; null without a judged sample")
+    bounds: Bounds | None = Field(description="of the gated score over all n, percent")
+
+
+class GatedScores(Value):
+    """One model's scores over its samples."""
+
+    n: Count = Field(description="samples")
+    n_scored: Count = Field(description="samples with a judgement")
+    answers: Count = Field(description="responses, all repeats")
+    answers_scored: Count = Field(description="responses with a judgement")
+    coverage: Coverage
+    overall: Annotated[Interval | None, Display("overall", "mean gated score")] = Field(
+        description="gated score; null without a judged sample"
+    )
+    gate_pass: Annotated[
+        Interval | None, Display("gate pass", "share of responses that keep every must-right rubric")
+    ] = Field(description="rate of passing the gate: every must-right rubric holds")
+    easy_wrong_mean: Annotated[
+        Interval | None,
+        Display("easy-wrong mean", "mean over samples of the share of easy-wrong rubrics that hold"),
+    ] = Field(description="mean share of easy-wrong rubrics that hold")
+    must_right_item: Annotated[
+        RubricRate | None, Display("must-right item", "share of all must-right rubrics that hold")
+    ] = Field(description="of all judged must-right rubrics those that hold")
+    easy_wrong_item: Annotated[
+        RubricRate | None, Display("easy-wrong item", "share of all easy-wrong rubrics that hold")
+    ] = Field(description="of all judged easy-wrong rubrics those that hold")
+    reliability_gap: Annotated[Interval | None, Display("gap", "must-right item less gate pass")] = Field(
+        description="must_right_item less gate_pass, in points; lower is better (the paper: all rubrics)"
+    )
+    bounds: AuditBounds
+    spread: float | None = Field(
+        ge=0,
+        description="standard deviation of the gated score over repeats, pooled over samples; null without repeats",
+    )
+    failures: Failures = Field(description="samples without a judgement, by the kind of their first failure")
+    failed_answers: Annotated[Failures, Display("failed", "responses", numeric=False)] = Field(
+        description="responses that failed, by kind of failure"
+    )
+    by_domain: dict[str, AuditedDomain]
+
+
+class AuditedModel(GatedScores, Used):
+    """One model's figures, in percent, higher is better but for the gap; intervals clustered by image."""
+
+    weights: Annotated[
+        Weights | None, Display("weights", "open or proprietary, by the configuration", numeric=False)
+    ] = Field(description="as the configuration said; null where it does not say")
+    parameters: Annotated[str | None, Display("parameters", "by the configuration", numeric=False)] = Field(
+        description="number of parameters, as the configuration said; null where it does not"
+    )
+
+
+class AuditRubrics(Value):
+    """The rubrics that an audit judges by."""
+
+    id: str = Field(description="of the collection, by content")
+    must_right: Count = Field(description="must-right rubrics")
+    easy_wrong: Count = Field(description="easy-wrong rubrics")
+    checked: Count = Field(description="sets that a person decided on")
+    pool: tuple[str, ...] = Field(description="models whose responses chose rubrics")
+
+
+class BlindScore(Value):
+    """What is left of a model's gated score without the image."""
+
+    n: Count = Field(description="samples judged with and without")
+    share: float | None = Field(ge=0, description="of the gated score; null where it is 0")
+
+
+class AuditFigures(Used, DataFigures):
+    """The figures of an audit."""
+
+    samples: Count = Field(description="samples of the run")
+    without_rubrics: tuple[str, ...] = Field(description="samples of the data for which there are no rubrics")
+    judge: Judge
+    repeats: int = Field(ge=1, description="responses and judgements a sample")
+    show_image: bool = Field(description="whether the judge sees the image")
+    rubrics: AuditRubrics
+    in_pool: tuple[str, ...] = Field(
+        description="audited models whose other answers had a hand in choosing the rubrics"
+    )
+    models: dict[str, AuditedModel] = Field(description="by name; NAME#blind is the arm without images")
+    domains: Counts = Field(description="samples by domain")
+    blind: dict[str, BlindScore] = Field(
+        default_factory=dict, description="by model; only where models were asked without the image, too"
+    )
+
+
+class RubricResult(Value):
+    """A rubric, and whether it holds; None where the judge did not answer it."""
+
+    statement: str
+    holds: bool | None
+
+
+class AuditItem(Value):
+    """A finished response with its text and its rubrics."""
+
+    sample: str
+    domain: str | None
+    model: str
+    repeat: int
+    score: float | None
+    failure: FailureKind | None
+    reason: str | None
+    response: str | None
+    must_right: tuple[RubricResult, ...]
+    easy_wrong: tuple[RubricResult, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +185,7 @@ class AuditRow:
     repeat: int
     rubrics: tuple[int, int]
     judged: tuple[tuple[bool, ...], tuple[bool, ...]] | None
-    failure: str | None = None
+    failure: FailureKind | None = None
     words: int | None = None
     response: str = ""
 
@@ -51,7 +206,7 @@ class Judged:
     gate_pass: list[float] = field(default_factory=list[float])
     easy_wrong_mean: list[float] = field(default_factory=list[float])
     hits: tuple[list[bool], list[bool]] = field(default_factory=lambda: ([], []))
-    failures: list[str] = field(default_factory=list[str])
+    failures: list[FailureKind] = field(default_factory=list[FailureKind])
 
     def add(self, row: AuditRow) -> None:
         """Take in one repeat."""
@@ -66,15 +221,24 @@ class Judged:
         self.hits[0].extend(must_right)
         self.hits[1].extend(easy_wrong)
 
+    def values(self, outcome: Outcome) -> list[float]:
+        """A figure of each scored repeat."""
+        values: list[float] = getattr(self, outcome)
+        return values
+
     def mean(self, outcome: Outcome) -> float | None:
         """The mean of a figure over the sample's scored repeats; None where it has none."""
-        values: list[float] = getattr(self, outcome)
+        values = self.values(outcome)
         return sum(values) / len(values) if values else None
 
 
-def judged_samples(rows: Iterable[AuditRow]) -> dict[str, dict[str, Judged]]:
+Samples = dict[str, Judged]
+"""What was judged of one model, by sample."""
+
+
+def judged_samples(rows: Iterable[AuditRow]) -> dict[str, Samples]:
     """Return what was judged, by model and sample, both in the order of the rows."""
-    models: dict[str, dict[str, Judged]] = {}
+    models: dict[str, Samples] = {}
     for row in rows:
         samples = models.setdefault(row.model, {})
         if row.sample_id not in samples:
@@ -83,130 +247,309 @@ def judged_samples(rows: Iterable[AuditRow]) -> dict[str, dict[str, Judged]]:
     return models
 
 
-def audit_figures(rows: Iterable[AuditRow], *, seed: int) -> dict[str, Any]:
-    """Return the figures of an audit, ready for JSON; all but counts in percent, higher is better but for the gap.
+def pairs_of(first: Samples, second: Samples) -> list[tuple[float, float, str]]:
+    """Return both mean gated scores, and the cluster, of each sample that was judged on both sides."""
+    pairs: list[tuple[float, float, str]] = []
+    for id, sample in first.items():
+        if id in second:
+            score, other = sample.mean("overall"), second[id].mean("overall")
+            if score is not None and other is not None:
+                pairs.append((score, other, sample.cluster))
+    return pairs
 
-    Args:
-        rows: the responses, in the run's order.
-        seed: of the bootstrap.
 
-    Returns:
-        `models`, `domains` and `blind` of `shape.AuditFigures`.
-    """
-    models = judged_samples(rows)
+def figures_of_run(home: Home, run: Run) -> AuditFigures:
+    """Return the figures of an audit; the same stored rows give the same bytes."""
+    plan = AuditPlan.model_validate(run.options["plan"])
+    stored = results(home, run.id)
+    sets = list(rubric_sets(home, plan).values())
+    samples = len(run_samples(home, run.id))
+    judged = judged_samples(audit_rows(home, run))
+    models = models_of(home, plan, stored, judged, seed=run.seed)
+    pool = sorted({name for rubrics in sets for name in rubrics.pool})
+    return AuditFigures(
+        **heading(run, plan),
+        samples=samples,
+        open_items=0 if run.status == "done" else samples * plan.per_sample - len(stored),
+        without_rubrics=tuple(cast("Sequence[str]", run.options["without_rubrics"])),
+        repeats=plan.repeats,
+        show_image=plan.show_image,
+        rubrics=AuditRubrics(
+            id=plan.rubrics,
+            must_right=sum(len(rubrics.must_right) for rubrics in sets),
+            easy_wrong=sum(len(rubrics.easy_wrong) for rubrics in sets),
+            checked=sum(rubrics.checked for rubrics in sets),
+            pool=tuple(pool),
+        ),
+        in_pool=tuple(sorted({spec.ref.name for spec in plan.candidates} & set(pool))),
+        models=models,
+        domains=samples_by_domain(judged),
+        blind=blind_scores(judged),
+        **dict(used_by_all(models.values())),
+    )
+
+
+def models_of(
+    home: Home, plan: AuditPlan, stored: Sequence[ResultRow], judged: dict[str, Samples], *, seed: int
+) -> dict[str, AuditedModel]:
+    """Return the figures of each model: its scores, what it used, and what the configuration says of it."""
+    specs = {spec.ref.name: spec for spec in plan.candidates}
+    models: dict[str, AuditedModel] = {}
+    for name, scores in scores_by_model(judged, seed=seed).items():
+        spec = specs[name.removesuffix(BLIND_MARK)]
+        rows = [row for row in stored if shown_name(row.model, row.arm) == name]
+        models[name] = AuditedModel(
+            **dict(scores), **paid(home, rows), weights=spec.weights, parameters=spec.parameters
+        )
+    return models
+
+
+def samples_by_domain(judged: dict[str, Samples]) -> dict[str, int]:
+    """Return how many samples each domain has."""
     domains: dict[str, set[str]] = {}
-    for samples in models.values():
+    for samples in judged.values():
         for id, sample in samples.items():
             domains.setdefault(sample.domain, set()).add(id)
-    figures: dict[str, Any] = {
-        "models": {name: model_figures(list(samples.values()), seed=seed) for name, samples in models.items()},
-        "domains": {name: len(ids) for name, ids in sorted(domains.items())},
-    }
-    blind = {
-        name: _surviving(samples, models[name + BLIND_MARK])
-        for name, samples in models.items()
-        if name + BLIND_MARK in models
-    }
-    return figures | ({"blind": blind} if blind else {})
+    return {name: len(ids) for name, ids in sorted(domains.items())}
 
 
-def model_figures(samples: Sequence[Judged], *, seed: int) -> dict[str, Any]:
-    """Return the figures of one model over its samples, as `shape.AuditedModel` describes them."""
+def blind_scores(judged: dict[str, Samples]) -> dict[str, BlindScore]:
+    """Return the share of each model's gated score that survives without the image, over samples judged in both arms."""
+    scores: dict[str, BlindScore] = {}
+    for name, samples in judged.items():
+        if name + BLIND_MARK in judged:
+            pairs = pairs_of(samples, judged[name + BLIND_MARK])
+            total = sum(score for score, _, _ in pairs)
+            share = rounded(sum(blind for _, blind, _ in pairs) / total) if total else None
+            scores[name] = BlindScore(n=len(pairs), share=share)
+    return scores
+
+
+def scores_by_model(judged: dict[str, Samples], *, seed: int) -> dict[str, GatedScores]:
+    """Return the scores of each model."""
+    return {name: gated_scores(list(samples.values()), seed=seed) for name, samples in judged.items()}
+
+
+def gated_scores(samples: Sequence[Judged], *, seed: int) -> GatedScores:
+    """Return the scores of one model over its samples."""
     scored = [sample for sample in samples if sample.overall]
-    items = {
-        name: rate([hit for one in scored for hit in one.hits[group]], _each(scored, group))
-        for group, name in enumerate(("must_right_item", "easy_wrong_item"))
-    }
-    means = {name: average(scored, name, seed=seed) for name in OUTCOMES}
-    gap = _gap(scored, items["must_right_item"], means["gate_pass"])
-    domains = sorted({sample.domain for sample in samples})
-    return {
-        **coverage((len(sample.overall), len(sample.failures)) for sample in samples),
-        **means,
-        **items,
-        "reliability_gap": gap,
-        "bounds": {
-            **{name: _bounds(samples, name) for name in OUTCOMES},
-            "must_right_item": _item_bounds(samples, 0),
-            "easy_wrong_item": _item_bounds(samples, 1),
-        },
-        "spread": spread([sample.overall for sample in scored]),
-        "failures": counted(sample.failures[0] for sample in samples if not sample.overall),
-        "failed_answers": counted(kind for sample in samples for kind in sample.failures),
-        "by_domain": {
-            domain: _domain([sample for sample in samples if sample.domain == domain], seed=seed) for domain in domains
-        },
-    }
+    must_right, easy_wrong = (_item_rate(scored, group) for group in (0, 1))
+    gate_pass = average(scored, "gate_pass", seed=seed)
+    by_domain: dict[str, AuditedDomain] = {}
+    for domain in sorted({sample.domain for sample in samples}):
+        by_domain[domain] = _domain([sample for sample in samples if sample.domain == domain], seed=seed)
+    return GatedScores(
+        **_coverage(samples),
+        overall=average(scored, "overall", seed=seed),
+        gate_pass=gate_pass,
+        easy_wrong_mean=average(scored, "easy_wrong_mean", seed=seed),
+        must_right_item=must_right,
+        easy_wrong_item=easy_wrong,
+        reliability_gap=_gap(scored, must_right, gate_pass),
+        bounds=AuditBounds(
+            overall=_bounds(samples, "overall"),
+            gate_pass=_bounds(samples, "gate_pass"),
+            easy_wrong_mean=_bounds(samples, "easy_wrong_mean"),
+            must_right_item=_item_bounds(samples, 0),
+            easy_wrong_item=_item_bounds(samples, 1),
+        ),
+        spread=spread([sample.overall for sample in scored]),
+        failures=failures_by_kind(sample.failures[0] for sample in samples if not sample.overall),
+        failed_answers=failures_by_kind(kind for sample in samples for kind in sample.failures),
+        by_domain=by_domain,
+    )
 
 
-def average(samples: Sequence[Judged], outcome: Outcome, *, seed: int) -> dict[str, Any] | None:
+def average(samples: Sequence[Judged], outcome: Outcome, *, seed: int) -> Interval | None:
     """Return the mean of a figure over samples with its interval; None where no sample has it."""
-    having = [(value, sample.cluster) for sample in samples if (value := sample.mean(outcome)) is not None]
-    values, clusters = [value for value, _ in having], [cluster for _, cluster in having]
-    return mean_interval(values, clusters, seed=seed, bounds=(0.0, 100.0))
+    values: list[float] = []
+    clusters: list[str] = []
+    for sample in samples:
+        value = sample.mean(outcome)
+        if value is not None:
+            values.append(value)
+            clusters.append(sample.cluster)
+    return mean_with_interval(values, clusters, seed=seed, bounds=(0.0, 100.0))
 
 
-def rate(hits: Sequence[bool], clusters: Sequence[str]) -> dict[str, Any] | None:
+def rate(hits: Sequence[bool], clusters: Sequence[str]) -> RubricRate | None:
     """Return the share of hits in percent with its interval, clustered; None without any."""
     if not hits:
         return None
-    interval = rate_interval(hits, clusters=clusters)
-    return {"mean": rounded(100 * sum(hits) / len(hits)), **limits(interval, unit=100), "n": len(hits)}
+    interval = limits(rate_interval(hits, clusters=clusters), unit=100)
+    return RubricRate(mean=rounded(100 * sum(hits) / len(hits)), **interval, n=len(hits))
 
 
-def _domain(samples: Sequence[Judged], *, seed: int) -> dict[str, Any]:
+def _item_rate(samples: Sequence[Judged], group: int) -> RubricRate | None:
+    hits: list[bool] = []
+    clusters: list[str] = []
+    for sample in samples:
+        hits += sample.hits[group]
+        clusters += [sample.cluster] * len(sample.hits[group])
+    return rate(hits, clusters)
+
+
+def _coverage(samples: Sequence[Judged]) -> dict[str, Any]:
+    return coverage((len(sample.overall), len(sample.failures)) for sample in samples)
+
+
+def _domain(samples: Sequence[Judged], *, seed: int) -> AuditedDomain:
     scored = [sample for sample in samples if sample.overall]
-    return {
-        **coverage((len(sample.overall), len(sample.failures)) for sample in samples),
-        "overall": average(scored, "overall", seed=seed),
-        "bounds": _bounds(samples, "overall"),
-    }
+    return AuditedDomain(
+        **_coverage(samples), overall=average(scored, "overall", seed=seed), bounds=_bounds(samples, "overall")
+    )
 
 
-def _gap(
-    samples: Sequence[Judged], item: dict[str, Any] | None, passed: dict[str, Any] | None
-) -> dict[str, Any] | None:
+def _gap(samples: Sequence[Judged], item: RubricRate | None, gate_pass: Interval | None) -> Interval | None:
     """Return must-right item accuracy less gate pass rate, with a jackknife interval over clusters of samples."""
-    if item is None or passed is None:
+    if item is None or gate_pass is None:
         return None
 
-    def gap(places: Sequence[int]) -> float:
-        hits = [hit for place in places for hit in samples[place].hits[0]]
-        gates = [value for place in places if (value := samples[place].mean("gate_pass")) is not None]
+    def gap(positions: Sequence[int]) -> float:
+        hits: list[bool] = []
+        gates: list[float] = []
+        for position in positions:
+            hits += samples[position].hits[0]
+            passed = samples[position].mean("gate_pass")
+            if passed is not None:
+                gates.append(passed)
         return 100 * sum(hits) / len(hits) - sum(gates) / len(gates) if hits else 0.0
 
     clusters = [sample.cluster for sample in samples]
     interval = jackknife_interval(gap, len(samples), clusters=clusters, bounds=(-100.0, 100.0))
-    if interval.reason == NO_SPREAD and passed["low"] is not None:
-        interval = Interval(item["low"] - passed["high"], item["high"] - passed["low"])
-    return {"mean": rounded(item["mean"] - passed["mean"]), **limits(interval)}
+    if interval.reason == NO_SPREAD:
+        interval = _difference(item, gate_pass) or interval
+    return Interval(mean=rounded(item.mean - gate_pass.mean), **limits(interval))
 
 
-def _bounds(samples: Sequence[Judged], outcome: Outcome) -> dict[str, float] | None:
+def _difference(first: Interval, second: Interval) -> Limits | None:
+    """Return the widest ends that a difference may have; None where either has no interval."""
+    if first.low is None or first.high is None or second.low is None or second.high is None:
+        return None
+    return Limits(first.low - second.high, first.high - second.low)
+
+
+def _bounds(samples: Sequence[Judged], outcome: Outcome) -> Bounds | None:
     """Return what a mean over all samples would be if every failed judgement had 0, or 100."""
-    having = [sample for sample in samples if outcome != "easy_wrong_mean" or sample.rubrics[1] > 0]
-    return possible(((getattr(sample, outcome), len(sample.failures)) for sample in having), 0, 100)
+    counted = [sample for sample in samples if outcome != "easy_wrong_mean" or sample.rubrics[1] > 0]
+    return bounds_over_failures(((sample.values(outcome), len(sample.failures)) for sample in counted), 0, 100)
 
 
-def _item_bounds(samples: Sequence[Judged], group: int) -> dict[str, float] | None:
-    hits = [hit for sample in samples for hit in sample.hits[group]]
-    lacking = sum(sample.rubrics[group] * len(sample.failures) for sample in samples)
-    return bounds(100 * sum(hits), 100 * (sum(hits) + lacking), len(hits) + lacking)
+def _item_bounds(samples: Sequence[Judged], group: int) -> Bounds | None:
+    hits = sum(sum(sample.hits[group]) for sample in samples)
+    judged = sum(len(sample.hits[group]) for sample in samples)
+    failed = sum(sample.rubrics[group] * len(sample.failures) for sample in samples)
+    return mean_bounds(100 * hits, 100 * (hits + failed), judged + failed)
 
 
-def _each(samples: Sequence[Judged], group: int) -> list[str]:
-    return [sample.cluster for sample in samples for _ in sample.hits[group]]
+def audit_rows(home: Home, run: Run) -> list[AuditRow]:
+    """Return the responses of an audit that have a result, in the run's order."""
+    plan = AuditPlan.model_validate(run.options["plan"])
+    sets = rubric_sets(home, plan)
+    clusters = {sample.sample_id: sample.cluster for sample in run_samples(home, run.id)}
+    texts = dict(response_texts(home, run.id))
+    stored = results(home, run.id)
+    judgements = _judgements(home, stored)
+    rows: list[AuditRow] = []
+    for row in stored:
+        rubrics, judgement = sets[row.sample_id], judgements.get(row.item)
+        text = texts.get(row.response_id or "")
+        rows.append(
+            AuditRow(
+                sample_id=row.sample_id,
+                cluster=clusters[row.sample_id],
+                domain=rubrics.domain or "unknown",
+                model=shown_name(row.model, row.arm),
+                repeat=row.repeat,
+                rubrics=(len(rubrics.must_right), len(rubrics.easy_wrong)),
+                judged=None if judgement is None else (judgement.group_a, judgement.group_b),
+                failure=row.failure,
+                words=None if text is None else len(text.split()),
+                response="" if text is None else digest("text", text),
+            )
+        )
+    return rows
 
 
-def _surviving(full: dict[str, Judged], blind: dict[str, Judged]) -> dict[str, Any]:
-    """Return the share of the overall score that survives without the image, over samples judged in both arms."""
-    pairs = [
-        (seen, unseen)
-        for id, sample in full.items()
-        if id in blind
-        and (seen := sample.mean("overall")) is not None
-        and (unseen := blind[id].mean("overall")) is not None
-    ]
-    total = sum(seen for seen, _ in pairs)
-    share = None if not total else rounded(sum(unseen for _, unseen in pairs) / total)
-    return {"n": len(pairs), "share": share}
+def rubrics_used(home: Home, run: Run) -> dict[str, str]:
+    """Return what tells apart what an audit demanded of descriptions, by the sample's name: streams and statements."""
+    demanded: dict[str, str] = {}
+    for sample, rubrics in rubric_sets(home, AuditPlan.model_validate(run.options["plan"])).items():
+        demanded[sample] = digest("rubrics", [[rubric.stream, rubric.statement] for rubric in rubrics.rubrics])
+    return demanded
+
+
+def audit_items(home: Home, run: Run, sample: str | None = None) -> Iterator[dict[str, Any]]:
+    """Yield each finished response with its text, each rubric and whether it holds; with `sample`, only its."""
+    sets = rubric_sets(home, AuditPlan.model_validate(run.options["plan"]))
+    rows = rows_shown(home, run, sample)
+    judgements = _judgements(home, rows)
+    for row in rows:
+        rubrics = sets[row.sample_id]
+        judgement = judgements.get(row.item)
+        item = AuditItem(
+            sample=row.sample_id,
+            domain=rubrics.domain,
+            model=shown_name(row.model, row.arm),
+            repeat=row.repeat,
+            score=None if row.score is None else round(100 * row.score, 6),
+            failure=row.failure,
+            reason=row.reason,
+            response=None if row.response_id is None else find_value(home, row.response_id)["value"]["text"],
+            must_right=_results(rubrics.must_right, () if judgement is None else judgement.group_a),
+            easy_wrong=_results(rubrics.easy_wrong, () if judgement is None else judgement.group_b),
+        )
+        yield as_json(item)
+
+
+def _results(rubrics: Sequence[Rubric], holds: Sequence[bool]) -> tuple[RubricResult, ...]:
+    verdicts = holds or [None] * len(rubrics)
+    return tuple(
+        RubricResult(statement=rubric.statement, holds=verdict)
+        for rubric, verdict in zip(rubrics, verdicts, strict=True)
+    )
+
+
+COLUMNS: dict[str, ColumnType] = {
+    "domain": "text",
+    "rubrics": "text",
+    "must_right": "integers",
+    "easy_wrong": "integers",
+    **ANSWERED,
+}
+"""What an export says of a response: `must_right` and `easy_wrong` have a 1 for each rubric that holds, a 0 for others."""
+
+
+async def cells(home: Home, run: Run, rows: Sequence[ResultRow]) -> list[dict[str, Any]]:
+    """Return what an export says of each response: its text, and which rubrics hold; what there is not is null."""
+    plan = AuditPlan.model_validate(run.options["plan"])
+    sets = rubric_sets(home, plan)
+    judgements = _judgements(home, rows)
+    responses = find_values(home, Response, [row.response_id for row in rows if row.response_id is not None])
+    lines: list[dict[str, Any]] = []
+    for row in rows:
+        judgement = judgements.get(row.item)
+        origin = None if judgement is None else judgement.provenance
+        lines.append(
+            {
+                "domain": sets[row.sample_id].domain,
+                "rubrics": plan.sets[row.sample_id],
+                "must_right": None if judgement is None else list(map(int, judgement.group_a)),
+                "easy_wrong": None if judgement is None else list(map(int, judgement.group_b)),
+                **answer_cells(plan.judge_name, responses.get(row.response_id or ""), origin),
+            }
+        )
+    return lines
+
+
+def _judgements(home: Home, rows: Sequence[ResultRow]) -> dict[str, RubricJudgement]:
+    """Return what was judged, by item; a failed item has none."""
+    ids: dict[str, str] = {}
+    for row in rows:
+        if row.outcome != "scored":
+            continue
+        if not row.value_ids:
+            raise StorageError(f"{home.path}: item {row.item} of run {row.run_id} is scored and names no judgement")
+        ids[row.item] = row.value_ids[0]
+    judgements = find_values(home, RubricJudgement, ids.values())
+    return {item: judgements[id] for item, id in ids.items()}

@@ -1,16 +1,43 @@
-"""What an audit is asked, and what decides its results."""
+"""What an audit is asked, how it is accepted, and what decides its results."""
 
+import asyncio
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, ClassVar
+from typing import Annotated, Any, ClassVar, NamedTuple
 
 from pydantic import Field
 
 from dokimasia.domain.call import ModelSpec
+from dokimasia.domain.identity import value_id
+from dokimasia.domain.judgement import FailureKind
 from dokimasia.domain.options import GraphOptions
-from dokimasia.methods.passports import BLIND_BELOW, HELP, Passports
-from dokimasia.runs.plans import AnswersPlan, JudgedPlan, OutsideIdentity
+from dokimasia.domain.review import DESCRIBE_REQUEST
+from dokimasia.domain.rubric import RubricSet
+from dokimasia.domain.sample import Sample
+from dokimasia.errors import ConfigError, DataError, NotFound
+from dokimasia.methods.passports import BLIND_BELOW, HELP, JudgeUse, Passports, chosen_judge, held
+from dokimasia.methods.rubrics import read_sets, sets_id, sets_of_run
+from dokimasia.report.figures import several
+from dokimasia.runs.estimate import INSTRUCTION_TOKENS, Asking, Estimate, added_up, size_of
+from dokimasia.runs.method import Accepted
+from dokimasia.runs.plans import AnswersPlan, JudgedPlan, OutsideIdentity, prompts_used
 from dokimasia.runs.requests import MOST_REPEATS, SHARED_HELP, DataRequest, Models, Option, run_or_file
-from dokimasia.runs.responses import ResponsesFiles
+from dokimasia.runs.responses import (
+    ResponsesFiles,
+    candidates_of,
+    check_no_blind_arm,
+    check_unchanged,
+    read_given,
+)
+from dokimasia.runs.session import Session, hash_of
+from dokimasia.storage.home import Home
+from dokimasia.storage.lookup import find_values
+from dokimasia.storage.naming import of_method, resolve_run
+from dokimasia.storage.runs import Run
+
+WAY = JudgeUse("judging by gated rubrics", ("gated",), "rubric_assessment")
+
+DESCRIPTION_TOKENS, RUBRIC_TOKENS, RESULT_TOKENS = 900, 350, 160
 
 
 class AuditRequest(DataRequest):
@@ -59,3 +86,172 @@ class AuditPlan(AnswersPlan, JudgedPlan):
     def options(self) -> GraphOptions:
         """The plan as the graph needs it."""
         return GraphOptions(judge=self.judge.ref.name, models=self.models, show_image=self.show_image)
+
+
+class Material(NamedTuple):
+    """The samples as the models are asked about them, each with its rubric set.
+
+    `source` is where the sets are from: the file, or the id of the run that made them. `missing` are the names of samples
+    of the data without rubrics.
+    """
+
+    samples: list[Sample]
+    sets: list[RubricSet]
+    source: Path
+    skipped: list[str]
+    missing: list[str]
+
+
+async def accept(request: AuditRequest, session: Session) -> Accepted[AuditPlan]:
+    """Read data and rubrics, and find judge and models.
+
+    Raises:
+        InputError: data, rubrics, configuration or options cannot be used.
+    """
+    chosen = chosen_judge(request.judge, request.choose_judge, request.passports, session, WAY)
+    if chosen.judge is None:
+        raise ConfigError("name the judge with --judge, or several with --choose-judge and their passports")
+    request = request.model_copy(update={"judge": chosen.judge, "choose_judge": (), "passports": chosen.passports})
+    responses = read_given(request.responses)
+    if not request.models and responses is None:
+        raise ConfigError("name at least one model with --models, or descriptions that exist with --responses FILE")
+    material = await asyncio.to_thread(_material, request, session)
+    if responses is None:
+        candidates, left_out = session.models(request.models, "--models"), []
+    else:
+        check_no_blind_arm(request.no_image)
+        names = {sample.id for sample in material.samples}
+        candidates, left_out = candidates_of(
+            responses, request, models=request.models, samples=names, others=material.missing
+        )
+        if session.forked is not None:
+            resumable(session, session.forked, AuditPlan.model_validate(session.forked.options["plan"]), request)
+    plan = AuditPlan(
+        data=hash_of([(sample.id, value_id(sample)) for sample in material.samples]),
+        limit=request.limit,
+        seed=request.seed,
+        judge=session.model(chosen.judge),
+        rubrics=sets_id(material.sets),
+        sets={sample.id: value_id(rubrics) for sample, rubrics in zip(material.samples, material.sets, strict=True)},
+        candidates=candidates,
+        repeats=request.repeats if responses is None else responses.repeats,
+        no_image=request.no_image,
+        show_image=request.show_image,
+        responses=None if responses is None else responses.hash,
+        prompts=prompts_used(session.library, ("candidate_plain", "repair", "rubric_assessment")),
+    )
+    accepted = Accepted(
+        plan=plan,
+        estimate=_expected(plan, material.samples),
+        samples=material.samples,
+        values=material.sets,
+        skipped=[*material.skipped, *left_out],
+        notes={"without_rubrics": material.missing},
+        request=request.model_copy(update={"rubrics": material.source}),
+    )
+    return await held(accepted, request, session, judges=(plan.judge,), ways=(WAY,), chosen=chosen.why)
+
+
+def resumable(session: Session, run: Run, plan: AuditPlan, request: AuditRequest) -> None:
+    """Check that the file of descriptions is the one that the run was accepted with.
+
+    Raises:
+        DataError: it has changed.
+    """
+    check_unchanged(request.responses, plan.responses, run.id)
+
+
+def reached(home: Home, run: Run, plan: AuditPlan, retry: Collection[FailureKind] = ()) -> Mapping[str, ModelSpec]:
+    """Return the models that an audit has to reach: the judge alone where the descriptions exist already."""
+    return plan.models if plan.responses is None else {plan.judge.ref.name: plan.judge}
+
+
+def rubric_sets(home: Home, plan: AuditPlan) -> dict[str, RubricSet]:
+    """Return an audit's rubric sets by the sample's name."""
+    sets = find_values(home, RubricSet, plan.sets.values())
+    return {sample: sets[id] for sample, id in plan.sets.items()}
+
+
+def sets_for(
+    samples: Sequence[Sample], sets: Sequence[RubricSet], source: str
+) -> tuple[list[tuple[Sample, RubricSet]], list[str]]:
+    """Return each sample with its rubric set (the one of its name, else the only one of its images), and who has none.
+
+    A sample that has none, such as one whose review was discarded, is no part of the audit and is named.
+
+    Raises:
+        DataError: no sample has a set, or the set of a sample's name was made for another image.
+    """
+    by_name = {rubrics.sample_id: rubrics for rubrics in sets}
+    by_images: dict[tuple[str, ...], list[RubricSet]] = {}
+    for rubrics in sets:
+        if rubrics.images:
+            by_images.setdefault(rubrics.images, []).append(rubrics)
+    matched: list[tuple[Sample, RubricSet]] = []
+    missing: list[str] = []
+    for sample in samples:
+        images = tuple(image.sha256 for image in sample.images)
+        named, same = by_name.get(sample.id), by_images.get(images, [])
+        chosen: RubricSet | None = None
+        if named is not None and (not named.images or named.images == images):
+            chosen = named
+        elif len(same) == 1:
+            chosen = same[0]
+        elif named is not None:
+            raise DataError(
+                f"{source}: the rubrics of sample {sample.id!r} were made for another image than the data has under that "
+                "name; rubrics can only be used on the images that they were made for"
+            )
+        if chosen is None or not chosen.rubrics:
+            missing.append(sample.id)
+        else:
+            matched.append((sample, chosen))
+    if not matched:
+        raise DataError(f"{source} has no rubrics for any of the {several(len(samples), 'sample')} of the data")
+    return matched, missing
+
+
+def _material(request: AuditRequest, session: Session) -> Material:
+    if session.forked is not None:
+        return _of_fork(request, session, session.forked)
+    sets, source, named = _sets(request, session)
+    read, skipped = session.samples(request.model_copy(update={"prompt": None}), need_prompt=False)
+    wanted = request.prompt if request.prompt and request.prompt.strip() else DESCRIBE_REQUEST
+    matched, missing = sets_for([sample.asked(wanted) for sample in read], sets, named)
+    return Material([sample for sample, _ in matched], [rubrics for _, rubrics in matched], source, skipped, missing)
+
+
+def _of_fork(request: AuditRequest, session: Session, forked: Run) -> Material:
+    """Return the samples and rubric sets of the audit that is forked."""
+    samples, skipped = session.samples(request)
+    sets = rubric_sets(session.opened, AuditPlan.model_validate(forked.options["plan"]))
+    missing: Any = forked.options["without_rubrics"]
+    return Material(samples, [sets[sample.id] for sample in samples], request.rubrics, skipped, list(missing))
+
+
+def _sets(request: AuditRequest, session: Session) -> tuple[list[RubricSet], Path, str]:
+    """Return the rubric sets that the user names, a file before a run, where they are from, and what to call them."""
+    path = request.rubrics
+    if path.is_file():
+        return read_sets(path), path, str(path)
+    if path.suffix or len(path.parts) > 1:
+        raise NotFound(f"{path}: there is no such file of rubrics")
+    run = resolve_run(session.opened, str(path), of_method("rubrics", done=True))
+    if run.status != "done":
+        raise DataError(f"run {run.id} is {run.status}: finish its rubrics first (dokimasia resume {run.id})")
+    return sets_of_run(session.opened, run), Path(run.id), f"run {run.id}"
+
+
+def _expected(plan: AuditPlan, samples: Sequence[Sample]) -> Estimate:
+    asked: list[Asking] = []
+    for size in map(size_of, samples):
+        judged = INSTRUCTION_TOKENS + RUBRIC_TOKENS + DESCRIPTION_TOKENS
+        if plan.show_image:
+            judged += size.images_for(plan.judge)
+        for spec in plan.candidates:
+            for arm in plan.arms:
+                sent = size.text + (0 if arm else size.images_for(spec))
+                if plan.responses is None:
+                    asked.append(Asking(spec, plan.repeats, sent, DESCRIPTION_TOKENS))
+                asked.append(Asking(plan.judge, plan.repeats, judged, RESULT_TOKENS))
+    return added_up(asked, len(samples), items=len(samples) * plan.per_sample)

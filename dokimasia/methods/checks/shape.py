@@ -6,7 +6,7 @@ from pydantic import Field
 
 from dokimasia.domain.blindspots import Label
 from dokimasia.domain.identity import Value
-from dokimasia.runs.shapes import Count, CountedRate, NoInterval, Share
+from dokimasia.report.fields import Count, CountedRate, NoInterval, Share
 
 LabelCounts = dict[Label, Count]
 

@@ -5,7 +5,8 @@ from typing import Any
 from pydantic import Field
 
 from dokimasia.domain.identity import Value
-from dokimasia.runs.shapes import Count, Fraction, Heading, NoInterval, StrictShare
+from dokimasia.report.fields import Count, Fraction, NoInterval, StrictShare
+from dokimasia.runs.figure_models import Heading
 
 Signed = float
 Refused = str

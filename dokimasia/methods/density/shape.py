@@ -4,7 +4,8 @@ from pydantic import Field
 
 from dokimasia.domain.density import Domain, Threshold
 from dokimasia.domain.identity import Value
-from dokimasia.runs.shapes import Count, Coverage, DataFigures, Failures, Interval, Judge, Share, Used
+from dokimasia.report.fields import Count, Coverage, Failures, Interval, Share, Used
+from dokimasia.runs.figure_models import DataFigures, Judge
 
 
 class KeptSamples(Value):

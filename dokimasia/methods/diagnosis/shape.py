@@ -5,7 +5,8 @@ from pydantic import Field
 from dokimasia.domain.diagnosis.report import FaultKind, Sentence
 from dokimasia.domain.identity import Value
 from dokimasia.domain.judgement import FailureKind
-from dokimasia.runs.shapes import Count, Heading, Judge
+from dokimasia.report.fields import Count
+from dokimasia.runs.figure_models import Heading, Judge
 
 
 class Why(Value):

@@ -212,6 +212,7 @@ def _scored(one: Mapping[str, Any] | None, place: str) -> Cell:
 def lengths(data: ReportData) -> Section | None:
     """Return how rewards go with the difference of lengths."""
     found: Mapping[str, Any] = data.summary["length_bias"]
+    reasons = {name: one["reason"] for name, one in found.items() if one["r"] is not None}
     rows = [
         [
             Span(name, "strong"),
@@ -248,7 +249,7 @@ def lengths(data: ReportData) -> Section | None:
     blocks = (
         Paragraph(said, "lead"),
         Table(columns, rows, "Reward and difference of lengths"),
-        *(Paragraph(one, "note") for one in untested(found)),
+        *(Paragraph(one, "note") for one in untested(reasons)),
         Paragraph(note, "note"),
     )
     return Section("lengths", "Length", blocks, menu="Length")

@@ -6,7 +6,8 @@ from pydantic import Field
 
 from dokimasia.domain.duel import FactualityBy, Instruction
 from dokimasia.domain.identity import Value
-from dokimasia.runs.shapes import Bounds, Count, DataFigures, Failures, Fraction, Interval, Judge, NoInterval, Used
+from dokimasia.report.fields import Bounds, Count, Failures, Fraction, Interval, NoInterval, Used
+from dokimasia.runs.figure_models import DataFigures, Judge
 
 
 class Verdicts(Value):

@@ -6,19 +6,18 @@ from dokimasia.domain.criterion import Defect
 from dokimasia.domain.identity import Value
 from dokimasia.domain.options import Protocol
 from dokimasia.methods.evaluation.plan import Ask
-from dokimasia.runs.shapes import (
+from dokimasia.report.fields import (
     Bounds,
     Count,
     CountedRate,
     Coverage,
-    DataFigures,
     Failures,
     Interval,
-    Judge,
     NoInterval,
     StrictShare,
     Used,
 )
+from dokimasia.runs.figure_models import DataFigures, Judge
 
 
 class OverSamples(Value):

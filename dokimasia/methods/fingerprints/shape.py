@@ -4,7 +4,8 @@ from pydantic import Field
 
 from dokimasia.domain.diagnosis.tables import Asset
 from dokimasia.domain.identity import Value
-from dokimasia.runs.shapes import Count, Failures, Fraction, Heading, Judge, Seed
+from dokimasia.report.fields import Count, Failures, Fraction
+from dokimasia.runs.figure_models import Heading, Judge, Seed
 
 
 class OpenBounds(Value):

@@ -3,7 +3,8 @@
 from pydantic import Field
 
 from dokimasia.domain.identity import Value
-from dokimasia.runs.shapes import Count, DataFigures, Failures, Judge, Used
+from dokimasia.report.fields import Count, Failures, Used
+from dokimasia.runs.figure_models import DataFigures, Judge
 
 
 class Walked(Value):

@@ -6,7 +6,8 @@ from pydantic import Field
 
 from dokimasia.domain.identity import Value
 from dokimasia.domain.options import Protocol
-from dokimasia.runs.shapes import Count, Coverage, DataFigures, Failures, Fraction, Interval, Share, Used
+from dokimasia.report.fields import Count, Coverage, Failures, Fraction, Interval, Share, Used
+from dokimasia.runs.figure_models import DataFigures
 
 PValue = Annotated[Fraction | None, Field(description="two-sided sign flips of whole images; null without a test")]
 Tokens = Annotated[Count | None, Field(description="null where any call's is unknown")]

@@ -6,7 +6,8 @@ from pydantic import Field
 
 from dokimasia.domain.failure_modes import Batch, ModeKind
 from dokimasia.domain.identity import Value
-from dokimasia.runs.shapes import Count, Coverage, Failures, Heading, Judge, NoInterval, OpenItems, Seed, Share, Used
+from dokimasia.report.fields import Count, Coverage, Failures, NoInterval, Share, Used
+from dokimasia.runs.figure_models import Heading, Judge, OpenItems, Seed
 
 
 class Making(Value):

@@ -5,7 +5,8 @@ from pydantic import Field
 from dokimasia.domain.blindspots import Task
 from dokimasia.domain.identity import Value
 from dokimasia.methods.checks import LabelFigures
-from dokimasia.runs.shapes import Count, Coverage, DataFigures, Failures, Judge, Share, Used
+from dokimasia.report.fields import Count, Coverage, Failures, Share, Used
+from dokimasia.runs.figure_models import DataFigures, Judge
 
 
 class Doubts(Value):

@@ -4,7 +4,8 @@ from pydantic import Field
 
 from dokimasia.domain.blindspots import Evaluator, Paradigm, Task
 from dokimasia.domain.identity import Value
-from dokimasia.runs.shapes import Bounds, Count, Coverage, DataFigures, Failures, Fraction, Interval, Rate, Used
+from dokimasia.report.fields import Bounds, Count, Coverage, Failures, Fraction, Interval, Rate, Used
+from dokimasia.runs.figure_models import DataFigures
 
 
 class ProbeShare(Rate):

@@ -3,7 +3,8 @@
 from pydantic import Field
 
 from dokimasia.domain.identity import Value
-from dokimasia.runs.shapes import Bounds, Count, Coverage, Failures, Heading, Interval, Judge, OpenItems, Seed, Used
+from dokimasia.report.fields import Bounds, Count, Coverage, Failures, Interval, Used
+from dokimasia.runs.figure_models import Heading, Judge, OpenItems, Seed
 
 
 class CriteriaRating(Value):

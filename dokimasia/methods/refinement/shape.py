@@ -8,7 +8,7 @@ from dokimasia.domain.identity import Value
 from dokimasia.domain.judgement import Answered, AnswerRule
 from dokimasia.domain.options import Protocol
 from dokimasia.domain.refinement import Arm, Fallback, Stopped, Unused
-from dokimasia.runs.shapes import (
+from dokimasia.report.fields import (
     Bounds,
     Cost,
     Count,
@@ -17,14 +17,12 @@ from dokimasia.runs.shapes import (
     Coverage,
     Failures,
     Fraction,
-    Heading,
     Interval,
-    Judge,
     NoInterval,
     Rate,
-    Seed,
     Share,
 )
+from dokimasia.runs.figure_models import Heading, Judge, Seed
 
 PValue = Annotated[Fraction | None, Field(description="two-sided, by sign flips of whole images; null without a pair")]
 Adjusted = Annotated[

@@ -7,7 +7,8 @@ from pydantic import Field
 from dokimasia.domain.identity import Value
 from dokimasia.domain.options import Protocol
 from dokimasia.domain.review import Rule, Verdict
-from dokimasia.runs.shapes import Count, Counts, Coverage, DataFigures, Failures, Fraction, NoInterval, Share, Used
+from dokimasia.report.fields import Count, Counts, Coverage, Failures, Fraction, NoInterval, Share, Used
+from dokimasia.runs.figure_models import DataFigures
 
 
 class Preference(Value):

@@ -4,7 +4,8 @@ from pydantic import Field
 
 from dokimasia.domain.identity import Value
 from dokimasia.domain.options import Protocol
-from dokimasia.runs.shapes import Count, Counts, DataFigures, Failures, Fraction, Judge, Share, Used
+from dokimasia.report.fields import Count, Counts, Failures, Fraction, Share, Used
+from dokimasia.runs.figure_models import DataFigures, Judge
 
 
 class PerSample(Value):

@@ -5,7 +5,8 @@ from pydantic import Field
 from dokimasia.domain.capability import Level
 from dokimasia.domain.growth import FailedBatch, Phase, Rejection
 from dokimasia.domain.identity import Value
-from dokimasia.runs.shapes import Count, Counts, Coverage, Heading, Judge, Seed
+from dokimasia.report.fields import Count, Counts, Coverage
+from dokimasia.runs.figure_models import Heading, Judge, Seed
 
 
 class PhaseFigures(Value):

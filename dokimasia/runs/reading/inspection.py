@@ -42,7 +42,7 @@ async def sample_of_run(
         items = list((method.items or _items)(home, run, sample_id))
         if not items:
             raise NotFound(f"run {run.id} has no finished item of a sample {sample_id!r}")
-        view = {**(method.figures(home, run) if figures else {}), "items": items}
+        view = {**(method.json_figures(home, run) if figures else {}), "items": items}
     reduced = _reduced(home, run, sample_id)
     if reduced:
         view = {**view, "reduced_images": reduced}

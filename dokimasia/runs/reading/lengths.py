@@ -67,10 +67,13 @@ def directions(models: Mapping[str, Mapping[str, Any]], names: Collection[str], 
     return f"With longer answers {score} {said}."
 
 
-def untested(models: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
-    """Yield why models have a correlation and no test of it, each reason once, with the models that it holds for."""
-    reasons: dict[str, list[str]] = {}
-    for name, model in models.items():
-        if model["r"] is not None and model["reason"]:
-            reasons.setdefault(model["reason"], []).append(name)
-    yield from (f"{', '.join(names)}: {reason}." for reason, names in reasons.items())
+def untested(reasons: Mapping[str, str]) -> Iterator[str]:
+    """Yield why models have a correlation and no test of it, each reason once, with the models that it holds for.
+
+    `reasons` are those of the models with a correlation, by name, empty where it was tested.
+    """
+    models: dict[str, list[str]] = {}
+    for name, reason in reasons.items():
+        if reason:
+            models.setdefault(reason, []).append(name)
+    yield from (f"{', '.join(names)}: {reason}." for reason, names in models.items())

@@ -6,9 +6,12 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
+from pydantic import BaseModel
+
 from dokimasia.domain.sample import ImageRef
 from dokimasia.errors import ConfigError, InputError, StorageError
 from dokimasia.report.data import Added, Picture, ReportData, Selection
+from dokimasia.report.fields import RunFigures, as_json
 from dokimasia.report.thumbnails import picture, share_of
 from dokimasia.runs.catalogue import OWN, plugin_methods
 from dokimasia.runs.reading.export_formats import write_whole
@@ -35,7 +38,7 @@ class ReportFile(NamedTuple):
     samples: int
 
 
-def run_data(home: Home, run: Run, figures: Mapping[str, Any] | None = None) -> ReportData:
+def run_data(home: Home, run: Run, figures: RunFigures | None = None) -> ReportData:
     """Return what a terminal shows of a run: which run it is, its figures, and its items where it has any.
 
     Args:
@@ -50,14 +53,23 @@ def run_data(home: Home, run: Run, figures: Mapping[str, Any] | None = None) -> 
     plan, _ = method.read(run)
     asked = len(open_questions(home, run=run.id))
     facts = facts_of(run, plan, graphs=_graphs(run, method.graphs_of(plan)), open_questions=asked)
-    summary = method.figures(home, run) if figures is None else figures
+    if figures is None:
+        figures = method.figures(home, run)
     items = list(method.items(home, run, None)) if method.items is not None and method.items_shown else []
     drawing = method.drawing()
-    return ReportData(replace(drawing, name=drawing.name or method.title), facts, summary, samples=items)
+    if drawing.figures is not None and isinstance(figures, Mapping):
+        figures = drawing.figures.model_validate(figures)
+    return ReportData(
+        replace(drawing, name=drawing.name or method.title),
+        facts,
+        as_json(figures),
+        figures if isinstance(figures, BaseModel) else None,
+        samples=items,
+    )
 
 
 async def report_data(
-    home: Home, run: Run, *, samples: int = SAMPLES, redact: Redact = str, figures: Mapping[str, Any] | None = None
+    home: Home, run: Run, *, samples: int = SAMPLES, redact: Redact = str, figures: RunFigures | None = None
 ) -> ReportData:
     """Gather what a report says; equal rows give equal data.
 
@@ -158,7 +170,7 @@ async def write_report(
     format: Format | None = None,
     samples: int = SAMPLES,
     redact: Redact = str,
-    figures: Mapping[str, Any] | None = None,
+    figures: RunFigures | None = None,
 ) -> ReportFile:
     """Write a run's report whole or not at all, by default as `reports/RUN.html` in the home.
 
@@ -204,9 +216,13 @@ def _picture(home: Home, image: ImageRef, share: int) -> Picture:
 
 
 def redacted(value: Any, redact: Redact) -> Any:
-    """Return plain JSON with every text redacted, names of members included."""
+    """Return plain JSON, or figures as their model, with every text redacted, names of members included."""
     if isinstance(value, str):
         return redact(value)
+    if isinstance(value, BaseModel):
+        return value.model_copy(
+            update={name: redacted(getattr(value, name), redact) for name in value.model_fields_set}
+        )
     if isinstance(value, dict | Mapping):
         return {redact(name) if isinstance(name, str) else name: redacted(one, redact) for name, one in value.items()}
     if isinstance(value, list | tuple | Sequence):
@@ -217,7 +233,7 @@ def redacted(value: Any, redact: Redact) -> Any:
 def _redacted_data(data: ReportData, redact: Redact) -> ReportData:
     """Return a report's data with every text redacted."""
     redact = cache(redact)  # the names of members come back thousands of times
-    fields = ("summary", "differences", "repeats", "reasons", "samples")
+    fields = ("summary", "figures", "differences", "repeats", "reasons", "samples")
     changed: dict[str, Any] = {name: redacted(getattr(data, name), redact) for name in fields}
     changed["added"] = {name: Added(redacted(one.value, redact), one.section) for name, one in data.added.items()}
     models = tuple(

@@ -311,7 +311,7 @@ def _comparable(run: Run) -> bool:
 @lru_cache(maxsize=32)
 def _figures(home: Home, run: str, changes: tuple[Any, ...]) -> dict[str, Any]:
     found = get_run(home, run)
-    return method_of(found).figures(home, found)
+    return method_of(found).json_figures(home, found)
 
 
 def _several(request: Request, service: Service, asked: Asked, shared: Mapping[str, Any]) -> Response:

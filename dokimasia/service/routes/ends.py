@@ -72,7 +72,7 @@ def end(
     if found.status == "done":
         method = method_of(found)
         wanted = Invocation(max_failures=max_failures, min_score=min_score, min_accuracy=min_accuracy)
-        ended, why = judge(method, home, found, wanted, method.figures(home, found))
+        ended, why = judge(method, home, found, wanted, method.json_figures(home, found))
         return RunEnd(run=found.id, status=found.status, end=ended, why=why)
     last = events(home, found.id, kind=ENDED)
     noted = last[-1].data if last else {"end": found.status, "why": ""}

@@ -1,0 +1,543 @@
+"""An audit as it is drawn: the tables of scores, and each analysis as a sentence, a chart and a table."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from math import exp
+from statistics import quantiles, stdev
+from typing import TypeVar
+
+from dokimasia.domain.call import WEIGHTS
+from dokimasia.methods.audit.analyses import (
+    Agreement,
+    AnalysedAudit,
+    BenchmarkScores,
+    Consistency,
+    Correlation,
+    Correlations,
+    DomainFailures,
+    FailuresByDomain,
+    JudgedTwice,
+    LengthAnalysis,
+    LengthCorrelation,
+    ModelGap,
+    OtherBenchmarks,
+    ReliabilityGap,
+    RubricCoverage,
+    RubricShare,
+    TwoJudges,
+)
+from dokimasia.methods.audit.figures import (
+    BLIND_MARK,
+    AuditedModel,
+    AuditFigures,
+    AuditItem,
+    BlindScore,
+    RubricResult,
+)
+from dokimasia.report import figures
+from dokimasia.report.blocks import Block, Bullets, Cell, Chart, Paragraph, Section, Span, Texts, Tone
+from dokimasia.report.charts import PALETTE, Figure, Point, interval_chart, intervals_said
+from dokimasia.report.data import Cut, Drawing, ReportData, Views
+from dokimasia.report.fields import TableRow, rows_of
+from dokimasia.report.labels import label, short_labels, ticks
+from dokimasia.report.scatter import AXIS, plain_layout, scatter_chart
+from dokimasia.report.sections import provenance, skipped
+from dokimasia.report.tables import TableColumn, column, computed, name_column, points_of, table
+from dokimasia.runs.reading.lengths import untested
+
+A = TypeVar(
+    "A",
+    ReliabilityGap,
+    FailuresByDomain,
+    Consistency,
+    Agreement,
+    OtherBenchmarks,
+    LengthAnalysis,
+    TwoJudges,
+    RubricCoverage,
+)
+
+PERCENT = [0.0, 100.0]
+MOST_NAMED = 5
+CHOSE = "†"
+"""Marks models whose answers had a hand in choosing the rubrics."""
+
+HOLDS: Mapping[bool | None, tuple[str, Tone]] = {None: ("·", "muted"), True: ("✓", "good"), False: ("✗", "bad")}
+"""How a rubric's verdict is marked; None is one that the judge did not answer."""
+
+GROUPS: tuple[str | None, ...] = (*WEIGHTS, None)
+"""The order of groups where the configuration says whether weights are open; best first within each."""
+
+
+def scores(data: ReportData) -> Section:
+    """Return the gated scores of all models, best first, whole and by domain."""
+    audit = data.figures_as(AuditFigures)
+    models = audit.models
+    ranked = sorted(models, key=lambda name: (-_overall(models[name]), name))
+    heading: list[TableColumn[AuditedModel]] = [computed("model", partial(_marked_name, audit.in_pool), numeric=False)]
+    order = ranked
+    if any(model.weights for model in models.values()):
+        heading.append(column("weights"))
+        order = sorted(ranked, key=lambda name: GROUPS.index(models[name].weights))
+    if any(model.parameters for model in models.values()):
+        heading.append(column("parameters"))
+    rows = rows_of(models, "models", order=order)
+    failing = any(model.answers_scored < model.answers for model in models.values())
+    by_model = table(
+        AuditedModel,
+        rows,
+        [
+            *heading,
+            column("overall"),
+            column("must_right_item"),
+            column("easy_wrong_item"),
+            column("gate_pass"),
+            column("easy_wrong_mean"),
+            column("reliability_gap"),
+            computed("judged", _judged, meaning="responses that were judged, and all"),
+            column("bounds", "overall", only="page", write=partial(figures.interval, digits=1)),
+            column("failed_answers", only=None if failing else "page"),
+        ],
+        "Gated scores by model",
+    )
+    domains = [column("by_domain", domain, "overall", title=domain) for domain in audit.domains]
+    by_domain = table(
+        AuditedModel,
+        rows,
+        [*heading, *domains, column("overall", meaning="")],
+        "Mean gated score by domain, with its interval",
+    )
+    return Section(
+        "scores",
+        "Gated scores",
+        [*_warnings(audit), *_scores_chart(models, ranked), by_model, by_domain, *_notes(audit)],
+        menu="Scores",
+    )
+
+
+def _overall(model: AuditedModel) -> float:
+    return -1.0 if model.overall is None else model.overall.mean
+
+
+def _marked_name(chose: Sequence[str], row: TableRow[AuditedModel]) -> Cell:
+    """Return a model's name, marked where its answers had a hand in choosing the rubrics."""
+    name = Span(row.name, "strong")
+    return (name, f" {CHOSE}") if row.name.removesuffix(BLIND_MARK) in chose else name
+
+
+def _judged(row: TableRow[AuditedModel]) -> Cell:
+    return figures.scored_of(row.figures, row.pointer or "")
+
+
+def _warnings(audit: AuditFigures) -> Iterator[Block]:
+    missing = audit.without_rubrics
+    if missing:
+        names = ", ".join(missing[:MOST_NAMED]) + (", …" if len(missing) > MOST_NAMED else "")
+        text = f"{len(missing)} samples of the data have no rubrics and are no part of this: {names}."
+        yield Paragraph(text, "warning")
+    if audit.in_pool:
+        yield Paragraph(
+            f"{CHOSE} {', '.join(audit.in_pool)}: other answers of this very model had a hand in choosing these rubrics. "
+            "Easy-wrong rubrics were mined from its errors, and rubrics that it passed may have been replaced, which tells "
+            "against it.",
+            "warning",
+        )
+
+
+def _scores_chart(models: Mapping[str, AuditedModel], ranked: Sequence[str]) -> Iterator[Block]:
+    points: list[Point] = []
+    for name in ranked:
+        overall, bounds = models[name].overall, models[name].bounds.overall
+        if overall is None:
+            continue
+        open_ends = None
+        if bounds is not None and models[name].answers_scored < models[name].answers:
+            open_ends = (bounds.low, bounds.high)
+        points.append(Point(name, overall.mean, overall.low, overall.high, open_ends, hollow="#" in name))
+    if points:
+        chart = interval_chart(points, title="mean gated score, percent", scale=PERCENT)
+        about = f"Mean gated scores {intervals_said(points)}, best first; dotted: what failures leave open"
+        yield Chart(chart, about)
+
+
+def _notes(audit: AuditFigures) -> Iterator[Block]:
+    yield Paragraph(
+        "All figures but counts are in percent. Intervals are 95 % intervals clustered by samples that share an image: "
+        "they speak of other images, not of other rubrics or another judge. A rubric that the judge did not answer is a "
+        "failure of the judgement: such responses have no score, and the bounds say what they could have changed.",
+        "note",
+    )
+    if audit.blind:
+        yield Bullets([_blind_line(name, score) for name, score in audit.blind.items()])
+    rubrics = audit.rubrics
+    yield Paragraph(
+        f"{rubrics.must_right:,} must-right and {rubrics.easy_wrong:,} easy-wrong rubrics, {rubrics.checked:,} sets "
+        f"checked by a person; {figures.used(audit)}.",
+        "note",
+    )
+
+
+def _blind_line(name: str, score: BlindScore) -> Cell:
+    kept = "nothing to compare" if score.share is None else f"{score.share:.0%} of its score survives"
+    return (Span(name, "strong"), f": {kept} without the image ({figures.several(score.n, 'sample')})")
+
+
+def sample(views: Views, cut: Cut) -> Iterator[Block]:
+    """Yield the responses to one sample, each with its rubrics and whether they hold."""
+    for view in views:
+        item = AuditItem.model_validate(view)
+        repeat = f" · repeat {item.repeat}" if item.repeat else ""
+        end = Span(f"{item.score:.2f}", "strong") if item.score is not None else Span("", "strong")
+        if item.failure:
+            end = Span(f"{item.failure}: {item.reason}", "bad")
+        yield Texts([((Span(f"{item.model}{repeat} · ", "strong"), end), item.response or "")])
+        yield Bullets(
+            [
+                *(_rubric_line("gate", rubric) for rubric in item.must_right),
+                *(_rubric_line("fine", rubric) for rubric in item.easy_wrong),
+            ]
+        )
+
+
+def _rubric_line(mark: str, rubric: RubricResult) -> Cell:
+    sign, tone = HOLDS[rubric.holds]
+    return Span(f"{sign} {mark}  {rubric.statement}", tone)
+
+
+def analyses(data: ReportData) -> Section | None:
+    """Return the analyses that were made, each as a sentence, a chart and a table."""
+    if not isinstance(data.figures, AnalysedAudit):
+        return None
+    made = data.figures.analyses
+    blocks = [
+        *_analysis("Reliability gap", made.reliability_gap, _gap),
+        *_analysis("Failures by domain", made.failures_by_domain, _failures),
+        *_analysis("Consistency", made.consistency, _consistency),
+        *_analysis("Agreement", made.agreement, _agreement),
+        *_analysis("Other benchmarks", made.other_benchmarks, _benchmarks),
+        *_analysis("Length bias", made.length_bias, _length),
+        *_analysis("Two judges", made.two_judges, _judges),
+        *_analysis("Coverage", made.coverage, _coverage),
+    ]
+    return Section("analyses", "What the figures say", blocks, menu="Analyses")
+
+
+def _analysis(title: str, analysis: A | None, draw: Callable[[A], list[Block]]) -> list[Block]:
+    """Return an analysis under its title and its sentence; nothing where it was not made."""
+    if analysis is None:
+        return []
+    return [Paragraph(Span(title, "strong")), Paragraph(analysis.says, "lead"), *draw(analysis)]
+
+
+def _gap(analysis: ReliabilityGap) -> list[Block]:
+    models = analysis.models
+    if not models:
+        return []
+    rows = rows_of(models, order=sorted(models, key=lambda name: (models[name].gap.mean, name)))
+    chart = interval_chart(points_of(rows, "gap"), title="reliability gap, points", scale=None, zero=True)
+    columns = [name_column("model"), column("item"), column("gate"), column("gap")]
+    return [
+        Chart(chart, "Reliability gap by model"),
+        table(ModelGap, rows, columns, "Reliability gap by model"),
+    ]
+
+
+def _failures(analysis: FailuresByDomain) -> list[Block]:
+    shares: dict[str, dict[str, float]] = {}
+    for name, domains in analysis.models.items():
+        parts = {domain: failures.share for domain, failures in domains.items() if failures.share is not None}
+        if parts:
+            shares[name] = parts
+    columns: list[TableColumn[DomainFailures]] = [
+        computed("domain", lambda row: row.name, numeric=False),
+        column("n"),
+        column("failed"),
+        column("rate"),
+        column("share"),
+    ]
+    blocks: list[Block] = []
+    if shares:
+        chart = share_chart(shares, title="share of the model's failed gates, percent")
+        blocks.append(Chart(chart, "Where each model's gates fail"))
+    rows = rows_of(analysis.all)
+    return [*blocks, table(DomainFailures, rows, columns, "Failed gates by domain, all models together")]
+
+
+def _consistency(analysis: Consistency) -> list[Block]:
+    if analysis.r_squared is None or not analysis.points:
+        return []
+    chart = scatter_chart(analysis.points, x="gate pass, percent", y="easy-wrong mean, percent", line=True)
+    columns: list[TableColumn[Consistency]] = [
+        column("r_squared", write=partial(figures.number, digits=6)),
+        computed("95 % interval", lambda row: figures.interval(row.figures, digits=3)),
+        computed("R², different images", _disjoint, meaning="mean over halvings of the images, and their middle 90 %"),
+        computed("models", lambda row: str(row.figures.n)),
+    ]
+    return [
+        Chart(chart, "Gate pass rate and easy-wrong mean, one dot a model, with the line of least squares"),
+        table(Consistency, [TableRow("", analysis)], columns, "Consistency of the two streams"),
+    ]
+
+
+def _disjoint(row: TableRow[Consistency]) -> Cell:
+    apart = row.figures.disjoint
+    return figures.NOTHING if apart is None else f"{apart.r_squared:.3f} ({apart.low:.3f} – {apart.high:.3f})"
+
+
+def _correlation(correlation: Correlation | None, place: str = "") -> Cell:
+    if correlation is None:
+        return figures.NOTHING
+    text = f"{correlation.value:.3f}".replace("-", figures.MINUS)
+    return (Span(text, "strong"), Span(figures.bracketed(correlation, "{:.2f}".format), "muted"))
+
+
+CORRELATIONS = [
+    column("pearson", title="Pearson", write=_correlation),
+    column("spearman", title="Spearman", write=_correlation),
+    column("kendall", title="Kendall", write=_correlation),
+]
+
+
+def _agreement(analysis: Agreement) -> list[Block]:
+    by_score = {
+        "with the gate": analysis.gated,
+        "without the gate": analysis.ungated,
+        "share of all rubrics": analysis.plain,
+    }
+    points: list[Point] = []
+    for title, score in by_score.items():
+        for name, correlation in score:
+            if correlation is not None and correlation.low is not None:
+                points.append(Point(f"{title}, {name}", correlation.value, correlation.low, correlation.high))
+    blocks: list[Block] = []
+    if points:
+        chart = interval_chart(points, title="correlation with the ratings", scale=None)
+        blocks.append(Chart(chart, "Agreement with ratings"))
+    about = f"Correlation with outside ratings, {figures.several(analysis.n, 'pair')}, {analysis.unmatched} unmatched"
+    columns = [computed("score", lambda row: row.name, numeric=False), *CORRELATIONS]
+    return [*blocks, table(Correlations, rows_of(by_score), columns, about)]
+
+
+def _benchmarks(analysis: OtherBenchmarks) -> list[Block]:
+    blocks: list[Block] = []
+    for name, benchmark in analysis.scores.items():
+        points = {model: (rating, score) for model, (score, rating) in benchmark.points.items()}
+        chart = scatter_chart(points, x="rating", y=name)
+        blocks.append(Chart(chart, f"{name.capitalize()} and rating, one dot a model"))
+    about = f"Correlation with the ratings over the same {len(analysis.models)} models"
+    columns = [computed("benchmark", lambda row: row.name, numeric=False), *CORRELATIONS]
+    return [*blocks, table(BenchmarkScores, rows_of(analysis.scores), columns, about)]
+
+
+def _length(analysis: LengthAnalysis) -> list[Block]:
+    rows = rows_of(analysis.models)
+    points: list[Point] = []
+    for name, model in analysis.models.items():
+        if model.r is not None and model.low is not None:
+            points.append(Point(name, model.r, model.low, model.high))
+    columns: list[TableColumn[LengthCorrelation]] = [
+        name_column("model"),
+        column("n"),
+        column("words"),
+        column("r"),
+        computed("95 % interval", lambda row: figures.interval(row.figures, signed=True)),
+        column("p"),
+        column("adjusted"),
+        column("p_published", only="page"),
+    ]
+    blocks: list[Block] = []
+    if points:
+        chart = interval_chart(points, title="r of length and score", scale=None, zero=True)
+        blocks.append(Chart(chart, "Length and score by model"))
+    blocks.append(table(LengthCorrelation, rows, columns, "Correlation of a response's length with its gated score"))
+    reasons = {name: model.reason for name, model in analysis.models.items() if model.r is not None}
+    return [*blocks, *(Paragraph(sentence, "note") for sentence in untested(reasons))]
+
+
+def _judges(analysis: TwoJudges) -> list[Block]:
+    models = analysis.models
+    if not models:
+        return []
+    first, second = analysis.judges
+    columns: list[TableColumn[JudgedTwice]] = [
+        name_column("model"),
+        computed(first, lambda row: f"{row.figures.means[0]:.2f}"),
+        computed(second, lambda row: f"{row.figures.means[1]:.2f}"),
+        computed("shift", lambda row: figures.signed_text(row.figures.shift.mean)),
+        column("shift"),
+        computed("spread over repeats", lambda row: " / ".join(map(_spread_text, row.figures.spread))),
+    ]
+    if analysis.weights is not None:
+        weights = ", ".join(
+            f"{name} {weight:.2f}" for name, weight in zip(analysis.judges, analysis.weights, strict=True)
+        )
+        columns.append(column("together", title="both, by passport", meaning=f"weighted: {weights}"))
+    points = {name: models[name].means for name in analysis.order[0]}
+    chart = scatter_chart(points, x=f"score by {first}", y=f"score by {second}")
+    return [
+        Chart(chart, "Mean gated scores by both judges"),
+        table(JudgedTwice, rows_of(models, order=analysis.order[0]), columns, "Two judges on the same rubrics"),
+    ]
+
+
+def _spread_text(spread: float | None) -> str:
+    return "–" if spread is None else f"{spread:.2f}"
+
+
+def _coverage(analysis: RubricCoverage) -> list[Block]:
+    shares = {share: mean for share, mean in analysis.shares.items() if mean.deviation is not None}
+    if not shares:
+        return []
+    values: dict[float, dict[str, float]] = {}
+    for share, stability in shares.items():
+        values[float(share)] = {name: model.deviation for name, model in stability.models.items()}
+    columns: list[TableColumn[RubricShare]] = [
+        computed("rubrics used", lambda row: f"{row.name} %"),
+        column("deviation"),
+        column("shift"),
+    ]
+    return [
+        Chart(
+            violins_chart(values, x="rubrics used, percent", y="deviation over draws, points"),
+            "Standard deviation of scores over three draws of rubrics, by share of rubrics: each model, their median and "
+            "quartiles, and, from five models on, their distribution; dashed: the mean",
+        ),
+        table(RubricShare, rows_of(shares), columns, "Stability with fewer rubrics"),
+    ]
+
+
+FEWEST_FOR_SHAPE = 5
+"""Fewer models are dots: their shape would be the bandwidth's."""
+
+HALF_WIDTH, STEPS = 8.0, 48
+"""How far a violin reaches to each side, in the axis' unit, and how many pieces its sides have."""
+
+_LEGEND: Figure = {"showlegend": True, "legend": {"orientation": "h", "y": 1, "yanchor": "bottom", "x": 0}}
+
+
+def violins_chart(values: Mapping[float, Mapping[str, float]], *, x: str, y: str) -> Figure:
+    """Return how models spread at each place: a shape as wide as they are many, quartiles, each model, and the mean's line.
+
+    Fewer than five models, and models that are all equal, have no shape and stand as dots alone. Values are 0 or more.
+
+    Args:
+        values: by place to the right, each model's value.
+        x: title of the axis to the right.
+        y: title of the axis upwards.
+    """
+    traces: list[Figure] = []
+    for at, models in values.items():
+        outline = _outline(list(models.values()))
+        if outline:
+            sides = [(at + width, place) for place, width in outline]
+            sides += [(at - width, place) for place, width in reversed(outline)]
+            traces.append(
+                {
+                    "type": "scatter",
+                    "mode": "lines",
+                    "x": [round(across, 4) for across, _ in sides],
+                    "y": [round(place, 4) for _, place in sides],
+                    "name": "models",
+                    "fill": "toself",
+                    "opacity": 0.35,
+                    "line": {"width": 1, "color": PALETTE[0]},
+                    "hoverinfo": "skip",
+                }
+            )
+    each = [(at, name, value) for at, models in values.items() for name, value in models.items()]
+    traces.append(
+        {
+            "type": "scatter",
+            "mode": "markers",
+            "name": "each model",
+            "x": [at for at, _, _ in each],
+            "y": [value for _, _, value in each],
+            "text": [label(name) for _, name, _ in each],
+            "marker": {"size": 5, "color": PALETTE[0], "opacity": 0.6},
+            "hovertemplate": "%{text}, %{x:g}: <b>%{y:.2f}</b><extra></extra>",
+        }
+    )
+    known = {at: list(models.values()) for at, models in values.items() if models}
+    middle = {at: quantiles(one, n=4, method="inclusive") if len(one) > 1 else one * 3 for at, one in known.items()}
+    boxes = {at: (one[0], one[1], one[2]) for at, one in middle.items()}
+    traces.append(
+        {
+            "type": "scatter",
+            "mode": "markers",
+            "name": "median and quartiles",
+            "x": list(boxes),
+            "y": [one[1] for one in boxes.values()],
+            "error_y": {
+                "type": "data",
+                "symmetric": False,
+                "array": [round(one[2] - one[1], 6) for one in boxes.values()],
+                "arrayminus": [round(one[1] - one[0], 6) for one in boxes.values()],
+                "thickness": 5,
+                "width": 0,
+                "color": PALETTE[1],
+            },
+            "marker": {"size": 9, "color": PALETTE[1]},
+            "hovertemplate": "%{x:g}: median <b>%{y:.2f}</b><extra></extra>",
+        }
+    )
+    traces.append(
+        {
+            "type": "scatter",
+            "mode": "lines+markers",
+            "name": "mean",
+            "x": list(known),
+            "y": [sum(one) / len(one) for one in known.values()],
+            "line": {"width": 2, "dash": "dash", "color": PALETTE[2]},
+            "hovertemplate": "%{x:g}: mean <b>%{y:.2f}</b><extra></extra>",
+        }
+    )
+    for trace in traces:
+        trace.setdefault("showlegend", trace["name"] != "models")
+    return {"data": traces, "layout": plain_layout(x, y) | _LEGEND}
+
+
+def share_chart(shares: Mapping[str, Mapping[str, float]], *, title: str) -> Figure:
+    """Return one bar a model that is divided among domains, in percent.
+
+    Args:
+        shares: by model, each domain's part from 0 to 1.
+        title: of the axis.
+    """
+    domains = sorted({domain for parts in shares.values() for domain in parts})
+    names = [label(name) for name in shares]
+    keys = short_labels(domains)
+    traces: list[Figure] = [
+        {
+            "type": "bar",
+            "orientation": "h",
+            "name": keys[number],
+            "y": names,
+            "text": names,
+            "textposition": "none",
+            "x": [100 * parts.get(domain, 0.0) for parts in shares.values()],
+            "marker": {"color": PALETTE[number % len(PALETTE)]},
+            "hovertemplate": "%{text}: <b>%{x:.0f} %</b>" + f"<extra>{label(domain)}</extra>",
+        }
+        for number, domain in enumerate(domains)
+    ]
+    layout = plain_layout(title, "") | {
+        **_LEGEND,
+        "barmode": "stack",
+        "height": 120 + 34 * len(names),
+    }
+    layout["yaxis"] = {**AXIS, "type": "category", "autorange": "reversed", "ticksuffix": "  ", **ticks(list(shares))}
+    return {"data": traces, "layout": layout}
+
+
+def _outline(values: Sequence[float]) -> list[tuple[float, float]]:
+    """Return the half width of a violin at places from below upwards: a kernel density, Silverman's bandwidth."""
+    if len(values) < FEWEST_FOR_SHAPE or not (spread := stdev(values)):
+        return []
+    width = 1.06 * spread * len(values) ** -0.2
+    low, high = max(0.0, min(values) - 2 * width), max(values) + 2 * width
+    places = [low + (high - low) * step / STEPS for step in range(STEPS + 1)]
+    heights = [sum(exp(-(((place - one) / width) ** 2) / 2) for one in values) for place in places]
+    return [(place, HALF_WIDTH * height / max(heights)) for place, height in zip(places, heights, strict=True)]
+
+
+DRAWING = Drawing("audit", (scores, analyses, skipped.section, provenance.section), sample=sample, figures=AuditFigures)

@@ -1,0 +1,234 @@
+"""Parts of which figures are made, typed: counts, shares, intervals, costs; and how a field of figures is displayed.
+
+Figures are pydantic models from their computation to the screen. A field that has a default is left out of their JSON where
+it has nothing but the default to say; every other field is always there, null or not.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from types import UnionType
+from typing import Annotated, Any, Generic, Protocol, TypeVar, Union, get_args, get_origin
+
+from pydantic import BaseModel, Field
+
+from dokimasia.domain.identity import Value
+from dokimasia.domain.judgement import FailureKind
+from dokimasia.report.blocks import Cell
+
+M = TypeVar("M", bound=BaseModel)
+RunFigures = BaseModel | Mapping[str, Any]
+"""A run's figures as their model, or as plain JSON."""
+
+Writer = Callable[[Any, str], Cell]
+"""Writes a field's value, with the JSON pointer of the value or "", as a cell."""
+
+
+@dataclass(frozen=True, slots=True)
+class Display:
+    """How a field is displayed: its title, what that means where it needs saying, and how its value is written.
+
+    It annotates the field: `Annotated[Interval | None, Display("reward", "50 times the mean verdict")]`.
+
+    Attributes:
+        title: of a column, or of an axis.
+        meaning: what the title means, shown beside it.
+        numeric: whether its values are set as numbers.
+        write: writes the value; by default as its type is written (`tables.written`).
+    """
+
+    title: str
+    meaning: str = ""
+    numeric: bool = True
+    write: Writer | None = None
+
+
+Count = Annotated[int, Field(ge=0)]
+Fraction = Annotated[float, Field(ge=0, le=1)]
+Counts = dict[str, Count]
+
+Calls = Annotated[Count, Field(description="calls of models that the results rest on, each counted once")]
+Cost = Annotated[
+    Annotated[float, Field(ge=0)] | None,
+    Field(description="of these calls in US dollars; null where any price is unknown"),
+]
+CostKnown = Annotated[
+    Annotated[float, Field(ge=0)] | None,
+    Field(description="the known part of a cost that is null; left out where all is known, or nothing"),
+]
+Failures = Annotated[dict[FailureKind, Count], Field(description="how many failed, by kind of failure")]
+Coverage = Annotated[Fraction | None, Field(description="the part of n with an outcome, 0 to 1; null where n is 0")]
+NoInterval = Annotated[
+    str | None,
+    Field(description="why there is no interval: the data cannot tell one that holds its level; absent where there is"),
+]
+
+
+class Used(Value):
+    """What results used."""
+
+    calls: Calls
+    cost: Cost
+    cost_known: CostKnown = None
+
+
+class Bounds(Value):
+    """What a figure over all n could have been, whatever the failed ones would have come to; in the figure's unit."""
+
+    low: float
+    high: float
+
+
+class Interval(Value):
+    """A mean, or a difference of means, with its 95 % interval, in the unit that its field names."""
+
+    mean: float
+    low: float | None = Field(description="lower end of the 95 % interval; null where there is none")
+    high: float | None = Field(description="upper end of the 95 % interval; null where there is none")
+    no_interval: NoInterval = None
+
+
+class Rate(Value):
+    """A share with its 95 % interval, each 0 to 1; null without a trial."""
+
+    share: Fraction | None
+    low: Fraction | None = Field(description="lower end of the 95 % interval")
+    high: Fraction | None = Field(description="upper end of the 95 % interval")
+    no_interval: NoInterval = None
+
+
+class CountedRate(Rate):
+    """A share as the number of hits among trials."""
+
+    k: Count = Field(description="hits")
+    n: Count = Field(description="trials")
+
+
+class Share(CountedRate):
+    """A share of what has an outcome, and what the failed ones leave open."""
+
+    bounds: Bounds | None = Field(description="of the share over all, failed ones included, 0 to 1; null without any")
+
+
+class StrictShare(CountedRate):
+    """The share of answers that are right: an undecided answer counts as not right, one whose decision failed does not count."""
+
+    n: Count = Field(description="answers that are right, wrong or undecided")
+    n_undecided: Count = Field(
+        description="of these, answers of which no rule says whether they are right, nor a judge"
+    )
+    upper: Fraction | None = Field(description="the share if all undecided answers were right; null without an answer")
+    answers: Count = Field(description="answers, also those that failed")
+    coverage: Coverage
+    bounds: Bounds | None = Field(
+        description="of the share over all answers, if no undecided or failed one were right, or all; null without any"
+    )
+
+
+class Limited(Protocol):
+    """Anything with two ends: an interval, a rate, bounds."""
+
+    @property
+    def low(self) -> float | None:
+        """The lower end."""
+        ...
+
+    @property
+    def high(self) -> float | None:
+        """The upper end."""
+        ...
+
+
+class ScoredCounts(Protocol):
+    """Anything that counts answers and those that were scored."""
+
+    @property
+    def answers(self) -> int:
+        """All answers."""
+        ...
+
+    @property
+    def answers_scored(self) -> int:
+        """Answers with a score."""
+        ...
+
+
+def as_json(figures: RunFigures) -> dict[str, Any]:
+    """Return figures as plain JSON; fields that have nothing but their default to say are left out."""
+    if isinstance(figures, BaseModel):
+        return figures.model_dump(mode="json", by_alias=True, exclude_defaults=True)
+    return dict(figures)
+
+
+def pointer(*parts: str) -> str:
+    """Return the JSON pointer (RFC 6901) of a value in the figures."""
+    return "".join("/" + part.replace("~", "~0").replace("/", "~1") for part in parts)
+
+
+@dataclass(frozen=True, slots=True)
+class TableRow(Generic[M]):
+    """A part of the figures that a table has a row for: its name, its figures, and where these are in the run's figures.
+
+    `pointer` is the JSON pointer of the part in `show --json`; None where its cells name none.
+    """
+
+    name: str
+    figures: M
+    pointer: str | None = None
+
+    def find(self, *path: str) -> tuple[Any, str]:
+        """Return the value at the end of a path of fields and keys with its JSON pointer; None where the path ends early."""
+        value: Any = self.figures
+        names: list[str] = []
+        for name in path:
+            names.append(name)
+            if isinstance(value, BaseModel):
+                names[-1] = type(value).model_fields[name].alias or name
+                value = getattr(value, name)
+            elif value is not None:
+                value = value.get(name)
+        return value, "" if self.pointer is None else f"{self.pointer}{pointer(*names)}"
+
+
+def rows_of(parts: Mapping[str, M], *path: str, order: Iterable[str] | None = None) -> list[TableRow[M]]:
+    """Return a row for each named part of the figures.
+
+    Args:
+        parts: by name, such as the figures of each model.
+        path: where the parts are in the run's figures; without it their cells have no JSON pointers.
+        order: the names in the order of the rows; by default as they are.
+    """
+    return [
+        TableRow(name, parts[name], pointer(*path, name) if path else None)
+        for name in (parts if order is None else order)
+    ]
+
+
+def display_of(model: type[BaseModel], path: Iterable[str]) -> Display | None:
+    """Return how the field at the end of a path of fields and keys is displayed; None where it does not say.
+
+    Raises:
+        AttributeError: there is no such field.
+    """
+    inside: Any = model
+    display: Display | None = None
+    for name in path:
+        display = None
+        if get_origin(inside) is dict:
+            inside = _without_null(get_args(inside)[1])
+            continue
+        fields = getattr(inside, "model_fields", {})
+        if name not in fields:
+            raise AttributeError(f"{inside} has no field {name!r}")
+        field = fields[name]
+        display = next((one for one in field.metadata if isinstance(one, Display)), None)
+        inside = _without_null(field.annotation)
+    return display
+
+
+def _without_null(annotation: Any) -> Any:
+    """Return the type that a field's value has where it is not null."""
+    if get_origin(annotation) is Annotated:
+        return _without_null(get_args(annotation)[0])
+    if get_origin(annotation) in (Union, UnionType):
+        return next(_without_null(one) for one in get_args(annotation) if one is not type(None))
+    return annotation

@@ -1,0 +1,181 @@
+"""Tables declared by the fields that they show: titles, explanations, digits and JSON pointers come from the fields.
+
+table(
+    DuelModel,
+    rows_of(figures.models, "models", order=ranked),
+    [name_column("model"), column("reward"), column("win_rate"), column("verdicts", "failed", only="page")],
+    "Models against the baseline",
+)
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Generic
+
+from dokimasia.report import figures
+from dokimasia.report.blocks import Cell, Column, Place, Span, Table
+from dokimasia.report.charts import Point
+from dokimasia.report.fields import Bounds, CountedRate, Display, Interval, M, TableRow, Writer, display_of
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FieldColumn:
+    """A column of the values at the end of a path of fields and keys; what it leaves open its field's `Display` says."""
+
+    path: tuple[str, ...]
+    title: str | None = None
+    meaning: str | None = None
+    numeric: bool | None = None
+    only: Place | None = None
+    write: Writer | None = None
+    linked: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ComputedColumn(Generic[M]):
+    """A column whose cells are written from whole rows."""
+
+    title: str
+    write: Callable[[TableRow[M]], Cell]
+    meaning: str = ""
+    numeric: bool = True
+    only: Place | None = None
+
+
+TableColumn = FieldColumn | ComputedColumn[M]
+
+
+def column(
+    *path: str,
+    title: str | None = None,
+    meaning: str | None = None,
+    numeric: bool | None = None,
+    only: Place | None = None,
+    write: Writer | None = None,
+    linked: bool = True,
+) -> FieldColumn:
+    """Declare a column by its field: `column("reward")`, or `column("by_domain", "maps", "overall", title="maps")`.
+
+    Args:
+        path: names of fields, and keys where a field holds parts by name.
+        title: in the place of the field's own, as are the others below.
+        meaning: what the title means; "" for nothing.
+        numeric: whether the values are set as numbers.
+        only: where alone it is drawn.
+        write: writes the value with its JSON pointer.
+        linked: whether the cells name the JSON pointers of their values.
+    """
+    return FieldColumn(path=path, title=title, meaning=meaning, numeric=numeric, only=only, write=write, linked=linked)
+
+
+def computed(
+    title: str,
+    write: Callable[[TableRow[M]], Cell],
+    *,
+    meaning: str = "",
+    numeric: bool = True,
+    only: Place | None = None,
+) -> ComputedColumn[M]:
+    """Declare a column whose cells are written from whole rows, for what is no single field."""
+    return ComputedColumn(title=title, write=write, meaning=meaning, numeric=numeric, only=only)
+
+
+def name_column(title: str) -> ComputedColumn[Any]:
+    """Declare the column of the rows' names."""
+    return computed(title, lambda row: Span(row.name, "strong"), numeric=False)
+
+
+def table(
+    model: type[M],
+    rows: Sequence[TableRow[M]],
+    columns: Sequence[TableColumn[M]],
+    about: str,
+    *,
+    sortable: bool = False,
+) -> Table:
+    """Return a table of the figures of some rows.
+
+    Args:
+        model: what the figures of a row are.
+        rows: from top to bottom.
+        columns: from left to right.
+        about: what the table shows.
+        sortable: whether the reader of a page can order the rows.
+
+    Raises:
+        AttributeError: a column names no field of the model.
+    """
+    heads: list[Column] = []
+    writers: list[Callable[[TableRow[M]], Cell]] = []
+    for declared in columns:
+        if isinstance(declared, FieldColumn):
+            heads.append(_head(model, declared))
+            writers.append(_cell_writer(model, declared))
+        else:
+            heads.append(Column(declared.title, declared.numeric, declared.meaning, declared.only))
+            writers.append(declared.write)
+    return Table(heads, [[write(row) for write in writers] for row in rows], about, sortable)
+
+
+def cell(row: TableRow[M], *path: str, write: Writer | None = None) -> Cell:
+    """Return the cell of a value at the end of a path of fields and keys, for tables of another form."""
+    display = display_of(type(row.figures), path)
+    value, pointer = row.find(*path)
+    return _written(value, pointer, write or (display and display.write))
+
+
+def written(value: Any, pointer: str = "") -> Cell:
+    """Write a value as its type is written: intervals, bounds, shares, counts by kind, counts, other numbers, texts."""
+    match value:
+        case None:
+            return figures.NOTHING
+        case Interval():
+            return figures.measured(value, pointer)
+        case CountedRate():
+            return figures.share_of(value, pointer)
+        case Bounds():
+            return figures.interval(value, pointer)
+        case Mapping():
+            return figures.failures(value, pointer)
+        case int():
+            return figures.count(value, pointer)
+        case float():
+            return figures.number(value, pointer)
+        case _:
+            return str(value)
+
+
+def points_of(rows: Sequence[TableRow[M]], *path: str) -> list[Point]:
+    """Return the points of a chart: the interval at the end of a path for each row that has one."""
+    points: list[Point] = []
+    for row in rows:
+        measured, _ = row.find(*path)
+        if measured is not None:
+            points.append(Point(row.name, measured.mean, measured.low, measured.high))
+    return points
+
+
+def _written(value: Any, pointer: str, write: Writer | None) -> Cell:
+    return written(value, pointer) if write is None else write(value, pointer)
+
+
+def _head(model: type[M], declared: FieldColumn) -> Column:
+    display = display_of(model, declared.path) or Display(declared.path[-1].replace("_", " "))
+    title, meaning, numeric = declared.title, declared.meaning, declared.numeric
+    return Column(
+        display.title if title is None else title,
+        display.numeric if numeric is None else numeric,
+        display.meaning if meaning is None else meaning,
+        declared.only,
+    )
+
+
+def _cell_writer(model: type[M], declared: FieldColumn) -> Callable[[TableRow[M]], Cell]:
+    display = display_of(model, declared.path)
+    write = declared.write or (display and display.write)
+
+    def cell_of(row: TableRow[M]) -> Cell:
+        value, pointer = row.find(*declared.path)
+        return _written(value, pointer if declared.linked else "", write)
+
+    return cell_of

@@ -1,0 +1,80 @@
+"""What the figures of every run begin with, typed, and the published schema of a method's figures.
+
+A field that has a default is left out where there is nothing to say; every other field is always there, null or not.
+"""
+
+from contextlib import suppress
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from dokimasia.domain.identity import Value
+from dokimasia.errors import ConfigError, NotFound
+from dokimasia.report.fields import Count
+from dokimasia.runs.catalogue import OWN, plugin_methods
+from dokimasia.runs.method import Method
+from dokimasia.runs.registry import method_named, own_method
+from dokimasia.storage.runs import RunStatus
+
+Seed = Annotated[int, Field(ge=0, description="of draws and intervals")]
+Judge = Annotated[str, Field(description="the judge's name")]
+Skipped = Annotated[
+    tuple[str, ...], Field(description="samples and answers that were left out, each with its problems")
+]
+OpenItems = Annotated[Count, Field(description="items without a result yet; 0 for a finished run")]
+
+
+class Heading(Value):
+    """What the figures of every run begin with."""
+
+    run: str = Field(description="the run's id")
+    status: RunStatus
+    simulated: tuple[str, ...] = Field(description="names of its models that are simulated")
+
+
+class PassportUsed(Value):
+    """What was known of a judge before it was used."""
+
+    judge: str = Field(description="the judge's name")
+    sha256: str | None = Field(description="of its passport; null where none was given")
+    warnings: tuple[str, ...] = Field(description="what the passport says against using it so")
+    chosen: str | None = Field(default=None, description="why it was chosen as judge; absent where it was named")
+
+
+class DataFigures(Heading):
+    """What the figures of every run over a data set say."""
+
+    seed: Seed
+    skipped: Skipped
+    open_items: OpenItems
+    passports: tuple[PassportUsed, ...] = Field(
+        default=(), description="of its judges, where passports were given; else absent"
+    )
+
+
+def described() -> list[Method[Any, Any]]:
+    """Return the methods whose figures have a published schema, in the order of use; plug-ins that cannot be used have none."""
+    found = [own_method(name) for name in OWN]
+    for name in plugin_methods():
+        with suppress(ConfigError):
+            found.append(method_named(name))
+    return [one for one in found if one.shape is not None]
+
+
+def published(method: Method[Any, Any]) -> dict[str, Any]:
+    """Return the JSON schema of what `--json` prints of a run of a method.
+
+    Raises:
+        NotFound: the method says nothing of the shape of its figures.
+    """
+    if method.shape is None:
+        raise NotFound(f"the method {method.name!r} says nothing of the shape of its figures")
+    schema = method.shape().model_json_schema()
+    if method.items is not None and method.items_shown:
+        schema["properties"]["items"] = {
+            "type": "array",
+            "items": {"type": "object"},
+            "description": "the items of the run that have a result",
+        }
+        schema["required"].append("items")
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
