@@ -21,8 +21,7 @@ from dokimasia.algorithms.scoring import weighted_score
 from dokimasia.algorithms.statistics import bootstrap_interval, difference_interval
 from dokimasia.algorithms.statistics.paired import sign_flip_test
 from dokimasia.methods.evaluation.scores import AnswerRow, collect, summarise
-from dokimasia.runs.reading.differences import compare
-from dokimasia.runs.reading.sides import ComparedAnswer, ComparisonSide, SampleRef
+from dokimasia.runs.reading.comparison import ComparedAnswer, ComparisonSide, SampleRef, compare
 from dokimasia.simulation.profiles import JudgeProfile
 from dokimasia.simulation.scene import Question, Scene
 from dokimasia.simulation.truths.evaluation import expected_blind_mean

@@ -11,8 +11,7 @@ from benchmarks.calibration.trials import Seed, Trial, tested, trial
 from dokimasia.algorithms.statistics import rate_interval
 from dokimasia.domain.judgement import Correctness
 from dokimasia.methods.evaluation.scores import AnswerRow, collect, summarise
-from dokimasia.runs.reading.differences import compare
-from dokimasia.runs.reading.sides import ComparedAnswer, ComparisonSide, SampleRef
+from dokimasia.runs.reading.comparison import ComparedAnswer, ComparisonSide, SampleRef, compare
 
 FAILED = 0.05
 """The share of questions to which there is no answer, whatever it would have been."""

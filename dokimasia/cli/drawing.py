@@ -37,7 +37,7 @@ def print_run(
     Raises:
         NotFound: there is no such run or sample, or the run has no samples to show.
     """
-    from dokimasia.runs.registry import method_of
+    from dokimasia.runs.catalogue import method_of
 
     if sample is not None:
         view = place.sample(run, sample, raw=raw)

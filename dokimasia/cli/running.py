@@ -9,8 +9,8 @@ from typing import Protocol, TypeVar
 from dokimasia.cli.progress import ProgressLine
 from dokimasia.cli.shared import home_options, say, say_error
 from dokimasia.errors import Interrupted
-from dokimasia.runs.ending import End
-from dokimasia.runs.reaching import Stop
+from dokimasia.runs.outcome import End
+from dokimasia.runs.reachability import Stop
 from dokimasia.settings import Settings
 
 EXIT_CODES: dict[End, int] = {"complete": 0, "failures": 3, "spending": 4, "below": 5, "waiting": 6}

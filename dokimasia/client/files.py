@@ -13,8 +13,8 @@ from dokimasia.datasets.images import EXTENSIONS
 from dokimasia.datasets.sources import OnDisk
 from dokimasia.domain.identity import digest
 from dokimasia.errors import ConfigError, DokimasiaError, InputError
-from dokimasia.runs.readers import bring_reader
 from dokimasia.runs.requests import Invocation, option_of
+from dokimasia.runs.samples import bring_reader
 
 R = TypeVar("R", bound=Invocation)
 

@@ -11,9 +11,8 @@ from pydantic import Field
 from dokimasia.domain.identity import Value
 from dokimasia.errors import ConfigError, NotFound
 from dokimasia.report.fields import Count
-from dokimasia.runs.catalogue import OWN, plugin_methods
+from dokimasia.runs.catalogue import OWN, method_named, own_method, plugin_methods
 from dokimasia.runs.method import Method
-from dokimasia.runs.registry import method_named, own_method
 from dokimasia.storage.runs import RunStatus
 
 Seed = Annotated[int, Field(ge=0, description="of draws and intervals")]

@@ -7,13 +7,13 @@ from pydantic import Field
 
 from dokimasia.domain.ports import Transport
 from dokimasia.errors import ConfigError, InputError
-from dokimasia.runs.keeping import keep_accepted
+from dokimasia.runs.catalogue import method_of
 from dokimasia.runs.lifecycle import RunResult, at_home, carry_out
 from dokimasia.runs.method import Accepted, Method, check_items
 from dokimasia.runs.observer import Observer
+from dokimasia.runs.persistence import keep_accepted
 from dokimasia.runs.plans import run_id
 from dokimasia.runs.preview import expected
-from dokimasia.runs.registry import method_of
 from dokimasia.runs.requests import Invocation, PromptFolders, RunRequest, option_of
 from dokimasia.runs.services import Stop
 from dokimasia.runs.session import Session

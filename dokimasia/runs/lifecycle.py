@@ -12,7 +12,11 @@ from dokimasia.domain.judgement import OPEN_KINDS, FailureKind
 from dokimasia.domain.ports import Transport
 from dokimasia.errors import CallFailed, InputError, Interrupted, StorageError
 from dokimasia.prompts import PromptLibrary
-from dokimasia.runs.ending import (
+from dokimasia.runs.catalogue import method_of
+from dokimasia.runs.estimate import Estimate
+from dokimasia.runs.method import Method
+from dokimasia.runs.observer import Observer, Silent
+from dokimasia.runs.outcome import (
     End,
     check_measures,
     describe_spending,
@@ -23,12 +27,8 @@ from dokimasia.runs.ending import (
     waited_for,
     waits_still,
 )
-from dokimasia.runs.estimate import Estimate
-from dokimasia.runs.keeping import check_samples, keep_accepted, keep_limits
-from dokimasia.runs.method import Method
-from dokimasia.runs.observer import Observer, Silent
+from dokimasia.runs.persistence import check_samples, keep_accepted, keep_limits
 from dokimasia.runs.plans import RunPlan, reached_now
-from dokimasia.runs.registry import method_of
 from dokimasia.runs.requests import LIMITS, Invocation, RunRequest, check_range
 from dokimasia.runs.samples import check_prompts, check_versions
 from dokimasia.runs.services import Services, Shared, Stop, check_prices, open_services, sharing

@@ -1,15 +1,15 @@
-"""Data files as runs read them, and the checks that a run goes on under the prompts and versions that it was accepted with."""
+"""Samples read from a request's data file, by the package's readers or a plug-in's."""
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
-from dokimasia.datasets import Problem, open_dataset, problems_text
+from dokimasia.datasets import READERS, Problem, Reader, open_dataset, problems_text, register_reader
 from dokimasia.domain.ports import BlobStore
 from dokimasia.domain.sample import Sample
 from dokimasia.errors import ConfigError, DataError
+from dokimasia.plugins import found, load
 from dokimasia.runs.plans import RunPlan
-from dokimasia.runs.readers import bring_reader
 from dokimasia.runs.requests import DataRequest
 from dokimasia.storage.runs import Run
 
@@ -37,12 +37,12 @@ def read_data(
         prompt=request.prompt,
         limit=request.limit,
     )
-    for found in reading:
-        if isinstance(found, Sample):
+    for sample_or_problem in reading:
+        if isinstance(sample_or_problem, Sample):
             count += 1
-            take(found)
+            take(sample_or_problem)
         else:
-            problems.append(found)
+            problems.append(sample_or_problem)
     if problems and (request.on_bad_sample == "fail" or not count):
         hint = "" if not count else "\n(--on-bad-sample skip leaves such samples out; dokimasia data check names all)"
         raise DataError(problems_text(problems) + hint)
@@ -84,3 +84,17 @@ def check_versions(method: "Method[Any, Any]", run: Run, plan: RunPlan) -> None:
                 f"run {run.id} was accepted with version {before.get(name)} of {what}, which is at version {version} now: "
                 "give its command anew; the ledger answers what did not change"
             )
+
+
+def bring_reader(path: Path) -> None:
+    """Make a file readable by the plug-in of group `dokimasia.datasets` that is called as its extension, if there is one.
+
+    A plug-in called `mine` reads files that end in `.mine`. The package's own readers stay where they are.
+
+    Raises:
+        ConfigError: there is such a plug-in and it cannot be used.
+    """
+    extension = path.suffix.lower()
+    name = extension.removeprefix(".")
+    if name and extension not in READERS and name in found("datasets"):
+        register_reader(extension, cast("Reader", load("datasets", name)))

@@ -21,7 +21,7 @@ from dokimasia.gateway.traffic import Traffic
 from dokimasia.log import Redactor
 from dokimasia.plugins import transports_for
 from dokimasia.runs.observer import Observer
-from dokimasia.runs.reaching import FailFastGateway, Stop, gone, unless_stopped, watch_home
+from dokimasia.runs.reachability import FailFastGateway, Stop, gone, unless_stopped, watch_home
 from dokimasia.settings import Settings, api_key, nearest
 from dokimasia.storage.content.reduced import ReducedImages
 from dokimasia.storage.decisions import take_in

@@ -9,13 +9,21 @@ from dokimasia.algorithms.text.word_difference import DifferencePiece, word_diff
 from dokimasia.domain.criterion import CriteriaSet, Criterion
 from dokimasia.domain.judgement import CheckpointScores, Response
 from dokimasia.domain.sample import Sample
+from dokimasia.runs.catalogue import method_of
 from dokimasia.runs.figures import shown_name
-from dokimasia.runs.reading.comparing import compare_runs, sides_of
+from dokimasia.runs.reading.comparison import (
+    ComparisonSide,
+    MatchedSample,
+    SamplePart,
+    compare_parts,
+    compare_runs,
+    criteria_apart,
+    matched,
+    parts_of,
+    sides_of,
+)
 from dokimasia.runs.reading.exporting import exported
-from dokimasia.runs.reading.parts import MatchedSample, SamplePart, compare_parts, criteria_apart, matched, parts_of
 from dokimasia.runs.reading.reporting import Redact
-from dokimasia.runs.reading.sides import ComparisonSide
-from dokimasia.runs.registry import method_of
 from dokimasia.service.filtering import changes_of, facets_of, groupings_of
 from dokimasia.storage.excerpts import rows_of, samples_of
 from dokimasia.storage.home import Home

@@ -8,17 +8,15 @@ from typing import Any
 
 from dokimasia.domain.ports import Transport
 from dokimasia.errors import NotFound
-from dokimasia.runs.deleting import delete_whole_run
-from dokimasia.runs.ending import check_measures
+from dokimasia.runs.catalogue import method_named, method_of
 from dokimasia.runs.forking import ForkRequest, Prepared, keep_fork, prepare_fork
-from dokimasia.runs.keeping import keep_accepted, keep_limits, run_row
 from dokimasia.runs.lifecycle import going_on, reaching
 from dokimasia.runs.method import Accepted, Method
 from dokimasia.runs.observer import Observer, Silent
+from dokimasia.runs.outcome import check_measures, retryable
+from dokimasia.runs.persistence import delete_whole_run, keep_accepted, keep_limits, run_row
 from dokimasia.runs.preview import preview
-from dokimasia.runs.registry import method_named, method_of
 from dokimasia.runs.requests import Invocation, RunRequest
-from dokimasia.runs.retrying import retryable
 from dokimasia.runs.services import keys_of
 from dokimasia.runs.session import Session
 from dokimasia.service.asked import check_models

@@ -8,11 +8,11 @@ from typing import Any, NamedTuple, cast, get_args
 from urllib.parse import urlencode
 
 from dokimasia.domain.judgement import Answered, FailureKind
+from dokimasia.runs.catalogue import method_of
 from dokimasia.runs.figures import shown_name
 from dokimasia.runs.method import Method
 from dokimasia.runs.reading.exporting import row_kind_of
-from dokimasia.runs.reading.grouping import SampleGrouping, groupings
-from dokimasia.runs.registry import method_of
+from dokimasia.runs.reading.inspection import SampleGrouping, groupings
 from dokimasia.service.problems import Refused
 from dokimasia.storage.home import Home
 from dokimasia.storage.people.corrections import corrections_of, count_corrections

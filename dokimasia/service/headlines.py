@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple, cast
 
 from dokimasia.report.figures import MINUS, cost_text
+from dokimasia.runs.catalogue import method_of
 from dokimasia.runs.figures import costs
-from dokimasia.runs.registry import method_of
 from dokimasia.storage.home import Home
 from dokimasia.storage.runs import Run
 from dokimasia.storage.usage import Reached, usage_of

@@ -12,11 +12,11 @@ from pydantic import ValidationError
 from dokimasia.domain.ports import Transport
 from dokimasia.errors import InputError, Interrupted, NotFound, StorageError
 from dokimasia.log import bound, logger
-from dokimasia.runs.ending import note_end, said_of, take_out, why_ended
+from dokimasia.runs.catalogue import method_of
 from dokimasia.runs.lifecycle import resume
 from dokimasia.runs.observer import Observer
-from dokimasia.runs.reaching import gone
-from dokimasia.runs.registry import method_of
+from dokimasia.runs.outcome import note_end, said_of, take_out, why_ended
+from dokimasia.runs.reachability import gone
 from dokimasia.runs.requests import Invocation, RunRequest, check_range
 from dokimasia.runs.services import Stop, sharing
 from dokimasia.service.watching import Watch

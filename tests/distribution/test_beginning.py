@@ -11,7 +11,7 @@ from dokimasia.errors import ConfigError, DokimasiaError, Interrupted
 from dokimasia.methods.checks import decide, waiting_questions
 from dokimasia.runs.lifecycle import resume
 from dokimasia.runs.observer import Silent
-from dokimasia.runs.reaching import Stop
+from dokimasia.runs.reachability import Stop
 from dokimasia.storage.home import Home
 from dokimasia.storage.runs import set_status
 from tests.distribution.conftest import Actor, FakeCluster

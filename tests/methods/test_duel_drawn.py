@@ -23,7 +23,7 @@ from dokimasia.report.document import blocks_written
 from dokimasia.report.drawing import Charts, draw_section
 from dokimasia.report.figures import bracketed
 from dokimasia.report.terminal import draw_blocks
-from dokimasia.runs.registry import method_of
+from dokimasia.runs.catalogue import method_of
 from dokimasia.settings import Settings
 from dokimasia.simulation.serving.transport import SimTransport
 from dokimasia.simulation.world import write_creative

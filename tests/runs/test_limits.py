@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from dokimasia.gateway.doubles import CountingTransport
-from dokimasia.runs.ending import why_ended
 from dokimasia.runs.forking import ForkRequest, fork
 from dokimasia.runs.lifecycle import resume
+from dokimasia.runs.outcome import why_ended
 from dokimasia.runs.requests import LIMITS
 from dokimasia.settings import Settings, load_settings
 from dokimasia.simulation.serving.faults import parse_faults

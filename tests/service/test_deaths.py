@@ -14,7 +14,7 @@ import pytest
 
 from dokimasia.methods.evaluation import METHOD, EvaluationRequest
 from dokimasia.prompts import default_library
-from dokimasia.runs.keeping import keep_accepted
+from dokimasia.runs.persistence import keep_accepted
 from dokimasia.runs.session import Session
 from dokimasia.service.engine import Engine
 from dokimasia.service.queue import DEATHS

@@ -10,9 +10,9 @@ if TYPE_CHECKING:
     from dokimasia.domain.passport import Passport
     from dokimasia.methods.evaluation.correcting import CorrectionTarget
     from dokimasia.report.fields import RunFigures
-    from dokimasia.runs.ending import End
     from dokimasia.runs.forking import ForkRequest
     from dokimasia.runs.method import Method
+    from dokimasia.runs.outcome import End
     from dokimasia.runs.requests import RunRequest
     from dokimasia.settings import Settings
     from dokimasia.storage.naming import Usable

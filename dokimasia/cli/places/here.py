@@ -15,9 +15,9 @@ from dokimasia.cli.shared import carrying, console, home_options, reading, redac
 from dokimasia.domain.decision import Action, CheckItem, Decision
 from dokimasia.errors import DecidedMeanwhile
 from dokimasia.report.fields import RunFigures, as_json
+from dokimasia.runs.catalogue import method_of
 from dokimasia.runs.forking import ForkRequest
 from dokimasia.runs.method import Method
-from dokimasia.runs.registry import method_of
 from dokimasia.runs.requests import Invocation, RunRequest
 from dokimasia.settings import Settings
 from dokimasia.storage.home import Home
@@ -105,7 +105,7 @@ class Here:
     def resume(self, run: Run, changes: Mapping[str, Any], retry: Sequence[str]) -> Done:
         """Go on with a run, to its end."""
         from dokimasia.runs.lifecycle import resume
-        from dokimasia.runs.retrying import retryable
+        from dokimasia.runs.outcome import retryable
 
         kinds = retryable(",".join(retry)) if retry else ()
         work = partial(resume, run, changes=changes, retry=kinds)
@@ -186,8 +186,7 @@ class Here:
 
     def export(self, run: Run, format: Any) -> Exported:
         """Return a run's rows in a format."""
-        from dokimasia.runs.reading.export_formats import encode
-        from dokimasia.runs.reading.exporting import export_rows
+        from dokimasia.runs.reading.exporting import encode, export_rows
 
         with reading(self.settings, run.id) as (home, found):
             rows = asyncio.run(export_rows(home, found))
@@ -210,7 +209,7 @@ class Here:
 
     def compare(self, first: str, second: str, *, say: Callable[[str], None], **how: Any) -> dict[str, Any]:
         """Return how two runs differ."""
-        from dokimasia.runs.reading.comparing import compare_runs
+        from dokimasia.runs.reading.comparison import compare_runs
 
         def compared(run: Run) -> bool:
             return method_of(run).diff is None
@@ -277,7 +276,7 @@ class Here:
 
     def runs(self, tags: Sequence[str], *, method: str | None = None) -> list[dict[str, Any]]:
         """Return the runs that have all of these tags, of one method where it is named, the newest first."""
-        from dokimasia.runs.reading.listing import described, end_reasons, listed, waiting_questions
+        from dokimasia.runs.reading.inspection import described, end_reasons, listed, waiting_questions
 
         with Home.open(self.settings.home, write=False) as home:
             waiting = waiting_questions(home)
@@ -312,8 +311,8 @@ class Here:
 
     def cancel(self, run: str, *, at_once: bool) -> dict[str, Any]:
         """Stop a run, or take it out of the queue that the next service would go on with, and return how it stands."""
-        from dokimasia.runs.ending import check_cancellable, take_out
-        from dokimasia.runs.reading.listing import described_now
+        from dokimasia.runs.outcome import check_cancellable, take_out
+        from dokimasia.runs.reading.inspection import described_now
         from dokimasia.storage.runs import AT_WORK
         from dokimasia.storage.threads import queue
 
@@ -329,7 +328,7 @@ class Here:
 
     def resting(self, run: str) -> tuple[Run, Sequence[tuple[str, str]], tuple[int, int]]:
         """Return a run that is to be deleted, the runs that rest on it, and its numbers of results and samples."""
-        from dokimasia.runs.deleting import resting_on
+        from dokimasia.runs.persistence import resting_on
         from dokimasia.storage.deletion import run_size
 
         with reading(self.settings, run) as (home, found):
@@ -339,7 +338,7 @@ class Here:
 
     def delete(self, run: Run) -> dict[str, Any]:
         """Delete a run, and return what went."""
-        from dokimasia.runs.deleting import delete_whole_run
+        from dokimasia.runs.persistence import delete_whole_run
 
         if there := self.holder():
             return there.delete(run)

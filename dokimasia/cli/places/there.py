@@ -24,12 +24,12 @@ from dokimasia.gateway.events import GatewayEvent
 from dokimasia.log import printable, unguarded
 from dokimasia.report.fields import RunFigures, as_json
 from dokimasia.report.figures import several
-from dokimasia.runs.ending import check_cancellable
+from dokimasia.runs.catalogue import method_named
 from dokimasia.runs.estimate import Estimate, ModelEstimate
 from dokimasia.runs.forking import ForkRequest
 from dokimasia.runs.method import Method
 from dokimasia.runs.observer import Progress
-from dokimasia.runs.registry import method_named
+from dokimasia.runs.outcome import check_cancellable
 from dokimasia.runs.requests import LIMITS, Invocation, RunRequest
 from dokimasia.settings import Settings
 from dokimasia.storage.naming import LAST, Usable

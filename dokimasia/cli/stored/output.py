@@ -57,7 +57,7 @@ def export(place: "Place", run: str, name: str | None, form: str | None, output:
     In CSV a text that a spreadsheet would take for a formula gets an apostrophe in front; JSON lines and Parquet are
     exact.
     """
-    from dokimasia.runs.reading.export_formats import format_of, write_whole
+    from dokimasia.runs.reading.exporting import format_of, write_whole
 
     output = None if output == STANDARD_OUTPUT else output
     if form is not None:
@@ -82,7 +82,7 @@ def export(place: "Place", run: str, name: str | None, form: str | None, output:
 def export_form(place: "Place", run: str, form: str, output: Path | None, name: str | None) -> None:
     """Write a run's files in the form of another program into a folder, which is made where there is none."""
     from dokimasia.errors import InputError
-    from dokimasia.runs.reading.export_formats import make_folder, write_whole
+    from dokimasia.runs.reading.exporting import make_folder, write_whole
 
     if output is None or name is not None:
         raise click.UsageError("--as writes several files: name their folder with -o, and leave --format out")
@@ -126,7 +126,7 @@ def report(place: "Place", run: str, output: Path | None, name: str | None, samp
 
     The same run gives the same bytes. Its figures are those of `dokimasia show RUN --json`.
     """
-    from dokimasia.runs.reading.export_formats import write_whole
+    from dokimasia.runs.reading.exporting import write_whole
     from dokimasia.runs.reading.reporting import format_of
 
     printed = output == STANDARD_OUTPUT

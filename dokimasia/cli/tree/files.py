@@ -32,7 +32,7 @@ def export(place: "Place", tree: str, version: str | None, name: "Format | None"
     import sys
 
     from dokimasia.methods.tree.reading.files import format_of
-    from dokimasia.runs.reading.export_formats import write_whole
+    from dokimasia.runs.reading.exporting import write_whole
 
     named, data = place.trees.export(tree, version, format_of(output, name))
     if output is None:

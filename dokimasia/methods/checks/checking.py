@@ -143,7 +143,7 @@ def checked(
 
 def _refuse_undo(home: Home, item: CheckItem, who: str) -> None:
     """Raise where something was made from what a run's items said while a person's decision stood."""
-    from dokimasia.runs.deleting import resting_on
+    from dokimasia.runs.persistence import resting_on
 
     mine = next((one.last_of(who) for one in all_standings(home, item.run) if one.item.id == item.id), None)
     made = [run for run in resting_on(home, item.run) if mine is not None and run.created_at >= mine.at]

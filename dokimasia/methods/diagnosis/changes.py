@@ -8,7 +8,7 @@ from dokimasia.methods.diagnosis.cells import POINTS, PartialRow, compared, judg
 from dokimasia.methods.diagnosis.leaves import leaves_in_order, name_of
 from dokimasia.methods.diagnosis.measured import LIMIT, DiagnosisMaterial, slugs_of
 from dokimasia.methods.tree import BEST, WORST, mapping_of
-from dokimasia.runs.reading.sides import SampleRef
+from dokimasia.runs.reading.comparison import SampleRef
 
 FEWEST = 5
 """A leaf with fewer samples in both runs is shown, and not tested."""

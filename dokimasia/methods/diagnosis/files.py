@@ -9,7 +9,7 @@ import orjson
 
 from dokimasia.domain.diagnosis.tables import Asset, Diagnosis
 from dokimasia.methods.diagnosis.measured import numbered
-from dokimasia.runs.reading.export_formats import csv_text, make_folder, write_whole
+from dokimasia.runs.reading.exporting import csv_text, make_folder, write_whole
 
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 

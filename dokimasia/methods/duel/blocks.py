@@ -12,7 +12,7 @@ from dokimasia.report.blocks import Block, Cell, Chart, Column, Only, Paragraph,
 from dokimasia.report.charts import Point, interval_chart, intervals_said
 from dokimasia.report.data import Drawing, ReportData
 from dokimasia.report.sections import provenance, skipped
-from dokimasia.runs.reading.lengths import directions, untested
+from dokimasia.runs.reading.correlations import directions, untested
 
 SHOWN = {BLIND: "nothing", TEXT: "a description"}
 """What a model is shown in place of the images, by arm."""

@@ -18,7 +18,7 @@ from dokimasia.algorithms.statistics.paired import sign_flip_test
 from dokimasia.domain.duel import HIGHEST, LOWEST, PLACES, REWARD, Place
 from dokimasia.domain.judgement import OPEN_KINDS
 from dokimasia.runs.figures import counted
-from dokimasia.runs.reading.lengths import adjust, length_and_score
+from dokimasia.runs.reading.correlations import adjust, length_and_score
 from dokimasia.runs.reading.rates import bounds, limits, mean, mean_interval, rounded
 
 SCALE = (LOWEST, HIGHEST)

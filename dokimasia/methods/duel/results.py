@@ -21,9 +21,9 @@ from dokimasia.domain.sample import Sample
 from dokimasia.methods.duel.figures import DuelRow, duel_figures
 from dokimasia.methods.duel.request import DuelPlan
 from dokimasia.methods.duel.sight import without_images
+from dokimasia.runs.catalogue import method_of
 from dokimasia.runs.figures import heading, paid, rows_shown, shown_name
 from dokimasia.runs.reading.exporting import ANSWERED, ColumnType, answer_cells, exported
-from dokimasia.runs.registry import method_of
 from dokimasia.storage.home import Home
 from dokimasia.storage.ledger import SqliteLedger
 from dokimasia.storage.lookup import find_values

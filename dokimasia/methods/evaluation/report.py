@@ -11,11 +11,9 @@ from dokimasia.methods.evaluation.figures import scored_rows
 from dokimasia.methods.evaluation.sample_view import view_of
 from dokimasia.methods.evaluation.scores import AnswerRow
 from dokimasia.report.data import ReportData
-from dokimasia.runs.reading.comparing import answer_of
-from dokimasia.runs.reading.differences import compare
+from dokimasia.runs.reading.comparison import ComparedAnswer, ComparisonSide, SampleRef, answer_of, compare
 from dokimasia.runs.reading.rates import mean, rounded
 from dokimasia.runs.reading.reporting import chosen, pictures_of
-from dokimasia.runs.reading.sides import ComparedAnswer, ComparisonSide, SampleRef
 from dokimasia.storage.excerpts import failed_samples, failure_reasons, rows_of, samples_of
 from dokimasia.storage.home import Home
 from dokimasia.storage.people.corrections import corrections_of
@@ -64,7 +62,7 @@ def rival_differences(sides: Mapping[str, ComparisonSide], order: Sequence[str],
 
     Returns:
         One mapping a pair, in the order of the models: `better` and `worse` (the names), what
-        `dokimasia.runs.reading.differences.compare` returns with `first` and `second` as mean scores of `worse` and
+        `dokimasia.runs.reading.comparison.compare` returns with `first` and `second` as mean scores of `worse` and
         `better`, and `adjusted`, the p-value after Benjamini and Hochberg over all pairs that have one (None without);
         so, too, in `strict_accuracy`, `stated` and `both_stated`, each over all pairs.
     """

@@ -10,8 +10,8 @@ from dokimasia.algorithms.scoring import normalise
 from dokimasia.algorithms.statistics import correlation_interval, pearson
 from dokimasia.domain.judgement import Correctness, correctness_of
 from dokimasia.runs.figures import costs, counted
+from dokimasia.runs.reading.comparison import ATOMS
 from dokimasia.runs.reading.rates import coverage, limits, mean_interval, possible, rounded, spread, strict_share
-from dokimasia.runs.reading.sides import ATOMS
 from dokimasia.storage.usage import LedgerUsage
 
 LOWEST, HIGHEST = ATOMS

@@ -18,7 +18,7 @@ from dokimasia.methods.diagnosis import reports_of, runs_on
 from dokimasia.methods.fingerprints.request import NAME
 from dokimasia.methods.fingerprints.results import BY_HAND
 from dokimasia.methods.fingerprints.tasks import item_of, tasks_of
-from dokimasia.runs.reading.export_formats import make_folder, write_whole
+from dokimasia.runs.reading.exporting import make_folder, write_whole
 from dokimasia.storage.home import Home
 from dokimasia.storage.lookup import find_values
 from dokimasia.storage.naming import of_method, resolve_run

@@ -10,7 +10,7 @@ from dokimasia.methods.refinement.results import refined_sample, refinement_rows
 from dokimasia.methods.refinement.rows import COLUMNS, cells
 from dokimasia.runs.lifecycle import run as run_method
 from dokimasia.runs.method import Method, later, lazily
-from dokimasia.runs.reading.sides import ATOMS
+from dokimasia.runs.reading.comparison import ATOMS
 
 METHOD: Method[RefinementRequest, RefinementPlan] = Method(
     name=NAME,

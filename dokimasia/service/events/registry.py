@@ -11,9 +11,9 @@ from starlette.concurrency import run_in_threadpool
 from dokimasia.domain.judgement import OPEN_KINDS
 from dokimasia.errors import NotFound, StorageError
 from dokimasia.log import Redactor
-from dokimasia.runs.ending import why_ended
 from dokimasia.runs.estimate import Estimate
 from dokimasia.runs.observer import Observer
+from dokimasia.runs.outcome import why_ended
 from dokimasia.service.events.log import Log
 from dokimasia.service.events.picture import LAST, Picture, blank
 from dokimasia.service.events.telling import STOPPED, Telling

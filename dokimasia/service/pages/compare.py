@@ -17,7 +17,7 @@ from dokimasia.report.blocks import Cell, Column, Paragraph, Span, Table
 from dokimasia.report.comparison import comparison_blocks, difference_cells, interval_and_test
 from dokimasia.report.direction import turned
 from dokimasia.report.drawing import Charts
-from dokimasia.runs.registry import method_of
+from dokimasia.runs.catalogue import method_of
 from dokimasia.service.comparing import (
     KINDS,
     Pair,

@@ -6,7 +6,7 @@ from fastapi import APIRouter, Query, Request
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
-from dokimasia.runs.registry import method_of
+from dokimasia.runs.catalogue import method_of
 from dokimasia.service.drawing import page, templates
 from dokimasia.service.layout import lay_out
 from dokimasia.service.state import Reader, TheService

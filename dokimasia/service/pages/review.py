@@ -28,7 +28,7 @@ from dokimasia.methods.checks import (
     take_back,
 )
 from dokimasia.methods.people import hand_out_here, queued, rateable, ratings_of, written
-from dokimasia.runs.registry import method_of
+from dokimasia.runs.catalogue import method_of
 from dokimasia.service.drawing import page
 from dokimasia.service.forms import texts_of
 from dokimasia.service.pages.questions import asked_of_run, composed, items_in_words

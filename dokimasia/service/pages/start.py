@@ -7,7 +7,7 @@ from fastapi import APIRouter, Query, Request
 from fastapi.responses import RedirectResponse, Response
 
 from dokimasia.runs.catalogue import OWN, plugin_methods
-from dokimasia.runs.reading.listing import listed
+from dokimasia.runs.reading.inspection import listed
 from dokimasia.service.drawing import page
 from dokimasia.service.guarding.answers import keep
 from dokimasia.service.headlines import headline

@@ -5,9 +5,9 @@ from typing import Annotated, Literal
 from fastapi import Query
 from pydantic import BaseModel, Field
 
-from dokimasia.runs.deleting import resting_on
-from dokimasia.runs.ending import ENDED, SPENT, judge, waited_for
-from dokimasia.runs.registry import method_of
+from dokimasia.runs.catalogue import method_of
+from dokimasia.runs.outcome import ENDED, SPENT, judge, waited_for
+from dokimasia.runs.persistence import resting_on
 from dokimasia.runs.requests import Invocation
 from dokimasia.service.routes.answering import json_router
 from dokimasia.service.state import Reader, TheService

@@ -6,10 +6,9 @@ from typing import Any
 from pydantic import BaseModel, Field
 
 from dokimasia.errors import ConfigError, NotFound
-from dokimasia.runs.catalogue import OWN, plugin_methods
+from dokimasia.runs.catalogue import OWN, method_named, plugin_methods
 from dokimasia.runs.figure_models import published
 from dokimasia.runs.method import Method
-from dokimasia.runs.registry import method_named
 from dokimasia.service.describing import request_schema
 from dokimasia.service.routes.answering import json_router
 from dokimasia.service.state import Reader

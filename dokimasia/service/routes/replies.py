@@ -5,7 +5,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field
 
 from dokimasia.runs.estimate import Estimate
-from dokimasia.runs.reading.listing import described, described_now
+from dokimasia.runs.reading.inspection import described, described_now
 from dokimasia.service.routes.answering import Listed
 from dokimasia.service.state import Service
 from dokimasia.storage.naming import Label

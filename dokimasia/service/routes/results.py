@@ -13,11 +13,10 @@ from rich.console import Console
 
 from dokimasia.errors import InputError
 from dokimasia.methods.checks import without_others
-from dokimasia.runs.reading.export_formats import Format, encode
-from dokimasia.runs.reading.exporting import export_rows
+from dokimasia.runs.catalogue import method_of
+from dokimasia.runs.reading.exporting import Format, encode, export_rows
 from dokimasia.runs.reading.inspection import items_of_run, sample_of_run
 from dokimasia.runs.reading.reporting import SAMPLES, render, report_data, run_data
-from dokimasia.runs.registry import method_of
 from dokimasia.service.filtering import filter_of, sorted_by
 from dokimasia.service.guarding.answers import keep
 from dokimasia.service.problems import Refused

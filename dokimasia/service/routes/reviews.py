@@ -30,7 +30,7 @@ from dokimasia.methods.checks.files import check_files
 from dokimasia.methods.checks.filled import SheetLine, take_in_lines
 from dokimasia.methods.checks.standing import standing_figures
 from dokimasia.methods.people import asked_of, hand_out_here, queued, rating_text, ratings_of, written
-from dokimasia.runs.registry import method_of
+from dokimasia.runs.catalogue import method_of
 from dokimasia.service.describing import takes
 from dokimasia.service.problems import ERROR_HEADER, Refused, may_answer
 from dokimasia.service.routes.answering import (

@@ -7,10 +7,10 @@ from fastapi import Query, Request
 from pydantic import Field
 
 from dokimasia.errors import InputError, NotFound
-from dokimasia.runs.deleting import resting_on
-from dokimasia.runs.reading.comparing import compare_runs
-from dokimasia.runs.reading.listing import end_reasons, listed, waiting_questions
-from dokimasia.runs.registry import method_of
+from dokimasia.runs.catalogue import method_of
+from dokimasia.runs.persistence import resting_on
+from dokimasia.runs.reading.comparison import compare_runs
+from dokimasia.runs.reading.inspection import end_reasons, listed, waiting_questions
 from dokimasia.runs.requests import Called
 from dokimasia.service.describing import takes
 from dokimasia.service.guarding.answers import keep

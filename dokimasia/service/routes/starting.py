@@ -11,12 +11,11 @@ from starlette.concurrency import run_in_threadpool
 
 from dokimasia.domain.judgement import FailureKind
 from dokimasia.errors import ConfigError, InputError, Interrupted
-from dokimasia.runs.catalogue import OWN, plugin_methods
+from dokimasia.runs.catalogue import OWN, method_named, plugin_methods
 from dokimasia.runs.forking import ForkRequest
 from dokimasia.runs.method import Method
-from dokimasia.runs.registry import method_named
+from dokimasia.runs.outcome import RETRYABLE
 from dokimasia.runs.requests import Invocation, PromptFolders
-from dokimasia.runs.retrying import RETRYABLE
 from dokimasia.service.asked import Q, read_asked
 from dokimasia.service.describing import asked_schema, request_schema, takes
 from dokimasia.service.paths import Places

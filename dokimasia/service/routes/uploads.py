@@ -14,7 +14,7 @@ from starlette.concurrency import run_in_threadpool
 
 from dokimasia.datasets import Problem, check, format_of, open_dataset, plain_report
 from dokimasia.errors import InputError
-from dokimasia.runs.readers import bring_reader
+from dokimasia.runs.samples import bring_reader
 from dokimasia.service.incoming import UPLOAD, FileKept, Incoming, Upload, refused
 from dokimasia.service.paths import Places
 from dokimasia.service.problems import Refused, may_answer

@@ -15,8 +15,8 @@ from dokimasia.methods.tree.reading.trees import LoadedTree, evaluation_of, load
 from dokimasia.methods.tree.reading.validity import PERMUTATIONS, RESAMPLES, CriteriaGrouping, validity_table
 from dokimasia.methods.tree.reading.view import MeasuredRun, measured_of, tree_view
 from dokimasia.methods.tree.reading.weaknesses import EXAMPLES, LIMIT, MIN_SUPPORT, evident_findings, model_findings
+from dokimasia.runs.catalogue import method_of
 from dokimasia.runs.figures import simulated
-from dokimasia.runs.registry import method_of
 from dokimasia.storage.home import Home
 from dokimasia.storage.runs import Run, load_samples
 from dokimasia.storage.trees.versions import get_version

@@ -1,4 +1,4 @@
-"""How a run ended, held against what was wanted of it: how many items may fail, and what its models have to reach."""
+"""How a run ended, compared with its limits on failures and its thresholds, and what can be asked anew."""
 
 import asyncio
 from collections import Counter
@@ -6,14 +6,13 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, Literal
 
 from dokimasia.domain.call import PEOPLE
-from dokimasia.domain.judgement import FailureKind
+from dokimasia.domain.judgement import OPEN_KINDS, FailureKind
 from dokimasia.errors import ConfigError, DokimasiaError, InputError, Interrupted
 from dokimasia.log import Redactor
 from dokimasia.report.figures import several
 from dokimasia.runs.figures import limits_of
 from dokimasia.runs.method import Method
 from dokimasia.runs.requests import Invocation
-from dokimasia.runs.retrying import RETRYABLE
 from dokimasia.settings import Settings
 from dokimasia.storage.decisions import take_in
 from dokimasia.storage.home import Home
@@ -208,3 +207,32 @@ async def finish(home: Home, run: Run, *, left: FailureKind | None = None, told:
         await record_event(home, run.id, "finished", {"status": status, **counted})
     await set_status(home, run.id, status)
     return get_run(home, run.id)
+
+
+RETRYABLE: tuple[FailureKind, ...] = (
+    "unparsable",
+    "refused",
+    "truncated",
+    "context_overflow",
+    "api_error",
+    "reference_contradicted",
+)
+"""Failures that a retry asks anew. What is open (`OPEN_KINDS`) is none of them: every resume takes it up."""
+
+
+def retryable(names: str) -> tuple[FailureKind, ...]:
+    """Return the kinds of failure in a list separated by commas; an empty one means all.
+
+    Raises:
+        InputError: a kind that there is not, or one that every resume takes up.
+    """
+    wanted = [name.strip() for name in names.split(",") if name.strip()]
+    for name in wanted:
+        if name in OPEN_KINDS:
+            done = "asked" if name == "budget" else "answered"
+            raise InputError(
+                f"what failed as {name} was never {done}: every `dokimasia resume` takes it up, without --kinds"
+            )
+        if name not in RETRYABLE:
+            raise InputError(f"no failure is of kind {name!r}; there are: {', '.join(RETRYABLE)}")
+    return tuple(kind for kind in RETRYABLE if not wanted or kind in wanted)

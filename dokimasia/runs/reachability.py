@@ -1,4 +1,4 @@
-"""Whether a run can go on: it stops where a model cannot be reached, or where its home is no longer there."""
+"""Stopping a run: on request, when a model cannot be reached, or when its home is gone."""
 
 import asyncio
 from collections.abc import Coroutine

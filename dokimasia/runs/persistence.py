@@ -1,7 +1,8 @@
-"""What is kept of a run when it is accepted: its row with plan and request, its samples, and what else belongs to it."""
+"""What the home keeps of an accepted run, the checks before it goes on, and its deletion."""
 
 import asyncio
-from typing import Any, TypeVar
+from collections.abc import Mapping
+from typing import Any, TypeVar, cast
 
 import orjson
 
@@ -11,8 +12,9 @@ from dokimasia.runs.figures import limits_of
 from dokimasia.runs.method import Accepted, Method
 from dokimasia.runs.plans import RunPlan, run_id
 from dokimasia.runs.requests import DataRequest, Invocation, RunRequest
-from dokimasia.runs.services import check_prices, check_workers
+from dokimasia.runs.services import check_prices, check_workers, is_at_work, sharing
 from dokimasia.runs.session import hash_of
+from dokimasia.storage.deletion import Deleted, delete_run
 from dokimasia.storage.home import Home
 from dokimasia.storage.runs import (
     Run,
@@ -21,10 +23,12 @@ from dokimasia.storage.runs import (
     count_samples,
     create_run,
     get_run,
+    list_runs,
     note_run,
     place_samples,
     run_samples,
 )
+from dokimasia.storage.threads import live_threads
 from dokimasia.version import __version__
 
 Q = TypeVar("Q", bound=RunRequest)
@@ -132,3 +136,51 @@ def check_samples(home: Home, run: Run) -> None:
             f"run {run.id} was stopped before all of its samples were kept ({len(kept)} are): give the command that began "
             "it once more, with the data file"
         )
+
+
+async def delete_whole_run(home: Home, run_id: str) -> Deleted:
+    """Delete a run and return what went with it; the ledger, images and shared values stay.
+
+    Killed between the two steps, it leaves checkpoints that belong to nothing, which the next run sweeps.
+
+    Raises:
+        InputError: it is at work, or an unfinished run still needs it, such as a fork that takes outcomes over.
+        NotFound: there is no such run.
+        StorageError: it could not be written.
+    """
+    if is_at_work(home, run_id):
+        raise InputError(f"run {run_id} is at work; stop it first, then delete it")
+    # a finished run holds all that it took from others
+    waiting = sorted(run.id for run in list_runs(home) if run.status != "done" and run_id in _needs(run))
+    if waiting:
+        raise InputError(
+            f"run {run_id} is needed by {', '.join(waiting)}, which is unfinished; resume or delete that first"
+        )
+    deleted = await delete_run(home, run_id)
+    if home.checkpoints.is_file():
+        from dokimasia.storage.checkpoints import sweep_orphans  # loads LangGraph
+
+        async with sharing(home) as shared:
+            await sweep_orphans(await shared.saver(), live_threads(home))
+    return deleted
+
+
+def resting_on(home: Home, run_id: str) -> list[Run]:
+    """Return the runs that were made from a run, the newest first: what they read of it when they are shown goes with it."""
+    naming = {id for (id,) in home.all("SELECT id FROM runs WHERE instr(options, ?)", (run_id,))} - {run_id}
+    return [run for run in list_runs(home) if run.id in naming and _names(run.options, run_id)] if naming else []
+
+
+def _names(value: Any, run_id: str) -> bool:
+    """Whether what a run was accepted with names a run anywhere."""
+    if isinstance(value, Mapping):
+        return any(_names(one, run_id) for one in cast("Mapping[str, Any]", value).values())
+    if isinstance(value, list):
+        return any(_names(one, run_id) for one in cast("list[Any]", value))
+    return value == run_id
+
+
+def _needs(run: Run) -> list[Any]:
+    """Return the runs that one cannot go on without."""
+    needs: Any = run.options.get("needs")
+    return list(needs or ())
