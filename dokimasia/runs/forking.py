@@ -9,14 +9,14 @@ from dokimasia.domain.ports import Transport
 from dokimasia.errors import ConfigError, InputError
 from dokimasia.runs.catalogue import method_of
 from dokimasia.runs.lifecycle import RunResult, at_home, carry_out
-from dokimasia.runs.method import Accepted, Method, check_items
+from dokimasia.runs.method import Method, check_items
 from dokimasia.runs.observer import Observer
 from dokimasia.runs.persistence import keep_accepted
 from dokimasia.runs.plans import run_id
 from dokimasia.runs.preview import expected
 from dokimasia.runs.requests import Invocation, PromptFolders, RunRequest, option_of
 from dokimasia.runs.services import Stop
-from dokimasia.runs.session import Session
+from dokimasia.runs.session import Accepted, Session
 from dokimasia.settings import Settings
 from dokimasia.storage.home import Home
 from dokimasia.storage.runs import Run

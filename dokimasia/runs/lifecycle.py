@@ -27,10 +27,9 @@ from dokimasia.runs.outcome import (
     waited_for,
     waits_still,
 )
-from dokimasia.runs.persistence import check_samples, keep_accepted, keep_limits
+from dokimasia.runs.persistence import check_prompts, check_samples, check_versions, keep_accepted, keep_limits
 from dokimasia.runs.plans import RunPlan, reached_now
 from dokimasia.runs.requests import LIMITS, Invocation, RunRequest, check_range
-from dokimasia.runs.samples import check_prompts, check_versions
 from dokimasia.runs.services import Services, Shared, Stop, check_prices, open_services, sharing
 from dokimasia.runs.session import Session
 from dokimasia.settings import Settings, load_settings
@@ -244,7 +243,9 @@ async def carry_out(
                 reaching, method, home, run, request, settings=session.settings, retry=retry
             )
             opening = open_services(
-                session,
+                session.settings,
+                home,
+                session.library,
                 run.id,
                 reached,
                 asked=request,

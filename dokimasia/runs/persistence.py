@@ -1,19 +1,20 @@
 """What the home keeps of an accepted run, the checks before it goes on, and its deletion."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import orjson
 
 from dokimasia.domain.identity import Value, value_id
-from dokimasia.errors import InputError, NotFound
+from dokimasia.errors import ConfigError, InputError, NotFound
 from dokimasia.runs.figures import limits_of
-from dokimasia.runs.method import Accepted, Method
+from dokimasia.runs.method import Method
 from dokimasia.runs.plans import RunPlan, run_id
 from dokimasia.runs.requests import DataRequest, Invocation, RunRequest
 from dokimasia.runs.services import check_prices, check_workers, is_at_work, sharing
-from dokimasia.runs.session import hash_of
+from dokimasia.runs.session import Accepted, hash_of
 from dokimasia.storage.deletion import Deleted, delete_run
 from dokimasia.storage.home import Home
 from dokimasia.storage.runs import (
@@ -136,6 +137,40 @@ def check_samples(home: Home, run: Run) -> None:
             f"run {run.id} was stopped before all of its samples were kept ({len(kept)} are): give the command that began "
             "it once more, with the data file"
         )
+
+
+def check_prompts(accepted: Mapping[str, str], now: Mapping[str, str], folders: Sequence[Path], run_id: str) -> None:
+    """Refuse to go on with a run under other prompts (version and hash by name) than it was accepted with.
+
+    Raises:
+        ConfigError: naming the prompts that differ and the folders that were read.
+    """
+    changed = [name for name, version in sorted(accepted.items()) if now.get(name) != version]
+    if not changed:
+        return
+    listed = ", ".join(f"{name} was {accepted[name]}, is {now.get(name, 'missing')}" for name in changed)
+    place = f" (read from {', '.join(map(str, folders))})" if folders else ""
+    raise ConfigError(
+        f"run {run_id} was accepted with other prompts{place}: {listed}. Restore them, name the folder that has them "
+        "with --prompts, or evaluate anew or fork; the ledger answers what did not change"
+    )
+
+
+def check_versions(method: Method[Any, Any], run: Run, plan: RunPlan) -> None:
+    """Refuse to go on with a run under another version of its method or of a graph than it was accepted with.
+
+    Raises:
+        ConfigError: naming what changed.
+    """
+    now: dict[str, int] = {"method": method.version, **method.graphs_of(plan)}
+    before: Any = run.options["versions"]
+    for name, version in now.items():
+        if before.get(name) != version:
+            what = f"the method {method.name!r}" if name == "method" else f"the graph {name!r}"
+            raise ConfigError(
+                f"run {run.id} was accepted with version {before.get(name)} of {what}, which is at version {version} now: "
+                "give its command anew; the ledger answers what did not change"
+            )
 
 
 async def delete_whole_run(home: Home, run_id: str) -> Deleted:

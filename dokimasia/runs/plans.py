@@ -1,8 +1,8 @@
 """What decides a run's results: its plan, from which one function makes the run's id."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from itertools import product
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, NamedTuple, Self
+from typing import Annotated, Any, ClassVar, NamedTuple, Protocol, Self
 
 from dokimasia.agents.candidate import BLIND
 from dokimasia.agents.schemas import takes_schema
@@ -10,11 +10,7 @@ from dokimasia.domain.call import ModelRef, ModelSpec
 from dokimasia.domain.identity import Value, digest
 from dokimasia.domain.options import GraphOptions
 from dokimasia.errors import ConfigError
-from dokimasia.runs.services import with_known_price
 from dokimasia.settings import Settings, resolve_model
-
-if TYPE_CHECKING:
-    from dokimasia.runs.method import Method
 
 RUN_ID_LENGTH = 16
 
@@ -151,7 +147,26 @@ def identity(plan: Value) -> dict[str, Any]:
     return found
 
 
-def run_id(method: "Method[Any, Any]", plan: RunPlan) -> str:
+class VersionedMethod(Protocol):
+    """What of a method decides the ids of its runs: its name, its version and those of its graphs."""
+
+    @property
+    def name(self) -> str:
+        """The method's name."""
+        ...
+
+    @property
+    def version(self) -> int:
+        """The method's version."""
+        ...
+
+    @property
+    def graphs_of(self) -> Callable[[Any], Mapping[str, int]]:
+        """Returns the versions of a plan's graphs, by name."""
+        ...
+
+
+def run_id(method: VersionedMethod, plan: RunPlan) -> str:
     """Return a run's id: 16 hexadecimal digits over its plan, and the versions of its method and graphs."""
     versions = {"method": [method.name, method.version], "graphs": dict(sorted(method.graphs_of(plan).items()))}
     return digest("run", {**versions, "plan": identity(plan)})[:RUN_ID_LENGTH]
@@ -186,6 +201,13 @@ def reached_now(plan: Any, settings: Settings) -> Any:
         return with_known_price(found).model_copy(update={name: getattr(spec, name) for name in settled})
 
     return plan.map_models(now)
+
+
+def with_known_price(spec: ModelSpec) -> ModelSpec:
+    """Return the spec with the one price that needs no configuration: a model simulated in this process costs nothing."""
+    if spec.ref.model.startswith("sim/") and spec.input_price is None and spec.output_price is None:
+        return spec.model_copy(update={"input_price": 0.0, "output_price": 0.0})
+    return spec
 
 
 def as_configured(settings: Settings, name: str, ref: ModelRef | None = None) -> ModelSpec | None:

@@ -10,11 +10,11 @@ from dokimasia.errors import ConfigError, NotFound
 from dokimasia.gateway.litellm.transport import missing_keys
 from dokimasia.gateway.routes import chosen_transport_name
 from dokimasia.prompts import PromptLibrary, Rendered
-from dokimasia.runs.method import Accepted, Method
+from dokimasia.runs.method import Method
 from dokimasia.runs.plans import RunPlan, as_configured, run_id
 from dokimasia.runs.requests import RunRequest
 from dokimasia.runs.services import transports_for_models
-from dokimasia.runs.session import Session
+from dokimasia.runs.session import Accepted, Session
 from dokimasia.settings import Settings, api_key
 from dokimasia.storage.home import Home
 from dokimasia.storage.runs import get_run

@@ -1,20 +1,15 @@
 """Samples read from a request's data file, by the package's readers or a plug-in's."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import cast
 
 from dokimasia.datasets import READERS, Problem, Reader, open_dataset, problems_text, register_reader
 from dokimasia.domain.ports import BlobStore
 from dokimasia.domain.sample import Sample
-from dokimasia.errors import ConfigError, DataError
+from dokimasia.errors import DataError
 from dokimasia.plugins import found, load
-from dokimasia.runs.plans import RunPlan
 from dokimasia.runs.requests import DataRequest
-from dokimasia.storage.runs import Run
-
-if TYPE_CHECKING:
-    from dokimasia.runs.method import Method
 
 
 def read_data(
@@ -50,40 +45,6 @@ def read_data(
     for problem in problems:
         lines.setdefault(problem.line, []).append(problem.message)
     return tuple("; ".join(messages) for messages in lines.values())
-
-
-def check_prompts(accepted: Mapping[str, str], now: Mapping[str, str], folders: Sequence[Path], run_id: str) -> None:
-    """Refuse to go on with a run under other prompts (version and hash by name) than it was accepted with.
-
-    Raises:
-        ConfigError: naming the prompts that differ and the folders that were read.
-    """
-    changed = [name for name, version in sorted(accepted.items()) if now.get(name) != version]
-    if not changed:
-        return
-    listed = ", ".join(f"{name} was {accepted[name]}, is {now.get(name, 'missing')}" for name in changed)
-    place = f" (read from {', '.join(map(str, folders))})" if folders else ""
-    raise ConfigError(
-        f"run {run_id} was accepted with other prompts{place}: {listed}. Restore them, name the folder that has them "
-        "with --prompts, or evaluate anew or fork; the ledger answers what did not change"
-    )
-
-
-def check_versions(method: "Method[Any, Any]", run: Run, plan: RunPlan) -> None:
-    """Refuse to go on with a run under another version of its method or of a graph than it was accepted with.
-
-    Raises:
-        ConfigError: naming what changed.
-    """
-    now: dict[str, int] = {"method": method.version, **method.graphs_of(plan)}
-    before: Any = run.options["versions"]
-    for name, version in now.items():
-        if before.get(name) != version:
-            what = f"the method {method.name!r}" if name == "method" else f"the graph {name!r}"
-            raise ConfigError(
-                f"run {run.id} was accepted with version {before.get(name)} of {what}, which is at version {version} now: "
-                "give its command anew; the ledger answers what did not change"
-            )
 
 
 def bring_reader(path: Path) -> None:

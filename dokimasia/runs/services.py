@@ -35,10 +35,7 @@ from dokimasia.tools.reducing import reduce_image
 if TYPE_CHECKING:
     from dokimasia.graphs.walking import Executor
     from dokimasia.runs.requests import Invocation
-    from dokimasia.runs.session import Session
     from dokimasia.storage.checkpoints import Saver
-
-SIMULATED = "sim/"
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,13 +84,6 @@ def transports_for_models(specs: Mapping[str, ModelSpec], prompts: PromptLibrary
     models = [spec for spec in specs.values() if not spec.ref.person]
     named = {spec.ref.model.split("/", 1)[0] if spec.transport == "auto" else spec.transport for spec in models}
     return {**dict(transports_for(named - set(own))), **own}
-
-
-def with_known_price(spec: ModelSpec) -> ModelSpec:
-    """Return the spec with the one price that needs no configuration: a model simulated in this process costs nothing."""
-    if spec.ref.model.startswith(SIMULATED) and spec.input_price is None and spec.output_price is None:
-        return spec.model_copy(update={"input_price": 0.0, "output_price": 0.0})
-    return spec
 
 
 def check_simulated(spec: ModelSpec) -> None:
@@ -224,7 +214,9 @@ def is_at_work(home: Home, run_id: str) -> bool:
 
 @asynccontextmanager
 async def open_services(
-    session: "Session",
+    settings: Settings,
+    home: Home,
+    library: PromptLibrary,
     run: str,
     specs: Mapping[str, ModelSpec],
     *,
@@ -247,14 +239,14 @@ async def open_services(
     from dokimasia.graphs.walking import LocalExecutor
     from dokimasia.storage.checkpoints import keeping_steps
 
-    home, settings, workers = session.opened, session.settings, asked.far_workers
+    workers = asked.far_workers
     keys = keys_of(settings, specs)
     redact = Redactor((*settings.secrets, *keys.values()), patterns=False)
     await take_in(home)
     people = QueuedPeople(home, run, specs)
     async with sharing(home) as shared, AsyncExitStack() as stack:
         saver = await shared.saver()
-        ways = transports or transports_for_models(specs, session.library)
+        ways = transports or transports_for_models(specs, library)
         reduce = ReducedImages(home.blobs, reduce_image, home=home)
         store, here = SqliteRunStore(home), LocalExecutor(saver, observer.steps)
         ledger = SqliteLedger(home)
@@ -289,7 +281,7 @@ async def open_services(
 
             ports = Ports(gateway, HomeRows(home), saver, home.blobs, reduce, specs, observer.steps)
             far = frozenset(name for name, spec in specs.items() if transports or spec.ref.person)
-            orders = Orders(session.library, specs, far, observer.steps is not None, transports_for_models)
+            orders = Orders(library, specs, far, observer.steps is not None, transports_for_models)
             sent = keys if settings.worker_keys == "sent" else None
 
             async def waiting(work: Coroutine[Any, Any, None]) -> None:

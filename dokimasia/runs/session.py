@@ -1,23 +1,22 @@
 """What a method accepts a request with: the configuration, the home, the prompts, and the data that the request names."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from dokimasia.domain.call import ModelSpec
-from dokimasia.domain.identity import digest, value_id
+from dokimasia.domain.identity import Value, digest, value_id
 from dokimasia.domain.ports import BlobStore
 from dokimasia.domain.sample import Sample
 from dokimasia.endpoints.capabilities import with_capabilities
 from dokimasia.errors import ConfigError, DataError
 from dokimasia.prompts import PromptLibrary
 from dokimasia.runs.estimate import Estimate, SampleSize, size_of
-from dokimasia.runs.method import Accepted
-from dokimasia.runs.plans import RunPlan
-from dokimasia.runs.requests import DataRequest
+from dokimasia.runs.plans import RunPlan, with_known_price
+from dokimasia.runs.requests import DataRequest, RunRequest
 from dokimasia.runs.samples import read_data
-from dokimasia.runs.services import check_simulated, with_known_price
+from dokimasia.runs.services import check_simulated
 from dokimasia.settings import Settings, resolve_model
 from dokimasia.storage.content.putting import BackgroundWriter
 from dokimasia.storage.home import Home
@@ -28,6 +27,41 @@ P = TypeVar("P", bound=RunPlan)
 
 PAGE = 500
 """Samples that are kept in one transaction while a data file is read."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Accepted(Generic[P]):
+    """What a request came to once everything that it names was read and checked; nothing was sent.
+
+    Attributes:
+        plan: what the run is.
+        estimate: what it will ask at most.
+        data_name: what its data are called, by default as the request's data file.
+        data_hash: a hash of its data, by default the plan's.
+        places: its samples, which lie in the home already; or
+        samples: its samples, which are still to be kept.
+        values: what is kept with the run.
+        skipped: what of the data was left out and why, a text each.
+        notes: what the figures need to know beside the plan; stored as it is, by name.
+        needs: ids of other runs that it cannot go on without until it is finished.
+        keep: what else is kept once the run is accepted.
+        first: the first sample, from which a preview is made.
+        request: what is kept as asked, where names in it were resolved that mean something else later, such as `last`.
+    """
+
+    plan: P
+    estimate: Estimate
+    data_name: str = ""
+    data_hash: str = ""
+    places: Sequence[RunSample] = ()
+    samples: Sequence[Sample] = ()
+    values: Sequence[Value] = ()
+    skipped: Sequence[str] = ()
+    notes: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    needs: Sequence[str] = ()
+    keep: Callable[[Home, Run], Awaitable[None]] | None = None
+    first: Sample | None = None
+    request: RunRequest | None = None
 
 
 class SampleEntry(NamedTuple):

@@ -11,14 +11,14 @@ from dokimasia.errors import NotFound
 from dokimasia.runs.catalogue import method_named, method_of
 from dokimasia.runs.forking import ForkRequest, Prepared, keep_fork, prepare_fork
 from dokimasia.runs.lifecycle import going_on, reaching
-from dokimasia.runs.method import Accepted, Method
+from dokimasia.runs.method import Method
 from dokimasia.runs.observer import Observer, Silent
 from dokimasia.runs.outcome import check_measures, retryable
 from dokimasia.runs.persistence import delete_whole_run, keep_accepted, keep_limits, run_row
 from dokimasia.runs.preview import preview
 from dokimasia.runs.requests import Invocation, RunRequest
 from dokimasia.runs.services import keys_of
-from dokimasia.runs.session import Session
+from dokimasia.runs.session import Accepted, Session
 from dokimasia.service.asked import check_models
 from dokimasia.service.queue import Queue, changed
 from dokimasia.settings import Settings

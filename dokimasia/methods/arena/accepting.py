@@ -11,9 +11,8 @@ from dokimasia.errors import DataError
 from dokimasia.methods.arena.request import ArenaPlan, ArenaRequest, rounds_of
 from dokimasia.methods.duel import ANSWER_TOKENS, JUDGED_TOKENS, METHOD, DuelPlan, DuelRequest
 from dokimasia.runs.estimate import INSTRUCTION_TOKENS, Asking, Estimate, added_up, size_of
-from dokimasia.runs.method import Accepted
 from dokimasia.runs.requests import DataRequest
-from dokimasia.runs.session import Session
+from dokimasia.runs.session import Accepted, Session
 
 
 async def accept(request: ArenaRequest, session: Session) -> Accepted[ArenaPlan]:

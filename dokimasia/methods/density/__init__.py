@@ -11,9 +11,9 @@ from dokimasia.methods.density.kept import write_kept
 from dokimasia.methods.density.request import FilterPlan, FilterRequest
 from dokimasia.runs.estimate import INSTRUCTION_TOKENS, Asking, added_up
 from dokimasia.runs.figures import rows_shown
-from dokimasia.runs.method import Accepted, Method, later, one_walk
+from dokimasia.runs.method import Method, later, one_walk
 from dokimasia.runs.plans import prompts_used
-from dokimasia.runs.session import Session
+from dokimasia.runs.session import Accepted, Session
 from dokimasia.storage.home import Home
 from dokimasia.storage.reviews import made_values
 from dokimasia.storage.runs import Run

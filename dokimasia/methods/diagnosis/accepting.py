@@ -9,9 +9,8 @@ from dokimasia.methods.diagnosis.request import WRITING, WordsPlan, WordsRequest
 from dokimasia.methods.diagnosis.results import written_from
 from dokimasia.methods.tree import evaluation_of
 from dokimasia.runs.estimate import Asking, added_up
-from dokimasia.runs.method import Accepted
 from dokimasia.runs.plans import prompts_used
-from dokimasia.runs.session import Session
+from dokimasia.runs.session import Accepted, Session
 from dokimasia.storage.home import Home
 from dokimasia.storage.runs import Run, run_samples
 

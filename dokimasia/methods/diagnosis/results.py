@@ -8,7 +8,7 @@ from dokimasia.domain.diagnosis.report import EVERYONE, Report, Salience
 from dokimasia.domain.diagnosis.tables import Diagnosis
 from dokimasia.methods.diagnosis.request import NAME, WordsPlan
 from dokimasia.runs.figures import simulated
-from dokimasia.runs.reading.exporting import ColumnType
+from dokimasia.runs.method import ColumnType
 from dokimasia.storage.home import Home
 from dokimasia.storage.lookup import find_values
 from dokimasia.storage.results import ResultRow, results

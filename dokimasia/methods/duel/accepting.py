@@ -13,10 +13,9 @@ from dokimasia.methods.duel.request import DuelPlan, DuelRequest, check_request
 from dokimasia.methods.passports import PAIRWISE, JudgeUse, chosen_judge, held
 from dokimasia.prompts import PromptLibrary
 from dokimasia.runs.estimate import CHARACTERS_PER_TOKEN, Asking, Estimate, added_up, frame_tokens, size_of
-from dokimasia.runs.method import Accepted
 from dokimasia.runs.plans import prompts_used
 from dokimasia.runs.responses import candidates_of, read_given
-from dokimasia.runs.session import Session, hash_of
+from dokimasia.runs.session import Accepted, Session, hash_of
 
 ANSWER_TOKENS, JUDGED_TOKENS, OBSERVED_TOKENS = 700, 500, 60
 

@@ -16,9 +16,8 @@ from dokimasia.methods.evaluation.request import (
     read_count,
 )
 from dokimasia.methods.passports import JudgeUse, chosen_judge, held
-from dokimasia.runs.method import Accepted
 from dokimasia.runs.responses import candidates_of, check_no_blind_arm, check_unchanged, read_given
-from dokimasia.runs.session import Entries, Session
+from dokimasia.runs.session import Accepted, Entries, Session
 from dokimasia.storage.runs import Run
 from dokimasia.tools.registry import named
 

@@ -11,7 +11,8 @@ from dokimasia.methods.evaluation.plan import EvaluationPlan
 from dokimasia.methods.evaluation.scores import AnswerRow, collect, summarise
 from dokimasia.runs.figures import counted as counted_names
 from dokimasia.runs.figures import forked_from, heading, shown_name
-from dokimasia.runs.reading.exporting import ANSWERED, ColumnType, answer_cells
+from dokimasia.runs.method import ColumnType
+from dokimasia.runs.reading.exporting import ANSWERED, answer_cells
 from dokimasia.storage.home import Home
 from dokimasia.storage.people.corrections import corrections_of, standing_answers
 from dokimasia.storage.results import ResultRow

@@ -13,10 +13,9 @@ from dokimasia.methods.evaluation.request import EvaluationRequest
 from dokimasia.methods.evaluation.steps import JUDGED, NAMES, STEPS, before_step, from_step, redone
 from dokimasia.methods.evaluation.taken_over import taken_digest, taken_over
 from dokimasia.runs.forking import NOTHING_NAMED, ForkRequest
-from dokimasia.runs.method import Accepted
 from dokimasia.runs.plans import model_identity, reached_now
 from dokimasia.runs.requests import stored_request
-from dokimasia.runs.session import Session
+from dokimasia.runs.session import Accepted, Session
 from dokimasia.storage.runs import Run
 
 Forked = tuple[EvaluationRequest, Accepted[EvaluationPlan], dict[str, Any]]

@@ -18,9 +18,8 @@ from dokimasia.methods.fingerprints.request import FingerprintPlan, FingerprintR
 from dokimasia.methods.fingerprints.tasks import TrialDraw, draw_tasks, halves, restricted, tasks_of, untested_of
 from dokimasia.methods.tree import evaluation_of
 from dokimasia.runs.estimate import Asking, added_up
-from dokimasia.runs.method import Accepted
 from dokimasia.runs.plans import prompts_used
-from dokimasia.runs.session import Session
+from dokimasia.runs.session import Accepted, Session
 from dokimasia.storage.home import Home
 from dokimasia.storage.runs import Run
 

@@ -10,7 +10,7 @@ from dokimasia.methods.fingerprints.figures import Trial, fingerprint_assets, fi
 from dokimasia.methods.fingerprints.request import NAME, FingerprintPlan
 from dokimasia.methods.fingerprints.tasks import tasks_of, untested_of
 from dokimasia.runs.figures import simulated
-from dokimasia.runs.reading.exporting import ColumnType
+from dokimasia.runs.method import ColumnType
 from dokimasia.storage.home import Home
 from dokimasia.storage.lookup import find_values
 from dokimasia.storage.results import ResultRow, results

@@ -12,8 +12,8 @@ from dokimasia.methods.graph.request import GraphPlan, GraphRequest, graph_of, l
 from dokimasia.runs.estimate import Estimate
 from dokimasia.runs.figures import failures, heading, paid, rows_shown
 from dokimasia.runs.lifecycle import run as run_method
-from dokimasia.runs.method import Accepted, Method, later
-from dokimasia.runs.session import Session
+from dokimasia.runs.method import Method, later
+from dokimasia.runs.session import Accepted, Session
 from dokimasia.storage.home import Home
 from dokimasia.storage.lookup import find_value
 from dokimasia.storage.results import ResultRow, results

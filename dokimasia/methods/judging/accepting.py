@@ -13,10 +13,9 @@ from dokimasia.errors import ConfigError, DataError
 from dokimasia.methods.judging.request import JudgingPlan, JudgingRequest, chosen_methods
 from dokimasia.methods.judging.units import asked_methods, bases_of, count_items, ranked_models
 from dokimasia.runs.estimate import INSTRUCTION_TOKENS, Asking, SampleSize, added_up
-from dokimasia.runs.method import Accepted
 from dokimasia.runs.plans import prompts_used
 from dokimasia.runs.responses import check_unchanged, files_text, read_given
-from dokimasia.runs.session import Entries, Session
+from dokimasia.runs.session import Accepted, Entries, Session
 from dokimasia.storage.runs import Run
 
 Texts = dict[str, dict[str, str]]

@@ -20,7 +20,7 @@ from dokimasia.methods.judging.units import (
     source_of,
 )
 from dokimasia.runs.figures import costs, failures, heading, rows_shown
-from dokimasia.runs.reading.exporting import ColumnType
+from dokimasia.runs.method import ColumnType
 from dokimasia.runs.reading.rates import rounded
 from dokimasia.storage.home import Home
 from dokimasia.storage.ledger import SqliteLedger

@@ -10,9 +10,8 @@ from dokimasia.methods.modes.reading import draw
 from dokimasia.methods.modes.request import ASSIGNING, MAKING, ModesPlan, ModesRequest
 from dokimasia.methods.tree import evaluation_of
 from dokimasia.runs.estimate import INSTRUCTION_TOKENS, Asking, SampleSize, added_up, size_of
-from dokimasia.runs.method import Accepted
 from dokimasia.runs.plans import prompts_used
-from dokimasia.runs.session import Session
+from dokimasia.runs.session import Accepted, Session
 from dokimasia.storage.home import Home
 from dokimasia.storage.lookup import find_values
 from dokimasia.storage.runs import load_samples, run_samples

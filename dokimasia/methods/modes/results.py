@@ -12,8 +12,8 @@ from dokimasia.methods.modes.request import NAME
 from dokimasia.parsing.phrases import MISQUOTED
 from dokimasia.report.figures import several
 from dokimasia.runs.figures import failures, paid, simulated
+from dokimasia.runs.method import ColumnType
 from dokimasia.runs.plans import model_identity
-from dokimasia.runs.reading.exporting import ColumnType
 from dokimasia.storage.home import Home
 from dokimasia.storage.results import ResultRow, get_result, results
 from dokimasia.storage.runs import Run, get_run

@@ -11,7 +11,7 @@ from dokimasia.domain.perturbation import ChangeCheck, EditRecord, GoldAnswer, N
 from dokimasia.methods.checks import checked_texts
 from dokimasia.methods.perturb.request import PerturbPlan
 from dokimasia.runs.figures import rows_shown
-from dokimasia.runs.reading.exporting import ColumnType
+from dokimasia.runs.method import ColumnType
 from dokimasia.storage.home import Home
 from dokimasia.storage.lookup import find_values
 from dokimasia.storage.results import ResultRow

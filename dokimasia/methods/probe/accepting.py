@@ -18,9 +18,8 @@ from dokimasia.methods.probe.items import by_sample, kept, probes_kept
 from dokimasia.methods.probe.prompts import prompts_of
 from dokimasia.methods.probe.request import ProbePlan, ProbeRequest, chosen_budgets, chosen_evaluators
 from dokimasia.prompts.dimensions import error_dimensions_id
-from dokimasia.runs.method import Accepted
 from dokimasia.runs.plans import prompts_used
-from dokimasia.runs.session import Session, hash_of, left_out
+from dokimasia.runs.session import Accepted, Session, hash_of, left_out
 from dokimasia.storage.memory import MemoryBlobs
 from dokimasia.storage.runs import load_samples
 from dokimasia.tools.registry import named

@@ -14,7 +14,7 @@ from dokimasia.methods.probe.items import by_sample, probes_kept
 from dokimasia.methods.probe.request import ProbePlan
 from dokimasia.methods.probe.units import ProbeUnit, all_units, bases_of_sample, count_of, is_read
 from dokimasia.runs.figures import costs, failures, heading, rows_shown
-from dokimasia.runs.reading.exporting import ColumnType
+from dokimasia.runs.method import ColumnType
 from dokimasia.storage.excerpts import samples_of
 from dokimasia.storage.home import Home
 from dokimasia.storage.ledger import SqliteLedger

@@ -10,9 +10,8 @@ from dokimasia.methods.quality.results import OWN_CRITERIA, drawn_by
 from dokimasia.methods.tree import evaluation_of
 from dokimasia.report.figures import several
 from dokimasia.runs.estimate import INSTRUCTION_TOKENS, Asking, added_up, size_of
-from dokimasia.runs.method import Accepted
 from dokimasia.runs.plans import prompts_used
-from dokimasia.runs.session import Session
+from dokimasia.runs.session import Accepted, Session
 from dokimasia.storage.runs import run_samples
 from dokimasia.storage.trees.lookup import criteria_of_samples
 

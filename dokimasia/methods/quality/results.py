@@ -9,7 +9,7 @@ from dokimasia.domain.quality import HIGHEST, LOWEST, CriterionRating, DrawnCrit
 from dokimasia.methods.evaluation import EvaluationPlan
 from dokimasia.methods.quality.request import QualityPlan
 from dokimasia.runs.figures import failures, paid, rows_shown, simulated
-from dokimasia.runs.reading.exporting import ColumnType
+from dokimasia.runs.method import ColumnType
 from dokimasia.runs.reading.rates import bounds, mean_interval, rounded
 from dokimasia.storage.home import Home
 from dokimasia.storage.lookup import find_values

@@ -9,9 +9,8 @@ from dokimasia.methods.refinement.plan import RefinementPlan, plan_of
 from dokimasia.methods.refinement.request import RefinementRequest
 from dokimasia.methods.refinement.source import read_source
 from dokimasia.runs.estimate import SampleSize, size_of
-from dokimasia.runs.method import Accepted
 from dokimasia.runs.plans import reached_now
-from dokimasia.runs.session import Session
+from dokimasia.runs.session import Accepted, Session
 from dokimasia.storage.home import Home
 from dokimasia.storage.naming import of_method, resolve_run
 from dokimasia.storage.runs import Run, get_run, load_samples, run_samples

@@ -6,7 +6,7 @@ from typing import Any
 from dokimasia.domain.judgement import FinalAnswer, Response
 from dokimasia.methods.refinement.plan import RefinementPlan
 from dokimasia.methods.refinement.results import refinement_rows
-from dokimasia.runs.reading.exporting import ColumnType
+from dokimasia.runs.method import ColumnType
 from dokimasia.storage.home import Home
 from dokimasia.storage.lookup import find_values
 from dokimasia.storage.results import ResultRow

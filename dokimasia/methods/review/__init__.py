@@ -16,9 +16,9 @@ from dokimasia.methods.review.request import ReviewPlan, ReviewRequest
 from dokimasia.runs.estimate import INSTRUCTION_TOKENS, Asking, Estimate, SampleSize, added_up
 from dokimasia.runs.figures import rows_shown
 from dokimasia.runs.lifecycle import run as run_method
-from dokimasia.runs.method import Accepted, Method, later, lazily, one_walk
+from dokimasia.runs.method import Method, later, lazily, one_walk
 from dokimasia.runs.plans import prompts_used
-from dokimasia.runs.session import Session
+from dokimasia.runs.session import Accepted, Session
 from dokimasia.storage.home import Home
 from dokimasia.storage.lookup import find_value
 from dokimasia.storage.runs import Run

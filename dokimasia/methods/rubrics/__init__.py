@@ -21,10 +21,9 @@ from dokimasia.prompts.dimensions import dimensions_id
 from dokimasia.runs.estimate import Asking, Estimate, added_up, size_of
 from dokimasia.runs.figures import failures, heading, paid, rows_shown
 from dokimasia.runs.lifecycle import run as run_method
-from dokimasia.runs.method import Accepted, Method, later, one_walk
+from dokimasia.runs.method import ColumnType, Method, later, one_walk
 from dokimasia.runs.plans import prompts_used
-from dokimasia.runs.reading.exporting import ColumnType
-from dokimasia.runs.session import Session, hash_of
+from dokimasia.runs.session import Accepted, Session, hash_of
 from dokimasia.storage.home import Home
 from dokimasia.storage.lookup import find_value
 from dokimasia.storage.results import ResultRow, results

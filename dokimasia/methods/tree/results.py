@@ -17,7 +17,7 @@ from dokimasia.storage.runs import Run
 from dokimasia.storage.trees.versions import StoredVersion, get_version, mappings, versions_of_run
 
 if TYPE_CHECKING:
-    from dokimasia.runs.reading.exporting import ColumnType, Export
+    from dokimasia.runs.method import ColumnType, Export
 
 SHOWN_REJECTIONS, SHOWN_MOVES = 20, 100
 PARENT = LAYERS.index("parent")
@@ -94,7 +94,7 @@ def growth_rows(home: Home, run: Run) -> "Export":
     A growth that was stopped before its criteria were mapped has no rows. One call maps many criteria, so that what a
     call cost is no figure of a row: `call_key` says which one it was.
     """
-    from dokimasia.runs.reading.exporting import Export
+    from dokimasia.runs.method import Export
 
     phases = versions_of_run(home, run.id)
     if not phases:

@@ -6,7 +6,7 @@ import os
 import secrets
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import orjson
 
@@ -15,7 +15,7 @@ from dokimasia.domain.judgement import Provenance, Response
 from dokimasia.errors import ConfigError, InputError
 from dokimasia.runs.catalogue import method_of
 from dokimasia.runs.figures import simulated
-from dokimasia.runs.method import Method
+from dokimasia.runs.method import ColumnType, Export, Method
 from dokimasia.storage.home import Home
 from dokimasia.storage.ledger import CallFigures, SqliteLedger
 from dokimasia.storage.lookup import find_value
@@ -23,8 +23,6 @@ from dokimasia.storage.people.corrections import COUNTED, Corrections, correctio
 from dokimasia.storage.results import ResultRow, results
 from dokimasia.storage.retries import retries
 from dokimasia.storage.runs import Run, judgement_scores, load_samples
-
-ColumnType = Literal["text", "integer", "number", "truth", "integers", "texts"]
 
 FIRST: dict[str, ColumnType] = {
     "run": "text",
@@ -82,13 +80,6 @@ LAST: dict[str, ColumnType] = {
 _COUNTED = ("item", *COUNTED)
 
 _UNKNOWN = CallFigures(None, None, None, "", "")
-
-
-class Export(NamedTuple):
-    """A run's rows with their columns, in order; the values of a row go by the columns' names."""
-
-    columns: Mapping[str, ColumnType]
-    rows: Sequence[Mapping[str, Any]]
 
 
 async def export_rows(home: Home, run: Run) -> Export:
