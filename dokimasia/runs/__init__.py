@@ -19,7 +19,7 @@ _HOMES: dict[str, str] = {
     **dict.fromkeys(("Asking", "Estimate", "added_up"), "estimate"),
     **dict.fromkeys(("failures", "paid", "simulated"), "figures"),
     **dict.fromkeys(("Addition", "Method", "later", "lazily"), "method"),
-    **dict.fromkeys(("AnyOrder", "DataPlan", "JudgedPlan", "Outside", "RunPlan", "prompts_used"), "plans"),
+    **dict.fromkeys(("AnyOrder", "DataPlan", "JudgedPlan", "OutsideIdentity", "RunPlan", "prompts_used"), "plans"),
     **dict.fromkeys(("DataRequest", "Judge", "Models", "Option", "RunRequest"), "requests"),
     **dict.fromkeys(("Accepted", "Session"), "session"),
     **dict.fromkeys(("Item", "Job", "Stage"), "work"),
