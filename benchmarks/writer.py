@@ -18,9 +18,9 @@ from typing import Any, cast
 
 from benchmarks.command import BenchmarkFailed, Options, run_benchmark, say, scratch, sized
 from benchmarks.figures import Figure, Report
-from dokimasia.distribution.serving import CarriedLedger
+from dokimasia.distribution.driver import CarriedLedger
 from dokimasia.domain.call import ChatReply, ModelCall, ModelRef, Usage
-from dokimasia.gateway.carried import RemoteCall
+from dokimasia.gateway.remote_call import RemoteCall
 from dokimasia.storage.content.folding import Folded
 from dokimasia.storage.content.packing import packed
 from dokimasia.storage.home import Home

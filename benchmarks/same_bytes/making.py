@@ -23,7 +23,7 @@ from benchmarks.kinds import KINDS, make
 from benchmarks.same_bytes.cases import Case
 from dokimasia.cli.main import run as command
 from dokimasia.distribution import engine
-from dokimasia.distribution.serving import Desk
+from dokimasia.distribution.driver import Desk
 from dokimasia.settings import Settings, load_settings
 
 

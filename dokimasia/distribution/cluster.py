@@ -1,28 +1,65 @@
-"""Ray, as this process uses it: started on this machine or joined at an address, and the workers that it has."""
+"""Ray, as this process uses it: started on this machine or joined at an address, and its workers."""
 
 import asyncio
+import fcntl
 import importlib
 import importlib.util
 import logging
+import os
+import shutil
 import signal
 import socket
+import tempfile
 import threading
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
-from typing import Any
+from pathlib import Path
+from typing import IO, Any
 from urllib.parse import urlsplit
 
-from dokimasia.distribution import orders
-from dokimasia.distribution.folders import Folder
-from dokimasia.distribution.losses import WorkerDied, loss_of
-from dokimasia.distribution.orders import Hello, version
+from dokimasia.distribution import worker_config
+from dokimasia.distribution.failures import WorkerDied, loss_of
 from dokimasia.distribution.worker import Worker
+from dokimasia.distribution.worker_config import Hello, version
 from dokimasia.domain.ports import BlobStore
 from dokimasia.errors import ConfigError
 from dokimasia.log import logger
 from dokimasia.settings import prepare_ray
 from dokimasia.storage.content.recent import Recent
+
+PREFIX = "dokimasia-ray-"
+_HELD = "held"
+
+
+class Folder:
+    """A new folder that this process holds."""
+
+    def __init__(self) -> None:
+        remove_left()
+        self.path = Path(tempfile.mkdtemp(prefix=PREFIX))
+        new = self.path / f"{_HELD}.new"
+        self._file: IO[bytes] = new.open("wb")
+        fcntl.flock(self._file, fcntl.LOCK_EX)
+        new.rename(self.path / _HELD)  # now that it is locked others may look at it
+
+    def remove(self) -> None:
+        """Remove it, once Ray has ended; an agent of Ray's that was just starting then is ended, too."""
+        for process in Path("/proc").glob("[0-9]*/cmdline"):
+            with suppress(OSError):
+                if f"-dir={self.path}".encode() in process.read_bytes():
+                    os.kill(int(process.parent.name), signal.SIGKILL)
+        shutil.rmtree(self.path, ignore_errors=True)
+        self._file.close()
+
+
+def remove_left() -> None:
+    """Remove folders whose drivers are gone; what is somebody else's stays."""
+    for folder in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
+        with suppress(OSError), (folder / _HELD).open("rb") as file:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            shutil.rmtree(folder, ignore_errors=True)
+
 
 OBJECT_STORE_BYTES = 256 * 1024 * 1024
 """Of a Ray that is started here; what does not fit goes to the disk."""
@@ -201,7 +238,7 @@ class Cluster:
             WorkerDied: it is gone, or silent for too long.
             ConfigError: what it says is no answer of a worker of this version.
         """
-        patience = orders.PATIENCE if patience is None else patience
+        patience = worker_config.PATIENCE if patience is None else patience
         if (self.address or "").startswith("ray://"):
             answer = _taken_in(answer)
         try:
@@ -218,7 +255,7 @@ class Cluster:
         Raises:
             WorkerDied: it is gone, or silent for too long.
         """
-        until = time.monotonic() + orders.PATIENCE
+        until = time.monotonic() + worker_config.PATIENCE
         while True:
             try:
                 return await self.call(call())

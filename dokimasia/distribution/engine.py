@@ -7,18 +7,17 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from types import ModuleType
 from typing import Any
 
+from dokimasia.distribution.channel import MOST, Channel, LineLost, Word
 from dokimasia.distribution.cluster import Cluster, cluster
-from dokimasia.distribution.line import MOST, Channel, LineLost, Word
-from dokimasia.distribution.losses import WorkerDied
-from dokimasia.distribution.orders import Orders, Walking
-from dokimasia.distribution.sealing import key_pair, seal
-from dokimasia.distribution.serving import Desk, Ports
+from dokimasia.distribution.driver import Desk, Ports
+from dokimasia.distribution.failures import WorkerDied
+from dokimasia.distribution.worker_config import Orders, Walking, key_pair, seal
 from dokimasia.domain.options import GraphOptions
 from dokimasia.errors import ConfigError, DokimasiaError, TransportError
-from dokimasia.gateway.carried import RemoteCall, RemoteReply
 from dokimasia.gateway.limiter import Turn
+from dokimasia.gateway.remote_call import RemoteCall, RemoteReply
 from dokimasia.graphs.context import Context
-from dokimasia.graphs.walking import Executor, GraphRun
+from dokimasia.graphs.executor import Executor, GraphRun
 from dokimasia.log import logger
 
 DEATHS = 3

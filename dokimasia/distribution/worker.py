@@ -8,18 +8,15 @@ import time
 from contextlib import ExitStack
 from typing import Any
 
-from dokimasia.distribution.asking import FarGateway
-from dokimasia.distribution.line import Channel, Word
-from dokimasia.distribution.losses import WorkerDied
-from dokimasia.distribution.orders import Hello, Orders, Walking, version
-from dokimasia.distribution.ports import FarBlobs, FarRows, FarSteps
-from dokimasia.distribution.sealing import key_pair, opened
+from dokimasia.distribution.channel import Channel, Word
+from dokimasia.distribution.failures import WorkerDied
+from dokimasia.distribution.remote_gateway import FarBlobs, FarGateway, FarRows, FarSteps
+from dokimasia.distribution.worker_config import Hello, Orders, Walking, key_pair, opened, version
 from dokimasia.domain.options import GraphOptions
 from dokimasia.gateway.direct import transport
-from dokimasia.gateway.envelope import redactor
-from dokimasia.graphs.collecting import seldom_collecting
+from dokimasia.gateway.sending import redactor
 from dokimasia.graphs.context import Context
-from dokimasia.graphs.walking import GraphRun, LocalExecutor
+from dokimasia.graphs.executor import GraphRun, LocalExecutor, seldom_collecting
 from dokimasia.log import Redactor, configure
 from dokimasia.settings import worker_keys
 from dokimasia.storage.checkpoints import FarSaver

@@ -10,8 +10,8 @@ from dokimasia.endpoints.capabilities import settled
 from dokimasia.errors import ConfigError, NotFound, StorageError
 from dokimasia.gateway.pricing import known_price
 from dokimasia.gateway.routes import chosen_transport_name
-from dokimasia.runs.plans import with_known_price
-from dokimasia.runs.services import SIMULATED, check_simulated, transports_for_models
+from dokimasia.runs.plans import SIMULATED, with_known_price
+from dokimasia.runs.services import check_simulated, transports_for_models
 from dokimasia.settings import Settings, resolve_model
 from dokimasia.simulation.blindspots.editing import EDITORS
 from dokimasia.simulation.planted_in import PLANTED_IN

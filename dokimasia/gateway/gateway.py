@@ -12,17 +12,15 @@ from dokimasia.domain.call import CallResult, Chat, ModelCall, ModelReply, Model
 from dokimasia.domain.ports import BlobStore, Ledger, People, Reducer, Transport
 from dokimasia.domain.question import Aid
 from dokimasia.errors import CallFailed, ConfigError, Interrupted, ToolFailure, TransportError
-from dokimasia.gateway.breaker import REFUSALS
 from dokimasia.gateway.budget import Budget, Reservation
-from dokimasia.gateway.carried import RemoteCall
-from dokimasia.gateway.envelope import redactor, shorten
 from dokimasia.gateway.events import EventKind, GatewayEvent, GatewayStats
 from dokimasia.gateway.images import with_reduced_images
 from dokimasia.gateway.limiter import Clock, Report, Sleep
 from dokimasia.gateway.pricing import cost_of_reply, estimate_usage, forecast_cost
-from dokimasia.gateway.retry import PERHAPS_PAID, RetryPolicy
+from dokimasia.gateway.remote_call import RemoteCall
+from dokimasia.gateway.retry import PERHAPS_PAID, REFUSALS, RetryPolicy
 from dokimasia.gateway.routes import Route, Routes
-from dokimasia.gateway.sending import report_of, send_once
+from dokimasia.gateway.sending import redactor, report_of, send_once, shorten
 from dokimasia.gateway.traffic import Flight, Traffic
 
 

@@ -4,8 +4,8 @@ import asyncio
 import time
 from collections.abc import Callable, Mapping
 
-from dokimasia.gateway.allowance import read_allowance
 from dokimasia.gateway.limiter import Clock, Pace, Sleep
+from dokimasia.gateway.rate_limit_headers import read_allowance
 
 WINDOW = 60
 """Seconds over which successes are counted."""

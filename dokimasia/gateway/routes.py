@@ -7,9 +7,9 @@ from urllib.parse import urlsplit
 from dokimasia.domain.call import PEOPLE, ModelCall, ModelReply, ModelSpec
 from dokimasia.domain.ports import BlobStore, Transport
 from dokimasia.errors import ConfigError
-from dokimasia.gateway.direct.requests import NATIVE_PREFIXES, OLLAMA_PREFIXES
-from dokimasia.gateway.image_edits import OPENAI_HOSTS
+from dokimasia.gateway.direct.codec import NATIVE_PREFIXES, OLLAMA_PREFIXES
 from dokimasia.gateway.limiter import AdaptiveLimiter
+from dokimasia.gateway.openai_format import OPENAI_HOSTS
 from dokimasia.gateway.pricing import known_price
 from dokimasia.gateway.traffic import Lane, Route, Traffic, lane_of
 

@@ -9,12 +9,12 @@ from dataclasses import dataclass, field
 from dokimasia.domain.call import CallResult, ModelCall, ModelSpec
 from dokimasia.domain.ports import Transport
 from dokimasia.errors import CallFailed, Interrupted
-from dokimasia.gateway.allowance import Listener
-from dokimasia.gateway.breaker import Breaker
-from dokimasia.gateway.carried import RemoteCall
 from dokimasia.gateway.limiter import AdaptiveLimiter, Clock, Sleep, Slot
 from dokimasia.gateway.pace import Pacing
 from dokimasia.gateway.pricing import Price
+from dokimasia.gateway.rate_limit_headers import Listener
+from dokimasia.gateway.remote_call import RemoteCall
+from dokimasia.gateway.retry import Breaker
 
 LimitListener = Callable[[str, int, str], None]
 """Told an endpoint, its new limit and the reason."""

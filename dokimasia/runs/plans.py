@@ -14,6 +14,9 @@ from dokimasia.settings import Settings, resolve_model
 
 RUN_ID_LENGTH = 16
 
+SIMULATED = "sim/"
+"""What the names of models begin with that are simulated in this process."""
+
 WAY = "@"
 """What stands in a shown name between a model's name and the way in which it is asked."""
 
@@ -205,7 +208,7 @@ def reached_now(plan: Any, settings: Settings) -> Any:
 
 def with_known_price(spec: ModelSpec) -> ModelSpec:
     """Return the spec with the one price that needs no configuration: a model simulated in this process costs nothing."""
-    if spec.ref.model.startswith("sim/") and spec.input_price is None and spec.output_price is None:
+    if spec.ref.model.startswith(SIMULATED) and spec.input_price is None and spec.output_price is None:
         return spec.model_copy(update={"input_price": 0.0, "output_price": 0.0})
     return spec
 

@@ -12,10 +12,10 @@ from dokimasia.domain.call import ModelSpec
 from dokimasia.domain.ports import Transport
 from dokimasia.errors import ConfigError
 from dokimasia.gateway.budget import Budget
-from dokimasia.gateway.carried import RemoteCallTransport
 from dokimasia.gateway.gateway import ModelGateway
 from dokimasia.gateway.litellm.transport import LiteLLMTransport
 from dokimasia.gateway.pricing import known_price
+from dokimasia.gateway.remote_call import RemoteCallTransport
 from dokimasia.gateway.routes import LateTransport
 from dokimasia.gateway.traffic import Traffic
 from dokimasia.log import Redactor
@@ -33,7 +33,7 @@ from dokimasia.storage.spending import Spending, spending_recorder, spent_by
 from dokimasia.tools.reducing import reduce_image
 
 if TYPE_CHECKING:
-    from dokimasia.graphs.walking import Executor
+    from dokimasia.graphs.executor import Executor
     from dokimasia.runs.requests import Invocation
     from dokimasia.storage.checkpoints import Saver
 
@@ -236,7 +236,7 @@ async def open_services(
         Unreachable: a model cannot be asked at all.
         StorageError: the home was deleted or moved.
     """
-    from dokimasia.graphs.walking import LocalExecutor
+    from dokimasia.graphs.executor import LocalExecutor
     from dokimasia.storage.checkpoints import keeping_steps
 
     workers = asked.far_workers
@@ -251,7 +251,7 @@ async def open_services(
         store, here = SqliteRunStore(home), LocalExecutor(saver, observer.steps)
         ledger = SqliteLedger(home)
         if workers:
-            from dokimasia.distribution.serving import CarriedLedger
+            from dokimasia.distribution.driver import CarriedLedger
 
             ledger = CarriedLedger(home)
         before = spent_by(home, run)
@@ -275,9 +275,9 @@ async def open_services(
         )
         engine: Executor = here
         if workers:
+            from dokimasia.distribution.driver import Ports
             from dokimasia.distribution.engine import engine_of
-            from dokimasia.distribution.orders import Orders
-            from dokimasia.distribution.serving import Ports
+            from dokimasia.distribution.worker_config import Orders
 
             ports = Ports(gateway, HomeRows(home), saver, home.blobs, reduce, specs, observer.steps)
             far = frozenset(name for name, spec in specs.items() if transports or spec.ref.person)

@@ -12,11 +12,10 @@ from dokimasia.domain.identity import value_id
 from dokimasia.domain.judgement import OPEN_KINDS, Failed, FailureKind
 from dokimasia.domain.sample import Sample
 from dokimasia.errors import CallFailed, ConfigError, DokimasiaError
-from dokimasia.graphs.collecting import seldom_collecting
 from dokimasia.graphs.context import Context, failed_update
 from dokimasia.graphs.drive import GraphFile
+from dokimasia.graphs.executor import GraphRun, seldom_collecting
 from dokimasia.graphs.reasking import raise_worst, to_report
-from dokimasia.graphs.walking import GraphRun
 from dokimasia.log import logger
 from dokimasia.runs.observer import Observer, Progress
 from dokimasia.runs.plans import RunPlan

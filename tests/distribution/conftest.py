@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 
 from dokimasia.distribution import cluster as clusters
-from dokimasia.distribution import engine, orders
+from dokimasia.distribution import engine, worker_config
 from dokimasia.distribution.cluster import Cluster
-from dokimasia.distribution.losses import LESS, WorkerDied
+from dokimasia.distribution.failures import LESS, WorkerDied
 from dokimasia.distribution.worker import Worker
 from dokimasia.domain.ports import BlobStore
 from tests.runs.conftest import finished, homes, prepared, world
@@ -138,7 +138,7 @@ class FakeCluster:
     async def call(self, answer: Any, *, patience: float = 0) -> Any:
         """Return what it answers, if it does so in time."""
         try:  # shielded, since what was said to a worker reaches it also where nobody waits for its answer any more
-            async with asyncio.timeout(orders.PATIENCE):
+            async with asyncio.timeout(worker_config.PATIENCE):
                 return await asyncio.shield(asyncio.ensure_future(answer))
         except TimeoutError:
             raise WorkerDied("silent") from None

@@ -12,17 +12,17 @@ from typing import Any, cast
 
 import pytest
 
-from dokimasia.distribution.asking import FarGateway
+from dokimasia.distribution.channel import Channel
+from dokimasia.distribution.driver import Desk, Ports
 from dokimasia.distribution.engine import Post
-from dokimasia.distribution.line import Channel
-from dokimasia.distribution.serving import Desk, Ports
+from dokimasia.distribution.remote_gateway import FarGateway
 from dokimasia.domain.call import CallResult, Chat, ChatReply, Message, ModelRef, ModelSpec, Usage, call_key
 from dokimasia.domain.sample import TextPart
 from dokimasia.errors import CallFailed, Interrupted, TransportError
 from dokimasia.gateway.budget import Budget
-from dokimasia.gateway.carried import RemoteCallTransport, RemoteReply
 from dokimasia.gateway.gateway import ModelGateway
 from dokimasia.gateway.limiter import Clock
+from dokimasia.gateway.remote_call import RemoteCallTransport, RemoteReply
 from dokimasia.gateway.retry import RetryPolicy
 from tests.gateway.conftest import MemoryBlobs, MemoryLedger
 from tests.processes import PATIENCE

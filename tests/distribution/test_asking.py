@@ -2,9 +2,8 @@
 
 from typing import Any, cast
 
-from dokimasia.distribution.asking import FarGateway
-from dokimasia.distribution.line import Channel
-from dokimasia.distribution.ports import FarBlobs
+from dokimasia.distribution.channel import Channel
+from dokimasia.distribution.remote_gateway import FarBlobs, FarGateway
 from dokimasia.domain.call import Chat, ChatReply, Message, ModelRef, ModelSpec
 from dokimasia.domain.sample import TextPart
 

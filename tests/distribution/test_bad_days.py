@@ -11,8 +11,8 @@ import pytest
 
 from dokimasia.cli.main import run as command
 from dokimasia.distribution.cluster import Cluster
-from dokimasia.distribution.losses import WorkerDied
-from dokimasia.distribution.orders import Hello
+from dokimasia.distribution.failures import WorkerDied
+from dokimasia.distribution.worker_config import Hello
 from dokimasia.domain.call import ModelCall, call_key
 from dokimasia.errors import ConfigError, DokimasiaError, TransportError
 from dokimasia.gateway.doubles import CountingTransport

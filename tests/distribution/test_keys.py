@@ -10,7 +10,7 @@ import orjson
 import pytest
 
 from dokimasia.distribution.cluster import Cluster
-from dokimasia.distribution.sealing import key_pair, opened, seal
+from dokimasia.distribution.worker_config import key_pair, opened, seal
 from dokimasia.errors import ConfigError
 from dokimasia.settings import Settings, load_settings
 from dokimasia.simulation.serving.server import running_server

@@ -5,15 +5,14 @@ from typing import Any, cast
 
 import pytest
 
-from dokimasia.distribution.asking import FarGateway
-from dokimasia.distribution.line import ASK, Channel, Word
-from dokimasia.distribution.losses import WorkerDied
-from dokimasia.distribution.orders import Orders
-from dokimasia.distribution.ports import FarBlobs
+from dokimasia.distribution.channel import ASK, Channel, Word
+from dokimasia.distribution.failures import WorkerDied
+from dokimasia.distribution.remote_gateway import FarBlobs, FarGateway
 from dokimasia.distribution.worker import Worker
+from dokimasia.distribution.worker_config import Orders
 from dokimasia.domain.call import ModelSpec, call_key
 from dokimasia.errors import TransportError
-from dokimasia.gateway.carried import RemoteReply
+from dokimasia.gateway.remote_call import RemoteReply
 from dokimasia.prompts import PromptLibrary
 from tests.distribution.test_asking import CALL, REF
 

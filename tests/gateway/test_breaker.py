@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 from dokimasia.errors import CallFailed, TransportError
-from dokimasia.gateway.allowance import report_headers
-from dokimasia.gateway.breaker import IN_A_ROW, LEAST_SECONDS, REST_SECONDS, Breaker
 from dokimasia.gateway.doubles import CountingTransport
 from dokimasia.gateway.gateway import ModelGateway
 from dokimasia.gateway.pace import LONGEST_ASKED, Pacing
+from dokimasia.gateway.rate_limit_headers import report_headers
+from dokimasia.gateway.retry import IN_A_ROW, LEAST_SECONDS, REST_SECONDS, Breaker
 
 LIMITED = TransportError("rate_limit", "slow down", retryable=True, status=429)
 

@@ -7,8 +7,8 @@ import pytest
 from aiohttp import web
 
 from dokimasia.errors import TransportError
-from dokimasia.gateway.allowance import Allowance, listening, read_allowance
 from dokimasia.gateway.pace import GROWTH, SAFETY, Pacing
+from dokimasia.gateway.rate_limit_headers import Allowance, listening, read_allowance
 
 OPENAI = {
     "x-ratelimit-limit-requests": "500",

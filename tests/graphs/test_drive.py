@@ -11,7 +11,7 @@ from dokimasia.errors import CallFailed
 from dokimasia.gateway.doubles import ScriptedGateway
 from dokimasia.graphs import drive
 from dokimasia.graphs.context import Context
-from dokimasia.graphs.walking import GraphRun, LocalExecutor
+from dokimasia.graphs.executor import GraphRun, LocalExecutor
 from dokimasia.storage.memory import MemoryStore
 from tests.graphs.test_cognitive_replay import OPTIONS, SAMPLE, chain, criteria, look
 

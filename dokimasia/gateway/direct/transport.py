@@ -10,14 +10,27 @@ import aiohttp
 from dokimasia.domain.call import Chat, ImageEdit, ModelCall, ModelReply, ModelSpec
 from dokimasia.domain.ports import BlobStore, ImageReader
 from dokimasia.errors import TransportError
-from dokimasia.gateway.allowance import report_headers
 from dokimasia.gateway.connections import Connections, read_body
-from dokimasia.gateway.direct.errors import of_body, of_error_inside, of_exception, of_status, refusal_in
-from dokimasia.gateway.direct.replies import chat_reply, embedding_reply, read_object
-from dokimasia.gateway.direct.requests import address, chat_body, edit_form, embedding_body, headers, image_json
+from dokimasia.gateway.direct.codec import (
+    address,
+    chat_body,
+    chat_reply,
+    edit_form,
+    embedding_body,
+    embedding_reply,
+    headers,
+    image_json,
+    of_body,
+    of_error_inside,
+    of_exception,
+    of_status,
+    read_object,
+    refusal_in,
+)
 from dokimasia.gateway.failures import MAX_REPLY_BYTES, too_long
-from dokimasia.gateway.image_edits import kept, sent_image
 from dokimasia.gateway.images import EncodedImages
+from dokimasia.gateway.openai_format import kept, sent_image
+from dokimasia.gateway.rate_limit_headers import report_headers
 
 _LARGE_BODY = 512 * 1024
 """Bytes from which a body is sent piece by piece, so that a slow endpoint holds it up and not the event loop."""

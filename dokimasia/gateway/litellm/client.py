@@ -14,9 +14,9 @@ import httpx
 
 from dokimasia.errors import ConfigError, TransportError
 from dokimasia.gateway.connections import Connections, read_body
-from dokimasia.gateway.direct.errors import of_exception
+from dokimasia.gateway.direct.codec import of_exception
 from dokimasia.gateway.failures import MAX_REPLY_BYTES
-from dokimasia.gateway.litellm.received import Received, take, take_failure
+from dokimasia.gateway.litellm.replies import Received, take, take_failure
 
 STAND_IN = (
     b'{"id": "-", "object": "chat.completion", "created": 0, "model": "-", "choices": [{"index": 0, "finish_reason": "stop", '

@@ -1,4 +1,4 @@
-"""What it means that a worker gave no answer: that it is gone, and why, as far as Ray can say; or that it cannot work."""
+"""Why a worker gave no answer: it is gone, or it cannot work, as far as Ray can say."""
 
 import re
 from typing import Any

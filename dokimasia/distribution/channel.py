@@ -1,4 +1,4 @@
-"""Questions and answers between two processes, in batches: who carries the batches is another's business."""
+"""Messages between a driver and a worker: requests and answers, exchanged in batches."""
 
 import asyncio
 import itertools

@@ -1,15 +1,17 @@
-"""What a worker is told of a run before it is given anything, and what tells one version of the package from another."""
+"""What a worker is configured with for a run, keys sealed for it, and the version of the package."""
 
 import hashlib
+import json
 import platform
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from dokimasia.domain.call import ModelSpec
 from dokimasia.domain.ports import Transport
+from dokimasia.errors import ConfigError
 from dokimasia.prompts import PromptLibrary
 
 Opening = Callable[[Mapping[str, ModelSpec], PromptLibrary | None], dict[str, Transport]]
@@ -73,3 +75,48 @@ def version() -> str:
     for path in sorted(package.rglob("*.py")):
         taken.update(str(path.relative_to(package)).encode() + b"\0" + path.read_bytes())
     return f"{taken.hexdigest()[:16]} on Python {platform.python_version()}"
+
+
+def key_pair() -> Any:
+    """Return a key pair (`nacl.public.PrivateKey`) for one message.
+
+    Raises:
+        ConfigError: PyNaCl is not installed.
+    """
+    return _nacl().PrivateKey.generate()
+
+
+def seal(keys: Mapping[str, str], public: bytes) -> bytes:
+    """Return keys as they travel to the worker that said a public key.
+
+    Raises:
+        ConfigError: PyNaCl is not installed.
+    """
+    nacl = _nacl()
+    return nacl.SealedBox(nacl.PublicKey(public)).encrypt(json.dumps(dict(keys)).encode())
+
+
+def opened(box: bytes, pair: Any) -> dict[str, str]:
+    """Return the keys that were sealed for a pair.
+
+    Raises:
+        ConfigError: they were sealed for another, or changed on the way.
+    """
+    from nacl.exceptions import CryptoError
+
+    try:
+        return json.loads(_nacl().SealedBox(pair).decrypt(box))
+    except CryptoError:
+        raise ConfigError(
+            "the keys that a worker was sent are not those that left: another message for another worker"
+        ) from None
+
+
+def _nacl() -> Any:
+    try:
+        from nacl import public
+    except ImportError as error:
+        raise ConfigError(
+            "to send keys to workers takes PyNaCl: install it with `pip install 'dokimasia[ray]'`"
+        ) from error
+    return public

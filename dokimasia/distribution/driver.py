@@ -11,8 +11,8 @@ from dokimasia.domain.call import CallResult, ModelCall, ModelSpec, Usage
 from dokimasia.domain.ports import BlobStore, Reducer
 from dokimasia.domain.question import Aid
 from dokimasia.domain.sample import ImageRef
-from dokimasia.gateway.carried import RemoteCall, RemoteCaller
 from dokimasia.gateway.gateway import ModelGateway
+from dokimasia.gateway.remote_call import RemoteCall, RemoteCaller
 from dokimasia.graphs.steps import GraphOutline, Step, Steps
 from dokimasia.storage.checkpoints import KEPT_ELSEWHERE, Saver
 from dokimasia.storage.content.folding import Folded
