@@ -149,12 +149,12 @@ async def ask(
     """
     done: AskResult[T] | None = None
     for attempt in attempts:
-        drawn = what if attempt == 0 else replace(what, repeat=draw(what.repeat, attempt))
-        asking = partial(ask_once, drawn, gateway=gateway, model=model, library=library, looking=looking)
-        asked = await asking(rejected=rejected)
-        if asked.rejected is not None and rejected is None:
-            asked = asked.then(await asking(rejected=asked.rejected), sent_back=asked.rejected)
-        done = asked if done is None else done.then(asked)
+        request = what if attempt == 0 else replace(what, repeat=draw(what.repeat, attempt))
+        asking = partial(ask_once, request, gateway=gateway, model=model, library=library, looking=looking)
+        result = await asking(rejected=rejected)
+        if result.rejected is not None and rejected is None:
+            result = result.then(await asking(rejected=result.rejected), sent_back=result.rejected)
+        done = result if done is None else done.then(result)
         if done.failed is None or done.failed.open:
             break
     if done is None:
@@ -199,7 +199,7 @@ async def ask_once(
             else:
                 answer = await gateway.ask(call, label=rendered.name, aid=aid)
         except CallFailed as failed:
-            result = AskResult[T](None, failure(failed.kind, failed.reason), None)
+            result: AskResult[T] = AskResult(None, failure(failed.kind, failed.reason), None)
             break
         request = _request_for_tools(answer)
         if looking is None or request is None or out_of_looks:
@@ -267,8 +267,8 @@ def _read(
         shown=shown,
     )
     if what.take is not None:
-        taken = what.take(reply, provenance)
-        return AskResult(None, taken, call) if isinstance(taken, Failed) else AskResult(taken, None, call, provenance)
+        value = what.take(reply, provenance)
+        return AskResult(None, value, call) if isinstance(value, Failed) else AskResult(value, None, call, provenance)
     if parse is None:
         raise ValueError(f"what is asked by the prompt {what.prompt} says neither how to parse nor to take the reply")
     if reply.refusal is not None or reply.finish_reason == "content_filter":

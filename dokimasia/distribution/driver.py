@@ -20,7 +20,7 @@ from dokimasia.storage.ledger import SqliteLedger
 from dokimasia.storage.runs import ValueRows
 
 
-class CarriedLedger(SqliteLedger):
+class RemoteCallLedger(SqliteLedger):
     """A ledger that takes the request of a carried call as the worker that sent it has made it ready."""
 
     def folded(self, call: ModelCall) -> Folded:
@@ -29,7 +29,7 @@ class CarriedLedger(SqliteLedger):
 
 
 @dataclass(frozen=True, slots=True)
-class Ports:
+class DriverPorts:
     """What a run has at the driver, by which workers are served."""
 
     gateway: ModelGateway
@@ -41,10 +41,10 @@ class Ports:
     steps: Steps | None
 
 
-class Desk:
+class DriverHandler:
     """Serves the workers of one run."""
 
-    def __init__(self, ports: Ports, cluster: Cluster) -> None:
+    def __init__(self, ports: DriverPorts, cluster: Cluster) -> None:
         self._ports = ports
         self._cluster = cluster
         self._carried: WeakValueDictionary[str, RemoteCall] = WeakValueDictionary()  # what a flight holds stays

@@ -16,7 +16,7 @@ from dokimasia.domain.sample import ImageRef
 from dokimasia.errors import CallFailed, StorageError, ToolFailure, TransportError
 from dokimasia.gateway.images import with_reduced_images
 from dokimasia.gateway.pricing import estimate_usage
-from dokimasia.gateway.rate_limit_headers import Listener
+from dokimasia.gateway.rate_limit_headers import HeaderListener
 from dokimasia.gateway.remote_call import RemoteReply
 from dokimasia.gateway.routes import chosen_transport_name
 from dokimasia.gateway.sending import send_once
@@ -31,7 +31,7 @@ CACHE_BYTES = 64 * 1024 * 1024
 """Bytes of images that a worker keeps after it was given them."""
 
 
-class FarRows:
+class RemoteRows:
     """Rows of values, which the driver keeps."""
 
     place = "the driver's home"
@@ -48,7 +48,7 @@ class FarRows:
         return await self._line.ask("get", type_, id)
 
 
-class FarSteps:
+class RemoteSteps:
     """Tells the driver the steps of graphs."""
 
     def __init__(self, line: Channel) -> None:
@@ -56,14 +56,14 @@ class FarSteps:
 
     def drawn(self, picture: GraphOutline) -> None:
         """Tell that a graph is about to be walked for the first time."""
-        self._line.tell("drawn", picture)
+        self._line.notify("drawn", picture)
 
     def stepped(self, graph: str, node: str, item: str, what: Step) -> None:
         """Tell what became of a node at an item."""
-        self._line.tell("stepped", graph, node, item, what)
+        self._line.notify("stepped", graph, node, item, what)
 
 
-class FarBlobs:
+class RemoteBlobs:
     """The home's images: each is fetched once, and kept while there is room.
 
     The event loop asks by `fetch` before it reads; other threads may read what was not fetched, and wait for it.
@@ -117,8 +117,8 @@ class FarBlobs:
         return await asyncio.shield(fetching)
 
     async def _fetch(self, sha256: str) -> bytes:
-        found = await self._line.ask("image", sha256)
-        data: bytes = found if isinstance(found, bytes) else await found[0]
+        answer = await self._line.ask("image", sha256)
+        data: bytes = answer if isinstance(answer, bytes) else await answer[0]
         self._recent.put(sha256, data, len(data))
         return data
 
@@ -138,11 +138,11 @@ class RemoteModelAccess:
     spec: ModelSpec
     transport: Transport
     api_key: str | None
-    heard: Listener
+    on_headers: HeaderListener
 
 
 @dataclass(eq=False)
-class _Own:
+class _OwnCall:
     """A call that is asked here: how often, what came back, and the names of its texts."""
 
     call: ModelCall
@@ -151,7 +151,7 @@ class _Own:
     texts: tuple[str, ...] = ()
 
 
-class FarGateway:
+class RemoteGateway:
     """Implements `dokimasia.domain.ports.Gateway` at a worker.
 
     A call goes to the driver as its key, model and forecast; its content only where the driver sends it. What the driver
@@ -163,10 +163,10 @@ class FarGateway:
     def __init__(
         self,
         line: Channel,
-        blobs: FarBlobs,
+        blobs: RemoteBlobs,
         *,
         specs: Mapping[str, ModelSpec],
-        far: frozenset[str],
+        driver_models: frozenset[str],
         transports: Mapping[str, Transport],
         api_keys: Mapping[str, str],
         clean: Callable[[str], str],
@@ -175,13 +175,13 @@ class FarGateway:
         self._line = line
         self._blobs = blobs
         self._specs = specs
-        self._far = far
+        self._far = driver_models
         self._transports = transports
         self._api_keys = api_keys
         self._clean = clean
         self._trusted = trusted
         self._ways: dict[str, RemoteModelAccess] = {}
-        self._own: dict[str, _Own] = {}
+        self._own: dict[str, _OwnCall] = {}
         self._ahead: defaultdict[Lane, dict[str, None]] = defaultdict(dict)
         self._sending: dict[str, asyncio.Task[RemoteReply]] = {}
         self._texts = KnownTexts()
@@ -195,7 +195,7 @@ class FarGateway:
         if spec.max_image_side is not None and isinstance(call, Chat):
             call = await self._reduced(call, spec.max_image_side)
         key = call_key(call)
-        own = self._own.setdefault(key, _Own(call))
+        own = self._own.setdefault(key, _OwnCall(call))
         own.askers += 1
         try:
             cost, cached, reply = await self._line.ask("carried", call.kind, name, key, estimate_usage(call), label)
@@ -238,7 +238,7 @@ class FarGateway:
             waiting.pop(key, None)
         return key not in self._sending
 
-    def _begin(self, key: str, own: _Own) -> None:
+    def _begin(self, key: str, own: _OwnCall) -> None:
         task = self._sending[key] = asyncio.create_task(self._sent(own))
         task.add_done_callback(lambda done: done.cancelled() or done.exception())  # seen, if nobody comes for it
 
@@ -253,14 +253,14 @@ class FarGateway:
                 return key
         return ""
 
-    async def _sent(self, own: _Own) -> RemoteReply:
+    async def _sent(self, own: _OwnCall) -> RemoteReply:
         call, headers = own.call, list[Mapping[str, str]]()
         await self._blobs.fetch(images_of(call))
         if not self._trusted():
             return RemoteReply(
                 TransportError("unknown", "its worker was out of the driver's reach", retryable=True), ()
             )
-        way = replace(self._way(call.model.name), heard=lambda said: headers.append(dict(said)))
+        way = replace(self._way(call.model.name), on_headers=lambda received: headers.append(dict(received)))
         outcome = await send_once(call, way, blobs=self._blobs, clean=self._clean)
         following = "" if isinstance(outcome, TransportError) else self._begin_next(call)
         await self._blobs.settle()

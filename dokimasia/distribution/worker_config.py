@@ -14,7 +14,7 @@ from dokimasia.domain.ports import Transport
 from dokimasia.errors import ConfigError
 from dokimasia.prompts import PromptLibrary
 
-Opening = Callable[[Mapping[str, ModelSpec], PromptLibrary | None], dict[str, Transport]]
+TransportFactory = Callable[[Mapping[str, ModelSpec], PromptLibrary | None], dict[str, Transport]]
 """Makes the ways to models."""
 
 PATIENCE = 60.0
@@ -22,7 +22,7 @@ PATIENCE = 60.0
 
 
 @dataclass(frozen=True)
-class Orders:
+class WorkerConfig:
     """What holds for a run.
 
     Attributes:
@@ -36,13 +36,13 @@ class Orders:
 
     library: PromptLibrary
     specs: Mapping[str, ModelSpec]
-    far: frozenset[str]
+    driver_models: frozenset[str]
     watched: bool
-    opening: Opening
+    opening: TransportFactory
     patience: float = field(default_factory=lambda: PATIENCE)
 
 
-class Walking(NamedTuple):
+class GraphTask(NamedTuple):
     """A walk as it is told a worker.
 
     `graph` is the graph, or the name of its module; `options` the number of options that the worker was told; `open` says
@@ -59,7 +59,7 @@ class Walking(NamedTuple):
     open: bool
 
 
-class Hello(NamedTuple):
+class Handshake(NamedTuple):
     """What a worker is: what it runs, its process, and the machine."""
 
     version: str
@@ -71,10 +71,10 @@ class Hello(NamedTuple):
 def version() -> str:
     """Return what this process runs: a hash of the package's sources, and Python's version."""
     package = Path(__file__).parents[1]
-    taken = hashlib.sha256()
+    fingerprint = hashlib.sha256()
     for path in sorted(package.rglob("*.py")):
-        taken.update(str(path.relative_to(package)).encode() + b"\0" + path.read_bytes())
-    return f"{taken.hexdigest()[:16]} on Python {platform.python_version()}"
+        fingerprint.update(str(path.relative_to(package)).encode() + b"\0" + path.read_bytes())
+    return f"{fingerprint.hexdigest()[:16]} on Python {platform.python_version()}"
 
 
 def key_pair() -> Any:
@@ -96,7 +96,7 @@ def seal(keys: Mapping[str, str], public: bytes) -> bytes:
     return nacl.SealedBox(nacl.PublicKey(public)).encrypt(json.dumps(dict(keys)).encode())
 
 
-def opened(box: bytes, pair: Any) -> dict[str, str]:
+def unseal(box: bytes, pair: Any) -> dict[str, str]:
     """Return the keys that were sealed for a pair.
 
     Raises:

@@ -66,7 +66,7 @@ def list_models(
 def _described(
     spec: ModelSpec, settings: Settings, transports: Collection[str] | None, measured: Sequence[EndpointProfile]
 ) -> dict[str, Any]:
-    profile = next((one for one in measured if one.belongs_to(spec.ref)), None)
+    profile = next((candidate for candidate in measured if candidate.belongs_to(spec.ref)), None)
     variable = spec.api_key_env
     try:
         ways = transports_for_models({spec.ref.name: spec}) if transports is None else transports
@@ -99,7 +99,7 @@ def _price(spec: ModelSpec) -> dict[str, Any]:
     price = known_price(spec)
     source = None
     if price.known or price.input is not None or price.output is not None:
-        configured = any(one is not None for one in (spec.input_price, spec.output_price, spec.image_price))
+        configured = any(amount is not None for amount in (spec.input_price, spec.output_price, spec.image_price))
         source = "configuration" if configured else "list"
         if _in_process(spec):
             source = "simulated"

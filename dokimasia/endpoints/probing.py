@@ -174,8 +174,8 @@ def _schema_probe(spec: ModelSpec, code: str) -> EndpointProbe:
     def fits(value: Any) -> bool:
         if not isinstance(value, dict):
             return False
-        found = cast("dict[str, Any]", value)
-        return found.keys() == properties.keys() and type(found["number"]) is int and found["seal"] == seal
+        fields = cast("dict[str, Any]", value)
+        return fields.keys() == properties.keys() and type(fields["number"]) is int and fields["seal"] == seal
 
     def read(reply: ChatReply) -> CapabilityFinding:
         if find_json(_text(reply), fits):
@@ -371,8 +371,8 @@ class _WatchedLedger(SqliteLedger):
         self, key: str, call: ModelCall, *, kind: str, status: int | None, message: str, label: str
     ) -> None:
         """Record a try that brought no reply."""
-        shown = message if status is None else f"{message} (status {status})"
-        self.failures[key] = UnreachableModel(kind=kind, message=shown)
+        text = message if status is None else f"{message} (status {status})"
+        self.failures[key] = UnreachableModel(kind=kind, message=text)
         await super().attempt(key, call, kind=kind, status=status, message=message, label=label)
 
 

@@ -157,10 +157,10 @@ class ModelGateway:
                 "api_error", f"{name}: a person answers questions, and cannot be asked for this: {call.kind}"
             )
         answer = await self._people.ask(key, call, label=label, aid=aid)
-        told: dict[str, Any] = {"model": name, "endpoint": call.model.endpoint, "label": label, "key": key}
+        event: dict[str, Any] = {"model": name, "endpoint": call.model.endpoint, "label": label, "key": key}
         if answer is None:
             self._tally["waiting"] += 1
-            self._emit("waiting", **told, reason="the question waits")
+            self._emit("waiting", **event, reason="the question waits")
             raise CallFailed("waiting", f"{name}: the question waits for an answer")
         if answer.cached:
             self._tally["cached"] += 1
@@ -169,7 +169,7 @@ class ModelGateway:
             self._tally["answered"] += 1
             self._tally["cost"] += answer.cost or 0.0
             self._tally["cost_unknown"] += answer.cost is None
-        self._emit("cached" if answer.cached else "answered", **told)
+        self._emit("cached" if answer.cached else "answered", **event)
         return answer
 
     async def drain(self) -> None:

@@ -65,13 +65,13 @@ def finish_of(word: object) -> tuple[FinishReason, str | None]:
     return _OTHER_WORDS.get(text, "unknown"), text
 
 
-def version_of(name: object, asked: str) -> str | None:
+def version_of(name: object, requested: str) -> str | None:
     """Return what an endpoint calls the model that replied; None where it does not say, or repeats the name asked for.
 
     LiteLLM repeats it where an endpoint does not say.
     """
     text = storable(name)[:LONGEST_NAME] if isinstance(name, str) else ""
-    return text if text and not f"/{asked}".endswith(f"/{text}") else None
+    return text if text and not f"/{requested}".endswith(f"/{text}") else None
 
 
 def usage_of(prompt_tokens: object, completion_tokens: object) -> Usage:
@@ -285,16 +285,16 @@ def refusal_of(status: int, error: Any, api_key: str | None) -> ImageEditReply |
     """
     if not isinstance(error, Mapping) or not (status in _REFUSING_STATUSES or 200 <= status < 300):
         return None
-    said = error.get("message")
-    said = scrub(said, api_key) if isinstance(said, str) else ""
+    message = error.get("message")
+    message = scrub(message, api_key) if isinstance(message, str) else ""
     codes = {str(error.get(name)).casefold() for name in ("code", "type")}
-    if not (codes & _REFUSALS or _REFUSED.search(said[:LONGEST_SAID])):
+    if not (codes & _REFUSALS or _REFUSED.search(message[:LONGEST_SAID])):
         return None
-    words = cut(" ".join(storable(said).split()), LONGEST_MESSAGE)
+    words = cut(" ".join(storable(message).split()), LONGEST_MESSAGE)
     return ImageEditReply(refusal=words or "the provider's content policy")
 
 
-async def kept(sent: EditedImage, *, read_image: ImageReader | None, blobs: BlobStore) -> ImageEditReply:
+async def stored_edit(sent: EditedImage, *, read_image: ImageReader | None, blobs: BlobStore) -> ImageEditReply:
     """Check an image like any other, put it among the blobs and return the reply.
 
     Raises:

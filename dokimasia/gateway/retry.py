@@ -36,8 +36,8 @@ class RetryPolicy(Value):
         jitter = rng.uniform(0.0, min(self.longest, base * 2.0 ** min(tries - 1, 32)))
         if failure.retry_after is None:
             return jitter
-        asked = min(max(failure.retry_after, 0.0), self.longest_asked)
-        return asked + min(jitter, base)
+        requested = min(max(failure.retry_after, 0.0), self.longest_asked)
+        return requested + min(jitter, base)
 
     def next_delay(self, tries: int, failure: TransportError, *, waited: float, rng: random.Random) -> float | None:
         """Return the wait before the next try, or None when there must be none.

@@ -19,7 +19,7 @@ from dokimasia.domain.ports import BlobStore, Transport
 from dokimasia.errors import DokimasiaError, TransportError
 from dokimasia.gateway.limiter import Report
 from dokimasia.gateway.openai_format import storable
-from dokimasia.gateway.rate_limit_headers import Listener, listening
+from dokimasia.gateway.rate_limit_headers import HeaderListener, listening_for_headers
 from dokimasia.log import forms_of
 
 V = TypeVar("V", bound=Value)
@@ -96,7 +96,7 @@ class ModelAccess(Protocol):
     @property
     def api_key(self) -> str | None: ...
     @property
-    def heard(self) -> Listener:
+    def on_headers(self) -> HeaderListener:
         """Told the headers of what comes back."""
         ...
 
@@ -113,7 +113,7 @@ async def send_once(
     """
     failure: TransportError | None = None
     try:
-        with listening(way.heard):
+        with listening_for_headers(way.on_headers):
             async with asyncio.timeout(way.spec.timeout):
                 reply = await way.transport.send(call, way.spec, api_key=way.api_key, blobs=blobs)
         failure = check_envelope(call, reply)
@@ -126,8 +126,8 @@ async def send_once(
     except DokimasiaError:
         raise
     except Exception as error:  # a transport's bug, or a reply that it was not made for
-        said = f"the transport failed in an unforeseen way: {type(error).__name__}: {storable(error)}"
-        failure = TransportError("unknown", said, retryable=True)
+        message = f"the transport failed in an unforeseen way: {type(error).__name__}: {storable(error)}"
+        failure = TransportError("unknown", message, retryable=True)
     # A new error, made outside the handlers: it carries neither a cause nor a traceback that could hold a key.
     # It is cleaned before it is shortened: a cut must not leave half a key that no rule recognises.
     return TransportError(

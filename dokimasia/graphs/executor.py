@@ -30,7 +30,7 @@ _thresholds: list[tuple[int, int, int]] = []
 
 
 @contextmanager
-def seldom_collecting() -> Iterator[None]:
+def reduced_gc() -> Iterator[None]:
     """Look for cyclic garbage seldom, and not among what was loaded before.
 
     A run makes hundreds of small values a call, nearly all of which go by reference counts; with Python's own
@@ -77,7 +77,7 @@ class Executor(Protocol):
         """In how many processes it walks."""
         ...
 
-    async def walk(self, walk: GraphRun) -> dict[str, Any]:
+    async def execute(self, walk: GraphRun) -> dict[str, Any]:
         """Return the final state: ids and small primitives.
 
         Raises:
@@ -148,9 +148,9 @@ class LocalExecutor:
         self._steps = steps
         self._graphs: dict[tuple[str, bool], Any] = {}
 
-    async def walk(self, walk: GraphRun) -> dict[str, Any]:
+    async def execute(self, walk: GraphRun) -> dict[str, Any]:
         """Return the final state of a walk."""
-        graph = self._compiled(walk.graph, kept=bool(walk.thread))
+        graph = self._compiled(walk.graph, checkpointed=bool(walk.thread))
         with at_item(walk.item):
             if not walk.thread:
                 return await drive.run(graph, walk.inputs, context=walk.context)
@@ -162,8 +162,8 @@ class LocalExecutor:
             finally:
                 del self._saver.open[walk.thread]
 
-    def _compiled(self, graph: GraphFile, *, kept: bool) -> Any:
-        place = (graph.NAME, kept)
+    def _compiled(self, graph: GraphFile, *, checkpointed: bool) -> Any:
+        place = (graph.NAME, checkpointed)
         if place not in self._graphs:
-            self._graphs[place] = drive.compiled(graph, self._saver if kept else None, steps=self._steps)
+            self._graphs[place] = drive.compiled(graph, self._saver if checkpointed else None, steps=self._steps)
         return self._graphs[place]

@@ -53,11 +53,11 @@ class DataFigures(Heading):
 
 def described() -> list[Method[Any, Any]]:
     """Return the methods whose figures have a published schema, in the order of use; plug-ins that cannot be used have none."""
-    found = [own_method(name) for name in OWN]
+    methods = [own_method(name) for name in OWN]
     for name in plugin_methods():
         with suppress(ConfigError):
-            found.append(method_named(name))
-    return [one for one in found if one.shape is not None]
+            methods.append(method_named(name))
+    return [method for method in methods if method.shape is not None]
 
 
 def published(method: Method[Any, Any]) -> dict[str, Any]:

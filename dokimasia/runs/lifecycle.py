@@ -21,13 +21,13 @@ from dokimasia.runs.outcome import (
     check_measures,
     describe_spending,
     finish,
+    is_still_waiting,
     judge,
     note_end,
-    said_of,
-    waited_for,
-    waits_still,
+    outcome_of_error,
+    pending_people,
 )
-from dokimasia.runs.persistence import check_prompts, check_samples, check_versions, keep_accepted, keep_limits
+from dokimasia.runs.persistence import check_prompts, check_samples, check_versions, keep_limits, persist_run
 from dokimasia.runs.plans import RunPlan, reached_now
 from dokimasia.runs.requests import LIMITS, Invocation, RunRequest, check_range
 from dokimasia.runs.services import Services, Shared, Stop, check_prices, open_services, sharing
@@ -95,9 +95,9 @@ async def run(
     """
     settings = settings or load_settings()
     library = method.library(request, given) if prompts is None else prompts
-    async with at_home(settings, home, transports, create=request.makes_home) as opened:
+    async with open_home(settings, home, transports, create=request.makes_home) as opened:
         session = Session(settings, opened, library, given=given, transports=tuple(transports or ()))
-        row, new = await keep_accepted(method, opened, request, await method.admit(request, session))
+        row, new = await persist_run(method, opened, request, await method.admit(request, session))
         return await carry_out(
             method, session, row, request, observer=observer, stop=stop, transports=transports, new=new
         )
@@ -147,9 +147,9 @@ async def resume(
         Interrupted: the run was asked to stop again.
     """
     method, plan, request, library = await asyncio.to_thread(
-        going_on, run, changes=changes, prompts=prompts, retry=retry, given=given
+        prepare_resume, run, changes=changes, prompts=prompts, retry=retry, given=given
     )
-    async with at_home(settings, home, transports, create=False) as opened:
+    async with open_home(settings, home, transports, create=False) as opened:
         await asyncio.to_thread(check_samples, opened, run)
         session = Session(settings, opened, library, given=given)
         if method.resumable is not None:
@@ -159,7 +159,7 @@ async def resume(
         )
 
 
-def going_on(
+def prepare_resume(
     run: Run,
     *,
     changes: Mapping[str, Any] | None = None,
@@ -188,19 +188,19 @@ def going_on(
 
 
 @asynccontextmanager
-async def at_home(
-    settings: Settings, kept: Home | None, transports: Mapping[str, Transport] | None, *, create: bool
+async def open_home(
+    settings: Settings, opened: Home | None, transports: Mapping[str, Transport] | None, *, create: bool
 ) -> AsyncIterator[Home]:
     """Give the home that the caller keeps, or one that is opened for one run, and closed with the transports at its end."""
-    if kept is not None:
-        yield kept
+    if opened is not None:
+        yield opened
         return
     with Home.open(settings.home, write=True, create=create) as home:
         try:
             yield home
         finally:
-            for one in (transports or {}).values():
-                await one.aclose()
+            for transport in (transports or {}).values():
+                await transport.aclose()
 
 
 async def carry_out(
@@ -229,18 +229,20 @@ async def carry_out(
     check_measures(method, request)
     await name_run(home, run.id, request.name, request.tags)
     if run.status == "done" and not count_failed(home, run.id, retry):
-        return await asyncio.to_thread(_ended, method, home, run, request, complete=True)
+        return await asyncio.to_thread(_result_of, method, home, run, request, complete=True)
     async with sharing(home) as shared:
         if (first := shared.at_work.get(run.id)) is not None:
             if retry:
                 raise InputError(f"run {run.id} is at work: what failed can be asked anew when it has ended")
-            return await _joined(first, stop)
-        async with _only_work(shared, session, run) as result:
+            return await _join(first, stop)
+        async with _register_work(shared, session, run) as result:
             run = await keep_limits(home, run, request)
-            if not retry and await waits_still(home, run):  # its walks only come to the same questions, without workers
+            if not retry and await is_still_waiting(
+                home, run
+            ):  # its walks only come to the same questions, without workers
                 request = request.model_copy(update=Invocation().model_dump(include={"workers", "engine", "address"}))
             plan, reached = await asyncio.to_thread(
-                reaching, method, home, run, request, settings=session.settings, retry=retry
+                models_to_reach, method, home, run, request, settings=session.settings, retry=retry
             )
             opening = open_services(
                 session.settings,
@@ -248,14 +250,14 @@ async def carry_out(
                 session.library,
                 run.id,
                 reached,
-                asked=request,
+                request=request,
                 seed=plan.seed,
                 observer=observer,
                 stop=stop,
                 transports=transports,
             )
             answered = count_calls(home, run.id)
-            async with _at_work(home, run, opening, stop, retry=retry, new=new) as services:
+            async with _running(home, run, opening, stop, retry=retry, new=new) as services:
                 expected = Estimate.model_validate(run.options["estimate"])
                 if retry:
                     answered = count_calls(home, run.id)
@@ -272,18 +274,18 @@ async def carry_out(
                 if left is None and method.ended is not None:
                     await method.ended(job)
             held_open = left is None and job.held_open
-            row = await finish(home, run, left="budget" if held_open else left, told=not job.held_open)
+            row = await finish(home, run, left="budget" if held_open else left, record=not job.held_open)
             if row.status in ("done", "waiting"):
                 await services.people.withdraw_others()
             complete = held_open or row.status == "done"
-            outcome = await asyncio.to_thread(_ended, method, home, row, request, complete=complete)
+            outcome = await asyncio.to_thread(_result_of, method, home, row, request, complete=complete)
             await note_end(home, run, outcome.end, outcome.why, session.settings)
             result.set_result(outcome)
             return outcome
 
 
 @asynccontextmanager
-async def _only_work(shared: Shared, session: Session, run: Run) -> "AsyncIterator[asyncio.Future[RunResult]]":
+async def _register_work(shared: Shared, session: Session, run: Run) -> "AsyncIterator[asyncio.Future[RunResult]]":
     """Enter a run among those at work; yields the future that whoever asks for it meanwhile waits for.
 
     Where the work ends in an error, that is noted as the run's end, and whoever joined it gets the same.
@@ -293,7 +295,7 @@ async def _only_work(shared: Shared, session: Session, run: Run) -> "AsyncIterat
         yield result
     except BaseException as problem:
         with suppress(StorageError):
-            await note_end(session.opened, run, *said_of(problem), session.settings)
+            await note_end(session.opened, run, *outcome_of_error(problem), session.settings)
         result.set_exception(problem if isinstance(problem, Exception) else Interrupted("the run was stopped"))
         result.exception()  # seen, if nobody has joined
         raise
@@ -301,21 +303,21 @@ async def _only_work(shared: Shared, session: Session, run: Run) -> "AsyncIterat
         del shared.at_work[run.id]
 
 
-async def _joined(first: "asyncio.Future[RunResult]", stop: Stop) -> RunResult:
+async def _join(first: "asyncio.Future[RunResult]", stop: Stop) -> RunResult:
     """Return what comes of a run that is at work already.
 
     Raises:
         Interrupted: it was stopped, or whoever joined it was asked to stop.
     """
-    asked = asyncio.ensure_future(stop.wait())
-    await asyncio.wait([first, asked], return_when=asyncio.FIRST_COMPLETED)
-    asked.cancel()
+    stopping = asyncio.ensure_future(stop.wait())
+    await asyncio.wait([first, stopping], return_when=asyncio.FIRST_COMPLETED)
+    stopping.cancel()
     if not first.done():
         raise Interrupted("not waited for any longer; the run goes on")
     return first.result()
 
 
-def reaching(
+def models_to_reach(
     method: AnyMethod,
     home: Home,
     run: Run,
@@ -335,14 +337,14 @@ def reaching(
     return plan, reached
 
 
-def _ended(method: AnyMethod, home: Home, run: Run, request: RunRequest, *, complete: bool) -> RunResult:
+def _result_of(method: AnyMethod, home: Home, run: Run, request: RunRequest, *, complete: bool) -> RunResult:
     """Return what a run came to, held against what was wanted of it."""
     figures = method.json_figures(home, run)
     if complete:
         end, why = judge(method, home, run, request, figures)
     else:
         end, why = (
-            ("waiting", waited_for(home, run))
+            ("waiting", pending_people(home, run))
             if run.status == "waiting"
             else ("spending", describe_spending(home, run, request))
         )
@@ -350,7 +352,7 @@ def _ended(method: AnyMethod, home: Home, run: Run, request: RunRequest, *, comp
 
 
 @asynccontextmanager
-async def _at_work(
+async def _running(
     home: Home,
     run: Run,
     opening: AbstractAsyncContextManager[Services],

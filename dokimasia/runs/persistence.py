@@ -36,7 +36,7 @@ Q = TypeVar("Q", bound=RunRequest)
 P = TypeVar("P", bound=RunPlan)
 
 
-async def keep_accepted(
+async def persist_run(
     method: Method[Q, P], home: Home, request: Q, accepted: Accepted[P], *, command: str = "", **more: Any
 ) -> tuple[Run, bool]:
     """Keep what was accepted: the run's row with plan and request, its samples, and what else belongs to it.
@@ -61,10 +61,10 @@ async def keep_accepted(
         await store.put(value)
     while True:
         plan = next_fresh(method, home, plan) if request.fresh else plan
-        made = await asyncio.to_thread(run_row, method, plan, request, accepted, command=command, **more)
-        if not home.all("SELECT 1 FROM runs WHERE id = ?", (made.id,)):
+        new_row = await asyncio.to_thread(run_row, method, plan, request, accepted, command=command, **more)
+        if not home.all("SELECT 1 FROM runs WHERE id = ?", (new_row.id,)):
             await asyncio.to_thread(check_workers, request)
-        row, new = await create_run(home, made)
+        row, new = await create_run(home, new_row)
         if new or not request.fresh:
             break  # otherwise the number was taken by another that was asked at the same time
     count = len(accepted.samples) or len(accepted.places)
@@ -80,10 +80,10 @@ async def keep_accepted(
 def run_row(method: Method[Q, P], plan: P, request: Q, accepted: Accepted[P], *, command: str = "", **more: Any) -> Run:
     """Return the row of an accepted run; plan and request, from which it can go on, are among its options."""
     places = [(position.sample_id, position.sample) for position in accepted.places]
-    asked = accepted.request or request
-    kept: dict[str, Any] = {
+    stored_as = accepted.request or request
+    options: dict[str, Any] = {
         "plan": plan,
-        "request": asked,
+        "request": stored_as,
         "estimate": accepted.estimate.model_dump(mode="json", exclude={"answered"}),
         "samples": hash_of(places or [(sample.id, value_id(sample)) for sample in accepted.samples]),
         "versions": {"method": method.version, **method.graphs_of(plan)},
@@ -92,14 +92,16 @@ def run_row(method: Method[Q, P], plan: P, request: Q, accepted: Accepted[P], *,
         **accepted.notes,
         **more,
     }
-    shown = {name: one.model_dump(mode="json") if isinstance(one, Value) else one for name, one in kept.items()}
+    as_json = {
+        name: value.model_dump(mode="json") if isinstance(value, Value) else value for name, value in options.items()
+    }
     return Run(
         id=run_id(method, plan),
         method=method.name,
-        command=command or asked.command,
-        data_name=accepted.data_name or (asked.data.name if isinstance(asked, DataRequest) else ""),
+        command=command or stored_as.command,
+        data_name=accepted.data_name or (stored_as.data.name if isinstance(stored_as, DataRequest) else ""),
         data_hash=accepted.data_hash or getattr(accepted.plan, "data", ""),
-        options=orjson.loads(orjson.dumps(shown)),
+        options=orjson.loads(orjson.dumps(as_json)),
         seed=plan.seed,
         fresh=plan.fresh,
         version=__version__,
@@ -131,10 +133,10 @@ def check_samples(home: Home, run: Run) -> None:
     Raises:
         InputError: the samples that are there are not all that the run was accepted with.
     """
-    kept = [(sample.sample_id, sample.sample) for sample in run_samples(home, run.id)]
-    if hash_of(kept) != run.options["samples"]:
+    stored = [(sample.sample_id, sample.sample) for sample in run_samples(home, run.id)]
+    if hash_of(stored) != run.options["samples"]:
         raise InputError(
-            f"run {run.id} was stopped before all of its samples were kept ({len(kept)} are): give the command that began "
+            f"run {run.id} was stopped before all of its samples were kept ({len(stored)} are): give the command that began "
             "it once more, with the data file"
         )
 
@@ -200,7 +202,7 @@ async def delete_whole_run(home: Home, run_id: str) -> Deleted:
     return deleted
 
 
-def resting_on(home: Home, run_id: str) -> list[Run]:
+def dependent_runs(home: Home, run_id: str) -> list[Run]:
     """Return the runs that were made from a run, the newest first: what they read of it when they are shown goes with it."""
     naming = {id for (id,) in home.all("SELECT id FROM runs WHERE instr(options, ?)", (run_id,))} - {run_id}
     return [run for run in list_runs(home) if run.id in naming and _names(run.options, run_id)] if naming else []
@@ -209,9 +211,9 @@ def resting_on(home: Home, run_id: str) -> list[Run]:
 def _names(value: Any, run_id: str) -> bool:
     """Whether what a run was accepted with names a run anywhere."""
     if isinstance(value, Mapping):
-        return any(_names(one, run_id) for one in cast("Mapping[str, Any]", value).values())
+        return any(_names(part, run_id) for part in cast("Mapping[str, Any]", value).values())
     if isinstance(value, list):
-        return any(_names(one, run_id) for one in cast("list[Any]", value))
+        return any(_names(part, run_id) for part in cast("list[Any]", value))
     return value == run_id
 
 

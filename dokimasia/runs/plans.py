@@ -46,15 +46,15 @@ class RunPlan(Value):
         Raises:
             ConfigError: two that are asked differently bear one name.
         """
-        found: dict[str, ModelSpec] = {}
+        models: dict[str, ModelSpec] = {}
 
         def take(spec: ModelSpec) -> ModelSpec:
-            if model_identity(found.setdefault(spec.ref.name, spec)) != model_identity(spec):
+            if model_identity(models.setdefault(spec.ref.name, spec)) != model_identity(spec):
                 raise two_of_one_name(spec)
             return spec
 
         self.map_models(take)
-        return found
+        return models
 
     @property
     def judge_name(self) -> str:
@@ -139,15 +139,15 @@ class AnswerItem(NamedTuple):
 
 def identity(plan: Value) -> dict[str, Any]:
     """Return what of a plan is hashed: models by what they are asked and how they are sampled, never how they are reached."""
-    found: dict[str, Any] = {}
+    hashed: dict[str, Any] = {}
     for name, field in type(plan).model_fields.items():
-        if any(one is OutsideIdentity or isinstance(one, OutsideIdentity) for one in field.metadata):
+        if any(mark is OutsideIdentity or isinstance(mark, OutsideIdentity) for mark in field.metadata):
             continue
         value = _identified(getattr(plan, name))
-        if any(one is AnyOrder or isinstance(one, AnyOrder) for one in field.metadata):
-            value = sorted(value, key=lambda one: one["name"])
-        found[name] = value
-    return found
+        if any(mark is AnyOrder or isinstance(mark, AnyOrder) for mark in field.metadata):
+            value = sorted(value, key=lambda model: model["name"])
+        hashed[name] = value
+    return hashed
 
 
 class VersionedMethod(Protocol):
@@ -178,15 +178,15 @@ def run_id(method: VersionedMethod, plan: RunPlan) -> str:
 def model_identity(spec: ModelSpec, *, schemas: bool = True) -> dict[str, Any]:
     """Return what of a model decides its results: what it is asked as and shown, how it is sampled, whether it is held to
     schemas."""
-    found = {
+    hashed = {
         "name": spec.ref.name,
         "model": spec.ref.model,
         "endpoint": spec.ref.endpoint,
         "sampling": spec.sampling.model_dump(mode="json", exclude_none=True),
     }
     if spec.max_image_side is not None:
-        found["max_image_side"] = spec.max_image_side
-    return found | ({"structured_output": True} if schemas and takes_schema(spec) else {})
+        hashed["max_image_side"] = spec.max_image_side
+    return hashed | ({"structured_output": True} if schemas and takes_schema(spec) else {})
 
 
 def reached_now(plan: Any, settings: Settings) -> Any:
@@ -198,10 +198,10 @@ def reached_now(plan: Any, settings: Settings) -> Any:
     settled = ("ref", "sampling", "capabilities", "max_image_side")
 
     def now(spec: ModelSpec) -> ModelSpec:
-        found = as_configured(settings, spec.ref.name, spec.ref)
-        if found is None:
+        configured = as_configured(settings, spec.ref.name, spec.ref)
+        if configured is None:
             return spec
-        return with_known_price(found).model_copy(update={name: getattr(spec, name) for name in settled})
+        return with_known_price(configured).model_copy(update={name: getattr(spec, name) for name in settled})
 
     return plan.map_models(now)
 
@@ -228,11 +228,11 @@ def as_configured(settings: Settings, name: str, ref: ModelRef | None = None) ->
     """
     for fromkey in dict.fromkeys((name, name.rpartition(WAY)[0])):
         try:
-            found = resolve_model(settings, fromkey)
+            spec = resolve_model(settings, fromkey)
         except ConfigError:
             continue
-        if ref is None or (found.ref.model, found.ref.endpoint) == (ref.model, ref.endpoint):
-            return found
+        if ref is None or (spec.ref.model, spec.ref.endpoint) == (ref.model, ref.endpoint):
+            return spec
     return None
 
 
@@ -254,9 +254,9 @@ def _mapped(value: Any, change: Any) -> Any:
     if isinstance(value, ModelSpec):
         return change(value)
     if isinstance(value, tuple):
-        return tuple(_mapped(one, change) for one in value)
+        return tuple(_mapped(part, change) for part in value)
     if isinstance(value, dict):
-        return {name: _mapped(one, change) for name, one in value.items()}
+        return {name: _mapped(part, change) for name, part in value.items()}
     return value
 
 
@@ -266,7 +266,7 @@ def _identified(value: Any) -> Any:
     if isinstance(value, Value):
         return value.model_dump(mode="json")
     if isinstance(value, tuple | list):
-        return [_identified(one) for one in value]
+        return [_identified(part) for part in value]
     if isinstance(value, Mapping):
-        return {name: _identified(one) for name, one in sorted(value.items())}
+        return {name: _identified(part) for name, part in sorted(value.items())}
     return value

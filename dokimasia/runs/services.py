@@ -21,7 +21,7 @@ from dokimasia.gateway.traffic import Traffic
 from dokimasia.log import Redactor
 from dokimasia.plugins import transports_for
 from dokimasia.runs.observer import Observer
-from dokimasia.runs.reachability import FailFastGateway, Stop, gone, unless_stopped, watch_home
+from dokimasia.runs.reachability import FailFastGateway, Stop, home_gone, unless_stopped, watch_home
 from dokimasia.settings import Settings, api_key, nearest
 from dokimasia.storage.content.reduced import ReducedImages
 from dokimasia.storage.decisions import take_in
@@ -105,16 +105,16 @@ def check_simulated(spec: ModelSpec) -> None:
         )
 
 
-def check_workers(asked: "Invocation") -> None:
+def check_workers(request: "Invocation") -> None:
     """Refuse workers that cannot be had; for threads.
 
     Raises:
         ConfigError: Ray is not installed, or nothing listens at its address.
     """
-    if asked.far_workers:
+    if request.remote_workers:
         from dokimasia.distribution.cluster import Cluster
 
-        Cluster(asked.address).check()
+        Cluster(request.address).check()
 
 
 def check_prices(specs: Mapping[str, ModelSpec], *, max_cost: float | None) -> None:
@@ -220,7 +220,7 @@ async def open_services(
     run: str,
     specs: Mapping[str, ModelSpec],
     *,
-    asked: "Invocation",
+    request: "Invocation",
     seed: int,
     observer: Observer,
     stop: Stop,
@@ -239,7 +239,7 @@ async def open_services(
     from dokimasia.graphs.executor import LocalExecutor
     from dokimasia.storage.checkpoints import keeping_steps
 
-    workers = asked.far_workers
+    workers = request.remote_workers
     keys = keys_of(settings, specs)
     redact = Redactor((*settings.secrets, *keys.values()), patterns=False)
     await take_in(home)
@@ -248,18 +248,18 @@ async def open_services(
         saver = await shared.saver()
         ways = transports or transports_for_models(specs, library)
         reduce = ReducedImages(home.blobs, reduce_image, home=home)
-        store, here = SqliteRunStore(home), LocalExecutor(saver, observer.steps)
+        store, local = SqliteRunStore(home), LocalExecutor(saver, observer.steps)
         ledger = SqliteLedger(home)
         if workers:
-            from dokimasia.distribution.driver import CarriedLedger
+            from dokimasia.distribution.driver import RemoteCallLedger
 
-            ledger = CarriedLedger(home)
+            ledger = RemoteCallLedger(home)
         before = spent_by(home, run)
-        budget = Budget(**asked.spending_limits, **before._asdict())
+        budget = Budget(**request.spending_limits, **before._asdict())
         budget.changed = spending_recorder(home, run, lambda: Spending(budget.calls, budget.tokens, budget.cost))
         gateway = FailFastGateway(
             stop,
-            goes_on=asked.allows_every_failure,
+            goes_on=request.allows_every_failure,
             ledger=ledger,
             blobs=home.blobs,
             transports={name: RemoteCallTransport(way) for name, way in ways.items()} if workers else ways,
@@ -273,26 +273,26 @@ async def open_services(
             on_event=observer.happened,
             traffic=shared.traffic,
         )
-        engine: Executor = here
+        engine: Executor = local
         if workers:
-            from dokimasia.distribution.driver import Ports
+            from dokimasia.distribution.driver import DriverPorts
             from dokimasia.distribution.engine import engine_of
-            from dokimasia.distribution.worker_config import Orders
+            from dokimasia.distribution.worker_config import WorkerConfig
 
-            ports = Ports(gateway, HomeRows(home), saver, home.blobs, reduce, specs, observer.steps)
-            far = frozenset(name for name, spec in specs.items() if transports or spec.ref.person)
-            orders = Orders(library, specs, far, observer.steps is not None, transports_for_models)
+            ports = DriverPorts(gateway, HomeRows(home), saver, home.blobs, reduce, specs, observer.steps)
+            driver_models = frozenset(name for name, spec in specs.items() if transports or spec.ref.person)
+            orders = WorkerConfig(library, specs, driver_models, observer.steps is not None, transports_for_models)
             sent = keys if settings.worker_keys == "sent" else None
 
             async def waiting(work: Coroutine[Any, Any, None]) -> None:
-                observer.starting(workers, asked.address)
+                observer.starting(workers, request.address)
                 try:
                     await unless_stopped(stop, work)
                 finally:
-                    observer.starting(0, asked.address)
+                    observer.starting(0, request.address)
 
             opened = engine_of(
-                workers, asked.address, orders=orders, ports=ports, here=here, keys=sent, waiting=waiting
+                workers, request.address, orders=orders, ports=ports, local=local, keys=sent, waiting=waiting
             )
             engine = await unless_stopped(stop, stack.enter_async_context(opened))
 
@@ -305,9 +305,9 @@ async def open_services(
             with keeping_steps(home):
                 yield Services(gateway=gateway, store=store, saver=saver, specs=specs, people=people, engine=engine)
             if not home.in_place:
-                raise gone(home)
+                raise home_gone(home)
         except Exception as error:
-            problem = stop.problem if home.in_place else gone(home)
+            problem = stop.problem if home.in_place else home_gone(home)
             if problem is None:
                 raise
             raise problem from error

@@ -83,22 +83,22 @@ class Entries:
     @property
     def places(self) -> list[RunSample]:
         """Where each sample stands."""
-        return [one.place._replace(position=position) for position, one in enumerate(self.known)]
+        return [entry.place._replace(position=position) for position, entry in enumerate(self.known)]
 
     @property
     def hash(self) -> str:
         """A hash of the samples' names and contents in order."""
-        return hash_of([(one.place.sample_id, one.place.sample) for one in self.known])
+        return hash_of([(entry.place.sample_id, entry.place.sample) for entry in self.known])
 
     @property
     def sizes(self) -> list[SampleSize]:
         """The size of each sample."""
-        return [one.size for one in self.known]
+        return [entry.size for entry in self.known]
 
     @property
     def sizes_of_images(self) -> list[SampleSize]:
         """The sizes of samples, one for all that share their images."""
-        return list({one.place.cluster: one.size for one in self.known}.values())
+        return list({entry.place.cluster: entry.size for entry in self.known}.values())
 
     def accepted(self, plan: P, estimate: Estimate, *, needs: Sequence[str] = ()) -> Accepted[P]:
         """Return what a plan over these samples is accepted as."""
@@ -193,13 +193,13 @@ class Session:
         Raises:
             DataError: naming all that is wrong, by file and line.
         """
-        found = Entries()
+        entries = Entries()
         waiting: list[Sample] = []
         blobs = MemoryBlobs() if self.dry else BackgroundWriter(self.opened.blobs)
 
         def take(sample: Sample) -> None:
-            if found.first is None and (sample.images or not images):
-                found.first = sample
+            if entries.first is None and (sample.images or not images):
+                entries.first = sample
             waiting.append(sample)
             if len(waiting) == PAGE:
                 flush()
@@ -208,22 +208,22 @@ class Session:
             if isinstance(blobs, BackgroundWriter) and self.forked is None and waiting:
                 blobs.settle()
                 keep_samples(self.opened, waiting)
-            found.known.extend(map(_entry, waiting))
+            entries.known.extend(map(_entry, waiting))
             waiting.clear()
 
         with blobs if isinstance(blobs, BackgroundWriter) else nullcontext():
             if self.forked is not None:
                 for sample in load_samples(self.opened, self.forked.id):
                     take(sample)
-                found.skipped = left_out(self.forked)
+                entries.skipped = left_out(self.forked)
             else:
-                asked = request.model_copy(update={"prompt": None}) if images else request
+                wanted = request.model_copy(update={"prompt": None}) if images else request
                 needs = not images if need_prompt is None else need_prompt
-                found.skipped = list(read_data(asked, blobs, take, need_prompt=needs))
+                entries.skipped = list(read_data(wanted, blobs, take, need_prompt=needs))
             flush()
         if images:
-            _drop_blind(found, request)
-        return found
+            _drop_blind(entries, request)
+        return entries
 
     def samples(self, request: DataRequest, *, need_prompt: bool = True) -> tuple[list[Sample], list[str]]:
         """Read a request's data as a whole: its samples, and what had to be left out.
@@ -249,14 +249,14 @@ def _entry(sample: Sample) -> SampleEntry:
     return SampleEntry(place, bool(sample.images), size_of(sample))
 
 
-def _drop_blind(found: Entries, request: DataRequest) -> None:
+def _drop_blind(entries: Entries, request: DataRequest) -> None:
     """Leave out samples without an image, or refuse them."""
-    blind = [one.place.sample_id for one in found.known if not one.seen]
+    blind = [entry.place.sample_id for entry in entries.known if not entry.seen]
     if not blind:
         return
     message = f"{request.data}: without an image there is nothing to look at: "
-    if request.on_bad_sample == "fail" or len(blind) == len(found.known):
+    if request.on_bad_sample == "fail" or len(blind) == len(entries.known):
         listed = ", ".join(blind[:5]) + (", …" if len(blind) > 5 else "")
         raise DataError(f"{message}{listed}\n(--on-bad-sample skip leaves such samples out)")
-    found.skipped += [f"{message}{name}" for name in blind]
-    found.known = [one for one in found.known if one.seen]
+    entries.skipped += [f"{message}{name}" for name in blind]
+    entries.known = [entry for entry in entries.known if entry.seen]

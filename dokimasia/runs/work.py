@@ -14,7 +14,7 @@ from dokimasia.domain.sample import Sample
 from dokimasia.errors import CallFailed, ConfigError, DokimasiaError
 from dokimasia.graphs.context import Context, failed_update
 from dokimasia.graphs.drive import GraphFile
-from dokimasia.graphs.executor import GraphRun, seldom_collecting
+from dokimasia.graphs.executor import GraphRun, reduced_gc
 from dokimasia.graphs.reasking import raise_worst, to_report
 from dokimasia.log import logger
 from dokimasia.runs.observer import Observer, Progress
@@ -211,7 +211,7 @@ class Job(Generic[P]):
             row = Thread(thread_id=thread, run_id=self.run.id, item=item, graph=graph.NAME, graph_version=version)
             await open_thread(self.home, row)
             self._threads[item] = thread
-        return await self.services.engine.walk(GraphRun(graph, inputs, item, context, thread))
+        return await self.services.engine.execute(GraphRun(graph, inputs, item, context, thread))
 
     async def finish(self, *rows: ResultRow) -> None:
         """Commit results, count them, and close the threads that they came from."""
@@ -346,7 +346,7 @@ async def work_through(
             if not stays:
                 return
 
-    with seldom_collecting():
+    with reduced_gc():
         async with reporting(report):
             crowd = set[asyncio.Task[None]]()
             for _ in range(width):
@@ -358,8 +358,8 @@ async def work_through(
                         more = min(width, most - len(crowd))
                         crowd |= {asyncio.create_task(worker(stays=False)) for _ in range(more)}
             finally:
-                for one in crowd:
-                    one.cancel()
+                for task in crowd:
+                    task.cancel()
                 await asyncio.gather(*crowd, return_exceptions=True)
     raise_worst(problems)
 

@@ -15,8 +15,8 @@ from dokimasia.log import bound, logger
 from dokimasia.runs.catalogue import method_of
 from dokimasia.runs.lifecycle import resume
 from dokimasia.runs.observer import Observer
-from dokimasia.runs.outcome import note_end, said_of, take_out, why_ended
-from dokimasia.runs.reachability import gone
+from dokimasia.runs.outcome import note_end, outcome_of_error, take_out, why_ended
+from dokimasia.runs.reachability import home_gone
 from dokimasia.runs.requests import Invocation, RunRequest, check_range
 from dokimasia.runs.services import Stop, sharing
 from dokimasia.service.watching import Watch
@@ -107,7 +107,7 @@ class Queue:
         died: it is interrupted. One that was at work in `DEATHS` deaths of the service is set aside as interrupted, so that
         a run which brings the service down does not do so for ever.
         """
-        if self._far.far_workers:
+        if self._far.remote_workers:
             engine = importlib.import_module("dokimasia.distribution.engine")
             await self._stack.enter_async_context(engine.cluster(self._far.address))  # one for all runs
         await self._stack.enter_async_context(sharing(self._home))
@@ -139,7 +139,7 @@ class Queue:
         if self._closing:
             raise Interrupted("the service is about to end; ask again when it is back")
         if not self._home.in_place:
-            raise gone(self._home)
+            raise home_gone(self._home)
 
     async def put(
         self,
@@ -299,7 +299,7 @@ class Queue:
                 )
             end, why = str(result.end), result.why
         except BaseException as problem:  # whatever it is, it is this run's end and no other's
-            end, why = said_of(problem)
+            end, why = outcome_of_error(problem)
             if end == "failed":
                 logger(__name__).warning("a run failed", run=id, why=why)
         try:

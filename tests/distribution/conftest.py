@@ -115,13 +115,13 @@ class FakeCluster:
         self.entered += not self._begun
         self._begun = True
 
-    async def hire(self) -> Actor:
+    async def start_worker(self) -> Actor:
         """Return a new worker."""
         self.hired += 1
         self.living.append(Actor(lambda: self.forbidden))
         return self.living[-1]
 
-    def room(self) -> str:
+    def describe_capacity(self) -> str:
         """Say that there is none."""
         return "0 of 1 CPUs are free"
 
@@ -143,7 +143,7 @@ class FakeCluster:
         except TimeoutError:
             raise WorkerDied("silent") from None
 
-    async def reached(self, call: Callable[[], Any]) -> Any:
+    async def call_reliably(self, call: Callable[[], Any]) -> Any:
         """Return what it answers."""
         while self.bad is not None and (luck := self.bad.random()) < 0.4:
             await asyncio.sleep(0.01 * self.bad.random())
@@ -153,7 +153,7 @@ class FakeCluster:
                     await self.call(call())
         return await self.call(call())
 
-    def held(self, value: Any) -> Any:
+    def put_object(self, value: Any) -> Any:
         """Return what stands for a value."""
         return value
 

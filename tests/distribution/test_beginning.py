@@ -78,13 +78,13 @@ async def test_a_run_goes_on_with_the_workers_that_a_cluster_has_room_for(
     """Those that cannot begin are waited for a while, then it is said why, and the others do the work."""
     _, whole = finished(EVALUATE)
     monkeypatch.setattr("dokimasia.distribution.engine.ROOM", 0.05)
-    hire, asked = workers.hire, list[int]()
+    hire, asked = workers.start_worker, list[int]()
 
     async def crowded() -> Actor:
         asked.append(1)
         return await (hire() if len(asked) == 1 else asyncio.Event().wait())
 
-    monkeypatch.setattr(workers, "hire", crowded)
+    monkeypatch.setattr(workers, "start_worker", crowded)
     watching = Watching()
     with capture_logs() as told:
         done = await make(prepared(EVALUATE), world, EVALUATE, services={"observer": watching}, **FAR)

@@ -13,7 +13,7 @@ import orjson
 import pytest
 
 from dokimasia.distribution import worker_config
-from dokimasia.distribution.failures import WorkerDied, loss_of
+from dokimasia.distribution.failures import WorkerDied, failure_of
 from dokimasia.domain.call import ModelCall, call_key
 from dokimasia.errors import ConfigError, DokimasiaError, StorageError
 from dokimasia.runs.lifecycle import resume
@@ -32,7 +32,7 @@ def lost_by(error: Exception, *, cause: Exception | None = None) -> DokimasiaErr
     """What the cluster makes of an error of Ray's, raised where a worker is called."""
     exceptions = pytest.importorskip("ray.exceptions")
     raised = exceptions.RayTaskError("take", "traceback", cause) if cause is not None else error
-    return loss_of(raised, SimpleNamespace(exceptions=exceptions))
+    return failure_of(raised, SimpleNamespace(exceptions=exceptions))
 
 
 def test_what_ray_says_of_a_lost_worker_is_said_in_our_words() -> None:

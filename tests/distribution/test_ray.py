@@ -105,5 +105,5 @@ async def test_a_process_of_another_version_is_refused(ray: Cluster, monkeypatch
     monkeypatch.setattr("dokimasia.distribution.cluster.version", lambda: "another")
     before = dict(ray.living)
     with pytest.raises(ConfigError, match=f"{platform.node()} runs another version of dokimasia.*this is another"):
-        await ray.hire()
+        await ray.start_worker()
     assert ray.living == before

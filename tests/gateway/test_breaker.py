@@ -199,7 +199,7 @@ async def test_paced_requests_do_not_pile_up_before_a_place(build: Any, time: Sc
 async def test_a_reset_that_no_limit_has_stalls_nothing(time: Scheduled, reset: str) -> None:
     """With nothing left until a time beyond any limit's, the limit is taken for one a minute."""
     pacing = Pacing(rpm=None, tpm=None, clock=time.clock, sleep=time.sleep)
-    pacing.heard(limits(reset))
+    pacing.read_headers(limits(reset))
     await time.run(asyncio.gather(pacing.take(1), pacing.take(1)))
     assert time.now == pytest.approx(2)
 

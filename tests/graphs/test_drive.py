@@ -107,8 +107,8 @@ async def test_a_step_that_left_something_open_is_taken_again(calls: int) -> Non
     graph = drive.GRAPHS["cognitive_replay"]
     walk = GraphRun(graph, {"sample": value_id(SAMPLE)}, "one", Context(gateway, store, OPTIONS), "t")
     with suppress(CallFailed):
-        assert (await here.walk(walk))["failed"] == "budget"
+        assert (await here.execute(walk))["failed"] == "budget"
     gateway.left = len(REPLIES)
-    state = await here.walk(walk)
+    state = await here.execute(walk)
     assert {key: state[key] for key in expected} == expected
     assert len(gateway.calls) == len(REPLIES)

@@ -72,7 +72,7 @@ async def test_money_and_tokens_count_over_resumes(
     world: Path, prepared: Prepared, monkeypatch: pytest.MonkeyPatch, limit: str
 ) -> None:
     """What was spent of dollars or tokens counts, and a further resume pays for no call beyond the limit."""
-    monkeypatch.setattr("dokimasia.runs.services.SIMULATED", "nothing/")  # which would cost nothing
+    monkeypatch.setattr("dokimasia.runs.plans.SIMULATED", "nothing/")  # which would cost nothing
     settings = prepared(EVALUATE)
     names = {"judge": "dear-judge", "models": ("dear",)}
     config = settings.home.with_suffix(".toml")

@@ -133,7 +133,7 @@ class Here:
 
         if there := self.holder():
             return through(there)
-        options = far.far_options  # what cannot be meant is refused before anything is kept
+        options = far.worker_flags  # what cannot be meant is refused before anything is kept
         result = run_to_end(work, self.settings, method=method, far=options)
         return Done(result.run, result.end, result.why, result.summary)
 
@@ -328,12 +328,12 @@ class Here:
 
     def resting(self, run: str) -> tuple[Run, Sequence[tuple[str, str]], tuple[int, int]]:
         """Return a run that is to be deleted, the runs that rest on it, and its numbers of results and samples."""
-        from dokimasia.runs.persistence import resting_on
+        from dokimasia.runs.persistence import dependent_runs
         from dokimasia.storage.deletion import run_size
 
         with reading(self.settings, run) as (home, found):
             size = run_size(home, found.id)
-            resting = [(one.id, one.command) for one in resting_on(home, found.id)]
+            resting = [(one.id, one.command) for one in dependent_runs(home, found.id)]
             return found, resting, (size.results, size.samples)
 
     def delete(self, run: Run) -> dict[str, Any]:

@@ -201,7 +201,7 @@ def read_object(body: bytes) -> dict[str, Any] | None:
     return data if isinstance(data, dict) else None
 
 
-def chat_reply(data: dict[str, Any], asked: str) -> ChatReply:
+def chat_reply(data: dict[str, Any], requested: str) -> ChatReply:
     """Return a chat completion as a reply; `asked` is the name that the model was asked for by.
 
     The content is a text, a list of parts of which the texts are joined, or null. An unknown or missing reason for its
@@ -218,7 +218,7 @@ def chat_reply(data: dict[str, Any], asked: str) -> ChatReply:
     if not isinstance(choice, dict) or not isinstance(message, dict):
         raise broken()
     text, refusal = _content(message.get("content"))
-    said = message.get("refusal")
+    stated_refusal = message.get("refusal")
     finish_reason, native = finish_of(choice.get("finish_reason"))
     tools = message.get("tool_calls") or ()
     if not isinstance(tools, list | tuple):
@@ -227,10 +227,10 @@ def chat_reply(data: dict[str, Any], asked: str) -> ChatReply:
         text=storable(text),
         finish_reason=finish_reason,
         native_finish_reason=native,
-        refusal=storable(said) if isinstance(said, str) and said else refusal,
+        refusal=storable(stated_refusal) if isinstance(stated_refusal, str) and stated_refusal else refusal,
         tool_calls=tuple(_tool_call(tool) for tool in tools),
         usage=_usage(data),
-        version=version_of(data.get("model"), asked),
+        version=version_of(data.get("model"), requested),
     )
 
 
@@ -336,8 +336,8 @@ def of_exception(error: Exception, *, url: str, seconds: float) -> TransportErro
         return TransportError("timeout", f"no reply within {seconds:g} s", retryable=True)
     place = urlsplit(url).netloc
     if isinstance(error, aiohttp.ClientConnectorError):
-        said = error.os_error.strerror or type(error.os_error).__name__
-        return TransportError("connection", f"no connection to {place}: {said}"[:LONGEST_MESSAGE], retryable=True)
+        reason = error.os_error.strerror or type(error.os_error).__name__
+        return TransportError("connection", f"no connection to {place}: {reason}"[:LONGEST_MESSAGE], retryable=True)
     if isinstance(error, aiohttp.ClientPayloadError):
         message = f"the connection to {place} broke in the middle of the reply"
     elif isinstance(error, aiohttp.ServerDisconnectedError):
@@ -361,9 +361,9 @@ def _words(text: str, body: bytes, api_key: str | None) -> str:
     """Return what the endpoint said of its error, in one line: its message where there is one, else the body."""
     data = read_object(body) or {}
     error = data.get("error") or data
-    found = (error.get("message") or error.get("detail")) if isinstance(error, dict) else error
-    said = found if isinstance(found, str) else text
-    return " ".join(scrub(said, api_key).split())
+    detail = (error.get("message") or error.get("detail")) if isinstance(error, dict) else error
+    message = detail if isinstance(detail, str) else text
+    return " ".join(scrub(message, api_key).split())
 
 
 def _reason(status: int) -> str:

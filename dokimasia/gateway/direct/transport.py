@@ -29,7 +29,7 @@ from dokimasia.gateway.direct.codec import (
 )
 from dokimasia.gateway.failures import MAX_REPLY_BYTES, too_long
 from dokimasia.gateway.images import EncodedImages
-from dokimasia.gateway.openai_format import kept, sent_image
+from dokimasia.gateway.openai_format import sent_image, stored_edit
 from dokimasia.gateway.rate_limit_headers import report_headers
 
 _LARGE_BODY = 512 * 1024
@@ -107,7 +107,7 @@ class DirectTransport:
         if error := data.get("error"):
             raise of_error_inside(error, status, reply_headers, answer, api_key=api_key)
         if isinstance(call, ImageEdit):
-            return await kept(sent_image(data), read_image=self._read_image, blobs=blobs)
+            return await stored_edit(sent_image(data), read_image=self._read_image, blobs=blobs)
         return chat_reply(data, call.model.model) if isinstance(call, Chat) else embedding_reply(data)
 
     async def aclose(self) -> None:

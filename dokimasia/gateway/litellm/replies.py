@@ -110,9 +110,9 @@ _reading: ContextVar[ReceivedResponses | None] = ContextVar("dokimasia_litellm_r
 
 
 @contextmanager
-def reading(one: ReceivedResponses) -> Iterator[None]:
+def reading(responses: ReceivedResponses) -> Iterator[None]:
     """Have it take in the responses to what is sent in here."""
-    token = _reading.set(one)
+    token = _reading.set(responses)
     try:
         yield
     finally:
@@ -121,16 +121,16 @@ def reading(one: ReceivedResponses) -> Iterator[None]:
 
 def take(received: Received) -> bool:
     """Hand a response to whoever reads this call's; called by the client. Return whether its outcome is known."""
-    one = _reading.get()
-    return one is not None and one.take(received)
+    responses = _reading.get()
+    return responses is not None and responses.take(received)
 
 
 def take_failure(failure: TransportError) -> bool:
     """Hand a failure to get any response to whoever reads this call's; return whether there is one."""
-    one = _reading.get()
-    if one is not None:
-        one.last, one.outcome = None, failure
-    return one is not None
+    responses = _reading.get()
+    if responses is not None:
+        responses.last, responses.outcome = None, failure
+    return responses is not None
 
 
 def _holds_vectors(data: dict[str, Any]) -> bool:
@@ -144,7 +144,7 @@ def _is_completion_of_text(choices: Any) -> bool:
     return isinstance(first, dict) and "message" not in first and isinstance(first.get("text"), str)
 
 
-def chat_reply_of(response: Any, asked: str) -> ChatReply:
+def chat_reply_of(response: Any, requested: str) -> ChatReply:
     """Return a chat completion as a reply; `asked` is the name that the model was asked for by.
 
     Raises:
@@ -170,7 +170,7 @@ def chat_reply_of(response: Any, asked: str) -> ChatReply:
         refusal=_refusal(message),
         tool_calls=tuple(_tool_call(tool) for tool in tools),
         usage=usage,
-        version=version_of(getattr(response, "model", None), asked),
+        version=version_of(getattr(response, "model", None), requested),
     )
 
 

@@ -107,11 +107,11 @@ class ComparisonSide:
 
     def score(self, place: SampleRef) -> float | None:
         """The mean over the sample's scored repeats; None where none is scored."""
-        return self.mean(place, lambda one: one.score)
+        return self.mean(place, lambda answer: answer.score)
 
     def mean(self, place: SampleRef, measure: Callable[[ComparedAnswer], float | None]) -> float | None:
         """The mean of a measure over the sample's answers that have it; None where none has."""
-        values = [value for one in self.answers.get(place.sample_id, ()) if (value := measure(one)) is not None]
+        values = [value for answer in self.answers.get(place.sample_id, ()) if (value := measure(answer)) is not None]
         return sum(values) / len(values) if values else None
 
     def loss(self, place: SampleRef) -> str:
@@ -142,12 +142,12 @@ def match_places(
             if place.sample_id in partner:
                 continue
             candidates = waiting.get(place.digest, [])
-            found = next(
+            match = next(
                 (candidate for candidate in candidates if not by_name or candidate.sample_id == place.sample_id), None
             )
-            if found is not None:
-                partner[place.sample_id] = found
-                candidates.remove(found)
+            if match is not None:
+                partner[place.sample_id] = match
+                candidates.remove(match)
     shared = [(place, partner[place.sample_id]) for place in first if place.sample_id in partner]
     left = sum(len(places) for places in waiting.values())
     return shared, {"only in the first run": len(first) - len(shared), "only in the second run": left}
@@ -168,7 +168,7 @@ class _Means(NamedTuple):
     cluster: str
 
 
-def spoken(
+def compare_addressed(
     first: ComparisonSide,
     second: ComparisonSide,
     shared: Sequence[tuple[SampleRef, SampleRef]],
@@ -177,7 +177,7 @@ def spoken(
     widest: float,
 ) -> dict[str, Any]:
     """Return `strict_accuracy`, `stated` and `both_stated` of `differences.compare`, those that something was measured for."""
-    found: dict[str, Any] = {}
+    compared_by: dict[str, Any] = {}
     for name, measure in SHARES.items():
         means: list[_Means] = []
         compared: list[tuple[SampleRef, SampleRef]] = []
@@ -191,13 +191,13 @@ def spoken(
                 why = lost_by(first, second, (place, other), (one, two))
                 lost[why] = lost.get(why, 0) + 1
         if means:
-            found[name] = {"lost": dict(sorted(lost.items())), **_compared(means, widest=1.0, seed=seed)}
+            compared_by[name] = {"lost": dict(sorted(lost.items())), **_compared(means, widest=1.0, seed=seed)}
             if name == "strict_accuracy":
-                found[name] |= _undecided(first, second, compared)
-    if "stated" in found:
+                compared_by[name] |= _undecided(first, second, compared)
+    if "stated" in compared_by:
         means, criteria = _on_both_stated(first, second, shared)
-        found["both_stated"] = {"criteria": criteria, **_compared(means, widest=widest, seed=seed)}
-    return found
+        compared_by["both_stated"] = {"criteria": criteria, **_compared(means, widest=widest, seed=seed)}
+    return compared_by
 
 
 def _undecided(
@@ -207,11 +207,11 @@ def _undecided(
     counted: dict[str, int] = {}
     ends: dict[str, tuple[float, float]] = {}
     for name, side, places in zip(("first", "second"), (first, second), zip(*compared, strict=True), strict=True):
-        answers = [one for position in places for one in side.answers[position.sample_id]]
+        answers = [answer for position in places for answer in side.answers[position.sample_id]]
         counted[name] = sum(answer.correctness == "undecided" for answer in answers)
         strict, upper = (
             sum(side.mean(position, measure) or 0.0 for position in places) / len(places)
-            for measure in (lambda one: one.strict, lambda one: one.upper)
+            for measure in (lambda answer: answer.strict, lambda answer: answer.upper)
         )
         ends[name] = strict, upper
     low, high = (rounded(ends["second"][at] - ends["first"][1 - at]) for at in (0, 1))
@@ -226,25 +226,27 @@ def _on_both_stated(
     A criterion that one of the two does not speak to is left out for both. So a model that says little is not compared
     by how much it says, and, since both are asked about the same criteria, not by which it chooses either.
     """
-    found: list[_Means] = []
+    means: list[_Means] = []
     criteria = 0
     for place, other in shared:
         scores: list[tuple[float, float]] = []
         theirs = {two.repeat: two for two in second.answers.get(other.sample_id, ())}
-        for one in first.answers.get(place.sample_id, ()):
-            two = theirs.get(one.repeat)
-            if two is None or not one.same_criteria(two):
+        for answer in first.answers.get(place.sample_id, ()):
+            two = theirs.get(answer.repeat)
+            if two is None or not answer.same_criteria(two):
                 continue
             both = [
-                at for at, told in enumerate(zip(one.criteria_stated, two.criteria_stated, strict=False)) if all(told)
+                at
+                for at, stated in enumerate(zip(answer.criteria_stated, two.criteria_stated, strict=False))
+                if all(stated)
             ]
-            if weight := sum(one.weights[at] for at in both):
+            if weight := sum(answer.weights[at] for at in both):
                 criteria += len(both)
-                scores.append((_weighted_scores(one, both) / weight, _weighted_scores(two, both) / weight))
+                scores.append((_weighted_scores(answer, both) / weight, _weighted_scores(two, both) / weight))
         if scores:
             ours, others = zip(*scores, strict=True)
-            found.append(_Means(sum(ours) / len(ours), sum(others) / len(others), place.cluster))
-    return found, criteria
+            means.append(_Means(sum(ours) / len(ours), sum(others) / len(others), place.cluster))
+    return means, criteria
 
 
 def _weighted_scores(answer: ComparedAnswer, criteria: Sequence[int]) -> int:
@@ -255,9 +257,11 @@ def _compared(means: Sequence[_Means], *, widest: float, seed: int) -> dict[str,
     """Return both sides' means and their paired difference, second minus first."""
     return {
         "n": len(means),
-        "first": mean([one.first for one in means]),
-        "second": mean([one.second for one in means]),
-        **paired([one.second - one.first for one in means], [one.cluster for one in means], widest=widest, seed=seed),
+        "first": mean([pair.first for pair in means]),
+        "second": mean([pair.second for pair in means]),
+        **paired(
+            [pair.second - pair.first for pair in means], [pair.cluster for pair in means], widest=widest, seed=seed
+        ),
     }
 
 
@@ -335,7 +339,7 @@ def compare(
         "bounds": {"low": rounded(low / n), "high": rounded(high / n)} if n and not without else None,
         "most_changed": _most_changed(pairs, top),
         **_agreement(first, second, pairs, seed=seed),
-        **spoken(first, second, shared, seed=seed, widest=highest - lowest),
+        **compare_addressed(first, second, shared, seed=seed, widest=highest - lowest),
     }
 
 
@@ -364,7 +368,7 @@ def _agreement(
     answers = 0
     for pair in pairs:
         ours, theirs = (
-            {one.repeat: one for one in side.answers[place.sample_id] if one.score is not None}
+            {answer.repeat: answer for answer in side.answers[place.sample_id] if answer.score is not None}
             for side, place in ((first, pair.first), (second, pair.second))
         )
         both = [(ours[repeat], theirs[repeat]) for repeat in sorted(ours.keys() & theirs.keys())]
@@ -376,8 +380,10 @@ def _agreement(
                 answers += 1
                 gaps += [abs(a - b) for a, b in zip(one.criteria_scores, other.criteria_scores, strict=True)]
                 clusters += [pair.first.cluster] * len(one.criteria_scores)
-    told = any(one.criteria is not None for side in (first, second) for each in side.answers.values() for one in each)
-    shares = {"same_criteria": same_criteria if told else None, "same_answers": same_answers}
+    has_criteria = any(
+        answer.criteria is not None for side in (first, second) for each in side.answers.values() for answer in each
+    )
+    shares = {"same_criteria": same_criteria if has_criteria else None, "same_answers": same_answers}
     if not gaps:
         return {**shares, "agreement": None}
     exact = [float(gap == 0) for gap in gaps]
@@ -462,7 +468,7 @@ def compare_parts(
     """
     by_score = first.scored and second.scored
     shared, _ = match_places(first.places, second.places)
-    found: list[dict[str, Any]] = []
+    compared: list[dict[str, Any]] = []
     for part in parts:
         own = [(one, other) for one, other in shared if one.sample_id in part.samples]
         pairs = [
@@ -472,7 +478,7 @@ def compare_parts(
             if a is not None and b is not None
         ]
         if pairs:
-            found.append(
+            compared.append(
                 {
                     "title": part.title,
                     "depth": part.depth,
@@ -489,8 +495,8 @@ def compare_parts(
                     ),
                 }
             )
-    adjusted = false_discovery_rate([one["p_value"] for one in found])
-    return [{**one, "adjusted": rounded(value)} for one, value in zip(found, adjusted, strict=True)]
+    adjusted = false_discovery_rate([row["p_value"] for row in compared])
+    return [{**row, "adjusted": rounded(value)} for row, value in zip(compared, adjusted, strict=True)]
 
 
 def criteria_apart(first: ComparisonSide, second: ComparisonSide, *, top: int) -> list[dict[str, Any]]:
@@ -500,21 +506,28 @@ def criteria_apart(first: ComparisonSide, second: ComparisonSide, *, top: int) -
         For each its sample (`sample`, as the first side calls it), the set's id `criteria`, its `number` from 1, its `weight`,
         and the mean scores `first` and `second`; the largest differences first, of equal ones the heavier first.
     """
-    found: list[dict[str, Any]] = []
+    criteria: list[dict[str, Any]] = []
     for place, other in match_places(first.places, second.places)[0]:
         ours, theirs = (
-            [one for one in side.answers.get(at.sample_id, ()) if one.criteria_scores]
+            [answer for answer in side.answers.get(at.sample_id, ()) if answer.criteria_scores]
             for side, at in ((first, place), (second, other))
         )
         sets = {our.criteria for our in (*ours, *theirs)}
         if not ours or not theirs or len(sets) != 1:
             continue
         for at, weight in enumerate(ours[0].weights or (1,) * len(ours[0].criteria_scores)):
-            means = [sum(one.criteria_scores[at] for one in each) / len(each) for each in (ours, theirs)]
+            means = [sum(answer.criteria_scores[at] for answer in each) / len(each) for each in (ours, theirs)]
             if rounded(means[0] - means[1]):
-                told = {"first": rounded(means[0]), "second": rounded(means[1]), "weight": weight}
-                found.append({"sample": place.sample_id, "criteria": ours[0].criteria, "number": at + 1, **told})
-    return sorted(found, key=lambda one: (-abs(one["second"] - one["first"]), -one["weight"], one["sample"]))[:top]
+                scores = {"first": rounded(means[0]), "second": rounded(means[1]), "weight": weight}
+                criteria.append({"sample": place.sample_id, "criteria": ours[0].criteria, "number": at + 1, **scores})
+    return sorted(
+        criteria,
+        key=lambda criterion: (
+            -abs(criterion["second"] - criterion["first"]),
+            -criterion["weight"],
+            criterion["sample"],
+        ),
+    )[:top]
 
 
 def parts_of(samples: Iterable[tuple[str, str]]) -> list[SamplePart]:
@@ -527,13 +540,13 @@ def parts_of(samples: Iterable[tuple[str, str]]) -> list[SamplePart]:
 
 
 def _failure(side: ComparisonSide, place: SampleRef) -> str:
-    return next((one.failure for one in side.answers.get(place.sample_id, ()) if one.failure), "")
+    return next((answer.failure for answer in side.answers.get(place.sample_id, ()) if answer.failure), "")
 
 
 def _mean_on_part(side: ComparisonSide, place: SampleRef, part: SamplePart, by_score: bool) -> float | None:
     if not by_score:
-        return side.mean(place, lambda one: one.strict)
-    return side.mean(place, lambda one: _within(one, part)) if part.criteria else side.score(place)
+        return side.mean(place, lambda answer: answer.strict)
+    return side.mean(place, lambda answer: _within(answer, part)) if part.criteria else side.score(place)
 
 
 def _within(answer: ComparedAnswer, part: SamplePart) -> float | None:
@@ -624,19 +637,19 @@ def compare_runs(
         "differs": list(_differences(*identities)),
         "pairs": [
             {
-                "first_model": one,
+                "first_model": model,
                 "second_model": other,
                 **(
-                    compare(sides[first.id][one], sides[second.id][other], seed=seed, top=top, scale=scale)
+                    compare(sides[first.id][model], sides[second.id][other], seed=seed, top=top, scale=scale)
                     | ({"agreement": None} if first.id == second.id else {})
                     if scale
-                    else _contents(home, (first, second), (rows[first.id], rows[second.id]), (one, other))
+                    else _contents(home, (first, second), (rows[first.id], rows[second.id]), (model, other))
                 ),
             }
-            for one, other in wanted
+            for model, other in wanted
         ],
         "unpaired": {
-            "first": [name for name in names[0] if name not in {one for one, _ in wanted}],
+            "first": [name for name in names[0] if name not in {model for model, _ in wanted}],
             "second": [name for name in names[1] if name not in {other for _, other in wanted}],
         },
     }
@@ -644,12 +657,12 @@ def compare_runs(
 
 def _corrected(home: Home, first: Run, second: Run) -> dict[str, Any]:
     """Return how many answers of each run people corrected, and how many samples they left out; nothing without any."""
-    found: dict[str, dict[str, int]] = {}
+    counts: dict[str, dict[str, int]] = {}
     for name, run in (("first", first), ("second", second)):
         stands = corrections_of(home, run.id)
         answers = len(standing_answers(home, run.id, stands))
-        found[name] = {"answers": answers, "left_out": len(stands.left_out)}
-    return {"corrected": found} if any(sum(one.values()) for one in found.values()) else {}
+        counts[name] = {"answers": answers, "left_out": len(stands.left_out)}
+    return {"corrected": counts} if any(sum(count.values()) for count in counts.values()) else {}
 
 
 def _models(rows: Sequence[ResultRow]) -> list[str]:
@@ -703,7 +716,7 @@ def sides_of(home: Home, run: Run) -> dict[str, ComparisonSide]:
         answers.setdefault(shown_name(row.model, row.arm), []).append(answer)
     scored = judged or any(row.score is not None for row in rows)
     return {
-        name: ComparisonSide.of(_taken_up(run, places, listed), listed, scored=scored)
+        name: ComparisonSide.of(_samples_answered(run, places, listed), listed, scored=scored)
         for name, listed in sorted(answers.items())
     }
 
@@ -734,7 +747,7 @@ def answer_of(
     )
 
 
-def _taken_up(run: Run, places: Sequence[SampleRef], answers: Sequence[ComparedAnswer]) -> Sequence[SampleRef]:
+def _samples_answered(run: Run, places: Sequence[SampleRef], answers: Sequence[ComparedAnswer]) -> Sequence[SampleRef]:
     """Return the samples that have items of a model: in a run that is done all others were not asked about.
 
     The items of a run that has no samples are paired by their names.
@@ -770,7 +783,7 @@ def _contents(
         alike = (row.outcome, row.failure, row.value_ids) == (other.outcome, other.failure, other.value_ids)
         same += alike
         if not alike:
-            ends = [one.failure or one.outcome for one in (row, other)]
+            ends = [result.failure or result.outcome for result in (row, other)]
             different.append({"sample": sample or row.item, "first": ends[0], "second": ends[1]})
     return {
         "n_shared": same + len(different),
@@ -786,7 +799,7 @@ def _contents(
 
 def _differences(first: Mapping[str, Any], second: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     """Yield what differs between two plans' identities, each by its name, such as `judge.name` or `prompts.solver`."""
-    names = [{one["name"] for one in plan.get("candidates", ())} for plan in (first, second)]
+    names = [{candidate["name"] for candidate in plan.get("candidates", ())} for plan in (first, second)]
     alone = names[0] ^ names[1]
     ours, theirs = (_flat(_without(plan, alone)) for plan in (first, second))
     for what in sorted(ours.keys() | theirs.keys()):
@@ -806,7 +819,7 @@ def _without(plan: Mapping[str, Any], models: set[str]) -> dict[str, Any]:
     """Return an identity without some candidates: that only one of two runs has them is said elsewhere."""
     if "candidates" not in plan:
         return dict(plan)
-    return {**plan, "candidates": [one for one in plan["candidates"] if one["name"] not in models]}
+    return {**plan, "candidates": [candidate for candidate in plan["candidates"] if candidate["name"] not in models]}
 
 
 def _flat(value: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
@@ -814,8 +827,12 @@ def _flat(value: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
     flat: dict[str, Any] = {}
     for key, inner in value.items():
         name = f"{prefix}{key}"
-        if isinstance(inner, Sequence) and inner and all(isinstance(one, Mapping) and "name" in one for one in inner):
-            inner = {one["name"]: one for one in inner}
+        if (
+            isinstance(inner, Sequence)
+            and inner
+            and all(isinstance(candidate, Mapping) and "name" in candidate for candidate in inner)
+        ):
+            inner = {candidate["name"]: candidate for candidate in inner}
         if isinstance(inner, Mapping):
             flat |= _flat(inner, f"{name}.")
         else:

@@ -86,9 +86,9 @@ def length_and_score(triples: Sequence[tuple[float, float, str]], *, seed: int) 
 def adjust(models: Mapping[str, dict[str, Any]], names: Collection[str]) -> list[str]:
     """Adjust the p-values of the named models to each other, in place, and return those whose length goes with the score."""
     known = {name: models[name] for name in models if name in names and models[name]["p"] is not None}
-    for one, q_value in zip(known.values(), adjusted([one["p"] for one in known.values()]), strict=True):
-        one["adjusted"] = None if q_value is None else rounded(q_value)
-    return [name for name, one in known.items() if one["adjusted"] <= ALPHA]
+    for model, q_value in zip(known.values(), adjusted([model["p"] for model in known.values()]), strict=True):
+        model["adjusted"] = None if q_value is None else rounded(q_value)
+    return [name for name, model in known.items() if model["adjusted"] <= ALPHA]
 
 
 def directions(models: Mapping[str, Mapping[str, Any]], names: Collection[str], score: str) -> str:
@@ -97,8 +97,8 @@ def directions(models: Mapping[str, Mapping[str, Any]], names: Collection[str], 
         way: [f"{name} (r {signed_text(models[name]['r'])})" for name in names if (models[name]["r"] > 0) is rises]
         for way, rises in (("rises", True), ("falls", False))
     }
-    said = " and ".join(f"{way} for {', '.join(listed)}" for way, listed in ways.items() if listed)
-    return f"With longer answers {score} {said}."
+    directions_text = " and ".join(f"{way} for {', '.join(listed)}" for way, listed in ways.items() if listed)
+    return f"With longer answers {score} {directions_text}."
 
 
 def untested(reasons: Mapping[str, str]) -> Iterator[str]:

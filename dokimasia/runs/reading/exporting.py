@@ -112,7 +112,7 @@ async def export_rows(home: Home, run: Run) -> Export:
         own = [{"made": [orjson.dumps(find_value(home, id)).decode() for id in row.value_ids]} for row in rows]
     else:
         own = await method.cells(home, run, rows)
-    said = [{} for _ in rows] if not corrected else list(_corrected(home, run, corrected, judged))
+    corrections = [{} for _ in rows] if not corrected else list(_corrected(home, run, corrected, judged))
     return Export(
         {**FIRST, **(method.columns or MADE), **(CORRECTED if corrected else {}), **LAST},
         [
@@ -123,11 +123,11 @@ async def export_rows(home: Home, run: Run) -> Export:
                 "attempt": attempts.get(row.item, 0),
                 **row.model_dump(include=_SAID),
                 **cells,
-                **told,
+                **correction,
                 **_used(row, figures),
                 "simulated": row.model in fake or judged_by_fake or (not row.model and bool(fake)),
             }
-            for row, cells, told in zip(rows, own, said, strict=True)
+            for row, cells, correction in zip(rows, own, corrections, strict=True)
         ],
     )
 
@@ -185,9 +185,9 @@ def _used(row: ResultRow, figures: Mapping[str, CallFigures]) -> dict[str, Any]:
     return {
         "calls": len(keys),
         "call_keys": keys,
-        "input_tokens": _sum([one.input_tokens for one in used]),
-        "output_tokens": _sum([one.output_tokens for one in used]),
-        "cost": _sum([one.cost for one in used]),
+        "input_tokens": _sum([call.input_tokens for call in used]),
+        "output_tokens": _sum([call.output_tokens for call in used]),
+        "cost": _sum([call.cost for call in used]),
     }
 
 

@@ -164,10 +164,10 @@ def listed(
     """
     called: Mapping[str, Label] = labels(home)
     sought = text.casefold()
-    found = [(run, called.get(run.id, Label())) for run in list_runs(home) if wanted(run)]
+    labelled = [(run, called.get(run.id, Label())) for run in list_runs(home) if wanted(run)]
     return [
         (run, label)
-        for run, label in found
+        for run, label in labelled
         if set(tags) <= set(label.tags)
         and sought in "\n".join((run.id, run.method, run.command, run.data_name, label.name, *label.tags)).casefold()
     ]
@@ -183,9 +183,9 @@ class SampleGrouping(NamedTuple):
 
 def groupings(home: Home, run: Run) -> Sequence[SampleGrouping]:
     """Return every way in which the samples of a run are sorted, those of plug-ins too."""
-    found: list[SampleGrouping] = []
+    sorted_by: list[SampleGrouping] = []
     for name in (*OWN, *plugin_methods()):
         adds = method_named(name).adds
         if adds is not None and adds.groups is not None and (groups := adds.groups(home, run)):
-            found.append(SampleGrouping(name, adds.grouping, groups))
-    return found
+            sorted_by.append(SampleGrouping(name, adds.grouping, groups))
+    return sorted_by

@@ -96,7 +96,7 @@ def facts_of(run: Run, plan: Value, *, graphs: Mapping[str, int] | None, open_qu
         accepted_by=run.version,
         written_by=__version__,
         models=tuple(_models(fields)),
-        prompts=tuple(PromptFacts(name, *one.partition(":")[::2]) for name, one in sorted(prompts.items())),
+        prompts=tuple(PromptFacts(name, *version.partition(":")[::2]) for name, version in sorted(prompts.items())),
         graphs=graphs,
         settings=tuple(_settings(plan)),
         open_questions=open_questions,
@@ -107,19 +107,19 @@ def _models(fields: Mapping[str, Any]) -> Iterator[ModelFacts]:
     """Yield each model once for everything that it is asked for; a peer that is a candidate, too, is a candidate."""
     named: set[tuple[str, bool]] = set()
     for field, role in ROLES.items():
-        found: Any = fields.get(field)
-        several: Any = found if isinstance(found, tuple) else (found,)
+        value: Any = fields.get(field)
+        several: Any = value if isinstance(value, tuple) else (value,)
         for spec in several:
             if not isinstance(spec, ModelSpec):
                 continue
-            one = (spec.ref.name, role == "judge")
-            if role != "peer" or one not in named:
+            key = (spec.ref.name, role == "judge")
+            if role != "peer" or key not in named:
                 yield _model(role, spec)
-            named.add(one)
+            named.add(key)
     for field in fields.keys() - ROLES.keys():
-        found = fields[field]
+        value = fields[field]
         yield from (
-            _model("model", spec) for spec in (found if isinstance(found, tuple) else ()) if isinstance(spec, ModelSpec)
+            _model("model", spec) for spec in (value if isinstance(value, tuple) else ()) if isinstance(spec, ModelSpec)
         )
     by_step: Any = fields.get("judges", {})
     judges: Mapping[str, ModelSpec] = by_step if isinstance(by_step, Mapping) else {}
@@ -135,11 +135,11 @@ def _model(role: Role, spec: ModelSpec, *, steps: tuple[str, ...] = ()) -> Model
 
 
 def _settings(plan: Value) -> Iterator[tuple[str, str]]:
-    shown = plan.model_dump(mode="json")
-    judged, given = bool(shown.get("judge") or shown.get("judges")), shown.get("responses") is not None
-    idle = {*(() if judged and "judge_sees" not in shown else ("show_image",)), *(("ask",) if given else ())}
+    fields = plan.model_dump(mode="json")
+    judged, has_responses = bool(fields.get("judge") or fields.get("judges")), fields.get("responses") is not None
+    idle = {*(() if judged and "judge_sees" not in fields else ("show_image",)), *(("ask",) if has_responses else ())}
     for field, (title, words) in SETTINGS.items():
-        value = shown.get(field)
+        value = fields.get(field)
         if (isinstance(value, bool) or value) and field not in idle:
             yield title, words.format(_words(value))
 
@@ -149,10 +149,10 @@ def _words(value: Any) -> str:
         return "yes" if value else "no"
     if isinstance(value, Mapping):
         return "; ".join(
-            f"{name.replace('_', ' ')} {_words(one)}" for name, one in value.items() if one not in (None, "")
+            f"{name.replace('_', ' ')} {_words(part)}" for name, part in value.items() if part not in (None, "")
         )
     if isinstance(value, list):
-        return ", ".join(_words(one) for one in value)
+        return ", ".join(_words(part) for part in value)
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
@@ -181,8 +181,8 @@ def choose(ids: Sequence[str], failed: Collection[str], *, limit: int, seed: int
 
 
 def _draw(ids: Sequence[str], limit: int, seed: int) -> tuple[str, ...]:
-    kept = set(sorted(ids, key=lambda id: (unit_interval("report", seed, id), id))[:limit])
-    return tuple(id for id in ids if id in kept)
+    chosen_ids = set(sorted(ids, key=lambda id: (unit_interval("report", seed, id), id))[:limit])
+    return tuple(id for id in ids if id in chosen_ids)
 
 
 SAMPLES = 60
@@ -214,8 +214,8 @@ def run_data(home: Home, run: Run, figures: RunFigures | None = None) -> ReportD
     """
     method = method_of(run)
     plan, _ = method.read(run)
-    asked = len(open_questions(home, run=run.id))
-    facts = facts_of(run, plan, graphs=_graphs(run, method.graphs_of(plan)), open_questions=asked)
+    open_count = len(open_questions(home, run=run.id))
+    facts = facts_of(run, plan, graphs=_graphs(run, method.graphs_of(plan)), open_questions=open_count)
     if figures is None:
         figures = method.figures(home, run)
     items = list(method.items(home, run, None)) if method.items is not None and method.items_shown else []
@@ -268,12 +268,12 @@ def _graphs(run: Run, now: Mapping[str, int]) -> Mapping[str, int] | None:
 
 def _added(home: Home, run: Run) -> dict[str, Added]:
     """Return what other methods, those of plug-ins too, add to the page of a run that they rest on."""
-    found: dict[str, Added] = {}
+    added: dict[str, Added] = {}
     for name in (*OWN, *plugin_methods()):
         adds = method_named(name).adds
         if adds is not None and (value := adds.figures(home, run)) is not None:
-            found[name] = Added(value, adds.section())
-    return found
+            added[name] = Added(value, adds.section())
+    return added
 
 
 def _with_items(run: Run, data: ReportData, samples: int) -> ReportData:
@@ -281,8 +281,8 @@ def _with_items(run: Run, data: ReportData, samples: int) -> ReportData:
     ids = list(dict.fromkeys(str(item["sample"]) for item in data.samples))
     failed = {str(item["sample"]) for item in data.samples if item.get("failure")}
     shown, selection = chosen(run, ids, failed, samples)
-    kept = {id: [item for item in data.samples if item["sample"] == id] for id in shown}
-    return replace(data, selection=selection, samples=[item for each in kept.values() for item in each])
+    items = {id: [item for item in data.samples if item["sample"] == id] for id in shown}
+    return replace(data, selection=selection, samples=[item for each in items.values() for item in each])
 
 
 def chosen(run: Run, ids: Sequence[str], failed: Collection[str], samples: int) -> tuple[tuple[str, ...], Selection]:
@@ -387,9 +387,9 @@ def redacted(value: Any, redact: Redact) -> Any:
             update={name: redacted(getattr(value, name), redact) for name in value.model_fields_set}
         )
     if isinstance(value, dict | Mapping):
-        return {redact(name) if isinstance(name, str) else name: redacted(one, redact) for name, one in value.items()}
+        return {redact(name) if isinstance(name, str) else name: redacted(part, redact) for name, part in value.items()}
     if isinstance(value, list | tuple | Sequence):
-        return [redacted(one, redact) for one in value]
+        return [redacted(part, redact) for part in value]
     return value
 
 
@@ -398,7 +398,7 @@ def _redacted_data(data: ReportData, redact: Redact) -> ReportData:
     redact = cache(redact)  # the names of members come back thousands of times
     fields = ("summary", "figures", "differences", "repeats", "reasons", "samples")
     changed: dict[str, Any] = {name: redacted(getattr(data, name), redact) for name in fields}
-    changed["added"] = {name: Added(redacted(one.value, redact), one.section) for name, one in data.added.items()}
+    changed["added"] = {name: Added(redacted(added.value, redact), added.section) for name, added in data.added.items()}
     models = tuple(
         replace(model, endpoint=redact(model.endpoint), sampling=redacted(model.sampling, redact))
         for model in data.facts.models

@@ -11,7 +11,7 @@ from starlette.concurrency import run_in_threadpool
 from dokimasia.errors import ConfigError, InputError
 from dokimasia.runs.forking import ForkRequest
 from dokimasia.runs.outcome import retryable
-from dokimasia.runs.persistence import resting_on
+from dokimasia.runs.persistence import dependent_runs
 from dokimasia.runs.requests import LIMITS, Called
 from dokimasia.service.asked import Q, read_asked
 from dokimasia.service.drawing import page
@@ -88,7 +88,7 @@ def ask_to_delete(request: Request, service: TheService, person: Starter, run: s
     """Show what goes with a run before it is deleted."""
     found = service.run(run)
     label = labels(service.home).get(found.id, Label())
-    resting = resting_on(service.home, found.id)
+    resting = dependent_runs(service.home, found.id)
     size = run_size(service.home, found.id)
     return page(request, "delete.html", run=found, label=label, resting=resting, size=size)
 

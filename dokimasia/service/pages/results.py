@@ -15,7 +15,7 @@ from dokimasia.runs.figures import forked_from, limits_of
 from dokimasia.runs.forking import ForkRequest
 from dokimasia.runs.method import Method
 from dokimasia.runs.outcome import RETRYABLE, describe_limits
-from dokimasia.runs.persistence import resting_on
+from dokimasia.runs.persistence import dependent_runs
 from dokimasia.runs.reading.inspection import end_reasons
 from dokimasia.runs.requests import LIMITS, option_of
 from dokimasia.service.comparing import models_compared
@@ -103,7 +103,7 @@ def standing(service: Service, run: Run) -> dict[str, Any]:
         "models": models_of(method, run),
         "compared": models_compared(service.home, run),
         "origin": origin,
-        "resting": [(one, known.get(one.id, Label())) for one in resting_on(service.home, run.id)],
+        "resting": [(one, known.get(one.id, Label())) for one in dependent_runs(service.home, run.id)],
         "trees": [one.name for one in list_trees(service.home) if run.id in (one.run_id, one.source)],
         "steps": list(next_steps(run)),
         "limits": describe_limits(service.home, run),

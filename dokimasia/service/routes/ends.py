@@ -6,8 +6,8 @@ from fastapi import Query
 from pydantic import BaseModel, Field
 
 from dokimasia.runs.catalogue import method_of
-from dokimasia.runs.outcome import ENDED, SPENT, judge, waited_for
-from dokimasia.runs.persistence import resting_on
+from dokimasia.runs.outcome import ENDED, SPENT, judge, pending_people
+from dokimasia.runs.persistence import dependent_runs
 from dokimasia.runs.requests import Invocation
 from dokimasia.service.routes.answering import json_router
 from dokimasia.service.state import Reader, TheService
@@ -50,7 +50,7 @@ def resting(service: TheService, person: Reader, run: str) -> RunSize:
     """Say what would go if a run were deleted."""
     found = service.run(run)
     size = run_size(service.home, found.id)
-    rest = [Resting(id=one.id, command=one.command) for one in resting_on(service.home, found.id)]
+    rest = [Resting(id=one.id, command=one.command) for one in dependent_runs(service.home, found.id)]
     return RunSize(run=found.id, results=size.results, samples=size.samples, runs=rest)
 
 
@@ -68,7 +68,7 @@ def end(
     if found.status in ("queued", "running"):
         return RunEnd(run=found.id, status=found.status, end="", why="")
     if found.status == "waiting":
-        return RunEnd(run=found.id, status=found.status, end="waiting", why=waited_for(home, found))
+        return RunEnd(run=found.id, status=found.status, end="waiting", why=pending_people(home, found))
     if found.status == "done":
         method = method_of(found)
         wanted = Invocation(max_failures=max_failures, min_score=min_score, min_accuracy=min_accuracy)

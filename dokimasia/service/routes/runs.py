@@ -8,7 +8,7 @@ from pydantic import Field
 
 from dokimasia.errors import InputError, NotFound
 from dokimasia.runs.catalogue import method_of
-from dokimasia.runs.persistence import resting_on
+from dokimasia.runs.persistence import dependent_runs
 from dokimasia.runs.reading.comparison import compare_runs
 from dokimasia.runs.reading.inspection import end_reasons, listed, waiting_questions
 from dokimasia.runs.requests import Called
@@ -127,7 +127,7 @@ async def delete(
         raise Refused(
             HTTPStatus.CONFLICT, f"run {found.id} is {found.status}: stop it first (POST /api/runs/{found.id}/cancel)"
         )
-    resting = resting_on(service.home, found.id)
+    resting = dependent_runs(service.home, found.id)
     if resting and not force:
         ids = ", ".join(one.id for one in resting)
         raise Refused(
