@@ -8,8 +8,8 @@ from typing import Any
 
 from benchmarks import once
 from benchmarks.planted_perturbations import write_perturbations
+from dokimasia.runs.catalogue import method_named
 from dokimasia.runs.lifecycle import RunResult, run
-from dokimasia.runs.registry import method_named
 from dokimasia.settings import Settings
 from dokimasia.simulation.ranked_world import write_ranked
 from dokimasia.simulation.world import write_world

@@ -18,9 +18,9 @@ from typing import Any, cast
 
 from benchmarks.command import BenchmarkFailed, Options, run_benchmark, say, scratch, sized
 from benchmarks.figures import Figure, Report
-from dokimasia.distribution.serving import CarriedLedger
+from dokimasia.distribution.driver import RemoteCallLedger
 from dokimasia.domain.call import ChatReply, ModelCall, ModelRef, Usage
-from dokimasia.gateway.carried import RemoteCall
+from dokimasia.gateway.remote_call import RemoteCall
 from dokimasia.storage.content.folding import Folded
 from dokimasia.storage.content.packing import packed
 from dokimasia.storage.home import Home
@@ -97,7 +97,7 @@ def _jobs(options: Options, count: int) -> list[Job]:
 
 
 def _commits(home: Home, rows: Iterable[tuple[str, Folded]]) -> Iterator[Awaitable[None]]:
-    ledger, reply = CarriedLedger(home), _reply()
+    ledger, reply = RemoteCallLedger(home), _reply()
     for key, request in rows:
         yield ledger.commit(key, _call(key, request), reply, cost=0.001, label="candidate", latency=1.0)
 

@@ -22,8 +22,7 @@ from dokimasia.algorithms.statistics import bootstrap_interval, difference_inter
 from dokimasia.algorithms.statistics.paired import sign_flip_test
 from dokimasia.methods.evaluation.figures import AnswerRow, collect, summarise
 from dokimasia.report.fields import as_json
-from dokimasia.runs.reading.differences import compare
-from dokimasia.runs.reading.sides import ComparedAnswer, ComparisonSide, SampleRef
+from dokimasia.runs.reading.comparison import ComparedAnswer, ComparisonSide, SampleRef, compare
 from dokimasia.simulation.profiles import JudgeProfile
 from dokimasia.simulation.scene import Scene, SceneQuestion
 from dokimasia.simulation.truths.evaluation import expected_blind_mean

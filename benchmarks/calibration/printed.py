@@ -14,8 +14,7 @@ from typing import Any, NamedTuple, get_args
 from pydantic import BaseModel
 
 from dokimasia.report.fields import Bounds
-from dokimasia.runs.catalogue import OWN
-from dokimasia.runs.registry import own_method
+from dokimasia.runs.catalogue import OWN, own_method
 
 BOUNDS = {"OpenBounds", "Answers"}
 """Models with `low` and `high` that are no intervals: what failures leave open, and the fewest and most answers shown."""

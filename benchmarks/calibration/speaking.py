@@ -19,8 +19,7 @@ from benchmarks.calibration.trials import Seed, Trial, trial
 from dokimasia.algorithms.scoring import spoken_to, weighted_score
 from dokimasia.methods.evaluation.figures import AnswerRow, collect, summarise
 from dokimasia.report.fields import as_json
-from dokimasia.runs.reading.differences import compare
-from dokimasia.runs.reading.sides import ComparedAnswer, ComparisonSide, SampleRef
+from dokimasia.runs.reading.comparison import ComparedAnswer, ComparisonSide, SampleRef, compare
 
 JUDGE = judge("sim/judge-noisy")
 FAILURE = "unparsable"

@@ -12,8 +12,7 @@ from dokimasia.algorithms.statistics import rate_interval
 from dokimasia.domain.judgement import Correctness
 from dokimasia.methods.evaluation.figures import AnswerRow, collect, summarise
 from dokimasia.report.fields import as_json
-from dokimasia.runs.reading.differences import compare
-from dokimasia.runs.reading.sides import ComparedAnswer, ComparisonSide, SampleRef
+from dokimasia.runs.reading.comparison import ComparedAnswer, ComparisonSide, SampleRef, compare
 
 FAILED = 0.05
 """The share of questions to which there is no answer, whatever it would have been."""

@@ -5,8 +5,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from dokimasia.runs.ending import why_ended
-from dokimasia.runs.registry import method_named
+from dokimasia.runs.catalogue import method_named
+from dokimasia.runs.outcome import why_ended
 from dokimasia.service import queue
 from dokimasia.service.engine import RunEngine
 from dokimasia.settings import Settings, load_settings

@@ -23,7 +23,7 @@ from benchmarks.kinds import KINDS, make
 from benchmarks.same_bytes.cases import Case
 from dokimasia.cli.main import run as command
 from dokimasia.distribution import engine
-from dokimasia.distribution.serving import Desk
+from dokimasia.distribution.driver import DriverHandler
 from dokimasia.settings import Settings, load_settings
 
 
@@ -55,7 +55,7 @@ class Watch:
     @contextmanager
     def watching(self) -> Iterator["Watch"]:
         """Count while something is done."""
-        walk, serve = engine.Post.walk, Desk.serve
+        walk, serve = engine.WorkerProxy.execute, DriverHandler.serve
 
         async def walked(post: Any, *holds: Any) -> Any:
             self.walks += 1
@@ -75,7 +75,7 @@ class Watch:
             finally:
                 asking.remove(bearer)
 
-        with patch.object(engine.Post, "walk", walked), patch.object(Desk, "serve", served):
+        with patch.object(engine.WorkerProxy, "walk", walked), patch.object(DriverHandler, "serve", served):
             yield self
 
 

@@ -17,8 +17,7 @@ import figures
 from drawing import draw, label
 
 from dokimasia.graphs.drive import GRAPHS, compiled
-from dokimasia.runs.catalogue import OWN
-from dokimasia.runs.registry import own_method
+from dokimasia.runs.catalogue import OWN, own_method
 
 MARK = re.compile(r"^<!-- (commands|figures|graphs|sections|modules)(?: ([\w.]+))? -->$", re.MULTILINE)
 

@@ -1,24 +1,28 @@
-"""The one way in which every role asks: what it asks is one value, sent back once if need be, and drawn anew on a retry."""
+"""How roles ask models: one `Ask`, one repair of an unusable reply, and a fresh draw on a retry; also embeddings."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Generic, TypeVar
 
-from dokimasia.agents.calling import failure, look_and_reply
-from dokimasia.agents.looking import Looking
+from pydantic import JsonValue
+
+from dokimasia.agents.looking import MAX_CALLS, Looking, as_shown, take_looks
 from dokimasia.agents.readers import aid_of
 from dokimasia.agents.schemas import Structured, takes_schema
-from dokimasia.domain.call import CallResult, ChatReply, ModelSpec
+from dokimasia.domain.call import CallResult, Chat, ChatReply, Embedding, EmbeddingReply, ModelSpec
 from dokimasia.domain.judgement import Failed, FailureKind, Provenance, Rejected
 from dokimasia.domain.look import Look
 from dokimasia.domain.ports import Gateway
 from dokimasia.domain.sample import ImageRef
-from dokimasia.errors import UnparsableReply
+from dokimasia.errors import CallFailed, UnparsableReply
 from dokimasia.parsing.refusals import looks_like_refusal
 from dokimasia.prompts import PromptLibrary, Rendered, render, with_form, with_looking, with_repair
 
 T = TypeVar("T")
+
+REASON_LIMIT = 500
+"""Characters of a failure's reason that are stored."""
 
 RETRY_STRIDE = 1_000_000
 """Draws between one attempt and the next: more than there are repeats, so that a retry never takes a repeat's place."""
@@ -27,6 +31,11 @@ RETRY_STRIDE = 1_000_000
 def draw(repeat: int, attempt: int) -> int:
     """Return the repeat index under which the nth attempt of a repeat is asked: 0 is the first, each retry one more."""
     return repeat + attempt * RETRY_STRIDE
+
+
+def failure(kind: FailureKind, reason: str) -> Failed:
+    """Return a failure with its reason cut to the length that is stored."""
+    return Failed(kind=kind, reason=reason[:REASON_LIMIT])
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,12 +149,12 @@ async def ask(
     """
     done: AskResult[T] | None = None
     for attempt in attempts:
-        drawn = what if attempt == 0 else replace(what, repeat=draw(what.repeat, attempt))
-        asking = partial(ask_once, drawn, gateway=gateway, model=model, library=library, looking=looking)
-        asked = await asking(rejected=rejected)
-        if asked.rejected is not None and rejected is None:
-            asked = asked.then(await asking(rejected=asked.rejected), sent_back=asked.rejected)
-        done = asked if done is None else done.then(asked)
+        request = what if attempt == 0 else replace(what, repeat=draw(what.repeat, attempt))
+        asking = partial(ask_once, request, gateway=gateway, model=model, library=library, looking=looking)
+        result = await asking(rejected=rejected)
+        if result.rejected is not None and rejected is None:
+            result = result.then(await asking(rejected=result.rejected), sent_back=result.rejected)
+        done = result if done is None else done.then(result)
         if done.failed is None or done.failed.open:
             break
     if done is None:
@@ -162,8 +171,60 @@ async def ask_once(
     library: PromptLibrary | None = None,
     looking: Looking | None = None,
 ) -> AskResult[T]:
-    """Ask what a role asks one time, as `ask` does; with `rejected` the request quotes it and names what is wrong."""
+    """Make one request as `ask` does, carrying out what the model asks of its tools until it replies.
+
+    With `rejected` the request quotes that reply and names what is wrong with it. Every round of looks is an ordinary
+    call. A model that has used all its looks is told so; what it says after that is its reply, whatever it is, so that
+    a request takes at most two calls more than it has looks.
+    """
     looking = looking if what.images and what.tools and not model.ref.person else None
+    rendered, schema, parse = _rendered(what, model, rejected, library, looking)
+    aid = aid_of(rendered, parse, what.count, form=what.form) if model.ref.person else None
+    call = Chat(
+        model=model.ref,
+        messages=rendered.messages,
+        sampling=model.sampling,
+        output_schema=schema,
+        tools=() if looking is None else looking.specs,
+        repeat=what.repeat,
+    )
+    images = as_shown(rendered.messages)
+    earlier: list[str] = []
+    looks: list[Look] = []
+    out_of_looks = False
+    while True:
+        try:
+            if aid is None:
+                answer = await gateway.ask(call, label=rendered.name)
+            else:
+                answer = await gateway.ask(call, label=rendered.name, aid=aid)
+        except CallFailed as failed:
+            result: AskResult[T] = AskResult(None, failure(failed.kind, failed.reason), None)
+            break
+        request = _request_for_tools(answer)
+        if looking is None or request is None or out_of_looks:
+            shown = tuple(what.shown) if looking is None else (*what.shown, "tools")
+            result = _read(what, parse, answer, rendered, model, shown)
+            break
+        left = looking.limit - len(looks)
+        messages, images, new_looks = await take_looks(
+            call.messages, request, images, looking, left=left, call=answer.key, prompt=rendered.name
+        )
+        call = call.model_copy(update={"messages": messages})
+        earlier.append(answer.key)
+        looks += new_looks
+        out_of_looks = len(request.tool_calls[:MAX_CALLS]) > left
+    return replace(result, earlier=tuple(earlier), looks=tuple(looks)) if earlier else result
+
+
+def _rendered(
+    what: Ask[T],
+    model: ModelSpec,
+    rejected: Rejected | None,
+    library: PromptLibrary | None,
+    looking: Looking | None,
+) -> tuple[Rendered, dict[str, JsonValue] | None, Callable[[str], T] | None]:
+    """Return the rendered prompt, the reply's JSON schema where the endpoint takes one, and the reply's reader."""
     rendered = render(what.prompt, what.inputs, images=what.images, count=what.count, library=library)
     if looking is not None:
         rendered = with_looking(rendered, looking.limit, library=library)
@@ -175,30 +236,25 @@ async def ask_once(
         schema, parse = what.structured.schema, what.structured.parse
     if rejected is not None:
         rendered = with_repair(rendered, rejected.text, rejected.problem, library=library)
-    answer, earlier, looks = await look_and_reply(
-        rendered,
-        gateway=gateway,
-        spec=model,
-        repeat=what.repeat,
-        output_schema=schema,
-        looking=looking,
-        aid=aid_of(rendered, parse, what.count, form=what.form) if model.ref.person else None,
-    )
-    shown = (*what.shown, "tools") if looking is not None else tuple(what.shown)
-    asked = _read(what, parse, answer, rendered, model, shown)
-    return replace(asked, earlier=earlier, looks=looks) if earlier else asked
+    return rendered, schema, parse
+
+
+def _request_for_tools(answer: CallResult) -> ChatReply | None:
+    """Return the reply if it asks for tools, and is neither refused nor filtered."""
+    reply = answer.reply
+    if not isinstance(reply, ChatReply) or not reply.tool_calls or reply.refusal is not None:
+        return None
+    return None if reply.finish_reason == "content_filter" else reply
 
 
 def _read(
     what: Ask[T],
     parse: Callable[[str], T] | None,
-    answer: CallResult | Failed,
+    answer: CallResult,
     rendered: Rendered,
     model: ModelSpec,
     shown: tuple[str, ...],
 ) -> AskResult[T]:
-    if isinstance(answer, Failed):
-        return AskResult(None, answer, None)
     call, reply = answer.key, answer.reply
     if not isinstance(reply, ChatReply):
         return AskResult(None, failure("api_error", "the endpoint answered a chat with another kind of reply"), call)
@@ -211,8 +267,8 @@ def _read(
         shown=shown,
     )
     if what.take is not None:
-        taken = what.take(reply, provenance)
-        return AskResult(None, taken, call) if isinstance(taken, Failed) else AskResult(taken, None, call, provenance)
+        value = what.take(reply, provenance)
+        return AskResult(None, value, call) if isinstance(value, Failed) else AskResult(value, None, call, provenance)
     if parse is None:
         raise ValueError(f"what is asked by the prompt {what.prompt} says neither how to parse nor to take the reply")
     if reply.refusal is not None or reply.finish_reason == "content_filter":
@@ -236,3 +292,14 @@ def _read(
             call,
             rejected=Rejected(text=reply.text[:20_000], problem=problem.reason, call=call),
         )
+
+
+async def embed(texts: Sequence[str], *, gateway: Gateway, model: ModelSpec) -> list[tuple[float, ...]] | Failed:
+    """Return a vector for each text, in order, or the failure of the call."""
+    try:
+        answer = await gateway.ask(Embedding(model=model.ref, texts=tuple(texts)), label="embedding")
+    except CallFailed as failed:
+        return failure(failed.kind, failed.reason)
+    if not isinstance(answer.reply, EmbeddingReply) or len(answer.reply.vectors) != len(texts):
+        return failure("api_error", "the endpoint did not answer with one vector a text")
+    return list(answer.reply.vectors)

@@ -3,8 +3,7 @@
 from collections.abc import Mapping, Sequence
 from functools import partial
 
-from dokimasia.agents.asking import Ask
-from dokimasia.agents.calling import failure
+from dokimasia.agents.asking import Ask, failure
 from dokimasia.agents.evaluation import question_inputs
 from dokimasia.domain.call import ChatReply
 from dokimasia.domain.judgement import Failed, Flag, Provenance, Response

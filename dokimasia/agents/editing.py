@@ -3,8 +3,7 @@
 from functools import partial
 from typing import NamedTuple
 
-from dokimasia.agents.asking import Ask, draw
-from dokimasia.agents.calling import failure
+from dokimasia.agents.asking import Ask, draw, failure
 from dokimasia.domain.blindspots import ErrorDimension
 from dokimasia.domain.call import ImageEdit, ImageEditReply, ModelSpec
 from dokimasia.domain.judgement import Failed

@@ -82,82 +82,84 @@ async def take_looks(
     Raises:
         StorageError: an image cannot be read from the store or put into it.
     """
-    told: list[tuple[ToolCall, str]] = []
-    made: list[tuple[int, ImageRef]] = []
+    tool_results: list[tuple[ToolCall, str]] = []
+    new_images: list[tuple[int, ImageRef]] = []
     looks: list[Look] = []
-    shown = list(images)
-    for asked in reply.tool_calls[:MAX_CALLS]:
+    visible = list(images)
+    for tool_call in reply.tool_calls[:MAX_CALLS]:
         if len(looks) >= left:
-            told.append((_repeated(asked), f"Not done: all {looking.limit} looks are used. Give your reply now."))
+            tool_results.append(
+                (_repeated(tool_call), f"Not done: all {looking.limit} looks are used. Give your reply now.")
+            )
             continue
-        look, text, part = await _look(asked, shown, looking, call, prompt)
+        look, text, part = await _look(tool_call, visible, looking, call, prompt)
         looks.append(look)
         if look.made is not None and part is not None:
-            made.append((len(shown), look.made))
-            text += f" It follows as image {len(shown)}."
-            shown.append(ShownImage(look.made, part))
+            new_images.append((len(visible), look.made))
+            text += f" It follows as image {len(visible)}."
+            visible.append(ShownImage(look.made, part))
         if len(looks) == left:
             text += " That was the last look: give your reply now."
-        told.append((_repeated(asked), text))
-    return with_looks(messages, reply.text, told, made), tuple(shown), tuple(looks)
+        tool_results.append((_repeated(tool_call), text))
+    return with_looks(messages, reply.text, tool_results, new_images), tuple(visible), tuple(looks)
 
 
 async def _look(
-    asked: ToolCall, shown: Sequence[ShownImage], looking: Looking, call: str, prompt: str
+    tool_call: ToolCall, visible: Sequence[ShownImage], looking: Looking, call: str, prompt: str
 ) -> tuple[Look, str, Region | None]:
     """Return the look, what the model is told of it, and the part that its image shows, where it made one."""
     regions: tuple[Region, ...] = ()
-    made: ImageRef | None = None
+    new_image: ImageRef | None = None
     part: Region | None = None
     failed = False
     try:
-        request = read_request(asked.name, asked.arguments, images=len(shown), offered=looking.tools)
-        regions = tuple(_traced(shown[number], box) for number, box in request.regions)
-        result, made = await asyncio.to_thread(_perform, request, shown, looking.blobs)
-        text = _told(result)
+        request = read_request(tool_call.name, tool_call.arguments, images=len(visible), offered=looking.tools)
+        regions = tuple(_traced(visible[number], box) for number, box in request.regions)
+        result, new_image = await asyncio.to_thread(_perform, request, visible, looking.blobs)
+        text = _result_text(result)
         if result.box is not None:
-            part = _traced(shown[request.regions[0][0]], result.box)
+            part = _traced(visible[request.regions[0][0]], result.box)
     except ToolFailure as problem:
         text, failed = f"Not done: {problem}.", True
     look = Look(
-        tool=asked.name[:64],
-        arguments=asked.arguments[:_ARGUMENTS_KEPT],
+        tool=tool_call.name[:64],
+        arguments=tool_call.arguments[:_ARGUMENTS_KEPT],
         regions=regions,
         text=text,
         failed=failed,
-        made=made,
+        made=new_image,
         call=call,
         prompt=prompt,
     )
     return look, text, part
 
 
-def _perform(request: Request, shown: Sequence[ShownImage], blobs: BlobStore) -> tuple[ToolResult, ImageRef | None]:
-    data = {number: blobs.get(shown[number].image.sha256) for number, _ in request.regions}
+def _perform(request: Request, visible: Sequence[ShownImage], blobs: BlobStore) -> tuple[ToolResult, ImageRef | None]:
+    data = {number: blobs.get(visible[number].image.sha256) for number, _ in request.regions}
     result = perform(request, data)
     if result.image is None:
         return result, None
     sha256 = hashlib.sha256(result.image).hexdigest()
-    made = ImageRef(sha256=sha256, media_type="image/png", width=result.width, height=result.height)
-    blobs.put_image(result.image, made)
-    return result, made
+    new_image = ImageRef(sha256=sha256, media_type="image/png", width=result.width, height=result.height)
+    blobs.put_image(result.image, new_image)
+    return result, new_image
 
 
-def _told(result: ToolResult) -> str:
+def _result_text(result: ToolResult) -> str:
     if result.quoted is None:
         return result.text
     mark = nonce("looking", 1, {"text": result.quoted})
     return f"{result.text}\n{fence('text', result.quoted, mark)}"
 
 
-def _traced(shown: ShownImage, box: Box) -> Region:
-    return Region(image=shown.region.image, box=within(shown.region.box, box))
+def _traced(image: ShownImage, box: Box) -> Region:
+    return Region(image=image.region.image, box=within(image.region.box, box))
 
 
-def _repeated(asked: ToolCall) -> ToolCall:
+def _repeated(tool_call: ToolCall) -> ToolCall:
     """Return a call as it is repeated to the model: arguments that are no JSON object would be refused by many servers."""
     try:
-        readable = len(asked.arguments) <= MAX_ARGUMENTS and isinstance(orjson.loads(asked.arguments), dict)
+        readable = len(tool_call.arguments) <= MAX_ARGUMENTS and isinstance(orjson.loads(tool_call.arguments), dict)
     except orjson.JSONDecodeError:
         readable = False
-    return asked if readable else asked.model_copy(update={"arguments": "{}"})
+    return tool_call if readable else tool_call.model_copy(update={"arguments": "{}"})

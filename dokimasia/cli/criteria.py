@@ -28,7 +28,7 @@ def command() -> None:
 def export(settings: "Settings", run: str, output: Path | None) -> None:
     """Write the criteria of RUN as JSON lines: sample, chain, criteria with ground truth, weight and anchor."""
     from dokimasia.methods.evaluation.criteria import export_criteria
-    from dokimasia.runs.reading.export_formats import write_whole
+    from dokimasia.runs.reading.exporting import write_whole
 
     with reading(settings, run) as (home, found):
         data = b"".join(asyncio.run(export_criteria(home, found)))

@@ -38,7 +38,7 @@ def check(data: Path, prompt: str | None, allow_fetch: bool, allow_outside: bool
     """
     from dokimasia.datasets import check as check_data
     from dokimasia.datasets import format_of, plain_report
-    from dokimasia.runs.readers import bring_reader
+    from dokimasia.runs.samples import bring_reader
 
     bring_reader(data)
     name = format_of(data).name

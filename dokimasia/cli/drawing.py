@@ -38,7 +38,7 @@ def print_run(
         NotFound: there is no such run or sample, or the run has no samples to show.
     """
     from dokimasia import operations
-    from dokimasia.runs.registry import method_of
+    from dokimasia.runs.catalogue import method_of
 
     if sample is not None:
         view = backend.call(operations.results.one_sample, run=run, sample=sample, raw=raw or None)

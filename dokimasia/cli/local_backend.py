@@ -18,9 +18,9 @@ from dokimasia.domain.decision import Action, CheckItem, Decision, Standing
 from dokimasia.errors import DecidedMeanwhile, HomeLocked, InputError, NotFound, StorageError
 from dokimasia.operations.operation import OperationContext, operation_of
 from dokimasia.report.fields import RunFigures, as_json
+from dokimasia.runs.catalogue import method_of
 from dokimasia.runs.forking import ForkRequest
 from dokimasia.runs.method import Method
-from dokimasia.runs.registry import method_of
 from dokimasia.runs.requests import Invocation, RunRequest
 from dokimasia.settings import Settings
 from dokimasia.storage.decisions import clear_draft, draft_file
@@ -158,7 +158,7 @@ class LocalBackend:
         """Go on with a run, to its end."""
         from dokimasia.cli.running import run_to_end
         from dokimasia.runs.lifecycle import resume
-        from dokimasia.runs.retrying import retryable
+        from dokimasia.runs.outcome import retryable
 
         if service := self.holder():
             return service.resume(run, changes, retry)

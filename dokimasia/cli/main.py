@@ -162,7 +162,7 @@ class LazyGroup(click.Group):
         if name not in OWN and name not in plugin_methods():
             return None
         from dokimasia.cli.method_verb import verb_of
-        from dokimasia.runs.registry import method_named
+        from dokimasia.runs.catalogue import method_named
 
         return verb_of(method_named(name))
 

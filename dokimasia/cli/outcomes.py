@@ -9,7 +9,7 @@ import click
 
 if TYPE_CHECKING:
     from dokimasia.domain.decision import CheckItem
-    from dokimasia.runs.ending import End
+    from dokimasia.runs.outcome import End
 
 
 class RunOutcome(NamedTuple):

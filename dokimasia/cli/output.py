@@ -60,8 +60,8 @@ def export(backend: Backend, run: str, name: str | None, form: str | None, outpu
     exact.
     """
     from dokimasia import operations
-    from dokimasia.runs.reading.export_formats import format_of, write_whole
-    from dokimasia.runs.registry import method_of
+    from dokimasia.runs.catalogue import method_of
+    from dokimasia.runs.reading.exporting import format_of, write_whole
 
     output = None if output == STANDARD_OUTPUT else output
     if form is not None:
@@ -88,7 +88,7 @@ def export_form(backend: Backend, run: str, form: str, output: Path | None, name
     from dokimasia import operations
     from dokimasia.errors import InputError
     from dokimasia.operations.results import unzipped
-    from dokimasia.runs.reading.export_formats import make_folder, write_whole
+    from dokimasia.runs.reading.exporting import make_folder, write_whole
 
     if output is None or name is not None:
         raise click.UsageError("--as writes several files: name their folder with -o, and leave --format out")
@@ -133,7 +133,7 @@ def report(backend: Backend, run: str, output: Path | None, name: str | None, sa
     The same run gives the same bytes. Its figures are those of `dokimasia show RUN --json`.
     """
     from dokimasia import operations
-    from dokimasia.runs.reading.export_formats import write_whole
+    from dokimasia.runs.reading.exporting import write_whole
     from dokimasia.runs.reading.reporting import format_of
 
     printed = output == STANDARD_OUTPUT

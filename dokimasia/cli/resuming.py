@@ -38,7 +38,7 @@ def resume(backend: Backend, run: str, asked: dict[str, Any], retry_failed: bool
     """
     from dokimasia.cli.drawing import print_run
     from dokimasia.cli.running import exit_code
-    from dokimasia.runs.retrying import retryable
+    from dokimasia.runs.outcome import retryable
 
     if kinds and not retry_failed:
         raise click.UsageError("--kinds goes with --retry-failed")
@@ -83,8 +83,8 @@ def fork(
     """
     from dokimasia.cli.drawing import print_run
     from dokimasia.cli.running import exit_code
+    from dokimasia.runs.catalogue import method_of
     from dokimasia.runs.forking import ForkRequest
-    from dokimasia.runs.registry import method_of
 
     request = ForkRequest(
         node=node,
@@ -125,7 +125,7 @@ def _changes(asked: dict[str, Any]) -> dict[str, Any]:
 
 def _resumable(*, retry_failed: bool) -> "Usable":
     """Which runs `resume last` means: those that are unfinished, and with --retry-failed those whose failures can be asked."""
-    from dokimasia.runs.registry import method_of
+    from dokimasia.runs.catalogue import method_of
 
     if retry_failed:
         return lambda run: method_of(run).retry is None

@@ -20,11 +20,11 @@ from dokimasia.gateway.events import GatewayEvent, GatewayStats
 from dokimasia.log import unguarded
 from dokimasia.report.console import PrintableConsole
 from dokimasia.report.figures import cost_text, several
-from dokimasia.runs.ending import End
 from dokimasia.runs.estimate import Estimate
 from dokimasia.runs.observer import Progress as Standing
 from dokimasia.runs.observer import Speed
-from dokimasia.runs.reaching import Stop
+from dokimasia.runs.outcome import End
+from dokimasia.runs.reachability import Stop
 from dokimasia.settings import Settings
 
 ROOM_FOR_A_BAR = 110

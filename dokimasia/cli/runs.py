@@ -85,7 +85,7 @@ def cancel(backend: Backend, run: str, at_once: bool, as_json: bool) -> None:
     What is finished is kept. It does not go on by itself; `dokimasia resume` goes on with it.
     """
     from dokimasia import operations
-    from dokimasia.runs.ending import check_cancellable
+    from dokimasia.runs.outcome import check_cancellable
 
     found = backend.find(run)
     check_cancellable(found)

@@ -122,8 +122,8 @@ def schema(method: str | None) -> None:
     A field that is not required is left out where there is nothing to say.
     """
     from dokimasia.methods.passports import schema as passport_schema
+    from dokimasia.runs.catalogue import method_named
     from dokimasia.runs.figure_models import described, published
-    from dokimasia.runs.registry import method_named
 
     if method == PASSPORT:
         print_json(passport_schema())

@@ -8,7 +8,7 @@ from rich.markup import escape
 from dokimasia.cli.shared import common, console, grid, json_option, print_json
 
 if TYPE_CHECKING:
-    from dokimasia.runs.reading.verifying import HomeVerification
+    from dokimasia.runs.reading.verification import HomeVerification
     from dokimasia.settings import Settings
 
 SHOWN, FEW = 20, 3
@@ -23,7 +23,7 @@ def command(settings: "Settings", as_json: bool) -> int:
     Nothing is changed. Rows that were taken away whole, and steps of unfinished items, are not checked. The exit code is 1
     if anything is not as it was written.
     """
-    from dokimasia.runs.reading.verifying import verify
+    from dokimasia.runs.reading.verification import verify
     from dokimasia.storage.home import Home
 
     with Home.open(settings.home, write=False) as home:

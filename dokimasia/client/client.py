@@ -13,9 +13,8 @@ from dokimasia.client.connection import PATIENCE, Connection, Event, events, pau
 from dokimasia.client.files import named, paths_of, request_sent, sent
 from dokimasia.errors import ConfigError, InputError
 from dokimasia.operations.operation import FileReply, operation_of
-from dokimasia.runs.catalogue import OWN, plugin_methods
+from dokimasia.runs.catalogue import OWN, method_named, plugin_methods
 from dokimasia.runs.forking import ForkRequest
-from dokimasia.runs.registry import method_named
 from dokimasia.runs.requests import Invocation, RunRequest
 from dokimasia.settings import nearest
 

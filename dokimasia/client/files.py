@@ -12,8 +12,8 @@ from dokimasia.datasets import format_of, name_and_file
 from dokimasia.datasets.images import EXTENSIONS, OnDisk
 from dokimasia.domain.identity import digest
 from dokimasia.errors import ConfigError, DokimasiaError, InputError
-from dokimasia.runs.readers import bring_reader
 from dokimasia.runs.requests import Invocation, option_of
+from dokimasia.runs.samples import bring_reader
 
 R = TypeVar("R", bound=Invocation)
 

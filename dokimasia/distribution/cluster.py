@@ -1,28 +1,65 @@
-"""Ray, as this process uses it: started on this machine or joined at an address, and the workers that it has."""
+"""Ray, as this process uses it: started on this machine or joined at an address, and its workers."""
 
 import asyncio
+import fcntl
 import importlib
 import importlib.util
 import logging
+import os
+import shutil
 import signal
 import socket
+import tempfile
 import threading
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
-from typing import Any
+from pathlib import Path
+from typing import IO, Any
 from urllib.parse import urlsplit
 
-from dokimasia.distribution import orders
-from dokimasia.distribution.folders import Folder
-from dokimasia.distribution.losses import WorkerDied, loss_of
-from dokimasia.distribution.orders import Hello, version
+from dokimasia.distribution import worker_config
+from dokimasia.distribution.failures import WorkerDied, failure_of
 from dokimasia.distribution.worker import Worker
+from dokimasia.distribution.worker_config import Handshake, version
 from dokimasia.domain.ports import BlobStore
 from dokimasia.errors import ConfigError
 from dokimasia.log import logger
 from dokimasia.settings import prepare_ray
 from dokimasia.storage.content.recent import Recent
+
+PREFIX = "dokimasia-ray-"
+_HELD = "held"
+
+
+class Folder:
+    """A new folder that this process holds."""
+
+    def __init__(self) -> None:
+        remove_left()
+        self.path = Path(tempfile.mkdtemp(prefix=PREFIX))
+        new = self.path / f"{_HELD}.new"
+        self._file: IO[bytes] = new.open("wb")
+        fcntl.flock(self._file, fcntl.LOCK_EX)
+        new.rename(self.path / _HELD)  # now that it is locked others may look at it
+
+    def remove(self) -> None:
+        """Remove it, once Ray has ended; an agent of Ray's that was just starting then is ended, too."""
+        for process in Path("/proc").glob("[0-9]*/cmdline"):
+            with suppress(OSError):
+                if f"-dir={self.path}".encode() in process.read_bytes():
+                    os.kill(int(process.parent.name), signal.SIGKILL)
+        shutil.rmtree(self.path, ignore_errors=True)
+        self._file.close()
+
+
+def remove_left() -> None:
+    """Remove folders whose drivers are gone; what is somebody else's stays."""
+    for folder in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
+        with suppress(OSError), (folder / _HELD).open("rb") as file:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            shutil.rmtree(folder, ignore_errors=True)
+
 
 OBJECT_STORE_BYTES = 256 * 1024 * 1024
 """Of a Ray that is started here; what does not fit goes to the disk."""
@@ -77,9 +114,9 @@ class Cluster:
         if importlib.util.find_spec("ray") is None:
             raise ConfigError(MISSING)
         if self.address == "auto":
-            _look_for(_meant_by_auto(), said="auto")
+            _check_address(_auto_address(), written_as="auto")
         elif self.address is not None:
-            _look_for(self.address)
+            _check_address(self.address)
 
     def start(self) -> None:
         """Do what `begin` does, for threads."""
@@ -119,11 +156,11 @@ class Cluster:
                 if left:
                     continue
                 self._stop()
-                said = " ".join(str(error).split())[:300]
+                message = " ".join(str(error).split())[:300]
                 if self.address is None:
-                    raise ConfigError(f"there is no Ray on this machine: {said}") from error
+                    raise ConfigError(f"there is no Ray on this machine: {message}") from error
                 raise ConfigError(
-                    f"there is no Ray at {self.address}, or it does not let this process in: {said} (a cluster with "
+                    f"there is no Ray at {self.address}, or it does not let this process in: {message} (a cluster with "
                     "tokens takes RAY_AUTH_MODE=token and its token in this environment, too)"
                 ) from error
             self._joined = True
@@ -145,7 +182,7 @@ class Cluster:
         if self._folder is not None:
             self._folder.remove()
 
-    async def hire(self) -> Any:
+    async def start_worker(self) -> Any:
         """Return a worker of this version.
 
         Raises:
@@ -161,7 +198,7 @@ class Cluster:
         options: dict[str, Any] = {"max_restarts": 0, "max_concurrency": 8, "scheduling_strategy": "SPREAD", **needs}
         worker: Any = self._ray.remote(Worker).options(**options).remote()
         try:
-            theirs: Hello = await self.call(worker.hello.remote(), patience=BEGINNING)
+            theirs: Handshake = await self.call(worker.hello.remote(), patience=BEGINNING)
         except BaseException:  # also where nobody waits for it any more: it would take a place that others wait for
             self.kill(worker)
             raise
@@ -175,14 +212,14 @@ class Cluster:
         self.living[theirs.pid] = worker
         return worker
 
-    def room(self) -> str:
+    def describe_capacity(self) -> str:
         """Say how much of what a worker takes there is, for threads."""
         if self._folder is not None:
             return "this machine is slow to start them"
-        free, there = (
-            found.get("CPU", 0.0) for found in (self._ray.available_resources(), self._ray.cluster_resources())
+        free, total = (
+            resources.get("CPU", 0.0) for resources in (self._ray.available_resources(), self._ray.cluster_resources())
         )
-        return f"each takes one of the cluster's CPUs, of which {free:g} of {there:g} are free"
+        return f"each takes one of the cluster's CPUs, of which {free:g} of {total:g} are free"
 
     def release(self, worker: Any) -> None:
         """Take back a worker that has ended with its run."""
@@ -201,24 +238,24 @@ class Cluster:
             WorkerDied: it is gone, or silent for too long.
             ConfigError: what it says is no answer of a worker of this version.
         """
-        patience = orders.PATIENCE if patience is None else patience
+        patience = worker_config.PATIENCE if patience is None else patience
         if (self.address or "").startswith("ray://"):
-            answer = _taken_in(answer)
+            answer = _collected(answer)
         try:
             async with asyncio.timeout(patience):
                 return await answer
         except TimeoutError:
             raise WorkerDied(f"a worker was silent for {patience:g} s") from None
         except self._ray.exceptions.RayError as error:
-            raise loss_of(error, self._ray) from error
+            raise failure_of(error, self._ray) from error
 
-    async def reached(self, call: Callable[[], Any]) -> Any:
+    async def call_reliably(self, call: Callable[[], Any]) -> Any:
         """Return what a worker answers; where it cannot be reached for a while, it is called again.
 
         Raises:
             WorkerDied: it is gone, or silent for too long.
         """
-        until = time.monotonic() + orders.PATIENCE
+        until = time.monotonic() + worker_config.PATIENCE
         while True:
             try:
                 return await self.call(call())
@@ -227,7 +264,7 @@ class Cluster:
                     raise
             await asyncio.sleep(0.5)
 
-    def held(self, value: Any) -> Any:
+    def put_object(self, value: Any) -> Any:
         """Return what every node takes once, in the place of a value that several workers are given."""
         return self._ray.put(value)
 
@@ -242,14 +279,14 @@ class Cluster:
         return place
 
 
-def _taken_in(answer: Any) -> "asyncio.Future[Any]":
+def _collected(answer: Any) -> "asyncio.Future[Any]":
     """Return an answer of Ray's client that is taken in also where nobody waits for it any more: it prints a trace otherwise."""
 
-    async def taken_in() -> Any:
+    async def collected() -> Any:
         return await answer
 
-    coming = asyncio.ensure_future(taken_in())
-    coming.add_done_callback(lambda one: one.cancelled() or one.exception())
+    coming = asyncio.ensure_future(collected())
+    coming.add_done_callback(lambda future: future.cancelled() or future.exception())
     return asyncio.shield(coming)
 
 
@@ -267,7 +304,7 @@ def _loaded() -> Any:
     return ray
 
 
-def _meant_by_auto() -> str:
+def _auto_address() -> str:
     """Return the address that Ray would take for `auto`.
 
     Raises:
@@ -283,7 +320,7 @@ def _meant_by_auto() -> str:
         ) from error
 
 
-def _look_for(address: str, *, said: str = "") -> None:
+def _check_address(address: str, *, written_as: str = "") -> None:
     """See that something listens at the address of a cluster: Ray itself looks for it for minutes.
 
     Raises:
@@ -294,7 +331,7 @@ def _look_for(address: str, *, said: str = "") -> None:
         host, port = parts.hostname, parts.port
     except ValueError:  # no number of a port
         host = port = None
-    meant = f"{said} (here {address})" if said else address
+    meant = f"{written_as} (here {address})" if written_as else address
     if not host or not port:
         raise ConfigError(f"--address {meant}: an address of Ray is auto, ray://HOST:PORT or HOST:PORT")
     try:
@@ -334,15 +371,15 @@ async def cluster(address: str | None) -> AsyncIterator[Cluster]:
     global _cluster
     if _cluster is None:
         _cluster = Cluster(address)
-    held = _cluster
-    if held.address != address:
-        raise ConfigError(f"this process works with the Ray at {held.address or 'this machine'} already")
-    held.users += 1
+    current = _cluster
+    if current.address != address:
+        raise ConfigError(f"this process works with the Ray at {current.address or 'this machine'} already")
+    current.users += 1
     try:
-        await asyncio.to_thread(held.check)
-        yield held
+        await asyncio.to_thread(current.check)
+        yield current
     finally:
-        held.users -= 1
-        if not held.users:
+        current.users -= 1
+        if not current.users:
             _cluster = None
-            await asyncio.to_thread(held.stop)
+            await asyncio.to_thread(current.stop)

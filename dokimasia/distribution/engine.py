@@ -7,18 +7,17 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from types import ModuleType
 from typing import Any
 
+from dokimasia.distribution.channel import BATCH_SIZE, Channel, ChannelClosed, ChannelMessage
 from dokimasia.distribution.cluster import Cluster, cluster
-from dokimasia.distribution.line import MOST, Channel, LineLost, Word
-from dokimasia.distribution.losses import WorkerDied
-from dokimasia.distribution.orders import Orders, Walking
-from dokimasia.distribution.sealing import key_pair, seal
-from dokimasia.distribution.serving import Desk, Ports
+from dokimasia.distribution.driver import DriverHandler, DriverPorts
+from dokimasia.distribution.failures import WorkerDied
+from dokimasia.distribution.worker_config import GraphTask, WorkerConfig, key_pair, seal
 from dokimasia.domain.options import GraphOptions
 from dokimasia.errors import ConfigError, DokimasiaError, TransportError
-from dokimasia.gateway.carried import RemoteCall, RemoteReply
 from dokimasia.gateway.limiter import Turn
+from dokimasia.gateway.remote_call import RemoteCall, RemoteReply
 from dokimasia.graphs.context import Context
-from dokimasia.graphs.walking import Executor, GraphRun
+from dokimasia.graphs.executor import Executor, GraphRun
 from dokimasia.log import logger
 
 DEATHS = 3
@@ -30,16 +29,16 @@ ROOM = 30.0
 GATHER = 0.005
 """Seconds after a batch before the next one goes: a batch costs the driver half a millisecond, whatever is in it."""
 
-Waiting = Callable[[Coroutine[Any, Any, None]], Coroutine[Any, Any, None]]
+WaitForStart = Callable[[Coroutine[Any, Any, None]], Coroutine[Any, Any, None]]
 """Waits for work that takes seconds, or gives it up."""
 
 LOST = "the worker that sent it was lost, and perhaps its reply with it"
 
 
-class Post:
+class WorkerProxy:
     """The driver's end of one worker."""
 
-    def __init__(self, actor: Any, desk: Desk) -> None:
+    def __init__(self, actor: Any, desk: DriverHandler) -> None:
         self.actor = actor
         self.line = Channel(lambda name, holds: desk.serve(self, name, holds))
         self._told: dict[bytes, int] = {}
@@ -60,14 +59,14 @@ class Post:
             return RemoteReply(lost, ())
         try:
             return await self.line.ask("send", key)
-        except LineLost:
+        except ChannelClosed:
             return RemoteReply(lost, (), next=next(iter(self._ahead), ""))
 
     def allow(self, call: RemoteCall, turn: Turn) -> None:
         """Allow the worker to send a call ahead until it is its turn."""
         self._ahead[call.key] = call
         turn.add_done_callback(lambda _: self._ahead.pop(call.key, None))
-        self.line.tell("ahead", call.key)
+        self.line.notify("ahead", call.key)
 
     def ahead(self, key: str) -> RemoteCall | None:
         """Return a call that the worker has begun ahead and that still waits for its turn here."""
@@ -75,16 +74,16 @@ class Post:
 
     def forbid(self, call: RemoteCall) -> None:
         """Tell the worker that a call is not to be sent ahead."""
-        self.line.tell("recall", call.key)
+        self.line.notify("recall", call.key)
 
     async def recall(self, call: RemoteCall) -> bool:
         """Tell the worker so, and return whether it had not begun."""
         try:
             return await self.line.ask("recall", call.key)
-        except LineLost:
+        except ChannelClosed:
             return call.key in self._ahead
 
-    async def walk(self, walk: GraphRun) -> dict[str, Any]:
+    async def execute(self, walk: GraphRun) -> dict[str, Any]:
         """Have an item walked.
 
         Raises:
@@ -93,10 +92,10 @@ class Post:
         context = walk.context
         graph = walk.graph.__name__ if isinstance(walk.graph, ModuleType) else walk.graph
         options, opened = self._options(context.options), context.refused
-        told = Walking(
+        task = GraphTask(
             graph, walk.inputs, walk.item, walk.thread, options, context.seed, context.attempt, opened is not None
         )
-        state, refused = await self.line.ask("walk", told)
+        state, refused = await self.line.ask("walk", task)
         if opened is not None:
             opened.extend(refused)
         return state
@@ -106,35 +105,35 @@ class Post:
         known = pickle.dumps(options)
         if known not in self._told:
             self._told[known] = len(self._told)
-            self.line.tell("options", self._told[known], options)
+            self.line.notify("options", self._told[known], options)
         return self._told[known]
 
 
-class Workers:
+class WorkerPool:
     """An `Engine` of several processes, which begin with the first walk that they may take."""
 
     def __init__(
         self,
         cluster: Cluster,
-        orders: Orders,
-        ports: Ports,
-        here: Executor,
+        orders: WorkerConfig,
+        ports: DriverPorts,
+        local: Executor,
         count: int,
         keys: Mapping[str, str] | None,
-        waiting: Waiting,
+        waiting: WaitForStart,
     ) -> None:
         self._cluster = cluster
         self._orders = orders
         self._told: Any = None
         self._patience = orders.patience
-        self._desk = Desk(ports, cluster)
+        self._desk = DriverHandler(ports, cluster)
         self._gateway = ports.gateway
-        self._here = here
+        self._local = local
         self._count = count
         self._keys = keys
         self._waiting = waiting
         self._beginning: asyncio.Task[None] | None = None
-        self._posts: list[Post] = []
+        self._posts: list[WorkerProxy] = []
         self._tasks: set[asyncio.Task[None]] = set()
         self._changed = asyncio.Event()
         self._deaths = 0
@@ -145,7 +144,7 @@ class Workers:
         """How many workers there are."""
         return self._count
 
-    async def walk(self, walk: GraphRun) -> dict[str, Any]:
+    async def execute(self, walk: GraphRun) -> dict[str, Any]:
         """Return the final state of a walk; where its worker dies, another walks it.
 
         Raises:
@@ -154,15 +153,15 @@ class Workers:
         """
         context = walk.context
         if type(context) is not Context or context.gateway is not self._gateway:
-            return await self._here.walk(walk)
+            return await self._local.execute(walk)
         if self._beginning is None:
             self._beginning = asyncio.create_task(self._waiting(self._open()))
         await asyncio.shield(self._beginning)
         while True:
             post = await self._free()
             try:
-                state = await post.walk(walk)
-            except LineLost:
+                state = await post.execute(walk)
+            except ChannelClosed:
                 continue
             self._deaths = 0
             return state
@@ -179,7 +178,7 @@ class Workers:
         """Begin with all workers."""
         try:
             await self._cluster.begin()
-            self._told = self._cluster.held(self._orders)
+            self._told = self._cluster.put_object(self._orders)
             await self._hired({self._begin(self._hire()) for _ in range(self._count)})
         except DokimasiaError:
             raise
@@ -189,22 +188,22 @@ class Workers:
     async def _hired(self, hires: set[asyncio.Task[None]]) -> None:
         """Wait for all workers, and after a while for one: on a cluster without room for the others these come later."""
         done, late = await asyncio.wait(hires, timeout=ROOM, return_when=asyncio.FIRST_EXCEPTION)
-        if late and all(one.exception() is None for one in done):
-            room = await asyncio.to_thread(self._cluster.room)
+        if late and all(hire.exception() is None for hire in done):
+            room = await asyncio.to_thread(self._cluster.describe_capacity)
             logger(__name__).warning("workers have not begun yet", begun=len(done), waiting=len(late), room=room)
         if not done:
             done, late = await asyncio.wait(late, return_when=asyncio.FIRST_COMPLETED)
-        for one in done:
-            one.result()
-        for one in late:
-            one.add_done_callback(self._came_late)
+        for hire in done:
+            hire.result()
+        for hire in late:
+            hire.add_done_callback(self._came_late)
 
     def _came_late(self, hire: asyncio.Task[None]) -> None:
         if not hire.cancelled() and isinstance(error := hire.exception(), DokimasiaError):
             self._problem = error
             self._changed.set()
 
-    async def _free(self) -> Post:
+    async def _free(self) -> WorkerProxy:
         """Return the worker that has the least to do."""
         while not self._posts:
             if self._problem is not None:
@@ -231,16 +230,16 @@ class Workers:
 
     def _died(self, problem: Exception | None) -> None:
         self._deaths += 1
-        said = str(problem) if isinstance(problem, DokimasiaError) else f"{type(problem).__name__}: {problem}"
-        logger(__name__).warning("worker lost", why=said, deaths=self._deaths)
+        message = str(problem) if isinstance(problem, DokimasiaError) else f"{type(problem).__name__}: {problem}"
+        logger(__name__).warning("worker lost", why=message, deaths=self._deaths)
         if self._deaths >= self._count + DEATHS:
             raise DokimasiaError(
                 f"{self._deaths} workers died one after the other with nothing finished in between, the last one: "
-                f"{said}. What is finished is kept: mend that, then resume"
+                f"{message}. What is finished is kept: mend that, then resume"
             ) from problem
 
     async def _begun(self) -> None:
-        actor = await self._cluster.hire()
+        actor = await self._cluster.start_worker()
         sealed = None
         try:
             if self._keys is not None:
@@ -255,13 +254,13 @@ class Workers:
                 f"a worker's environment lacks {', '.join(missing)}: set what holds the keys on every node of the "
                 'cluster, or have them sent: worker_keys = "sent" in dokimasia.toml'
             )
-        post = Post(actor, self._desk)
+        post = WorkerProxy(actor, self._desk)
         self._posts.append(post)
         self._changed.set()
         self._begin(self._carry(post))
 
-    async def _dismiss(self, post: Post) -> None:
-        await post.line.lose()
+    async def _dismiss(self, post: WorkerProxy) -> None:
+        await post.line.close()
         try:
             await self._cluster.call(post.actor.end.remote())
         except DokimasiaError:
@@ -275,19 +274,19 @@ class Workers:
         task.add_done_callback(self._tasks.discard)
         return task
 
-    async def _carry(self, post: Post) -> None:
+    async def _carry(self, post: WorkerProxy) -> None:
         """Carry what is said between a worker and here until it dies; then have another take its place."""
         both = [asyncio.create_task(self._giving(post)), asyncio.create_task(self._taking(post))]
         try:
             await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
         finally:
-            for one in both:
-                one.cancel()
+            for task in both:
+                task.cancel()
             ended = await asyncio.gather(*both, return_exceptions=True)
         self._posts.remove(post)
         self._cluster.kill(post.actor)
-        await post.line.lose()
-        problem = next((one for one in ended if isinstance(one, Exception)), None)
+        await post.line.close()
+        problem = next((ending for ending in ended if isinstance(ending, Exception)), None)
         try:
             self._died(problem)
             await self._hire()
@@ -295,31 +294,31 @@ class Workers:
             self._problem = error
             self._changed.set()
 
-    async def _giving(self, post: Post) -> None:
+    async def _giving(self, post: WorkerProxy) -> None:
         number = 0
         while True:
-            if words := await post.line.taken(self._patience):
+            if words := await post.line.outgoing(self._patience):
                 number += 1
                 await self._again(post, "give", number, words)
                 await _gathered(words)
 
-    async def _taking(self, post: Post) -> None:
+    async def _taking(self, post: WorkerProxy) -> None:
         acknowledged = 0
         while True:
             number, words = await self._again(post, "take", acknowledged)
             if number > acknowledged:
                 acknowledged = number
-                post.line.given(words)
+                post.line.receive(words)
                 await _gathered(words)
 
-    async def _again(self, post: Post, name: str, *holds: Any) -> Any:
+    async def _again(self, post: WorkerProxy, name: str, *holds: Any) -> Any:
         """Call a worker, and again while it cannot be reached, for as long as it may be silent."""
-        return await self._cluster.reached(lambda: getattr(post.actor, name).remote(*holds))
+        return await self._cluster.call_reliably(lambda: getattr(post.actor, name).remote(*holds))
 
 
-async def _gathered(words: Sequence[Word]) -> None:
+async def _gathered(words: Sequence[ChannelMessage]) -> None:
     """Let words gather for the next batch; after one that was full there are some already."""
-    if len(words) < MOST:
+    if len(words) < BATCH_SIZE:
         await asyncio.sleep(GATHER)
 
 
@@ -328,12 +327,12 @@ async def engine_of(
     count: int,
     address: str | None,
     *,
-    orders: Orders,
-    ports: Ports,
-    here: Executor,
+    orders: WorkerConfig,
+    ports: DriverPorts,
+    local: Executor,
     keys: Mapping[str, str] | None,
-    waiting: Waiting,
-) -> AsyncIterator[Workers]:
+    waiting: WaitForStart,
+) -> AsyncIterator[WorkerPool]:
     """Give the engine of a run whose graphs are walked by so many workers; at the end they are free for another.
 
     They begin with the first walk that they may take; `waiting` waits for that, and may give it up. `keys`, by the names of
@@ -346,6 +345,6 @@ async def engine_of(
         key_pair()
     async with AsyncExitStack() as stack:
         ray = await stack.enter_async_context(cluster(address))
-        engine = Workers(ray, orders, ports, here, count, keys, waiting)
+        engine = WorkerPool(ray, orders, ports, local, count, keys, waiting)
         stack.push_async_callback(engine.close)
         yield engine

@@ -8,21 +8,18 @@ import time
 from contextlib import ExitStack
 from typing import Any
 
-from dokimasia.distribution.asking import FarGateway
-from dokimasia.distribution.line import Channel, Word
-from dokimasia.distribution.losses import WorkerDied
-from dokimasia.distribution.orders import Hello, Orders, Walking, version
-from dokimasia.distribution.ports import FarBlobs, FarRows, FarSteps
-from dokimasia.distribution.sealing import key_pair, opened
+from dokimasia.distribution.channel import Channel, ChannelMessage
+from dokimasia.distribution.failures import WorkerDied
+from dokimasia.distribution.remote_gateway import RemoteBlobs, RemoteGateway, RemoteRows, RemoteSteps
+from dokimasia.distribution.worker_config import GraphTask, Handshake, WorkerConfig, key_pair, unseal, version
 from dokimasia.domain.options import GraphOptions
 from dokimasia.gateway.direct import transport
-from dokimasia.gateway.envelope import redactor
-from dokimasia.graphs.collecting import seldom_collecting
+from dokimasia.gateway.sending import redactor
 from dokimasia.graphs.context import Context
-from dokimasia.graphs.walking import GraphRun, LocalExecutor
+from dokimasia.graphs.executor import GraphRun, LocalExecutor, reduced_gc
 from dokimasia.log import Redactor, configure
 from dokimasia.settings import worker_keys
-from dokimasia.storage.checkpoints import FarSaver
+from dokimasia.storage.checkpoints import RemoteSaver
 from dokimasia.storage.runs import SqliteRunStore
 
 LOADED = (transport,)
@@ -44,36 +41,36 @@ class Worker:
     """
 
     def __init__(self) -> None:
-        self._run: _Run | None = None
+        self._run: _WorkerRun | None = None
         self._pair: Any = None
 
-    async def hello(self) -> Hello:
+    async def hello(self) -> Handshake:
         """Return what this process is."""
-        return Hello(version(), os.getpid(), platform.node())
+        return Handshake(version(), os.getpid(), platform.node())
 
     async def key(self) -> bytes:
         """Return the public key that the keys which are sent next are sealed for."""
         self._pair = key_pair()
         return bytes(self._pair.public_key)
 
-    async def begin(self, orders: Orders, sealed: bytes | None = None) -> list[str]:
+    async def begin(self, orders: WorkerConfig, sealed: bytes | None = None) -> list[str]:
         """Begin with a run; return the names of variables with keys that this process lacks, where none were sent."""
         pair, self._pair = self._pair, None
-        sent = None if sealed is None else opened(sealed, pair)
+        sent = None if sealed is None else unseal(sealed, pair)
         keys, secrets, missing = worker_keys(orders.specs, sent)
         redact = Redactor(secrets, patterns=False)
         configure(level="warning", redact=Redactor(secrets))
-        self._run = _Run(orders, keys, redactor(keys.values(), redact))
+        self._run = _WorkerRun(orders, keys, redactor(keys.values(), redact))
         return missing
 
-    async def give(self, number: int, words: list[Word]) -> None:
+    async def give(self, number: int, words: list[ChannelMessage]) -> None:
         """Take in what the driver said."""
         run = self._run
         if run is not None and run.hears() and number > run.given:
             run.given = number
-            run.line.given(words)
+            run.line.receive(words)
 
-    async def take(self, acknowledged: int) -> tuple[int, list[Word]]:
+    async def take(self, acknowledged: int) -> tuple[int, list[ChannelMessage]]:
         """Return what there is to say; a batch that is not acknowledged is returned again."""
         run = self._run
         if run is None:
@@ -81,7 +78,7 @@ class Worker:
             return acknowledged, []
         run.hears()
         if run.taken[0] <= acknowledged:
-            run.taken = (acknowledged + 1, await run.line.taken(min(WAIT, run.patience / 4)))
+            run.taken = (acknowledged + 1, await run.line.outgoing(min(WAIT, run.patience / 4)))
         return run.taken
 
     async def end(self) -> None:
@@ -91,56 +88,56 @@ class Worker:
             await run.end()
 
 
-class _Run:
+class _WorkerRun:
     """A run at a worker."""
 
-    def __init__(self, orders: Orders, keys: dict[str, str], clean: Any) -> None:
+    def __init__(self, orders: WorkerConfig, keys: dict[str, str], clean: Any) -> None:
         self.patience = orders.patience
         self._heard = time.monotonic()
         self.given = 0
-        self.taken: tuple[int, list[Word]] = (0, [])
+        self.taken: tuple[int, list[ChannelMessage]] = (0, [])
         self.line = Channel(self._serve)
         self._orders = orders
-        self._blobs = FarBlobs(self.line)
-        self._store = SqliteRunStore(FarRows(self.line))
+        self._blobs = RemoteBlobs(self.line)
+        self._store = SqliteRunStore(RemoteRows(self.line))
         self._options: dict[int, GraphOptions] = {}
-        self.gateway = FarGateway(
+        self.gateway = RemoteGateway(
             self.line,
             self._blobs,
             specs=orders.specs,
-            far=orders.far,
+            driver_models=orders.driver_models,
             transports=orders.opening(orders.specs, orders.library),
             api_keys=keys,
             clean=clean,
             trusted=self._trusted,
         )
-        saver = FarSaver(lambda method, *arguments: self.line.ask("saver", method, *arguments))
+        saver = RemoteSaver(lambda method, *arguments: self.line.ask("saver", method, *arguments))
         self._stack = ExitStack()
-        self._stack.enter_context(seldom_collecting())
-        self._here = LocalExecutor(saver, FarSteps(self.line) if orders.watched else None)
+        self._stack.enter_context(reduced_gc())
+        self._local = LocalExecutor(saver, RemoteSteps(self.line) if orders.watched else None)
 
     async def end(self) -> None:
         """End with it."""
-        await self.line.lose()
+        await self.line.close()
         await self.gateway.aclose()
         self._stack.close()
 
     def hears(self) -> bool:
         """Take in that the driver was heard; return whether that was in time."""
         if not self._trusted():
-            self.line.spoil(WorkerDied("a worker was out of reach for too long, or stopped"))
+            self.line.fail(WorkerDied("a worker was out of reach for too long, or stopped"))
         self._heard = time.monotonic()
-        return not self.line.spoilt
+        return not self.line.failed
 
     def _trusted(self) -> bool:
-        return not self.line.spoilt and time.monotonic() - self._heard < TRUST * self.patience
+        return not self.line.failed and time.monotonic() - self._heard < TRUST * self.patience
 
     async def _serve(self, name: str, holds: tuple[Any, ...]) -> Any:
         """Answer the driver; where memory runs out nothing is, so that it takes this worker for lost, and not the item."""
         try:
             return await self._served(name, holds)
         except MemoryError as error:
-            self.line.spoil(error)
+            self.line.fail(error)
             await asyncio.Event().wait()
 
     async def _served(self, name: str, holds: tuple[Any, ...]) -> Any:
@@ -154,18 +151,18 @@ class _Run:
         self._options[number] = options
         return None
 
-    async def _walk(self, told: Walking) -> tuple[dict[str, Any], list[Any] | None]:
+    async def _walk(self, task: GraphTask) -> tuple[dict[str, Any], list[Any] | None]:
         """Return the final state of a walk, and what was left open."""
-        graph: Any = importlib.import_module(told.graph) if isinstance(told.graph, str) else told.graph
-        options, refused = self._options[told.options], [] if told.open else None
+        graph: Any = importlib.import_module(task.graph) if isinstance(task.graph, str) else task.graph
+        options, refused = self._options[task.options], [] if task.open else None
         context = Context(
             self.gateway,
             self._store,
             options,
-            told.seed,
+            task.seed,
             self._orders.library,
             self._blobs,
-            attempt=told.attempt,
+            attempt=task.attempt,
             refused=refused,
         )
-        return await self._here.walk(GraphRun(graph, told.inputs, told.item, context, told.thread)), refused
+        return await self._local.execute(GraphRun(graph, task.inputs, task.item, context, task.thread)), refused

@@ -10,7 +10,8 @@ from dokimasia.endpoints.capabilities import settled
 from dokimasia.errors import ConfigError, NotFound, StorageError
 from dokimasia.gateway.pricing import known_price
 from dokimasia.gateway.routes import chosen_transport_name
-from dokimasia.runs.services import SIMULATED, check_simulated, transports_for_models, with_known_price
+from dokimasia.runs.plans import SIMULATED, with_known_price
+from dokimasia.runs.services import check_simulated, transports_for_models
 from dokimasia.settings import Settings, resolve_model
 from dokimasia.simulation.image_edits import EDITORS
 from dokimasia.simulation.profiles import PLANTED_IN
@@ -65,7 +66,7 @@ def list_models(
 def _described(
     spec: ModelSpec, settings: Settings, transports: Collection[str] | None, measured: Sequence[EndpointProfile]
 ) -> dict[str, Any]:
-    profile = next((one for one in measured if one.belongs_to(spec.ref)), None)
+    profile = next((candidate for candidate in measured if candidate.belongs_to(spec.ref)), None)
     variable = spec.api_key_env
     try:
         ways = transports_for_models({spec.ref.name: spec}) if transports is None else transports
@@ -98,7 +99,7 @@ def _price(spec: ModelSpec) -> dict[str, Any]:
     price = known_price(spec)
     source = None
     if price.known or price.input is not None or price.output is not None:
-        configured = any(one is not None for one in (spec.input_price, spec.output_price, spec.image_price))
+        configured = any(amount is not None for amount in (spec.input_price, spec.output_price, spec.image_price))
         source = "configuration" if configured else "list"
         if _in_process(spec):
             source = "simulated"

@@ -89,9 +89,9 @@ class Budget:
         if cost is None and self.max_cost is not None:
             raise CallFailed("budget", f"the price is unknown, so a limit of ${self.max_cost:g} cannot be kept")
         while self.limited:
-            if refusal := self._refusal(tokens, cost or 0.0, held=False):
+            if refusal := self._refusal(tokens, cost or 0.0, reserved=False):
                 raise CallFailed("budget", refusal)
-            if not self._refusal(tokens, cost or 0.0, held=True):
+            if not self._refusal(tokens, cost or 0.0, reserved=True):
                 break
             waiter = asyncio.get_running_loop().create_future()
             self._waiting.append(waiter)
@@ -100,9 +100,9 @@ class Budget:
         self._held.add(reservation)
         return reservation
 
-    def _refusal(self, tokens: int, cost: float, *, held: bool) -> str:
+    def _refusal(self, tokens: int, cost: float, *, reserved: bool) -> str:
         """Say which limit one more request would pass, counting those in flight or not; empty if none."""
-        open_ = self._held if held else ()
+        open_ = self._held if reserved else ()
         unsent = sum(1 for each in open_ if not each.is_sent)
         if self.max_calls is not None and self.calls + unsent + 1 > self.max_calls:
             return f"all {self.max_calls} calls are spent"

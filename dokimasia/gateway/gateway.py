@@ -12,17 +12,15 @@ from dokimasia.domain.call import CallResult, Chat, ModelCall, ModelReply, Model
 from dokimasia.domain.ports import BlobStore, Ledger, People, Reducer, Transport
 from dokimasia.domain.question import Aid
 from dokimasia.errors import CallFailed, ConfigError, Interrupted, ToolFailure, TransportError
-from dokimasia.gateway.breaker import REFUSALS
 from dokimasia.gateway.budget import Budget, Reservation
-from dokimasia.gateway.carried import RemoteCall
-from dokimasia.gateway.envelope import redactor, shorten
 from dokimasia.gateway.events import EventKind, GatewayEvent, GatewayStats
 from dokimasia.gateway.images import with_reduced_images
 from dokimasia.gateway.limiter import Clock, Report, Sleep
 from dokimasia.gateway.pricing import cost_of_reply, estimate_usage, forecast_cost
-from dokimasia.gateway.retry import PERHAPS_PAID, RetryPolicy
+from dokimasia.gateway.remote_call import RemoteCall
+from dokimasia.gateway.retry import PERHAPS_PAID, REFUSALS, RetryPolicy
 from dokimasia.gateway.routes import Route, Routes
-from dokimasia.gateway.sending import report_of, send_once
+from dokimasia.gateway.sending import redactor, report_of, send_once, shorten
 from dokimasia.gateway.traffic import Flight, Traffic
 
 
@@ -159,10 +157,10 @@ class ModelGateway:
                 "api_error", f"{name}: a person answers questions, and cannot be asked for this: {call.kind}"
             )
         answer = await self._people.ask(key, call, label=label, aid=aid)
-        told: dict[str, Any] = {"model": name, "endpoint": call.model.endpoint, "label": label, "key": key}
+        event: dict[str, Any] = {"model": name, "endpoint": call.model.endpoint, "label": label, "key": key}
         if answer is None:
             self._tally["waiting"] += 1
-            self._emit("waiting", **told, reason="the question waits")
+            self._emit("waiting", **event, reason="the question waits")
             raise CallFailed("waiting", f"{name}: the question waits for an answer")
         if answer.cached:
             self._tally["cached"] += 1
@@ -171,7 +169,7 @@ class ModelGateway:
             self._tally["answered"] += 1
             self._tally["cost"] += answer.cost or 0.0
             self._tally["cost_unknown"] += answer.cost is None
-        self._emit("cached" if answer.cached else "answered", **told)
+        self._emit("cached" if answer.cached else "answered", **event)
         return answer
 
     async def drain(self) -> None:
@@ -235,6 +233,7 @@ class ModelGateway:
             raise CallFailed("api_error", f"{call.model.name}: an image cannot be made smaller: {problem}") from problem
 
     async def _fly(self, flight: Flight) -> CallResult | CallFailed | Interrupted:
+        """Return what came of a call: from the ledger, or of as many tries as the policy allows."""
         if (failed := await self._traffic.turn_of(flight)) is not None:
             self._tell("gave_up", flight, reason=failed.reason)
             return failed
@@ -243,35 +242,34 @@ class ModelGateway:
             self._tally["cached"] += 1
             self._tell("cached", flight)
             return committed
-        flight.route = self._routes.to(flight.call.model.name)
+        route = flight.route = self._routes.to(flight.call.model.name)
+        waited, tries = 0.0, 0
         try:
-            return await self._until_answered(flight, flight.route)
+            while True:
+                if reason := route.breaker.refusal():
+                    return self._refuse(flight, reason)
+                tries += 1
+                outcome = await self._try(flight, route, tries)
+                if not isinstance(outcome, TransportError):
+                    return outcome
+                if reason := route.breaker.refusal():
+                    return self._refuse(flight, reason)
+                delay = self._policy.next_delay(tries, outcome, waited=waited, rng=self._rng)
+                flight.left = delay is not None and flight.waiters == 0
+                if flight.left:
+                    delay = None
+                self._tell("failed_try", flight, reason=str(outcome), number=tries, delay=delay)
+                if delay is None:
+                    self._forget(flight)  # who asks from now on has it sent, and is not handed this failure
+                    return self._give_up(flight, outcome, tries)
+                if self._draining:
+                    return _interrupted(flight.call)
+                waited += delay
+                await self._sleep(delay)
         except asyncio.CancelledError:
             if not flight.refused:
                 raise
             return self._refuse(flight, flight.refused)
-
-    async def _until_answered(self, flight: Flight, route: Route) -> CallResult | CallFailed | Interrupted:
-        waited, tries = 0.0, 0
-        while True:
-            if reason := route.breaker.refusal():
-                return self._refuse(flight, reason)
-            tries += 1
-            outcome = await self._try(flight, route, tries)
-            if not isinstance(outcome, TransportError):
-                return outcome
-            if reason := route.breaker.refusal():
-                return self._refuse(flight, reason)
-            delay = self._policy.next_delay(tries, outcome, waited=waited, rng=self._rng)
-            flight.left = delay is not None and flight.waiters == 0
-            self._tell("failed_try", flight, reason=str(outcome), number=tries, delay=None if flight.left else delay)
-            if delay is None or flight.left:
-                self._forget(flight)  # who asks from now on has it sent, and is not handed this failure
-                return self._give_up(flight, outcome, tries)
-            if self._draining:
-                return _interrupted(flight.call)
-            waited += delay
-            await self._sleep(delay)
 
     async def _try(self, flight: Flight, route: Route, number: int) -> CallResult | CallFailed | TransportError:
         """Send the call once, within budget and limits, and commit its reply or record its failure."""

@@ -53,8 +53,8 @@ class EncodedImages(Generic[AnyStr]):
         Raises:
             StorageError: an image is not in the blob store.
         """
-        shown = {image.sha256: image for message in call.messages for image in message.images}
-        return {sha256: await self.get(image, blobs) for sha256, image in shown.items()}
+        images = {image.sha256: image for message in call.messages for image in message.images}
+        return {sha256: await self.get(image, blobs) for sha256, image in images.items()}
 
     async def _read(self, image: ImageRef, blobs: BlobStore) -> AnyStr:
         encoded = await asyncio.to_thread(lambda: self._encode(blobs.get(image.sha256), image.media_type))

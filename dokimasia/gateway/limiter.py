@@ -122,7 +122,9 @@ class AdaptiveLimiter:
             self._cut()
         elif report == "ok":
             self._grow(saturated)
-        taking_over = None if to is None or to.done() else next((one for one in self._queue if one.turn is to), None)
+        taking_over = (
+            None if to is None or to.done() else next((queued for queued in self._queue if queued.turn is to), None)
+        )
         if taking_over is None:
             self.in_use -= 1
         else:

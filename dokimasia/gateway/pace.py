@@ -4,8 +4,8 @@ import asyncio
 import time
 from collections.abc import Callable, Mapping
 
-from dokimasia.gateway.allowance import read_allowance
 from dokimasia.gateway.limiter import Clock, Pace, Sleep
+from dokimasia.gateway.rate_limit_headers import read_allowance
 
 WINDOW = 60
 """Seconds over which successes are counted."""
@@ -93,8 +93,8 @@ class Pacing:
             in_time = await pace.take(1 if what == "requests" else tokens)
             if not in_time and self._stated.get(what) is pace and what not in self._overruled:
                 self._overruled.add(what)
-                asked = f"the endpoint's headers ask to wait for {what} for longer than {LONGEST_ASKED:g} s"
-                self._tell(0, f"{asked}, which is the most that is waited: one request is sent to see")
+                reason = f"the endpoint's headers ask to wait for {what} for longer than {LONGEST_ASKED:g} s"
+                self._tell(0, f"{reason}, which is the most that is waited: one request is sent to see")
         if self._learnt is not None:
             await self._learnt.take(1)
 
@@ -104,7 +104,7 @@ class Pacing:
             if what == "tokens":
                 pace.correct(tokens)
 
-    def heard(self, headers: Mapping[str, str]) -> None:
+    def read_headers(self, headers: Mapping[str, str]) -> None:
         """Take in what the headers of a reply say."""
         for what in ("requests", "tokens"):
             allowance = None if what in self._disbelieved else read_allowance(headers, what)

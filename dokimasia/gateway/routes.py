@@ -1,15 +1,15 @@
 """From a model's configuration to what a request needs on its way: transport, key, limits and price."""
 
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from urllib.parse import urlsplit
 
-from dokimasia.domain.call import PEOPLE, ModelSpec
-from dokimasia.domain.ports import Transport
+from dokimasia.domain.call import PEOPLE, ModelCall, ModelReply, ModelSpec
+from dokimasia.domain.ports import BlobStore, Transport
 from dokimasia.errors import ConfigError
-from dokimasia.gateway.direct.requests import NATIVE_PREFIXES, OLLAMA_PREFIXES
-from dokimasia.gateway.image_edits import OPENAI_HOSTS
+from dokimasia.gateway.direct.codec import NATIVE_PREFIXES, OLLAMA_PREFIXES
 from dokimasia.gateway.limiter import AdaptiveLimiter
+from dokimasia.gateway.openai_format import OPENAI_HOSTS
 from dokimasia.gateway.pricing import known_price
 from dokimasia.gateway.traffic import Lane, Route, Traffic, lane_of
 
@@ -77,6 +77,30 @@ def _speaks_openai(model: str, api_base: str) -> bool:
     return prefix != "openai" or not (host.endswith(OPENAI_HOSTS) or _OPENAI_REASONING.match(rest))
 
 
+class LateTransport:
+    """A transport that is made on first use, since what it loads is not needed before."""
+
+    def __init__(self, make: Callable[[], Transport]) -> None:
+        """Take what makes the transport."""
+        self._make = make
+        self._made: Transport | None = None
+
+    def made(self) -> Transport:
+        """Return the transport, made now if need be."""
+        if self._made is None:
+            self._made = self._make()
+        return self._made
+
+    async def send(self, call: ModelCall, spec: ModelSpec, *, api_key: str | None, blobs: BlobStore) -> ModelReply:
+        """Send the call once."""
+        return await self.made().send(call, spec, api_key=api_key, blobs=blobs)
+
+    async def aclose(self) -> None:
+        """Close the transport if it was made."""
+        if self._made is not None:
+            await self._made.aclose()
+
+
 class Routes:
     """All ways to the models that one gateway is configured with; limits, pace and breakers are those of the traffic."""
 
@@ -129,9 +153,10 @@ class Routes:
             sharing = [other for other in self._specs.values() if self._lane(other) == lane]
             self._limiters[lane] = self._traffic.limiter(lane, sharing)
         pacing, breaker = self._traffic.manner(lane, spec)
+        transport = self._transports[chosen_transport_name(spec, self._transports)]
         return Route(
             spec=spec,
-            transport=self._transports[chosen_transport_name(spec, self._transports)],
+            transport=transport.made() if isinstance(transport, LateTransport) else transport,
             api_key=self._api_keys.get(spec.ref.name),
             limiter=self._limiters[lane],
             pacing=pacing,

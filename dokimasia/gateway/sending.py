@@ -1,15 +1,89 @@
-"""One request of a call, sent once: a reply with a usable envelope, or a failure without a key in it, and nothing else."""
+"""One request of a call, sent once: a checked reply, or a failure, both without any key."""
 
 import asyncio
-from typing import Protocol
+from collections.abc import Callable, Iterable
+from typing import Protocol, TypeVar
 
-from dokimasia.domain.call import ModelCall, ModelReply, ModelSpec
+from dokimasia.domain.call import (
+    MOST_TOKENS,
+    ChatReply,
+    Embedding,
+    EmbeddingReply,
+    ImageEditReply,
+    ModelCall,
+    ModelReply,
+    ModelSpec,
+)
+from dokimasia.domain.identity import Value
 from dokimasia.domain.ports import BlobStore, Transport
 from dokimasia.errors import DokimasiaError, TransportError
-from dokimasia.gateway.allowance import Listener, listening
-from dokimasia.gateway.envelope import Redact, check_envelope, clean_reply, shorten
 from dokimasia.gateway.limiter import Report
-from dokimasia.gateway.reported import storable
+from dokimasia.gateway.openai_format import storable
+from dokimasia.gateway.rate_limit_headers import HeaderListener, listening_for_headers
+from dokimasia.log import forms_of
+
+V = TypeVar("V", bound=Value)
+Redact = Callable[[str], str]
+
+SHORTEST_KEY = 8
+"""A shorter key (`none`, `EMPTY`) is a word of its own and is left where it stands."""
+
+MESSAGE_LENGTH = 400
+"""Characters of an error's message that are kept."""
+
+
+def redactor(keys: Iterable[str], redact: Redact) -> Redact:
+    """Return a function that replaces every given key in a text, in any of its forms, and then applies `redact`."""
+    known = {form for key in keys if len(key) >= SHORTEST_KEY for form in forms_of(key)}
+    forms = sorted(known, key=lambda form: (-len(form), form))
+
+    def clean(text: str) -> str:
+        for form in forms:
+            text = text.replace(form, "[key]")
+        return redact(text)
+
+    return clean
+
+
+def shorten(text: str) -> str:
+    """Return an error's message on one line, cut with an ellipsis to at most `MESSAGE_LENGTH` characters."""
+    line = " ".join(text[: 4 * MESSAGE_LENGTH].split())
+    return line if len(line) <= MESSAGE_LENGTH else line[: MESSAGE_LENGTH - 1] + "…"
+
+
+def clean_reply(reply: ModelReply, clean: Redact) -> ModelReply:
+    """Return the reply with every text that the endpoint wrote cleaned of keys; the same object if nothing changes."""
+    if isinstance(reply, ImageEditReply):
+        return _cleaned(reply, clean, "refusal")
+    if not isinstance(reply, ChatReply):
+        return reply
+    tools = tuple(_cleaned(tool, clean, "id", "name", "arguments") for tool in reply.tool_calls)
+    cleaned = _cleaned(reply, clean, "text", "refusal", "native_finish_reason", "version")
+    return cleaned if tools == reply.tool_calls else cleaned.model_copy(update={"tool_calls": tools})
+
+
+def _cleaned(value: V, clean: Redact, *names: str) -> V:
+    texts = {name: text for name in names if (text := getattr(value, name)) is not None}
+    changed = {name: cleaned for name, text in texts.items() if (cleaned := clean(text)) != text}
+    return value.model_copy(update=changed) if changed else value
+
+
+def check_envelope(call: ModelCall, reply: ModelReply) -> TransportError | None:
+    """Return what is wrong with a reply's envelope, or None: its kind, its usage, the number and lengths of its vectors."""
+    if reply.kind != call.kind:
+        return _broken(f"a reply of kind {reply.kind} to a call of kind {call.kind}")
+    if max(reply.usage.input_tokens or 0, reply.usage.output_tokens or 0) > MOST_TOKENS:
+        return _broken(f"a usage of more than {MOST_TOKENS} tokens")
+    if isinstance(call, Embedding) and isinstance(reply, EmbeddingReply):
+        if len(reply.vectors) != len(call.texts):
+            return _broken(f"{len(reply.vectors)} vectors for {len(call.texts)} texts")
+        if len({len(vector) for vector in reply.vectors}) != 1 or not reply.vectors[0]:
+            return _broken("vectors that are empty or of different lengths")
+    return None
+
+
+def _broken(what: str) -> TransportError:
+    return TransportError("broken_envelope", f"the endpoint returned {what}", retryable=True)
 
 
 class ModelAccess(Protocol):
@@ -22,7 +96,7 @@ class ModelAccess(Protocol):
     @property
     def api_key(self) -> str | None: ...
     @property
-    def heard(self) -> Listener:
+    def on_headers(self) -> HeaderListener:
         """Told the headers of what comes back."""
         ...
 
@@ -39,7 +113,7 @@ async def send_once(
     """
     failure: TransportError | None = None
     try:
-        with listening(way.heard):
+        with listening_for_headers(way.on_headers):
             async with asyncio.timeout(way.spec.timeout):
                 reply = await way.transport.send(call, way.spec, api_key=way.api_key, blobs=blobs)
         failure = check_envelope(call, reply)
@@ -52,8 +126,8 @@ async def send_once(
     except DokimasiaError:
         raise
     except Exception as error:  # a transport's bug, or a reply that it was not made for
-        said = f"the transport failed in an unforeseen way: {type(error).__name__}: {storable(error)}"
-        failure = TransportError("unknown", said, retryable=True)
+        message = f"the transport failed in an unforeseen way: {type(error).__name__}: {storable(error)}"
+        failure = TransportError("unknown", message, retryable=True)
     # A new error, made outside the handlers: it carries neither a cause nor a traceback that could hold a key.
     # It is cleaned before it is shortened: a cut must not leave half a key that no rule recognises.
     return TransportError(

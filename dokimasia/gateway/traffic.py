@@ -9,12 +9,12 @@ from dataclasses import dataclass, field
 from dokimasia.domain.call import CallResult, ModelCall, ModelSpec
 from dokimasia.domain.ports import Transport
 from dokimasia.errors import CallFailed, Interrupted
-from dokimasia.gateway.allowance import Listener
-from dokimasia.gateway.breaker import Breaker
-from dokimasia.gateway.carried import RemoteCall
 from dokimasia.gateway.limiter import AdaptiveLimiter, Clock, Sleep, Slot
 from dokimasia.gateway.pace import Pacing
 from dokimasia.gateway.pricing import Price
+from dokimasia.gateway.rate_limit_headers import HeaderListener
+from dokimasia.gateway.remote_call import RemoteCall
+from dokimasia.gateway.retry import Breaker
 
 LimitListener = Callable[[str, int, str], None]
 """Told an endpoint, its new limit and the reason."""
@@ -37,9 +37,9 @@ class Route:
     price: Price
 
     @property
-    def heard(self) -> Listener:
+    def on_headers(self) -> HeaderListener:
         """Told the headers of what comes back."""
-        return self.pacing.heard
+        return self.pacing.read_headers
 
     async def admit(self, tokens: int, call: RemoteCall | None = None) -> Slot:
         """Wait for the model's pace and then for a place, which the caller gives back.

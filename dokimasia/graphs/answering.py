@@ -35,11 +35,11 @@ async def answered(sample: str, items: Sequence[AnswerState], context: Context, 
 
     async def one(item: AnswerState) -> AnswerState:
         what = answer_question(asked_about, arm=item.get("arm", ""), repeat=item.get("repeat", 0), plain=plain)
-        asked = await context.ask(what, model=item["model"], attempt=item.get("attempt"))
-        item = with_calls(item, asked.calls)
-        if asked.value is None:
-            return {**item, **failed_update(asked.failure)}
-        return {**item, "response": await context.store.put(asked.value)}
+        result = await context.ask(what, model=item["model"], attempt=item.get("attempt"))
+        item = with_calls(item, result.calls)
+        if result.value is None:
+            return {**item, **failed_update(result.failure)}
+        return {**item, "response": await context.store.put(result.value)}
 
     return await each(items, one, lambda item: not item.get("response"))
 

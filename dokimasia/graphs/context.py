@@ -52,7 +52,7 @@ class Context:
             attempt: ask under this attempt alone, whatever the context's is.
             rejected: an earlier reply to send back; the reply to that is not sent back again.
         """
-        asked = await ask(
+        result = await ask(
             what,
             gateway=self.gateway,
             model=self.options.spec(model) if model else self.options.judge_of(node),
@@ -61,9 +61,9 @@ class Context:
             library=self.prompts,
             looking=self.looking if what.tools else None,
         )
-        if self.refused is not None and asked.value is None and asked.failure.open:
-            self.refused.append(asked.failure)
-        return asked
+        if self.refused is not None and result.value is None and result.failure.open:
+            self.refused.append(result.failure)
+        return result
 
     def at_attempt(self, attempt: int) -> Self:
         """Return the context in which an item that failed is taken up anew for the nth time (0: for the first time).

@@ -55,9 +55,9 @@ def compiled(
     if steps is None:
         return built.compile(checkpointer=saver, name=graph.NAME)
     watch(built, graph.NAME, steps)
-    made = built.compile(checkpointer=saver, name=graph.NAME)
-    steps.drawn(picture(made))
-    return made
+    compiled_graph = built.compile(checkpointer=saver, name=graph.NAME)
+    steps.drawn(picture(compiled_graph))
+    return compiled_graph
 
 
 async def run(

@@ -14,7 +14,7 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime
 
 from dokimasia.agents import AskResult
-from dokimasia.agents.calling import failure
+from dokimasia.agents.asking import failure
 from dokimasia.agents.duel import (
     answer_described,
     answer_request,

@@ -18,7 +18,7 @@ from typing import Annotated, Any, NamedTuple, TypedDict, cast
 from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime
 
-from dokimasia.agents.calling import failure
+from dokimasia.agents.asking import failure
 from dokimasia.agents.editing import (
     changed_share,
     check_edit,

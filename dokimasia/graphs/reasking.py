@@ -27,8 +27,8 @@ async def gathered(asks: Iterable[Awaitable[T]]) -> list[T]:
     if len(listed) == 1:
         return [await listed[0]]
     done = await asyncio.gather(*listed, return_exceptions=True)
-    raise_worst([one for one in done if isinstance(one, BaseException)])
-    return [one for one in done if not isinstance(one, BaseException)]
+    raise_worst([result for result in done if isinstance(result, BaseException)])
+    return [result for result in done if not isinstance(result, BaseException)]
 
 
 async def together(first: Awaitable[T] | None, second: Awaitable[S] | None) -> tuple[T | None, S | None]:
@@ -49,7 +49,7 @@ async def together(first: Awaitable[T] | None, second: Awaitable[S] | None) -> t
 def raise_worst(problems: Sequence[BaseException]) -> None:
     """Raise the first problem that is no interruption, else the first, else nothing; one that waits for a person comes last."""
     if problems:
-        raise min(problems, key=lambda one: isinstance(one, Interrupted) + 2 * _waits(one))
+        raise min(problems, key=lambda problem: isinstance(problem, Interrupted) + 2 * _waits(problem))
 
 
 def _waits(problem: BaseException) -> bool:
@@ -67,14 +67,14 @@ async def each(items: Iterable[T], do: Callable[[T], Awaitable[T]], wanted: Call
     return listed
 
 
-def within_budget(asked: AskResult[T]) -> AskResult[T]:
+def within_budget(result: AskResult[T]) -> AskResult[T]:
     """Return what came of asking, unless it is open: then the step stays open, too, so that a resume does it whole.
 
     Raises:
         CallFailed: the budget is used up, or a person has not answered yet.
     """
-    raise_open(asked.failed)
-    return asked
+    raise_open(result.failed)
+    return result
 
 
 def to_report(failures: Sequence[Failed]) -> Failed:
@@ -84,8 +84,8 @@ def to_report(failures: Sequence[Failed]) -> Failed:
 
 def first_open(failures: Iterable[Failed | None]) -> Failed | None:
     """Return the failure by which something is open as a whole: for want of budget before waiting; None where nothing is."""
-    found = [failure for failure in failures if failure is not None and failure.open]
-    return min(found, key=lambda one: OPEN_KINDS.index(one.kind), default=None)
+    open_failures = [failure for failure in failures if failure is not None and failure.open]
+    return min(open_failures, key=lambda failure: OPEN_KINDS.index(failure.kind), default=None)
 
 
 def still_open(kind: FailureKind | None) -> Failed | None:

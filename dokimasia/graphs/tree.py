@@ -19,7 +19,7 @@ from langgraph.graph import START, StateGraph
 from langgraph.runtime import Runtime
 
 from dokimasia.agents import Ask, AskResult
-from dokimasia.agents.calling import embed
+from dokimasia.agents.asking import embed
 from dokimasia.agents.tree import Mapped, MergeRow, judge_merges, map_criteria, propose_capabilities
 from dokimasia.algorithms.taxonomy import assign, deepest, leaves
 from dokimasia.algorithms.trees.formats import from_version, to_version

@@ -49,8 +49,8 @@ class _Watched(Runnable[Any, Any]):
         try:
             yield ended
             update = ended[0]
-            said = cast("Mapping[str, Any]", update).get("failed") if isinstance(update, Mapping) else None
-            what = "ended" if not said else "stopped" if any(said == kind for kind in OPEN_KINDS) else "failed"
+            failure = cast("Mapping[str, Any]", update).get("failed") if isinstance(update, Mapping) else None
+            what = "ended" if not failure else "stopped" if any(failure == kind for kind in OPEN_KINDS) else "failed"
         except _STOPS:
             what = "stopped"
             raise

@@ -6,8 +6,9 @@ from pydantic import BaseModel, Field
 
 from dokimasia.methods.evaluation.correcting import CorrectionTarget, correct_now
 from dokimasia.operations.operation import After, Limit, ListPage, OperationContext, Parameter, counted_page, operation
-from dokimasia.runs.ending import ENDED, SPENT, judge, waited_for
-from dokimasia.runs.registry import method_of
+from dokimasia.runs.catalogue import method_of
+from dokimasia.runs.outcome import ENDED, SPENT, judge
+from dokimasia.runs.outcome import pending_people as waited_for
 from dokimasia.runs.requests import Invocation
 from dokimasia.storage.deletion import run_size
 from dokimasia.storage.people.corrections import correction_events
@@ -88,7 +89,7 @@ def correct(context: OperationContext, run: str, body: CorrectionTarget) -> Corr
 @operation("GET", "/runs/{run}/resting", tag="runs")
 def resting(context: OperationContext, run: str) -> RunSize:
     """Say what would go if a run were deleted."""
-    from dokimasia.runs.deleting import resting_on
+    from dokimasia.runs.persistence import dependent_runs as resting_on
 
     found = context.run(run)
     size = run_size(context.home, found.id)

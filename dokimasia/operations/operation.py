@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from dokimasia.errors import InputError, NotFound
 from dokimasia.log import Redactor
-from dokimasia.runs.registry import method_of
+from dokimasia.runs.catalogue import method_of
 from dokimasia.settings import Settings
 from dokimasia.storage.home import Home
 from dokimasia.storage.naming import resolve_run
@@ -125,7 +125,7 @@ class OperationContext:
 
     async def cancel(self, run: Run, *, at_once: bool = False) -> Run:
         """Take a run out of the queue that the next service would go on with, and return its row."""
-        from dokimasia.runs.ending import take_out
+        from dokimasia.runs.outcome import take_out
 
         before = next((entry.before for entry in queue(self.home) if entry.id == run.id), None)
         if before is not None or run.status in (*AT_WORK, "waiting"):
@@ -134,7 +134,7 @@ class OperationContext:
 
     async def delete(self, run: Run) -> None:
         """Delete a run that is not at work."""
-        from dokimasia.runs.deleting import delete_whole_run
+        from dokimasia.runs.persistence import delete_whole_run
 
         await delete_whole_run(self.home, run.id)
 

@@ -18,11 +18,10 @@ from dokimasia.operations.operation import (
     counted_page,
     operation,
 )
-from dokimasia.runs.reading.export_formats import Format, encode
-from dokimasia.runs.reading.exporting import export_rows, form_of
+from dokimasia.runs.catalogue import method_of
+from dokimasia.runs.reading.exporting import Format, encode, export_rows, form_of
 from dokimasia.runs.reading.inspection import items_of_run, sample_of_run
 from dokimasia.runs.reading.reporting import SAMPLES, render, report_data, run_data
-from dokimasia.runs.registry import method_of
 from dokimasia.storage.runs import Run
 
 PAGE_POLICY = (

@@ -41,7 +41,7 @@ from dokimasia.operations.operation import (
     page_of,
 )
 from dokimasia.operations.results import ZIP, zipped
-from dokimasia.runs.registry import method_of
+from dokimasia.runs.catalogue import method_of
 from dokimasia.storage.decisions import clear_draft, draft_file
 from dokimasia.storage.people.questions import get_question, withdrawn_items
 from dokimasia.storage.runs import Run

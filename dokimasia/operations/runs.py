@@ -16,9 +16,9 @@ from dokimasia.operations.operation import (
     operation,
     page_of,
 )
+from dokimasia.runs.catalogue import method_of
 from dokimasia.runs.estimate import Estimate
-from dokimasia.runs.reading.listing import described, described_now, end_reasons, listed, waiting_questions
-from dokimasia.runs.registry import method_of
+from dokimasia.runs.reading.inspection import described, described_now, end_reasons, listed, waiting_questions
 from dokimasia.runs.requests import Called
 from dokimasia.storage.deletion import Deleted, run_size
 from dokimasia.storage.naming import LAST, name_run, other_than, resolve_run, set_tags
@@ -216,7 +216,7 @@ async def delete(
 
 def _check_deletable(context: OperationContext, run: Run, *, force: bool) -> None:
     """Refuse to delete a run that is at work, or without `force` one that others rest on."""
-    from dokimasia.runs.deleting import resting_on
+    from dokimasia.runs.persistence import dependent_runs as resting_on
 
     if run.status in AT_WORK:
         raise RequestRefused(CONFLICT, f"run {run.id} is {run.status}: stop it first (POST /api/runs/{run.id}/cancel)")
@@ -248,7 +248,7 @@ def diff(
     announce: Callable[[Run, Run], None] | None = None,
 ) -> dict[str, Any]:
     """Compare two runs on the samples that both have; `dokimasia diff FIRST SECOND --json` prints the same."""
-    from dokimasia.runs.reading.comparing import compare_runs
+    from dokimasia.runs.reading.comparison import compare_runs
 
     first, second = _two(runs)
     pair = None if models is None else _two(models)

@@ -27,7 +27,7 @@ SHORT = 60
 
 
 def comparison_blocks(found: Mapping[str, Any], *, changed: bool = True) -> Iterator[Block]:
-    """Yield what `dokimasia.runs.reading.comparing.compare_runs` found: what differs, the figures, and what they leave out.
+    """Yield what `dokimasia.runs.reading.comparison.compare_runs` found: what differs, the figures, and what they leave out.
 
     Args:
         found: what it returns.

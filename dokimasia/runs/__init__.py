@@ -9,19 +9,19 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from dokimasia.runs.estimate import Asking, Estimate, added_up
     from dokimasia.runs.figures import failures, paid, simulated
-    from dokimasia.runs.method import Accepted, Addition, Method, later, lazily
+    from dokimasia.runs.method import Addition, Method, later, lazily
     from dokimasia.runs.plans import AnyOrder, DataPlan, JudgedPlan, OutsideIdentity, RunPlan, prompts_used
     from dokimasia.runs.requests import DataRequest, Judge, Models, Option, RunRequest
-    from dokimasia.runs.session import Session
+    from dokimasia.runs.session import Accepted, Session
     from dokimasia.runs.work import Item, Job, Stage
 
 _HOMES: dict[str, str] = {
     **dict.fromkeys(("Asking", "Estimate", "added_up"), "estimate"),
     **dict.fromkeys(("failures", "paid", "simulated"), "figures"),
-    **dict.fromkeys(("Accepted", "Addition", "Method", "later", "lazily"), "method"),
-    **dict.fromkeys(("AnyOrder", "DataPlan", "JudgedPlan", "Outside", "RunPlan", "prompts_used"), "plans"),
+    **dict.fromkeys(("Addition", "Method", "later", "lazily"), "method"),
+    **dict.fromkeys(("AnyOrder", "DataPlan", "JudgedPlan", "OutsideIdentity", "RunPlan", "prompts_used"), "plans"),
     **dict.fromkeys(("DataRequest", "Judge", "Models", "Option", "RunRequest"), "requests"),
-    "Session": "session",
+    **dict.fromkeys(("Accepted", "Session"), "session"),
     **dict.fromkeys(("Item", "Job", "Stage"), "work"),
 }
 

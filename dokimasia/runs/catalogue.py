@@ -1,8 +1,15 @@
-"""Which methods there are, without loading any: the package's own, a line each, and those of other distributions."""
+"""Names, verbs and help of all methods, and the methods themselves, loaded by name."""
 
-from typing import NamedTuple
+import importlib
+from functools import cache
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from dokimasia.plugins import found
+from dokimasia.errors import ConfigError, NotFound
+from dokimasia.plugins import found, load
+
+if TYPE_CHECKING:
+    from dokimasia.runs.method import Method
+    from dokimasia.storage.runs import Run
 
 
 class CatalogueEntry(NamedTuple):
@@ -42,3 +49,32 @@ OWN: dict[str, CatalogueEntry] = {
 def plugin_methods() -> list[str]:
     """Return the names of the methods that other distributions bring; none of them is loaded."""
     return [name for name in found("methods") if name not in OWN]
+
+
+@cache
+def own_method(name: str) -> "Method[Any, Any]":
+    """Return a method of the package."""
+    return importlib.import_module(f"dokimasia.methods.{OWN[name].module}").METHOD
+
+
+def method_named(name: str) -> "Method[Any, Any]":
+    """Return a method by name.
+
+    Raises:
+        ConfigError: there is none of that name, or the plug-in that brings it cannot be used.
+    """
+    return own_method(name) if name in OWN else load("methods", name)
+
+
+def method_of(run: "Run") -> "Method[Any, Any]":
+    """Return the method of a run.
+
+    Raises:
+        NotFound: it was made by a method that is not installed any more.
+    """
+    try:
+        return method_named(run.method)
+    except ConfigError as error:
+        raise NotFound(
+            f"run {run.id} was made by the method {run.method!r}, which cannot be used here: {error}"
+        ) from error

@@ -11,9 +11,8 @@ from pydantic import Field
 from dokimasia.domain.identity import Value
 from dokimasia.errors import ConfigError, NotFound
 from dokimasia.report.fields import Count
-from dokimasia.runs.catalogue import OWN, plugin_methods
+from dokimasia.runs.catalogue import OWN, method_named, own_method, plugin_methods
 from dokimasia.runs.method import Method
-from dokimasia.runs.registry import method_named, own_method
 from dokimasia.storage.runs import RunStatus
 
 Seed = Annotated[int, Field(ge=0, description="of draws and intervals")]
@@ -54,11 +53,11 @@ class DataFigures(Heading):
 
 def described() -> list[Method[Any, Any]]:
     """Return the methods whose figures have a published schema, in the order of use; plug-ins that cannot be used have none."""
-    found = [own_method(name) for name in OWN]
+    methods = [own_method(name) for name in OWN]
     for name in plugin_methods():
         with suppress(ConfigError):
-            found.append(method_named(name))
-    return [one for one in found if one.shape is not None]
+            methods.append(method_named(name))
+    return [method for method in methods if method.shape is not None]
 
 
 def published(method: Method[Any, Any]) -> dict[str, Any]:

@@ -55,7 +55,7 @@ def is_simulated(model: str) -> bool:
 def paid(home: Home, rows: Iterable[ResultRow]) -> dict[str, Any]:
     """Return how many `calls` rows used, each once, and their `costs`."""
     used = SqliteLedger(home).calls_for(dict.fromkeys(key for row in rows for key in row.calls))
-    return {"calls": len(used), **costs(one.cost for one in used.values())}
+    return {"calls": len(used), **costs(call.cost for call in used.values())}
 
 
 def summed(costs: Iterable[float | None]) -> float | None:
@@ -86,11 +86,11 @@ def counted(names: Iterable[Any]) -> dict[str, int]:
 
 def limits_of(run: Run) -> dict[str, Any]:
     """Return the limits on what a run may spend in all, by field of its request; None is no limit."""
-    asked: Any = run.options.get("request") or {}
-    return {name: asked.get(name) for name in LIMITS}
+    request: Any = run.options.get("request") or {}
+    return {name: request.get(name) for name in LIMITS}
 
 
 def forked_from(run: Run) -> dict[str, Any] | None:
     """Return the run that a run was forked from, and the step where it has one; None where it is no fork."""
-    found: Any = run.options.get("forked_from")
-    return dict(found) if isinstance(found, Mapping) else None
+    origin: Any = run.options.get("forked_from")
+    return dict(origin) if isinstance(origin, Mapping) else None

@@ -7,16 +7,16 @@ from pydantic import Field
 
 from dokimasia.domain.ports import Transport
 from dokimasia.errors import ConfigError, InputError
-from dokimasia.runs.keeping import keep_accepted
-from dokimasia.runs.lifecycle import RunResult, at_home, carry_out
-from dokimasia.runs.method import Accepted, Method, check_items
+from dokimasia.runs.catalogue import method_of
+from dokimasia.runs.lifecycle import RunResult, carry_out, open_home
+from dokimasia.runs.method import Method, check_items
 from dokimasia.runs.observer import Observer
+from dokimasia.runs.persistence import persist_run
 from dokimasia.runs.plans import run_id
 from dokimasia.runs.preview import expected
-from dokimasia.runs.registry import method_of
 from dokimasia.runs.requests import Invocation, PromptFolders, RunRequest, option_of
 from dokimasia.runs.services import Stop
-from dokimasia.runs.session import Session
+from dokimasia.runs.session import Accepted, Session
 from dokimasia.settings import Settings
 from dokimasia.storage.home import Home
 from dokimasia.storage.runs import Run
@@ -82,7 +82,7 @@ async def fork(
         InputError: nothing changes, the run is unfinished, or runs of its kind are not forked.
         Interrupted: the run was asked to stop; what is finished is kept.
     """
-    async with at_home(settings, home, transports, create=False) as opened:
+    async with open_home(settings, home, transports, create=False) as opened:
         prepared = await prepare_fork(
             opened, parent, request, settings=settings, given=given, transports=tuple(transports or ())
         )
@@ -101,7 +101,7 @@ async def fork(
 
 async def keep_fork(home: Home, parent: Run, request: ForkRequest, prepared: Prepared) -> tuple[Run, bool]:
     """Keep a fork that was worked out; return its row, and whether it is new."""
-    return await keep_accepted(
+    return await persist_run(
         prepared.method,
         home,
         prepared.request,
@@ -130,9 +130,9 @@ async def prepare_fork(
         raise InputError(f"{method.title} is not forked: {method.fork}")
     if parent.status != "done":
         raise InputError(f"run {parent.id} is {parent.status}; finish it first: dokimasia resume {parent.id}")
-    _, asked = method.read(parent)
-    folders = (*asked.prompts, *request.prompts)
-    library = method.library(asked.model_copy(update={"prompts": folders}), given)
+    _, parent_request = method.read(parent)
+    folders = (*parent_request.prompts, *request.prompts)
+    library = method.library(parent_request.model_copy(update={"prompts": folders}), given)
     session = Session(settings, home, library, forked=parent, given=given, transports=transports)
     if method.fork is not None:
         changed, accepted, preview = await method.fork(session, parent, request)
@@ -143,7 +143,7 @@ async def prepare_fork(
                 f"{method.title} has no steps to fork from: leave --from out; what the change does not touch is answered "
                 "by the ledger"
             )
-        changed = _changed(method, asked, request).model_copy(update={"prompts": folders})
+        changed = _changed(method, parent_request, request).model_copy(update={"prompts": folders})
         accepted, preview = await method.admit(changed, session), {}
     new = run_id(method, accepted.plan)
     if new == parent.id:
@@ -157,19 +157,19 @@ async def prepare_fork(
     )
 
 
-def _changed(method: Method[Any, Any], asked: RunRequest, request: ForkRequest) -> RunRequest:
+def _changed(method: Method[Any, Any], parent_request: RunRequest, request: ForkRequest) -> RunRequest:
     """Return a run's request with other models in the places that the fork names."""
     update: dict[str, Any] = {"fresh": False, **request.invocation}
     replaced: set[str] = set()
-    for name, field in type(asked).model_fields.items():
+    for name, field in type(parent_request).model_fields.items():
         if not option_of(field).models:
             continue
-        value = getattr(asked, name)
+        value = getattr(parent_request, name)
         if name == "judge" and request.judge is not None:
             update[name] = request.judge
         elif isinstance(value, tuple):
             replaced |= request.models.keys() & set(value)
-            update[name] = tuple(request.models.get(one, one) for one in value)
+            update[name] = tuple(request.models.get(model, model) for model in value)
         elif value in request.models:
             replaced.add(value)
             update[name] = request.models[value]
@@ -178,7 +178,7 @@ def _changed(method: Method[Any, Any], asked: RunRequest, request: ForkRequest) 
     unknown = sorted(request.models.keys() - replaced)
     if unknown:
         raise ConfigError(f"{unknown[0]!r} is no model of the run")
-    return asked.model_copy(update=update)
+    return parent_request.model_copy(update=update)
 
 
 def _nothing_changes(parent: Run, request: ForkRequest) -> str:

@@ -12,26 +12,25 @@ from dokimasia.domain.judgement import OPEN_KINDS, FailureKind
 from dokimasia.domain.ports import Transport
 from dokimasia.errors import CallFailed, InputError, Interrupted, StorageError
 from dokimasia.prompts import PromptLibrary
-from dokimasia.runs.ending import (
+from dokimasia.runs.catalogue import method_of
+from dokimasia.runs.estimate import Estimate
+from dokimasia.runs.method import Method
+from dokimasia.runs.observer import Observer, Silent
+from dokimasia.runs.outcome import (
     End,
     check_measures,
     describe_spending,
     finish,
+    is_still_waiting,
     judge,
     note_end,
-    said_of,
-    waited_for,
-    waits_still,
+    outcome_of_error,
+    pending_people,
 )
-from dokimasia.runs.estimate import Estimate
-from dokimasia.runs.keeping import check_samples, keep_accepted, keep_limits
-from dokimasia.runs.method import Method
-from dokimasia.runs.observer import Observer, Silent
+from dokimasia.runs.persistence import check_prompts, check_samples, check_versions, keep_limits, persist_run
 from dokimasia.runs.plans import RunPlan, reached_now
-from dokimasia.runs.registry import method_of
 from dokimasia.runs.requests import LIMITS, Invocation, RunRequest, check_range
-from dokimasia.runs.samples import check_prompts, check_versions
-from dokimasia.runs.services import Services, Stop, check_prices, open_services, sharing
+from dokimasia.runs.services import Services, Shared, Stop, check_prices, open_services, sharing
 from dokimasia.runs.session import Session
 from dokimasia.settings import Settings, load_settings
 from dokimasia.storage.home import Home
@@ -43,7 +42,7 @@ from dokimasia.storage.threads import live_threads
 from dokimasia.storage.usage import count_calls
 
 if TYPE_CHECKING:
-    from dokimasia.runs.work import Job
+    pass
 
 Q = TypeVar("Q", bound=RunRequest)
 P = TypeVar("P", bound=RunPlan)
@@ -96,9 +95,9 @@ async def run(
     """
     settings = settings or load_settings()
     library = method.library(request, given) if prompts is None else prompts
-    async with at_home(settings, home, transports, create=request.makes_home) as opened:
+    async with open_home(settings, home, transports, create=request.makes_home) as opened:
         session = Session(settings, opened, library, given=given, transports=tuple(transports or ()))
-        row, new = await keep_accepted(method, opened, request, await method.admit(request, session))
+        row, new = await persist_run(method, opened, request, await method.admit(request, session))
         return await carry_out(
             method, session, row, request, observer=observer, stop=stop, transports=transports, new=new
         )
@@ -148,9 +147,9 @@ async def resume(
         Interrupted: the run was asked to stop again.
     """
     method, plan, request, library = await asyncio.to_thread(
-        going_on, run, changes=changes, prompts=prompts, retry=retry, given=given
+        prepare_resume, run, changes=changes, prompts=prompts, retry=retry, given=given
     )
-    async with at_home(settings, home, transports, create=False) as opened:
+    async with open_home(settings, home, transports, create=False) as opened:
         await asyncio.to_thread(check_samples, opened, run)
         session = Session(settings, opened, library, given=given)
         if method.resumable is not None:
@@ -160,7 +159,7 @@ async def resume(
         )
 
 
-def going_on(
+def prepare_resume(
     run: Run,
     *,
     changes: Mapping[str, Any] | None = None,
@@ -189,19 +188,19 @@ def going_on(
 
 
 @asynccontextmanager
-async def at_home(
-    settings: Settings, kept: Home | None, transports: Mapping[str, Transport] | None, *, create: bool
+async def open_home(
+    settings: Settings, opened: Home | None, transports: Mapping[str, Transport] | None, *, create: bool
 ) -> AsyncIterator[Home]:
     """Give the home that the caller keeps, or one that is opened for one run, and closed with the transports at its end."""
-    if kept is not None:
-        yield kept
+    if opened is not None:
+        yield opened
         return
     with Home.open(settings.home, write=True, create=create) as home:
         try:
             yield home
         finally:
-            for one in (transports or {}).values():
-                await one.aclose()
+            for transport in (transports or {}).values():
+                await transport.aclose()
 
 
 async def carry_out(
@@ -224,89 +223,101 @@ async def carry_out(
     Raises:
         InputError: failures are to be asked anew while the run is at work.
     """
-    home, stop = session.opened, stop or Stop()
+    from dokimasia.runs.work import Job
+
+    home, stop, observer = session.opened, stop or Stop(), observer or Silent()
     check_measures(method, request)
     await name_run(home, run.id, request.name, request.tags)
     if run.status == "done" and not count_failed(home, run.id, retry):
-        return await asyncio.to_thread(_ended, method, home, run, request, complete=True)
+        return await asyncio.to_thread(_result_of, method, home, run, request, complete=True)
     async with sharing(home) as shared:
         if (first := shared.at_work.get(run.id)) is not None:
             if retry:
                 raise InputError(f"run {run.id} is at work: what failed can be asked anew when it has ended")
-            return await _joined(first, stop)
-        ended = shared.at_work[run.id] = asyncio.get_running_loop().create_future()
-        try:
+            return await _join(first, stop)
+        async with _register_work(shared, session, run) as result:
             run = await keep_limits(home, run, request)
-            result = await _carried_out(
-                method, session, run, request, observer or Silent(), stop, transports, retry=retry, new=new
+            if not retry and await is_still_waiting(
+                home, run
+            ):  # its walks only come to the same questions, without workers
+                request = request.model_copy(update=Invocation().model_dump(include={"workers", "engine", "address"}))
+            plan, reached = await asyncio.to_thread(
+                models_to_reach, method, home, run, request, settings=session.settings, retry=retry
             )
-            await note_end(home, run, result.end, result.why, session.settings)
-            ended.set_result(result)
-            return result
-        except BaseException as problem:
-            with suppress(StorageError):
-                await note_end(home, run, *said_of(problem), session.settings)
-            ended.set_exception(problem if isinstance(problem, Exception) else Interrupted("the run was stopped"))
-            ended.exception()  # seen, if nobody has joined
-            raise
-        finally:
-            del shared.at_work[run.id]
+            opening = open_services(
+                session.settings,
+                home,
+                session.library,
+                run.id,
+                reached,
+                request=request,
+                seed=plan.seed,
+                observer=observer,
+                stop=stop,
+                transports=transports,
+            )
+            answered = count_calls(home, run.id)
+            async with _running(home, run, opening, stop, retry=retry, new=new) as services:
+                expected = Estimate.model_validate(run.options["estimate"])
+                if retry:
+                    answered = count_calls(home, run.id)
+                observer.planned(run.id, expected.model_copy(update={"answered": answered}))
+                job = Job(method.name, session, run, plan, request, services, observer)
+                left: FailureKind | None = None
+                try:
+                    async for stage in method.stages(job):
+                        await job.do(stage)
+                except CallFailed as failed:
+                    if failed.kind not in OPEN_KINDS:
+                        raise
+                    left = failed.kind
+                if left is None and method.ended is not None:
+                    await method.ended(job)
+            held_open = left is None and job.held_open
+            row = await finish(home, run, left="budget" if held_open else left, record=not job.held_open)
+            if row.status in ("done", "waiting"):
+                await services.people.withdraw_others()
+            complete = held_open or row.status == "done"
+            outcome = await asyncio.to_thread(_result_of, method, home, row, request, complete=complete)
+            await note_end(home, run, outcome.end, outcome.why, session.settings)
+            result.set_result(outcome)
+            return outcome
 
 
-async def _joined(first: "asyncio.Future[RunResult]", stop: Stop) -> RunResult:
+@asynccontextmanager
+async def _register_work(shared: Shared, session: Session, run: Run) -> "AsyncIterator[asyncio.Future[RunResult]]":
+    """Enter a run among those at work; yields the future that whoever asks for it meanwhile waits for.
+
+    Where the work ends in an error, that is noted as the run's end, and whoever joined it gets the same.
+    """
+    result = shared.at_work[run.id] = asyncio.get_running_loop().create_future()
+    try:
+        yield result
+    except BaseException as problem:
+        with suppress(StorageError):
+            await note_end(session.opened, run, *outcome_of_error(problem), session.settings)
+        result.set_exception(problem if isinstance(problem, Exception) else Interrupted("the run was stopped"))
+        result.exception()  # seen, if nobody has joined
+        raise
+    finally:
+        del shared.at_work[run.id]
+
+
+async def _join(first: "asyncio.Future[RunResult]", stop: Stop) -> RunResult:
     """Return what comes of a run that is at work already.
 
     Raises:
         Interrupted: it was stopped, or whoever joined it was asked to stop.
     """
-    asked = asyncio.ensure_future(stop.wait())
-    await asyncio.wait([first, asked], return_when=asyncio.FIRST_COMPLETED)
-    asked.cancel()
+    stopping = asyncio.ensure_future(stop.wait())
+    await asyncio.wait([first, stopping], return_when=asyncio.FIRST_COMPLETED)
+    stopping.cancel()
     if not first.done():
         raise Interrupted("not waited for any longer; the run goes on")
     return first.result()
 
 
-async def _carried_out(
-    method: AnyMethod,
-    session: Session,
-    run: Run,
-    request: RunRequest,
-    watching: Observer,
-    stop: Stop,
-    transports: Mapping[str, Transport] | None,
-    *,
-    retry: Collection[FailureKind],
-    new: bool,
-) -> RunResult:
-    from dokimasia.runs.work import Job
-
-    home = session.opened
-    if not retry and await waits_still(home, run):  # its walks only come to the same questions, without workers
-        request = request.model_copy(update=Invocation().model_dump(include={"workers", "engine", "address"}))
-    plan, reached = await asyncio.to_thread(
-        reaching, method, home, run, request, settings=session.settings, retry=retry
-    )
-    opening = open_services(
-        session, run.id, reached, asked=request, seed=plan.seed, observer=watching, stop=stop, transports=transports
-    )
-    answered = count_calls(home, run.id)
-    async with _at_work(home, run, opening, stop, retry=retry, new=new) as services:
-        expected = Estimate.model_validate(run.options["estimate"])
-        kept = count_calls(home, run.id) if retry else answered
-        watching.planned(run.id, expected.model_copy(update={"answered": kept}))
-        job = Job(method.name, session, run, plan, request, services, watching)
-        left = await _work(method, job)
-        if left is None and method.ended is not None:
-            await method.ended(job)
-    held = left is None and job.held_open
-    row = await finish(home, run, left="budget" if held else left, told=not job.held_open)
-    if row.status in ("done", "waiting"):
-        await services.people.withdraw_others()
-    return await asyncio.to_thread(_ended, method, home, row, request, complete=held or row.status == "done")
-
-
-def reaching(
+def models_to_reach(
     method: AnyMethod,
     home: Home,
     run: Run,
@@ -326,38 +337,22 @@ def reaching(
     return plan, reached
 
 
-def _ended(method: AnyMethod, home: Home, run: Run, request: RunRequest, *, complete: bool) -> RunResult:
+def _result_of(method: AnyMethod, home: Home, run: Run, request: RunRequest, *, complete: bool) -> RunResult:
     """Return what a run came to, held against what was wanted of it."""
     figures = method.json_figures(home, run)
     if complete:
         end, why = judge(method, home, run, request, figures)
     else:
         end, why = (
-            ("waiting", waited_for(home, run))
+            ("waiting", pending_people(home, run))
             if run.status == "waiting"
             else ("spending", describe_spending(home, run, request))
         )
     return RunResult(run=run.id, complete=complete, summary=figures, end=end, why=why)
 
 
-async def _work(method: AnyMethod, job: "Job[Any]") -> FailureKind | None:
-    """Do all stages, and return what keeps them from their end: the budget, or a person who has not answered yet.
-
-    Raises:
-        CallFailed: a call failed for another reason.
-    """
-    try:
-        async for stage in method.stages(job):
-            await job.do(stage)
-    except CallFailed as failed:
-        if failed.kind not in OPEN_KINDS:
-            raise
-        return failed.kind
-    return None
-
-
 @asynccontextmanager
-async def _at_work(
+async def _running(
     home: Home,
     run: Run,
     opening: AbstractAsyncContextManager[Services],

@@ -3,7 +3,7 @@
 import importlib
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, TypeVar, cast
 
 from dokimasia.domain.call import ModelSpec
 from dokimasia.domain.identity import Value
@@ -12,57 +12,20 @@ from dokimasia.domain.sample import Sample
 from dokimasia.errors import InputError, NotFound
 from dokimasia.prompts import PromptLibrary, Rendered, default_library
 from dokimasia.report.fields import RunFigures, as_json
-from dokimasia.runs.estimate import Estimate
 from dokimasia.runs.plans import RunPlan
 from dokimasia.runs.requests import RunRequest, fields_in_order, option_of, stored_request
 from dokimasia.storage.home import Home
 from dokimasia.storage.results import ResultRow
-from dokimasia.storage.runs import Run, RunSample
+from dokimasia.storage.runs import Run
 
 if TYPE_CHECKING:
     from dokimasia.domain.annotation import AnnotationUnit, ResponsePair
     from dokimasia.report.data import Drawing, Make, ReportData
-    from dokimasia.runs.reading.exporting import ColumnType, Export
-    from dokimasia.runs.session import Session
+    from dokimasia.runs.session import Accepted, Session
     from dokimasia.runs.work import Job, Stage
 
 Q = TypeVar("Q", bound=RunRequest)
 P = TypeVar("P", bound=RunPlan)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Accepted(Generic[P]):
-    """What a request came to once everything that it names was read and checked; nothing was sent.
-
-    Attributes:
-        plan: what the run is.
-        estimate: what it will ask at most.
-        data_name: what its data are called, by default as the request's data file.
-        data_hash: a hash of its data, by default the plan's.
-        places: its samples, which lie in the home already; or
-        samples: its samples, which are still to be kept.
-        values: what is kept with the run.
-        skipped: what of the data was left out and why, a text each.
-        notes: what the figures need to know beside the plan; stored as it is, by name.
-        needs: ids of other runs that it cannot go on without until it is finished.
-        keep: what else is kept once the run is accepted.
-        first: the first sample, from which a preview is made.
-        request: what is kept as asked, where names in it were resolved that mean something else later, such as `last`.
-    """
-
-    plan: P
-    estimate: Estimate
-    data_name: str = ""
-    data_hash: str = ""
-    places: Sequence[RunSample] = ()
-    samples: Sequence[Sample] = ()
-    values: Sequence[Value] = ()
-    skipped: Sequence[str] = ()
-    notes: Mapping[str, Any] = field(default_factory=dict[str, Any])
-    needs: Sequence[str] = ()
-    keep: "Callable[[Home, Run], Awaitable[None]] | None" = None
-    first: Sample | None = None
-    request: RunRequest | None = None
 
 
 def shipped_prompts(request: RunRequest, given: Any = None) -> PromptLibrary:
@@ -92,6 +55,17 @@ def one_walk(graph: str) -> "Callable[[Job[Any]], AsyncIterator[Stage[Sample]]]"
         yield job.each(module)
 
     return stages
+
+
+ColumnType = Literal["text", "integer", "number", "truth", "integers", "texts"]
+"""The type of a column of an export."""
+
+
+class Export(NamedTuple):
+    """A run's rows with their columns, in order; the values of a row go by the columns' names."""
+
+    columns: Mapping[str, ColumnType]
+    rows: Sequence[Mapping[str, Any]]
 
 
 class SampleGroup(NamedTuple):
@@ -203,9 +177,9 @@ class Method(Generic[Q, P]):
     adds: "Addition | None" = None
     row_kind: str = ""
     row_name: str = "results"
-    columns: "Mapping[str, ColumnType]" = field(default_factory=dict[str, Any])
+    columns: Mapping[str, ColumnType] = field(default_factory=dict[str, Any])
     cells: Callable[[Home, Run, Sequence[ResultRow]], Awaitable[list[dict[str, Any]]]] | None = None
-    export: "Callable[[Home, Run], Export] | None" = None
+    export: Callable[[Home, Run], Export] | None = None
     forms: Mapping[str, Callable[[Home, Run], Mapping[str, bytes]]] = field(default_factory=dict[str, Any])
     scale: tuple[float, float] | None = None
     shown: float = 1.0
@@ -245,14 +219,14 @@ class Method(Generic[Q, P]):
         """
         if run.method != self.name:
             raise NotFound(f"run {run.id} is of kind {run.method!r}, not {self.title}")
-        asked = cast("Mapping[str, Any]", run.options["request"])
-        return self.plan.model_validate(run.options["plan"]), stored_request(self.request, asked)
+        stored = cast("Mapping[str, Any]", run.options["request"])
+        return self.plan.model_validate(run.options["plan"]), stored_request(self.request, stored)
 
     def json_figures(self, home: Home, run: Run) -> dict[str, Any]:
         """Return a run's figures as plain JSON."""
         return as_json(self.figures(home, run))
 
-    async def admit(self, request: Q, session: "Session") -> Accepted[P]:
+    async def admit(self, request: Q, session: "Session") -> "Accepted[P]":
         """Return what a request is accepted as, if that is no more than a run may be.
 
         Raises:

@@ -1,8 +1,8 @@
 """What decides a run's results: its plan, from which one function makes the run's id."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from itertools import product
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, NamedTuple, Self
+from typing import Annotated, Any, ClassVar, NamedTuple, Protocol, Self
 
 from dokimasia.agents.candidate import BLIND
 from dokimasia.agents.schemas import takes_schema
@@ -10,13 +10,12 @@ from dokimasia.domain.call import ModelRef, ModelSpec
 from dokimasia.domain.identity import Value, digest
 from dokimasia.domain.options import GraphOptions
 from dokimasia.errors import ConfigError
-from dokimasia.runs.services import with_known_price
 from dokimasia.settings import Settings, resolve_model
 
-if TYPE_CHECKING:
-    from dokimasia.runs.method import Method
-
 RUN_ID_LENGTH = 16
+
+SIMULATED = "sim/"
+"""What the names of models begin with that are simulated in this process."""
 
 WAY = "@"
 """What stands in a shown name between a model's name and the way in which it is asked."""
@@ -47,15 +46,15 @@ class RunPlan(Value):
         Raises:
             ConfigError: two that are asked differently bear one name.
         """
-        found: dict[str, ModelSpec] = {}
+        models: dict[str, ModelSpec] = {}
 
         def take(spec: ModelSpec) -> ModelSpec:
-            if model_identity(found.setdefault(spec.ref.name, spec)) != model_identity(spec):
+            if model_identity(models.setdefault(spec.ref.name, spec)) != model_identity(spec):
                 raise two_of_one_name(spec)
             return spec
 
         self.map_models(take)
-        return found
+        return models
 
     @property
     def judge_name(self) -> str:
@@ -140,18 +139,37 @@ class AnswerItem(NamedTuple):
 
 def identity(plan: Value) -> dict[str, Any]:
     """Return what of a plan is hashed: models by what they are asked and how they are sampled, never how they are reached."""
-    found: dict[str, Any] = {}
+    hashed: dict[str, Any] = {}
     for name, field in type(plan).model_fields.items():
-        if any(one is OutsideIdentity or isinstance(one, OutsideIdentity) for one in field.metadata):
+        if any(mark is OutsideIdentity or isinstance(mark, OutsideIdentity) for mark in field.metadata):
             continue
         value = _identified(getattr(plan, name))
-        if any(one is AnyOrder or isinstance(one, AnyOrder) for one in field.metadata):
-            value = sorted(value, key=lambda one: one["name"])
-        found[name] = value
-    return found
+        if any(mark is AnyOrder or isinstance(mark, AnyOrder) for mark in field.metadata):
+            value = sorted(value, key=lambda model: model["name"])
+        hashed[name] = value
+    return hashed
 
 
-def run_id(method: "Method[Any, Any]", plan: RunPlan) -> str:
+class VersionedMethod(Protocol):
+    """What of a method decides the ids of its runs: its name, its version and those of its graphs."""
+
+    @property
+    def name(self) -> str:
+        """The method's name."""
+        ...
+
+    @property
+    def version(self) -> int:
+        """The method's version."""
+        ...
+
+    @property
+    def graphs_of(self) -> Callable[[Any], Mapping[str, int]]:
+        """Returns the versions of a plan's graphs, by name."""
+        ...
+
+
+def run_id(method: VersionedMethod, plan: RunPlan) -> str:
     """Return a run's id: 16 hexadecimal digits over its plan, and the versions of its method and graphs."""
     versions = {"method": [method.name, method.version], "graphs": dict(sorted(method.graphs_of(plan).items()))}
     return digest("run", {**versions, "plan": identity(plan)})[:RUN_ID_LENGTH]
@@ -160,15 +178,15 @@ def run_id(method: "Method[Any, Any]", plan: RunPlan) -> str:
 def model_identity(spec: ModelSpec, *, schemas: bool = True) -> dict[str, Any]:
     """Return what of a model decides its results: what it is asked as and shown, how it is sampled, whether it is held to
     schemas."""
-    found = {
+    hashed = {
         "name": spec.ref.name,
         "model": spec.ref.model,
         "endpoint": spec.ref.endpoint,
         "sampling": spec.sampling.model_dump(mode="json", exclude_none=True),
     }
     if spec.max_image_side is not None:
-        found["max_image_side"] = spec.max_image_side
-    return found | ({"structured_output": True} if schemas and takes_schema(spec) else {})
+        hashed["max_image_side"] = spec.max_image_side
+    return hashed | ({"structured_output": True} if schemas and takes_schema(spec) else {})
 
 
 def reached_now(plan: Any, settings: Settings) -> Any:
@@ -180,12 +198,19 @@ def reached_now(plan: Any, settings: Settings) -> Any:
     settled = ("ref", "sampling", "capabilities", "max_image_side")
 
     def now(spec: ModelSpec) -> ModelSpec:
-        found = as_configured(settings, spec.ref.name, spec.ref)
-        if found is None:
+        configured = as_configured(settings, spec.ref.name, spec.ref)
+        if configured is None:
             return spec
-        return with_known_price(found).model_copy(update={name: getattr(spec, name) for name in settled})
+        return with_known_price(configured).model_copy(update={name: getattr(spec, name) for name in settled})
 
     return plan.map_models(now)
+
+
+def with_known_price(spec: ModelSpec) -> ModelSpec:
+    """Return the spec with the one price that needs no configuration: a model simulated in this process costs nothing."""
+    if spec.ref.model.startswith(SIMULATED) and spec.input_price is None and spec.output_price is None:
+        return spec.model_copy(update={"input_price": 0.0, "output_price": 0.0})
+    return spec
 
 
 def as_configured(settings: Settings, name: str, ref: ModelRef | None = None) -> ModelSpec | None:
@@ -203,11 +228,11 @@ def as_configured(settings: Settings, name: str, ref: ModelRef | None = None) ->
     """
     for fromkey in dict.fromkeys((name, name.rpartition(WAY)[0])):
         try:
-            found = resolve_model(settings, fromkey)
+            spec = resolve_model(settings, fromkey)
         except ConfigError:
             continue
-        if ref is None or (found.ref.model, found.ref.endpoint) == (ref.model, ref.endpoint):
-            return found
+        if ref is None or (spec.ref.model, spec.ref.endpoint) == (ref.model, ref.endpoint):
+            return spec
     return None
 
 
@@ -229,9 +254,9 @@ def _mapped(value: Any, change: Any) -> Any:
     if isinstance(value, ModelSpec):
         return change(value)
     if isinstance(value, tuple):
-        return tuple(_mapped(one, change) for one in value)
+        return tuple(_mapped(part, change) for part in value)
     if isinstance(value, dict):
-        return {name: _mapped(one, change) for name, one in value.items()}
+        return {name: _mapped(part, change) for name, part in value.items()}
     return value
 
 
@@ -241,7 +266,7 @@ def _identified(value: Any) -> Any:
     if isinstance(value, Value):
         return value.model_dump(mode="json")
     if isinstance(value, tuple | list):
-        return [_identified(one) for one in value]
+        return [_identified(part) for part in value]
     if isinstance(value, Mapping):
-        return {name: _identified(one) for name, one in sorted(value.items())}
+        return {name: _identified(part) for name, part in sorted(value.items())}
     return value

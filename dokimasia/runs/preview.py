@@ -10,11 +10,11 @@ from dokimasia.errors import ConfigError, NotFound
 from dokimasia.gateway.litellm.transport import missing_keys
 from dokimasia.gateway.routes import chosen_transport_name
 from dokimasia.prompts import PromptLibrary, Rendered
-from dokimasia.runs.method import Accepted, Method
+from dokimasia.runs.method import Method
 from dokimasia.runs.plans import RunPlan, as_configured, run_id
 from dokimasia.runs.requests import RunRequest
 from dokimasia.runs.services import transports_for_models
-from dokimasia.runs.session import Session
+from dokimasia.runs.session import Accepted, Session
 from dokimasia.settings import Settings, api_key
 from dokimasia.storage.home import Home
 from dokimasia.storage.runs import get_run
@@ -61,14 +61,14 @@ def preview(method: Method[Q, P], request: Q, *, settings: Settings, given: Any 
     }
 
 
-def check_keys(settings: Settings, shown: Mapping[str, Any]) -> None:
+def check_keys(settings: Settings, previewed: Mapping[str, Any]) -> None:
     """Check that every model of a preview has its key: the one that the configuration names, or its provider's own.
 
     Raises:
         ConfigError: naming all that are not set.
     """
     specs: dict[str, ModelSpec] = {}
-    for name in shown["models"]:
+    for name in previewed["models"]:
         if (spec := as_configured(settings, name)) is not None:
             specs[name] = spec
     missing: list[str] = []
@@ -99,8 +99,8 @@ def expected(accepted: Accepted[Any]) -> dict[str, Any]:
     sides = {
         name: spec.max_image_side for name, spec in accepted.plan.models.items() if spec.max_image_side is not None
     }
-    shown = estimate.model_dump(mode="json", exclude={"answered"}) | {"calls": estimate.calls, "cost": estimate.cost}
-    return shown | ({"max_image_side": sides} if sides else {})
+    fields = estimate.model_dump(mode="json", exclude={"answered"}) | {"calls": estimate.calls, "cost": estimate.cost}
+    return fields | ({"max_image_side": sides} if sides else {})
 
 
 def _home(settings: Settings, request: RunRequest) -> Home | None:

@@ -99,7 +99,7 @@ PLAIN = Option()
 
 def option_of(field: FieldInfo) -> Option:
     """Return how a field is given on the command line."""
-    return next((one for one in field.metadata if isinstance(one, Option)), PLAIN)
+    return next((option for option in field.metadata if isinstance(option, Option)), PLAIN)
 
 
 def prompt_folders(named: Sequence[str]) -> tuple[Path, ...]:
@@ -114,9 +114,9 @@ Judge = Annotated[str, Option(models=True)]
 """The name of one model."""
 
 
-def run_or_file(given: Path) -> Path:
+def run_or_file(path: Path) -> Path:
     """Return a file's path, absolute; what names no file, such as the beginning of a run's id, as it is."""
-    return given.absolute() if given.exists() else given
+    return path.absolute() if path.exists() else path
 
 
 RunOrFile = Annotated[Path, Option(metavar="RUN|FILE", read=run_or_file)]
@@ -179,21 +179,21 @@ class Invocation(Value):
         return {name: getattr(self, name) for name in LIMITS}
 
     @property
-    def far_workers(self) -> int:
+    def remote_workers(self) -> int:
         """How many processes walk graphs beside this one; none where this one does.
 
         Raises:
             ConfigError: it is said to be this one, and several, or at an address.
         """
-        far = self.workers > 1 or self.address is not None
-        if far and self.engine == "process":
+        remote = self.workers > 1 or self.address is not None
+        if remote and self.engine == "process":
             raise ConfigError("--engine process is this process alone: leave out --workers and --address")
-        return self.workers if far or self.engine == "ray" else 0
+        return self.workers if remote or self.engine == "ray" else 0
 
     @property
-    def far_options(self) -> str:
+    def worker_flags(self) -> str:
         """The options by which another command walks its graphs in as many processes; empty where this process does."""
-        if not self.far_workers:
+        if not self.remote_workers:
             return ""
         several = f" --workers {self.workers}" if self.workers > 1 else " --engine ray"
         return several + (f" --address {shlex.quote(self.address)}" if self.address else "")
@@ -255,7 +255,7 @@ class RunRequest(Invocation):
             if value is None or how.hidden or (how.label and not called):
                 continue
             if how.argument:
-                arguments.append(_said(value))
+                arguments.append(_as_word(value))
             elif field.is_required() or value != field.get_default(call_default_factory=True):
                 options += _option_words(how.flags[0] if how.flags else _dashed(name), value, repeated=how.repeated)
         return " ".join([self.VERB, *arguments, *options])
@@ -313,11 +313,11 @@ def check_range(request: "RunRequest", run: str) -> None:
     try:
         type(request).model_validate(request.model_dump())
     except ValidationError as error:
-        for one in error.errors():
-            if one["type"] in OUT_OF_RANGE:
-                field, (bound,) = str(one["loc"][0]), one.get("ctx", {}).values()
+        for fault in error.errors():
+            if fault["type"] in OUT_OF_RANGE:
+                field, (bound,) = str(fault["loc"][0]), fault.get("ctx", {}).values()
                 raise InputError(
-                    f"run {run} was accepted by an earlier version with --{field.replace('_', '-')} {one['input']}, and the "
+                    f"run {run} was accepted by an earlier version with --{field.replace('_', '-')} {fault['input']}, and the "
                     f"bound is {bound} now: ask for it anew within the bound (what is answered is not asked again)"
                 ) from None
 
@@ -349,7 +349,7 @@ def _dashed(name: str) -> str:
     return f"--{name.replace('_', '-')}"
 
 
-def _said(value: Any) -> str:
+def _as_word(value: Any) -> str:
     return value.name if isinstance(value, Path) else str(value)
 
 
@@ -357,9 +357,9 @@ def _option_words(flag: str, value: Any, *, repeated: bool) -> list[str]:
     if isinstance(value, bool):
         return [flag if value else f"--no-{flag.removeprefix('--')}"]
     if isinstance(value, dict):
-        return [word for name, one in sorted(value.items()) for word in (flag, f"{name}={one}")]
+        return [word for name, part in sorted(value.items()) for word in (flag, f"{name}={part}")]
     if isinstance(value, tuple):
         if repeated:
-            return [word for one in value for word in (flag, _said(one))]
-        return [flag, ",".join(map(_said, value)) or NOBODY]
-    return [flag, _said(value)]
+            return [word for part in value for word in (flag, _as_word(part))]
+        return [flag, ",".join(map(_as_word, value)) or NOBODY]
+    return [flag, _as_word(value)]

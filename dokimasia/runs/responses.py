@@ -20,13 +20,13 @@ from dokimasia.runs.plans import AnswerItem
 from dokimasia.runs.requests import DataRequest, Option
 
 
-def _files(given: Any) -> Any:
+def _files(files: Any) -> Any:
     """Return one file, or none, as the files that a request names."""
-    return () if given is None else (given,) if isinstance(given, str | Path) else given
+    return () if files is None else (files,) if isinstance(files, str | Path) else files
 
 
-def _named_files(given: Sequence[str | Path]) -> tuple[Path, ...]:
-    return tuple(map(named_file, given))
+def _named_files(files: Sequence[str | Path]) -> tuple[Path, ...]:
+    return tuple(map(named_file, files))
 
 
 ResponsesFiles = Annotated[
@@ -51,8 +51,12 @@ class Responses(NamedTuple):
 
     async def kept(self, sample: Sample, item: AnswerItem, store: RunStore) -> str | None:
         """Keep the answer that an item stands for, and return its id; None where the file has none of that repeat."""
-        found = self.given.get((sample.id, item.model, item.repeat))
-        return None if found is None else await store.put(Response(sample=sample.digest, **item.place, text=found.text))
+        response = self.given.get((sample.id, item.model, item.repeat))
+        return (
+            None
+            if response is None
+            else await store.put(Response(sample=sample.digest, **item.place, text=response.text))
+        )
 
 
 class Candidates(NamedTuple):
@@ -70,11 +74,11 @@ def read_given(paths: Sequence[Path]) -> Responses | None:
     """
     if not paths:
         return None
-    given: dict[tuple[str, str, int], GivenResponse] = {}
+    responses: dict[tuple[str, str, int], GivenResponse] = {}
     twice: list[str] = []
     for path in paths:
         for answer in read_responses(path):
-            first = given.setdefault((answer.sample_id, answer.model, answer.repeat), answer)
+            first = responses.setdefault((answer.sample_id, answer.model, answer.repeat), answer)
             if first is not answer:
                 twice.append(
                     f"{answer.place}: {answer.model} already answers sample {answer.sample_id!r}, repeat {answer.repeat}, "
@@ -83,7 +87,9 @@ def read_given(paths: Sequence[Path]) -> Responses | None:
     if twice:
         raise DataError(f"{_listed(twice)}\n(leave one of the two files, or the answers in one of them, out)")
     hashes = [hashlib.sha256(name_and_file(path)[1].read_bytes()).hexdigest()[:32] for path in paths]
-    return Responses(files_text(paths), given, hashes[0] if len(hashes) == 1 else digest("responses", sorted(hashes)))
+    return Responses(
+        files_text(paths), responses, hashes[0] if len(hashes) == 1 else digest("responses", sorted(hashes))
+    )
 
 
 def files_text(paths: Sequence[Path]) -> str:
@@ -137,7 +143,7 @@ def candidates_of(
 
 def specs_of(models: Iterable[str], given: Iterable[GivenResponse]) -> tuple[ModelSpec, ...]:
     """Return models whose answers exist; those whose answers are marked as simulated are of `sim/`, whatever their names."""
-    fake = {one.model for one in given if one.simulated and not is_simulated(one.model)}
+    fake = {response.model for response in given if response.simulated and not is_simulated(response.model)}
     return tuple(
         ModelSpec(ref=ModelRef(name=model, model=f"sim/{model}" if model in fake else model, endpoint="file"))
         for model in models
@@ -160,17 +166,21 @@ def check_unchanged(paths: Sequence[Path], hashed: str | None, run: str) -> None
     Raises:
         DataError: one has changed.
     """
-    found = read_given(paths)
-    if found is not None and found.hash != hashed:
+    responses = read_given(paths)
+    if responses is not None and responses.hash != hashed:
         have = "has" if len(paths) == 1 else "have"
         raise DataError(
-            f"{found.path} {have} changed since run {run} was accepted; give the command that began it as a new run"
+            f"{responses.path} {have} changed since run {run} was accepted; give the command that began it as a new run"
         )
 
 
 def _strangers(given: Iterable[GivenResponse], known: Collection[str]) -> list[str]:
     """Return what is said of answers to samples that nobody knows."""
-    return [f"{one.place}: the data have no sample {one.sample_id!r}" for one in given if one.sample_id not in known]
+    return [
+        f"{response.place}: the data have no sample {response.sample_id!r}"
+        for response in given
+        if response.sample_id not in known
+    ]
 
 
 def _listed(lines: list[str]) -> str:

@@ -1,20 +1,15 @@
-"""Data files as runs read them, and the checks that a run goes on under the prompts and versions that it was accepted with."""
+"""Samples read from a request's data file, by the package's readers or a plug-in's."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import cast
 
-from dokimasia.datasets import Problem, open_dataset, problems_text
+from dokimasia.datasets import READERS, Problem, Reader, open_dataset, problems_text, register_reader
 from dokimasia.domain.ports import BlobStore
 from dokimasia.domain.sample import Sample
-from dokimasia.errors import ConfigError, DataError
-from dokimasia.runs.plans import RunPlan
-from dokimasia.runs.readers import bring_reader
+from dokimasia.errors import DataError
+from dokimasia.plugins import found, load
 from dokimasia.runs.requests import DataRequest
-from dokimasia.storage.runs import Run
-
-if TYPE_CHECKING:
-    from dokimasia.runs.method import Method
 
 
 def read_data(
@@ -37,12 +32,12 @@ def read_data(
         prompt=request.prompt,
         limit=request.limit,
     )
-    for found in reading:
-        if isinstance(found, Sample):
+    for sample_or_problem in reading:
+        if isinstance(sample_or_problem, Sample):
             count += 1
-            take(found)
+            take(sample_or_problem)
         else:
-            problems.append(found)
+            problems.append(sample_or_problem)
     if problems and (request.on_bad_sample == "fail" or not count):
         hint = "" if not count else "\n(--on-bad-sample skip leaves such samples out; dokimasia data check names all)"
         raise DataError(problems_text(problems) + hint)
@@ -52,35 +47,15 @@ def read_data(
     return tuple("; ".join(messages) for messages in lines.values())
 
 
-def check_prompts(accepted: Mapping[str, str], now: Mapping[str, str], folders: Sequence[Path], run_id: str) -> None:
-    """Refuse to go on with a run under other prompts (version and hash by name) than it was accepted with.
+def bring_reader(path: Path) -> None:
+    """Make a file readable by the plug-in of group `dokimasia.datasets` that is called as its extension, if there is one.
+
+    A plug-in called `mine` reads files that end in `.mine`. The package's own readers stay where they are.
 
     Raises:
-        ConfigError: naming the prompts that differ and the folders that were read.
+        ConfigError: there is such a plug-in and it cannot be used.
     """
-    changed = [name for name, version in sorted(accepted.items()) if now.get(name) != version]
-    if not changed:
-        return
-    listed = ", ".join(f"{name} was {accepted[name]}, is {now.get(name, 'missing')}" for name in changed)
-    place = f" (read from {', '.join(map(str, folders))})" if folders else ""
-    raise ConfigError(
-        f"run {run_id} was accepted with other prompts{place}: {listed}. Restore them, name the folder that has them "
-        "with --prompts, or evaluate anew or fork; the ledger answers what did not change"
-    )
-
-
-def check_versions(method: "Method[Any, Any]", run: Run, plan: RunPlan) -> None:
-    """Refuse to go on with a run under another version of its method or of a graph than it was accepted with.
-
-    Raises:
-        ConfigError: naming what changed.
-    """
-    now: dict[str, int] = {"method": method.version, **method.graphs_of(plan)}
-    before: Any = run.options["versions"]
-    for name, version in now.items():
-        if before.get(name) != version:
-            what = f"the method {method.name!r}" if name == "method" else f"the graph {name!r}"
-            raise ConfigError(
-                f"run {run.id} was accepted with version {before.get(name)} of {what}, which is at version {version} now: "
-                "give its command anew; the ledger answers what did not change"
-            )
+    extension = path.suffix.lower()
+    name = extension.removeprefix(".")
+    if name and extension not in READERS and name in found("datasets"):
+        register_reader(extension, cast("Reader", load("datasets", name)))

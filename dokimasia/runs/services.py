@@ -1,26 +1,27 @@
 """The composition root: transports, gateway, ledger, store and checkpoints, put together for one run."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
+from collections.abc import AsyncIterator, Coroutine, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 from dokimasia.agents import PromptLibrary
-from dokimasia.domain.call import ModelCall, ModelReply, ModelSpec
-from dokimasia.domain.ports import BlobStore, Transport
+from dokimasia.domain.call import ModelSpec
+from dokimasia.domain.ports import Transport
 from dokimasia.errors import ConfigError
 from dokimasia.gateway.budget import Budget
-from dokimasia.gateway.carried import RemoteCallTransport
 from dokimasia.gateway.gateway import ModelGateway
 from dokimasia.gateway.litellm.transport import LiteLLMTransport
 from dokimasia.gateway.pricing import known_price
+from dokimasia.gateway.remote_call import RemoteCallTransport
+from dokimasia.gateway.routes import LateTransport
 from dokimasia.gateway.traffic import Traffic
 from dokimasia.log import Redactor
 from dokimasia.plugins import transports_for
 from dokimasia.runs.observer import Observer
-from dokimasia.runs.reaching import FailFastGateway, Stop, gone, unless_stopped, watch_home
+from dokimasia.runs.reachability import FailFastGateway, Stop, home_gone, unless_stopped, watch_home
 from dokimasia.settings import Settings, api_key, nearest
 from dokimasia.storage.content.reduced import ReducedImages
 from dokimasia.storage.decisions import take_in
@@ -32,12 +33,9 @@ from dokimasia.storage.spending import Spending, spending_recorder, spent_by
 from dokimasia.tools.reducing import reduce_image
 
 if TYPE_CHECKING:
-    from dokimasia.graphs.walking import Executor
+    from dokimasia.graphs.executor import Executor
     from dokimasia.runs.requests import Invocation
-    from dokimasia.runs.session import Session
     from dokimasia.storage.checkpoints import Saver
-
-SIMULATED = "sim/"
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,25 +48,6 @@ class Services:
     specs: Mapping[str, ModelSpec]
     people: QueuedPeople
     engine: "Executor"
-
-
-class _MadeLate:
-    """A way to models that is made by the first call that takes it, since what it loads is not needed before."""
-
-    def __init__(self, make: Callable[[], Transport]) -> None:
-        self._make = make
-        self._made: Transport | None = None
-
-    async def send(self, call: ModelCall, spec: ModelSpec, *, api_key: str | None, blobs: BlobStore) -> ModelReply:
-        """Send the call."""
-        if self._made is None:
-            self._made = self._make()
-        return await self._made.send(call, spec, api_key=api_key, blobs=blobs)
-
-    async def aclose(self) -> None:
-        """Close what was made."""
-        if self._made is not None:
-            await self._made.aclose()
 
 
 def default_transports(prompts: PromptLibrary | None = None) -> dict[str, Transport]:
@@ -89,9 +68,9 @@ def default_transports(prompts: PromptLibrary | None = None) -> dict[str, Transp
         return DirectTransport(read_image=read_image)
 
     return {
-        "direct": _MadeLate(direct),
+        "direct": LateTransport(direct),
         "litellm": LiteLLMTransport(read_image=read_image),
-        "sim": _MadeLate(simulated),
+        "sim": LateTransport(simulated),
     }
 
 
@@ -105,13 +84,6 @@ def transports_for_models(specs: Mapping[str, ModelSpec], prompts: PromptLibrary
     models = [spec for spec in specs.values() if not spec.ref.person]
     named = {spec.ref.model.split("/", 1)[0] if spec.transport == "auto" else spec.transport for spec in models}
     return {**dict(transports_for(named - set(own))), **own}
-
-
-def with_known_price(spec: ModelSpec) -> ModelSpec:
-    """Return the spec with the one price that needs no configuration: a model simulated in this process costs nothing."""
-    if spec.ref.model.startswith(SIMULATED) and spec.input_price is None and spec.output_price is None:
-        return spec.model_copy(update={"input_price": 0.0, "output_price": 0.0})
-    return spec
 
 
 def check_simulated(spec: ModelSpec) -> None:
@@ -133,16 +105,16 @@ def check_simulated(spec: ModelSpec) -> None:
         )
 
 
-def check_workers(asked: "Invocation") -> None:
+def check_workers(request: "Invocation") -> None:
     """Refuse workers that cannot be had; for threads.
 
     Raises:
         ConfigError: Ray is not installed, or nothing listens at its address.
     """
-    if asked.far_workers:
+    if request.remote_workers:
         from dokimasia.distribution.cluster import Cluster
 
-        Cluster(asked.address).check()
+        Cluster(request.address).check()
 
 
 def check_prices(specs: Mapping[str, ModelSpec], *, max_cost: float | None) -> None:
@@ -242,11 +214,13 @@ def is_at_work(home: Home, run_id: str) -> bool:
 
 @asynccontextmanager
 async def open_services(
-    session: "Session",
+    settings: Settings,
+    home: Home,
+    library: PromptLibrary,
     run: str,
     specs: Mapping[str, ModelSpec],
     *,
-    asked: "Invocation",
+    request: "Invocation",
     seed: int,
     observer: Observer,
     stop: Stop,
@@ -262,30 +236,30 @@ async def open_services(
         Unreachable: a model cannot be asked at all.
         StorageError: the home was deleted or moved.
     """
-    from dokimasia.graphs.walking import LocalExecutor
+    from dokimasia.graphs.executor import LocalExecutor
     from dokimasia.storage.checkpoints import keeping_steps
 
-    home, settings, workers = session.opened, session.settings, asked.far_workers
+    workers = request.remote_workers
     keys = keys_of(settings, specs)
     redact = Redactor((*settings.secrets, *keys.values()), patterns=False)
     await take_in(home)
     people = QueuedPeople(home, run, specs)
     async with sharing(home) as shared, AsyncExitStack() as stack:
         saver = await shared.saver()
-        ways = transports or transports_for_models(specs, session.library)
+        ways = transports or transports_for_models(specs, library)
         reduce = ReducedImages(home.blobs, reduce_image, home=home)
-        store, here = SqliteRunStore(home), LocalExecutor(saver, observer.steps)
+        store, local = SqliteRunStore(home), LocalExecutor(saver, observer.steps)
         ledger = SqliteLedger(home)
         if workers:
-            from dokimasia.distribution.serving import CarriedLedger
+            from dokimasia.distribution.driver import RemoteCallLedger
 
-            ledger = CarriedLedger(home)
+            ledger = RemoteCallLedger(home)
         before = spent_by(home, run)
-        budget = Budget(**asked.spending_limits, **before._asdict())
+        budget = Budget(**request.spending_limits, **before._asdict())
         budget.changed = spending_recorder(home, run, lambda: Spending(budget.calls, budget.tokens, budget.cost))
         gateway = FailFastGateway(
             stop,
-            goes_on=asked.allows_every_failure,
+            goes_on=request.allows_every_failure,
             ledger=ledger,
             blobs=home.blobs,
             transports={name: RemoteCallTransport(way) for name, way in ways.items()} if workers else ways,
@@ -299,26 +273,26 @@ async def open_services(
             on_event=observer.happened,
             traffic=shared.traffic,
         )
-        engine: Executor = here
+        engine: Executor = local
         if workers:
+            from dokimasia.distribution.driver import DriverPorts
             from dokimasia.distribution.engine import engine_of
-            from dokimasia.distribution.orders import Orders
-            from dokimasia.distribution.serving import Ports
+            from dokimasia.distribution.worker_config import WorkerConfig
 
-            ports = Ports(gateway, HomeRows(home), saver, home.blobs, reduce, specs, observer.steps)
-            far = frozenset(name for name, spec in specs.items() if transports or spec.ref.person)
-            orders = Orders(session.library, specs, far, observer.steps is not None, transports_for_models)
+            ports = DriverPorts(gateway, HomeRows(home), saver, home.blobs, reduce, specs, observer.steps)
+            driver_models = frozenset(name for name, spec in specs.items() if transports or spec.ref.person)
+            orders = WorkerConfig(library, specs, driver_models, observer.steps is not None, transports_for_models)
             sent = keys if settings.worker_keys == "sent" else None
 
             async def waiting(work: Coroutine[Any, Any, None]) -> None:
-                observer.starting(workers, asked.address)
+                observer.starting(workers, request.address)
                 try:
                     await unless_stopped(stop, work)
                 finally:
-                    observer.starting(0, asked.address)
+                    observer.starting(0, request.address)
 
             opened = engine_of(
-                workers, asked.address, orders=orders, ports=ports, here=here, keys=sent, waiting=waiting
+                workers, request.address, orders=orders, ports=ports, local=local, keys=sent, waiting=waiting
             )
             engine = await unless_stopped(stop, stack.enter_async_context(opened))
 
@@ -331,9 +305,9 @@ async def open_services(
             with keeping_steps(home):
                 yield Services(gateway=gateway, store=store, saver=saver, specs=specs, people=people, engine=engine)
             if not home.in_place:
-                raise gone(home)
+                raise home_gone(home)
         except Exception as error:
-            problem = stop.problem if home.in_place else gone(home)
+            problem = stop.problem if home.in_place else home_gone(home)
             if problem is None:
                 raise
             raise problem from error

@@ -1,23 +1,22 @@
 """What a method accepts a request with: the configuration, the home, the prompts, and the data that the request names."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from dokimasia.domain.call import ModelSpec
-from dokimasia.domain.identity import digest, value_id
+from dokimasia.domain.identity import Value, digest, value_id
 from dokimasia.domain.ports import BlobStore
 from dokimasia.domain.sample import Sample
 from dokimasia.endpoints.capabilities import with_capabilities
 from dokimasia.errors import ConfigError, DataError
 from dokimasia.prompts import PromptLibrary
 from dokimasia.runs.estimate import Estimate, SampleSize, size_of
-from dokimasia.runs.method import Accepted
-from dokimasia.runs.plans import RunPlan
-from dokimasia.runs.requests import DataRequest
+from dokimasia.runs.plans import RunPlan, with_known_price
+from dokimasia.runs.requests import DataRequest, RunRequest
 from dokimasia.runs.samples import read_data
-from dokimasia.runs.services import check_simulated, with_known_price
+from dokimasia.runs.services import check_simulated
 from dokimasia.settings import Settings, resolve_model
 from dokimasia.storage.content.putting import BackgroundWriter
 from dokimasia.storage.home import Home
@@ -28,6 +27,41 @@ P = TypeVar("P", bound=RunPlan)
 
 PAGE = 500
 """Samples that are kept in one transaction while a data file is read."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Accepted(Generic[P]):
+    """What a request came to once everything that it names was read and checked; nothing was sent.
+
+    Attributes:
+        plan: what the run is.
+        estimate: what it will ask at most.
+        data_name: what its data are called, by default as the request's data file.
+        data_hash: a hash of its data, by default the plan's.
+        places: its samples, which lie in the home already; or
+        samples: its samples, which are still to be kept.
+        values: what is kept with the run.
+        skipped: what of the data was left out and why, a text each.
+        notes: what the figures need to know beside the plan; stored as it is, by name.
+        needs: ids of other runs that it cannot go on without until it is finished.
+        keep: what else is kept once the run is accepted.
+        first: the first sample, from which a preview is made.
+        request: what is kept as asked, where names in it were resolved that mean something else later, such as `last`.
+    """
+
+    plan: P
+    estimate: Estimate
+    data_name: str = ""
+    data_hash: str = ""
+    places: Sequence[RunSample] = ()
+    samples: Sequence[Sample] = ()
+    values: Sequence[Value] = ()
+    skipped: Sequence[str] = ()
+    notes: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    needs: Sequence[str] = ()
+    keep: Callable[[Home, Run], Awaitable[None]] | None = None
+    first: Sample | None = None
+    request: RunRequest | None = None
 
 
 class SampleEntry(NamedTuple):
@@ -49,22 +83,22 @@ class Entries:
     @property
     def places(self) -> list[RunSample]:
         """Where each sample stands."""
-        return [one.place._replace(position=position) for position, one in enumerate(self.known)]
+        return [entry.place._replace(position=position) for position, entry in enumerate(self.known)]
 
     @property
     def hash(self) -> str:
         """A hash of the samples' names and contents in order."""
-        return hash_of([(one.place.sample_id, one.place.sample) for one in self.known])
+        return hash_of([(entry.place.sample_id, entry.place.sample) for entry in self.known])
 
     @property
     def sizes(self) -> list[SampleSize]:
         """The size of each sample."""
-        return [one.size for one in self.known]
+        return [entry.size for entry in self.known]
 
     @property
     def sizes_of_images(self) -> list[SampleSize]:
         """The sizes of samples, one for all that share their images."""
-        return list({one.place.cluster: one.size for one in self.known}.values())
+        return list({entry.place.cluster: entry.size for entry in self.known}.values())
 
     def accepted(self, plan: P, estimate: Estimate, *, needs: Sequence[str] = ()) -> Accepted[P]:
         """Return what a plan over these samples is accepted as."""
@@ -159,13 +193,13 @@ class Session:
         Raises:
             DataError: naming all that is wrong, by file and line.
         """
-        found = Entries()
+        entries = Entries()
         waiting: list[Sample] = []
         blobs = MemoryBlobs() if self.dry else BackgroundWriter(self.opened.blobs)
 
         def take(sample: Sample) -> None:
-            if found.first is None and (sample.images or not images):
-                found.first = sample
+            if entries.first is None and (sample.images or not images):
+                entries.first = sample
             waiting.append(sample)
             if len(waiting) == PAGE:
                 flush()
@@ -174,22 +208,22 @@ class Session:
             if isinstance(blobs, BackgroundWriter) and self.forked is None and waiting:
                 blobs.settle()
                 keep_samples(self.opened, waiting)
-            found.known.extend(map(_entry, waiting))
+            entries.known.extend(map(_entry, waiting))
             waiting.clear()
 
         with blobs if isinstance(blobs, BackgroundWriter) else nullcontext():
             if self.forked is not None:
                 for sample in load_samples(self.opened, self.forked.id):
                     take(sample)
-                found.skipped = left_out(self.forked)
+                entries.skipped = left_out(self.forked)
             else:
-                asked = request.model_copy(update={"prompt": None}) if images else request
+                wanted = request.model_copy(update={"prompt": None}) if images else request
                 needs = not images if need_prompt is None else need_prompt
-                found.skipped = list(read_data(asked, blobs, take, need_prompt=needs))
+                entries.skipped = list(read_data(wanted, blobs, take, need_prompt=needs))
             flush()
         if images:
-            _drop_blind(found, request)
-        return found
+            _drop_blind(entries, request)
+        return entries
 
     def samples(self, request: DataRequest, *, need_prompt: bool = True) -> tuple[list[Sample], list[str]]:
         """Read a request's data as a whole: its samples, and what had to be left out.
@@ -215,14 +249,14 @@ def _entry(sample: Sample) -> SampleEntry:
     return SampleEntry(place, bool(sample.images), size_of(sample))
 
 
-def _drop_blind(found: Entries, request: DataRequest) -> None:
+def _drop_blind(entries: Entries, request: DataRequest) -> None:
     """Leave out samples without an image, or refuse them."""
-    blind = [one.place.sample_id for one in found.known if not one.seen]
+    blind = [entry.place.sample_id for entry in entries.known if not entry.seen]
     if not blind:
         return
     message = f"{request.data}: without an image there is nothing to look at: "
-    if request.on_bad_sample == "fail" or len(blind) == len(found.known):
+    if request.on_bad_sample == "fail" or len(blind) == len(entries.known):
         listed = ", ".join(blind[:5]) + (", …" if len(blind) > 5 else "")
         raise DataError(f"{message}{listed}\n(--on-bad-sample skip leaves such samples out)")
-    found.skipped += [f"{message}{name}" for name in blind]
-    found.known = [one for one in found.known if one.seen]
+    entries.skipped += [f"{message}{name}" for name in blind]
+    entries.known = [entry for entry in entries.known if entry.seen]

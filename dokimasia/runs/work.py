@@ -1,7 +1,8 @@
-"""A run at work: stages of units, walks through graphs, rows that are committed, and the standing that is reported."""
+"""A run at work: stages, items and their result rows, many samples at once."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import islice
@@ -13,10 +14,9 @@ from dokimasia.domain.sample import Sample
 from dokimasia.errors import CallFailed, ConfigError, DokimasiaError
 from dokimasia.graphs.context import Context, failed_update
 from dokimasia.graphs.drive import GraphFile
-from dokimasia.graphs.reasking import to_report
-from dokimasia.graphs.walking import GraphRun
+from dokimasia.graphs.executor import GraphRun, reduced_gc
+from dokimasia.graphs.reasking import raise_worst, to_report
 from dokimasia.log import logger
-from dokimasia.runs.concurrency import work_through
 from dokimasia.runs.observer import Observer, Progress
 from dokimasia.runs.plans import RunPlan
 from dokimasia.runs.services import Services
@@ -139,8 +139,8 @@ class Job(Generic[P]):
         self.progress.stats = self.services.gateway.stats()
         self.observer.progressed(self.progress)
 
-    async def do(self, stage: Stage[Any]) -> None:
-        """Do a stage.
+    def do(self, stage: Stage[Any]) -> Awaitable[None]:
+        """Do a stage; await what is returned.
 
         Raises:
             Interrupted: the run was asked to stop; everything finished is committed.
@@ -149,7 +149,7 @@ class Job(Generic[P]):
         self.progress.items += stage.items
         self.progress.samples_done = 0
         width = self.width if stage.width is None else stage.width
-        await work_through(
+        return work_through(
             iter(stage.units),
             stage.do,
             width=width,
@@ -211,7 +211,7 @@ class Job(Generic[P]):
             row = Thread(thread_id=thread, run_id=self.run.id, item=item, graph=graph.NAME, graph_version=version)
             await open_thread(self.home, row)
             self._threads[item] = thread
-        return await self.services.engine.walk(GraphRun(graph, inputs, item, context, thread))
+        return await self.services.engine.execute(GraphRun(graph, inputs, item, context, thread))
 
     async def finish(self, *rows: ResultRow) -> None:
         """Commit results, count them, and close the threads that they came from."""
@@ -294,3 +294,90 @@ def ending(state: Mapping[str, Any]) -> dict[str, Any]:
 async def one_stage(stage: Stage[Any]) -> AsyncIterator[Stage[Any]]:
     """Yield the only stage of a run."""
     yield stage
+
+
+IN_FLIGHT = (8, 256)
+"""At least so many samples are in flight, and at most so many in each process, so that memory stays bounded and no slow
+endpoint starves others."""
+
+MOST = 1024
+"""So many samples may be in flight in each process while a slow endpoint holds up others; then they wait for it."""
+
+TICK = 0.5
+
+
+async def work_through(
+    samples: Iterator[Sample],
+    do: Callable[[Sample], Awaitable[None]],
+    *,
+    width: int,
+    report: Callable[[], None],
+    uneven: Callable[[], bool] | None = None,
+    processes: int = 1,
+) -> None:
+    """Do each sample, about `width` at a time, and end with the first problem once those in flight have ended.
+
+    Args:
+        samples: what is to be done, in order; read as far as the work has come.
+        do: does one sample.
+        width: how many at a time, within `IN_FLIGHT` a process.
+        report: called twice a second and at the end.
+        uneven: says whether those in flight wait for one endpoint while another could take more: then more samples are
+            begun, up to `MOST` a process in flight, so that the slowest endpoint does not idle the others.
+        processes: by how many processes they are worked.
+
+    Raises:
+        Interrupted: a sample was interrupted, and nothing worse happened.
+    """
+    problems: list[BaseException] = []
+    width, most = min(max(width, IN_FLIGHT[0]), IN_FLIGHT[1] * processes), MOST * processes
+
+    async def worker(*, stays: bool) -> None:
+        for sample in samples:
+            if problems:
+                return
+            try:
+                await do(sample)
+            except BaseException as problem:
+                problems.append(problem)
+                if isinstance(problem, asyncio.CancelledError):
+                    raise
+                return
+            if not stays:
+                return
+
+    with reduced_gc():
+        async with reporting(report):
+            crowd = set[asyncio.Task[None]]()
+            for _ in range(width):
+                crowd.add(asyncio.create_task(worker(stays=True)))
+            try:
+                while crowd:
+                    _, crowd = await asyncio.wait(crowd, timeout=None if uneven is None else TICK)
+                    if crowd and uneven is not None and not problems and uneven():
+                        more = min(width, most - len(crowd))
+                        crowd |= {asyncio.create_task(worker(stays=False)) for _ in range(more)}
+            finally:
+                for task in crowd:
+                    task.cancel()
+                await asyncio.gather(*crowd, return_exceptions=True)
+    raise_worst(problems)
+
+
+@asynccontextmanager
+async def reporting(report: Callable[[], None]) -> AsyncIterator[None]:
+    """Report twice a second while something works, and once at its end."""
+
+    async def tick() -> None:
+        while True:
+            await asyncio.sleep(TICK)
+            report()
+
+    ticking = asyncio.create_task(tick())
+    try:
+        yield
+    finally:
+        ticking.cancel()
+        with suppress(asyncio.CancelledError):
+            await ticking
+        report()

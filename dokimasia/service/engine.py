@@ -8,19 +8,17 @@ from typing import Any
 
 from dokimasia.domain.ports import Transport
 from dokimasia.errors import NotFound
-from dokimasia.runs.deleting import delete_whole_run
-from dokimasia.runs.ending import check_measures
+from dokimasia.runs.catalogue import method_named, method_of
 from dokimasia.runs.forking import ForkRequest, Prepared, keep_fork, prepare_fork
-from dokimasia.runs.keeping import keep_accepted, keep_limits, run_row
-from dokimasia.runs.lifecycle import going_on, reaching
-from dokimasia.runs.method import Accepted, Method
+from dokimasia.runs.lifecycle import models_to_reach, prepare_resume
+from dokimasia.runs.method import Method
 from dokimasia.runs.observer import Observer, Silent
+from dokimasia.runs.outcome import check_measures, retryable
+from dokimasia.runs.persistence import delete_whole_run, keep_limits, persist_run, run_row
 from dokimasia.runs.preview import preview
-from dokimasia.runs.registry import method_named, method_of
 from dokimasia.runs.requests import Invocation, RunRequest
-from dokimasia.runs.retrying import retryable
 from dokimasia.runs.services import keys_of
-from dokimasia.runs.session import Session
+from dokimasia.runs.session import Accepted, Session
 from dokimasia.service.queue import Queue, changed
 from dokimasia.service.request_parsing import check_models
 from dokimasia.settings import Settings
@@ -103,7 +101,7 @@ class RunEngine:
             accepted = await asyncio.to_thread(lambda: asyncio.run(_accept(found, request, session)))
             row = await asyncio.to_thread(run_row, found, accepted.plan, request, accepted)
             self._check_new(row, request)
-            row, new = await keep_accepted(found, self._home, request, accepted)
+            row, new = await persist_run(found, self._home, request, accepted)
         return await self._queued(row, request, new=new, given=given)
 
     async def preview(self, method: str, request: RunRequest) -> dict[str, Any]:
@@ -133,7 +131,7 @@ class RunEngine:
         if kinds or changes:
             self.queue.outside(run.id)
         method, _, request, _ = await asyncio.to_thread(
-            lambda: going_on(run, changes=changed(run, changes), retry=kinds)
+            lambda: prepare_resume(run, changes=changed(run, changes), retry=kinds)
         )
         check_measures(method, request)
         if run.status == "done" and not count_failed(self._home, run.id, kinds):
@@ -214,7 +212,7 @@ class RunEngine:
         self._check_keys(row, request)
 
     def _check_keys(self, run: Run, request: RunRequest, retry: Sequence[Any] = ()) -> None:
-        _, reached = reaching(method_of(run), self._home, run, request, settings=self._settings, retry=retry)
+        _, reached = models_to_reach(method_of(run), self._home, run, request, settings=self._settings, retry=retry)
         keys_of(self._settings, reached)
 
 

@@ -9,11 +9,11 @@ from urllib.parse import urlencode
 
 from dokimasia.domain.judgement import Answered, FailureKind
 from dokimasia.operations.operation import RequestRefused
+from dokimasia.runs.catalogue import method_of
 from dokimasia.runs.figures import shown_name
 from dokimasia.runs.method import Method
 from dokimasia.runs.reading.exporting import row_kind_of
-from dokimasia.runs.reading.grouping import SampleGrouping, groupings
-from dokimasia.runs.registry import method_of
+from dokimasia.runs.reading.inspection import SampleGrouping, groupings
 from dokimasia.storage.home import Home
 from dokimasia.storage.people.corrections import corrections_of, count_corrections
 from dokimasia.storage.reading.browsing import ANY, Facets, Order, SampleQuery, facets

@@ -14,12 +14,12 @@ from dokimasia.domain.ports import Transport
 from dokimasia.errors import InputError, Interrupted, NotFound, StorageError
 from dokimasia.gateway.events import GatewayEvent
 from dokimasia.log import bound, logger
-from dokimasia.runs.ending import note_end, said_of, take_out, why_ended
+from dokimasia.runs.catalogue import method_of
 from dokimasia.runs.estimate import Estimate
 from dokimasia.runs.lifecycle import resume
 from dokimasia.runs.observer import Observer, Progress
-from dokimasia.runs.reaching import gone
-from dokimasia.runs.registry import method_of
+from dokimasia.runs.outcome import note_end, outcome_of_error, take_out, why_ended
+from dokimasia.runs.reachability import home_gone
 from dokimasia.runs.requests import Invocation, RunRequest, check_range
 from dokimasia.runs.services import Stop, sharing
 from dokimasia.settings import Settings
@@ -206,7 +206,7 @@ class Queue:
         if self._closing:
             raise Interrupted("the service is about to end; ask again when it is back")
         if not self._home.in_place:
-            raise gone(self._home)
+            raise home_gone(self._home)
 
     async def put(
         self,
@@ -366,7 +366,7 @@ class Queue:
                 )
             end, why = str(result.end), result.why
         except BaseException as problem:  # whatever it is, it is this run's end and no other's
-            end, why = said_of(problem)
+            end, why = outcome_of_error(problem)
             if end == "failed":
                 logger(__name__).warning("a run failed", run=id, why=why)
         try:

@@ -10,8 +10,8 @@ from dokimasia.report.data import ReportData
 from dokimasia.report.drawing import Charts, draw_section
 from dokimasia.report.page import heading
 from dokimasia.report.sections import sections_of
+from dokimasia.runs.catalogue import method_of
 from dokimasia.runs.reading.reporting import report_data
-from dokimasia.runs.registry import method_of
 from dokimasia.service.state import Service
 from dokimasia.storage.people.corrections import count_corrections
 from dokimasia.storage.runs import Run

@@ -14,9 +14,9 @@ from starlette.types import Receive, Scope, Send
 from dokimasia.domain.judgement import OPEN_KINDS
 from dokimasia.errors import NotFound, StorageError
 from dokimasia.log import Redactor
-from dokimasia.runs.ending import why_ended
 from dokimasia.runs.estimate import Estimate
 from dokimasia.runs.observer import Observer
+from dokimasia.runs.outcome import why_ended
 from dokimasia.service.event_log import LAST, Log, Picture, RunEvent, blank
 from dokimasia.service.run_observer import STOPPED, RunObserver
 from dokimasia.storage.home import Home

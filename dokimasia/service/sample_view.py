@@ -14,9 +14,9 @@ from dokimasia.report.browser import Clip, draw_asked
 from dokimasia.report.drawing import Charts
 from dokimasia.report.overlay import definitions
 from dokimasia.report.sections import plain
+from dokimasia.runs.catalogue import method_of
 from dokimasia.runs.reading.inspection import sample_of_run
 from dokimasia.runs.reading.reporting import pictures_of, redacted
-from dokimasia.runs.registry import method_of
 from dokimasia.service.drawing import drawn
 from dokimasia.service.state import Service
 from dokimasia.storage.excerpts import rows_of, samples_of

@@ -113,10 +113,10 @@ class Saver(SqliteSaver):
 
 
 KEPT_ELSEWHERE = ("aget_tuple", "listed", "aput", "aput_writes", "adelete_thread")
-"""What a `FarSaver` asks for."""
+"""What a `RemoteSaver` asks for."""
 
 
-class FarSaver(BaseCheckpointSaver[str]):
+class RemoteSaver(BaseCheckpointSaver[str]):
     """A saver for another process than the one that has the home: it asks for the methods of a `Saver` by their names."""
 
     def __init__(self, ask: Callable[..., Awaitable[Any]]) -> None:

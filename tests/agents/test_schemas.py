@@ -9,8 +9,8 @@ from dokimasia.domain.call import Chat, ModelRef, ModelSpec, call_key
 from dokimasia.domain.criterion import CriteriaSet, Criterion, ReferenceChain
 from dokimasia.domain.judgement import Checkpoint
 from dokimasia.domain.sample import Sample
-from dokimasia.gateway.chat_format import response_format
 from dokimasia.gateway.doubles import ScriptedGateway
+from dokimasia.gateway.openai_format import response_format
 
 PLAIN = ModelSpec(ref=ModelRef(name="J", model="sim/judge"))
 HELD = PLAIN.model_copy(update={"capabilities": ("json_schema",)})

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from dokimasia.agents import ask
-from dokimasia.agents.calling import embed
+from dokimasia.agents.asking import embed
 from dokimasia.agents.tree import (
     MergeRow,
     capability_lines,

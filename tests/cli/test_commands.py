@@ -301,7 +301,7 @@ def test_sim_serve_speaks_openai(tmp_path: Path) -> None:
 def test_looking_at_what_methods_ask_loads_no_graph() -> None:
     """All methods can be loaded, as the pages of a run do, without LangGraph."""
     code = (
-        "import sys; from dokimasia.runs.catalogue import OWN; from dokimasia.runs.registry import method_named; "
+        "import sys; from dokimasia.runs.catalogue import OWN; from dokimasia.runs.catalogue import method_named; "
         "[method_named(name) for name in OWN]; print('langgraph' in sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment())

@@ -12,7 +12,7 @@ from dokimasia.cli.main import run
 from dokimasia.errors import Interrupted
 from dokimasia.gateway.doubles import CountingTransport
 from dokimasia.methods.evaluation import EvaluationRequest, evaluate
-from dokimasia.runs.reaching import Stop
+from dokimasia.runs.reachability import Stop
 from dokimasia.settings import Settings
 from dokimasia.simulation.serving.transport import SimTransport
 from dokimasia.simulation.world import write_world

@@ -16,7 +16,7 @@ from dokimasia.gateway.events import GatewayEvent, GatewayStats
 from dokimasia.runs.estimate import Estimate
 from dokimasia.runs.lifecycle import RunResult
 from dokimasia.runs.observer import Progress, Speed
-from dokimasia.runs.reaching import Stop
+from dokimasia.runs.reachability import Stop
 from dokimasia.settings import Settings, load_settings
 
 

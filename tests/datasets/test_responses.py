@@ -7,8 +7,8 @@ import pytest
 
 from dokimasia.datasets import GivenResponse, read_responses
 from dokimasia.errors import DataError, NotFound
-from dokimasia.runs.reading.export_formats import Format, encode
-from dokimasia.runs.reading.exporting import ColumnType, Export
+from dokimasia.runs.method import ColumnType, Export
+from dokimasia.runs.reading.exporting import Format, encode
 
 GOOD = {"id": "s1", "model": "m", "response": "A cat."}
 

@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 
 from dokimasia.distribution import cluster as clusters
-from dokimasia.distribution import engine, orders
+from dokimasia.distribution import engine, worker_config
 from dokimasia.distribution.cluster import Cluster
-from dokimasia.distribution.losses import LESS, WorkerDied
+from dokimasia.distribution.failures import LESS, WorkerDied
 from dokimasia.distribution.worker import Worker
 from dokimasia.domain.ports import BlobStore
 from tests.runs.conftest import finished, homes, prepared, world
@@ -115,13 +115,13 @@ class FakeCluster:
         self.entered += not self._begun
         self._begun = True
 
-    async def hire(self) -> Actor:
+    async def start_worker(self) -> Actor:
         """Return a new worker."""
         self.hired += 1
         self.living.append(Actor(lambda: self.forbidden))
         return self.living[-1]
 
-    def room(self) -> str:
+    def describe_capacity(self) -> str:
         """Say that there is none."""
         return "0 of 1 CPUs are free"
 
@@ -138,12 +138,12 @@ class FakeCluster:
     async def call(self, answer: Any, *, patience: float = 0) -> Any:
         """Return what it answers, if it does so in time."""
         try:  # shielded, since what was said to a worker reaches it also where nobody waits for its answer any more
-            async with asyncio.timeout(orders.PATIENCE):
+            async with asyncio.timeout(worker_config.PATIENCE):
                 return await asyncio.shield(asyncio.ensure_future(answer))
         except TimeoutError:
             raise WorkerDied("silent") from None
 
-    async def reached(self, call: Callable[[], Any]) -> Any:
+    async def call_reliably(self, call: Callable[[], Any]) -> Any:
         """Return what it answers."""
         while self.bad is not None and (luck := self.bad.random()) < 0.4:
             await asyncio.sleep(0.01 * self.bad.random())
@@ -153,7 +153,7 @@ class FakeCluster:
                     await self.call(call())
         return await self.call(call())
 
-    def held(self, value: Any) -> Any:
+    def put_object(self, value: Any) -> Any:
         """Return what stands for a value."""
         return value
 

@@ -12,17 +12,17 @@ from typing import Any, cast
 
 import pytest
 
-from dokimasia.distribution.asking import FarGateway
-from dokimasia.distribution.engine import Post
-from dokimasia.distribution.line import Channel
-from dokimasia.distribution.serving import Desk, Ports
+from dokimasia.distribution.channel import Channel
+from dokimasia.distribution.driver import DriverHandler, DriverPorts
+from dokimasia.distribution.engine import WorkerProxy
+from dokimasia.distribution.remote_gateway import RemoteGateway
 from dokimasia.domain.call import CallResult, Chat, ChatReply, Message, ModelRef, ModelSpec, Usage, call_key
 from dokimasia.domain.sample import TextPart
 from dokimasia.errors import CallFailed, Interrupted, TransportError
 from dokimasia.gateway.budget import Budget
-from dokimasia.gateway.carried import RemoteCallTransport, RemoteReply
 from dokimasia.gateway.gateway import ModelGateway
 from dokimasia.gateway.limiter import Clock
+from dokimasia.gateway.remote_call import RemoteCallTransport, RemoteReply
 from dokimasia.gateway.retry import RetryPolicy
 from tests.gateway.conftest import MemoryBlobs, MemoryLedger
 from tests.processes import PATIENCE
@@ -81,16 +81,16 @@ class Endpoint:
 class Side:
     """One worker: its gateway, and the driver's end."""
 
-    def __init__(self, desk: Desk, endpoint: Endpoint, spec: ModelSpec) -> None:
+    def __init__(self, desk: DriverHandler, endpoint: Endpoint, spec: ModelSpec) -> None:
         self.line = Channel(self._serve)
-        self.post = Post(None, desk)
+        self.post = WorkerProxy(None, desk)
         self.trusted = True
         self.ahead, self.told = 0, Counter[str]()
-        self.gateway = FarGateway(
+        self.gateway = RemoteGateway(
             self.line,
             cast("Any", SimpleNamespace(fetch=self._nothing, settle=self._nothing)),
             specs={"m": spec},
-            far=frozenset(),
+            driver_models=frozenset(),
             transports={"only": cast("Any", endpoint)},
             api_keys={},
             clean=str,
@@ -106,8 +106,8 @@ class Side:
         for task in self.carrying:
             task.cancel()
         await asyncio.gather(*self.carrying, return_exceptions=True)
-        await self.post.line.lose()
-        await self.line.lose()
+        await self.post.line.close()
+        await self.line.close()
         await self.gateway.aclose()
 
     async def _serve(self, name: str, holds: tuple[Any, ...]) -> Any:
@@ -119,9 +119,9 @@ class Side:
 
     async def _carry(self, one: Channel, other: Channel) -> None:
         while True:
-            words = await one.taken(1.0)
+            words = await one.outgoing(1.0)
             await asyncio.sleep(HOP)
-            other.given(pickle.loads(pickle.dumps(words)))
+            other.receive(pickle.loads(pickle.dumps(words)))
 
     async def _nothing(self, *_: Any) -> None:
         pass
@@ -144,8 +144,8 @@ class Scene:
             clock=clock,
         )
         rows: Any = SimpleNamespace(get=None, put=None)
-        ports = Ports(self.gateway, rows, rows, blobs, cast("Any", None), {"m": self.spec}, None)
-        self.sides = [Side(Desk(ports, cast("Any", None)), endpoint, self.spec) for _ in range(count)]
+        ports = DriverPorts(self.gateway, rows, rows, blobs, cast("Any", None), {"m": self.spec}, None)
+        self.sides = [Side(DriverHandler(ports, cast("Any", None)), endpoint, self.spec) for _ in range(count)]
 
     def ask(self, names: range, side: int = 0) -> list["asyncio.Task[CallResult]"]:
         """Have a worker ask for calls."""

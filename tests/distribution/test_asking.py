@@ -2,9 +2,8 @@
 
 from typing import Any, cast
 
-from dokimasia.distribution.asking import FarGateway
-from dokimasia.distribution.line import Channel
-from dokimasia.distribution.ports import FarBlobs
+from dokimasia.distribution.channel import Channel
+from dokimasia.distribution.remote_gateway import RemoteBlobs, RemoteGateway
 from dokimasia.domain.call import Chat, ChatReply, Message, ModelRef, ModelSpec
 from dokimasia.domain.sample import TextPart
 
@@ -28,11 +27,11 @@ class Driver:
 async def test_a_reply_that_came_for_somebody_who_went_away_is_asked_for_again() -> None:
     """A reply that this worker was sent for another asker of the same call, who left, comes from the ledger: never None."""
     driver = Driver((0.25, False, None), (0.25, True, ChatReply(text="blue")))
-    gateway = FarGateway(
+    gateway = RemoteGateway(
         cast("Channel", driver),
-        cast("FarBlobs", None),
+        cast("RemoteBlobs", None),
         specs={"m": ModelSpec(ref=REF)},
-        far=frozenset(),
+        driver_models=frozenset(),
         transports={},
         api_keys={},
         clean=str,

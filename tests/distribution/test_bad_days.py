@@ -11,8 +11,8 @@ import pytest
 
 from dokimasia.cli.main import run as command
 from dokimasia.distribution.cluster import Cluster
-from dokimasia.distribution.losses import WorkerDied
-from dokimasia.distribution.orders import Hello
+from dokimasia.distribution.failures import WorkerDied
+from dokimasia.distribution.worker_config import Handshake
 from dokimasia.domain.call import ModelCall, call_key
 from dokimasia.errors import ConfigError, DokimasiaError, TransportError
 from dokimasia.gateway.doubles import CountingTransport
@@ -103,7 +103,7 @@ async def test_a_worker_that_dies_as_it_begins_is_replaced(
 ) -> None:
     """Workers that die before they have begun are replaced a few times; when they keep dying, the run stops and says so."""
     _, whole = finished(EVALUATE)
-    hire = workers.hire
+    hire = workers.start_worker
 
     async def dying() -> Any:
         if workers.hired < deaths:
@@ -111,7 +111,7 @@ async def test_a_worker_that_dies_as_it_begins_is_replaced(
             raise WorkerDied("killed as it began")
         return await hire()
 
-    monkeypatch.setattr(workers, "hire", dying)
+    monkeypatch.setattr(workers, "start_worker", dying)
     if stops:
         with pytest.raises(DokimasiaError, match=r"5 workers died one after the other.*killed as it began"):
             await make(prepared(EVALUATE), world, EVALUATE, **FAR)
@@ -242,7 +242,7 @@ class Other:
     def __await__(self) -> Any:
         """Say hello."""
         yield from ()
-        return Hello("other", 1, "node-7")
+        return Handshake("other", 1, "node-7")
 
 
 async def test_a_worker_of_another_version_is_refused() -> None:
@@ -264,7 +264,7 @@ async def test_a_worker_of_another_version_is_refused() -> None:
 
     cluster._ray = Ray
     with pytest.raises(ConfigError, match="node-7 runs another version"):
-        await cluster.hire()
+        await cluster.start_worker()
     assert killed == [worker]
 
 

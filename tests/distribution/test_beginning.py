@@ -11,7 +11,7 @@ from dokimasia.errors import ConfigError, DokimasiaError, Interrupted
 from dokimasia.methods.checks import decide, waiting_questions
 from dokimasia.runs.lifecycle import resume
 from dokimasia.runs.observer import Silent
-from dokimasia.runs.reaching import Stop
+from dokimasia.runs.reachability import Stop
 from dokimasia.storage.home import Home
 from dokimasia.storage.runs import set_status
 from tests.distribution.conftest import Actor, FakeCluster
@@ -78,13 +78,13 @@ async def test_a_run_goes_on_with_the_workers_that_a_cluster_has_room_for(
     """Those that cannot begin are waited for a while, then it is said why, and the others do the work."""
     _, whole = finished(EVALUATE)
     monkeypatch.setattr("dokimasia.distribution.engine.ROOM", 0.05)
-    hire, asked = workers.hire, list[int]()
+    hire, asked = workers.start_worker, list[int]()
 
     async def crowded() -> Actor:
         asked.append(1)
         return await (hire() if len(asked) == 1 else asyncio.Event().wait())
 
-    monkeypatch.setattr(workers, "hire", crowded)
+    monkeypatch.setattr(workers, "start_worker", crowded)
     watching = Watching()
     with capture_logs() as told:
         done = await make(prepared(EVALUATE), world, EVALUATE, services={"observer": watching}, **FAR)

@@ -16,8 +16,7 @@ from typing import Any, cast
 
 import pytest
 
-from dokimasia.distribution.cluster import Cluster
-from dokimasia.distribution.folders import Folder
+from dokimasia.distribution.cluster import Cluster, Folder
 from dokimasia.domain.ports import BlobStore
 from dokimasia.errors import ConfigError
 from tests.processes import PATIENCE

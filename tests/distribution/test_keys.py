@@ -10,7 +10,7 @@ import orjson
 import pytest
 
 from dokimasia.distribution.cluster import Cluster
-from dokimasia.distribution.sealing import key_pair, opened, seal
+from dokimasia.distribution.worker_config import key_pair, seal, unseal
 from dokimasia.errors import ConfigError
 from dokimasia.settings import Settings, load_settings
 from dokimasia.simulation.serving.server import running_server
@@ -94,11 +94,11 @@ def test_a_seal_opens_for_one_side() -> None:
     pair = key_pair()
     box = seal({"judge": KEY}, bytes(pair.public_key))
     assert KEY.encode() not in box
-    assert opened(box, pair) == {"judge": KEY}
+    assert unseal(box, pair) == {"judge": KEY}
     assert seal({"judge": KEY}, bytes(pair.public_key)) != box
     for other, what in ((key_pair(), box), (pair, bytes([*box[:-1], box[-1] ^ 1]))):
         with pytest.raises(ConfigError, match="not those that left"):
-            opened(what, other)
+            unseal(what, other)
 
 
 def test_without_the_library_it_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

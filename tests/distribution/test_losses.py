@@ -12,8 +12,8 @@ from typing import Any
 import orjson
 import pytest
 
-from dokimasia.distribution import orders
-from dokimasia.distribution.losses import WorkerDied, loss_of
+from dokimasia.distribution import worker_config
+from dokimasia.distribution.failures import WorkerDied, failure_of
 from dokimasia.domain.call import ModelCall, call_key
 from dokimasia.errors import ConfigError, DokimasiaError, StorageError
 from dokimasia.runs.lifecycle import resume
@@ -32,7 +32,7 @@ def lost_by(error: Exception, *, cause: Exception | None = None) -> DokimasiaErr
     """What the cluster makes of an error of Ray's, raised where a worker is called."""
     exceptions = pytest.importorskip("ray.exceptions")
     raised = exceptions.RayTaskError("take", "traceback", cause) if cause is not None else error
-    return loss_of(raised, SimpleNamespace(exceptions=exceptions))
+    return failure_of(raised, SimpleNamespace(exceptions=exceptions))
 
 
 def test_what_ray_says_of_a_lost_worker_is_said_in_our_words() -> None:
@@ -96,7 +96,7 @@ async def test_a_stopped_worker_sends_nothing_when_it_goes_on(
 ) -> None:
     """A worker that is stopped is taken for dead; what it was told meanwhile and hears when it goes on, it does not do."""
     _, whole = finished(EVALUATE)
-    monkeypatch.setattr(orders, "PATIENCE", 2.0)
+    monkeypatch.setattr(worker_config, "PATIENCE", 2.0)
     stopped: list[Actor] = []
 
     async def stop(call: ModelCall) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 import orjson
 import pytest
 
-from dokimasia.distribution import orders
+from dokimasia.distribution import worker_config
 from dokimasia.distribution.cluster import Cluster
 from dokimasia.errors import ConfigError
 from dokimasia.settings import Settings, load_settings
@@ -74,7 +74,7 @@ async def test_a_stopped_process_is_replaced_and_asks_nothing_when_it_goes_on(
     world: Path, tmp_path: Path, ray: Cluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A worker's process that is stopped is taken for dead, and sends none of the calls that it had when it goes on."""
-    monkeypatch.setattr(orders, "PATIENCE", 6.0)
+    monkeypatch.setattr(worker_config, "PATIENCE", 6.0)
     log, config = tmp_path / "log", tmp_path / "dokimasia.toml"
     with running_server(latency=0.2, log_path=log) as url:
         config.write_text(MODELS.format(url=url))
@@ -105,5 +105,5 @@ async def test_a_process_of_another_version_is_refused(ray: Cluster, monkeypatch
     monkeypatch.setattr("dokimasia.distribution.cluster.version", lambda: "another")
     before = dict(ray.living)
     with pytest.raises(ConfigError, match=f"{platform.node()} runs another version of dokimasia.*this is another"):
-        await ray.hire()
+        await ray.start_worker()
     assert ray.living == before

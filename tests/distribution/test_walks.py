@@ -5,8 +5,7 @@ from pathlib import Path
 import orjson
 import pytest
 
-from dokimasia.runs.reading.export_formats import encode
-from dokimasia.runs.reading.exporting import export_rows
+from dokimasia.runs.reading.exporting import encode, export_rows
 from dokimasia.settings import Settings
 from dokimasia.storage.home import Home
 from dokimasia.storage.runs import get_run

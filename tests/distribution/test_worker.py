@@ -5,15 +5,14 @@ from typing import Any, cast
 
 import pytest
 
-from dokimasia.distribution.asking import FarGateway
-from dokimasia.distribution.line import ASK, Channel, Word
-from dokimasia.distribution.losses import WorkerDied
-from dokimasia.distribution.orders import Orders
-from dokimasia.distribution.ports import FarBlobs
+from dokimasia.distribution.channel import ASK, Channel, ChannelMessage
+from dokimasia.distribution.failures import WorkerDied
+from dokimasia.distribution.remote_gateway import RemoteBlobs, RemoteGateway
 from dokimasia.distribution.worker import Worker
+from dokimasia.distribution.worker_config import WorkerConfig
 from dokimasia.domain.call import ModelSpec, call_key
 from dokimasia.errors import TransportError
-from dokimasia.gateway.carried import RemoteReply
+from dokimasia.gateway.remote_call import RemoteReply
 from dokimasia.prompts import PromptLibrary
 from tests.distribution.test_asking import CALL, REF
 
@@ -33,7 +32,7 @@ async def begun(patience: float = 60.0) -> Worker:
     """A worker that has begun with a run."""
     worker = Worker()
     library = cast("PromptLibrary", None)
-    await worker.begin(Orders(library, {}, frozenset(), watched=False, opening=no_ways, patience=patience))
+    await worker.begin(WorkerConfig(library, {}, frozenset(), watched=False, opening=no_ways, patience=patience))
     return worker
 
 
@@ -48,7 +47,7 @@ async def test_what_was_said_before_a_silence_is_not_done(
     assert (await worker.take(0))[1] == []
     now = 0.4
     if first == "give":
-        await worker.give(1, [Word(ASK, 1, "send", ("key",))])
+        await worker.give(1, [ChannelMessage(ASK, 1, "send", ("key",))])
     for _ in range(2):
         with pytest.raises(WorkerDied, match="out of reach"):
             await worker.take(1)
@@ -57,7 +56,7 @@ async def test_what_was_said_before_a_silence_is_not_done(
 async def test_a_worker_that_is_heard_is_obeyed(quiet: None) -> None:
     """A worker that hears the driver in time answers what it is asked."""
     worker = await begun()
-    await worker.give(1, [Word(ASK, 1, "send", ("key",))])
+    await worker.give(1, [ChannelMessage(ASK, 1, "send", ("key",))])
     ((_, number, _, sent),) = (await worker.take(0))[1]
     assert number == 1
     assert "nobody asks" in str(sent.outcome)
@@ -72,11 +71,11 @@ async def test_a_call_is_not_sent_by_a_worker_that_is_not_trusted() -> None:
             heard.append(await gateway.send(call_key(CALL)))
             return 0.0, True, None
 
-    gateway = FarGateway(
+    gateway = RemoteGateway(
         cast("Channel", Driver()),
-        cast("FarBlobs", Nothing()),
+        cast("RemoteBlobs", Nothing()),
         specs={"m": ModelSpec(ref=REF)},
-        far=frozenset(),
+        driver_models=frozenset(),
         transports={},
         api_keys={},
         clean=str,
@@ -101,7 +100,7 @@ async def test_a_worker_without_memory_is_lost_and_not_its_item(quiet: None, mon
     async def hungry(*_: object) -> None:
         raise MemoryError
 
-    monkeypatch.setattr(FarGateway, "send", hungry)
-    await worker.give(1, [Word(ASK, 1, "send", ("key",))])
+    monkeypatch.setattr(RemoteGateway, "send", hungry)
+    await worker.give(1, [ChannelMessage(ASK, 1, "send", ("key",))])
     with pytest.raises(MemoryError):
         await worker.take(0)

@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 from dokimasia.errors import CallFailed, TransportError
-from dokimasia.gateway.allowance import report_headers
-from dokimasia.gateway.breaker import IN_A_ROW, LEAST_SECONDS, REST_SECONDS, Breaker
 from dokimasia.gateway.doubles import CountingTransport
 from dokimasia.gateway.gateway import ModelGateway
 from dokimasia.gateway.pace import LONGEST_ASKED, Pacing
+from dokimasia.gateway.rate_limit_headers import report_headers
+from dokimasia.gateway.retry import IN_A_ROW, LEAST_SECONDS, REST_SECONDS, Breaker
 
 LIMITED = TransportError("rate_limit", "slow down", retryable=True, status=429)
 
@@ -199,7 +199,7 @@ async def test_paced_requests_do_not_pile_up_before_a_place(build: Any, time: Sc
 async def test_a_reset_that_no_limit_has_stalls_nothing(time: Scheduled, reset: str) -> None:
     """With nothing left until a time beyond any limit's, the limit is taken for one a minute."""
     pacing = Pacing(rpm=None, tpm=None, clock=time.clock, sleep=time.sleep)
-    pacing.heard(limits(reset))
+    pacing.read_headers(limits(reset))
     await time.run(asyncio.gather(pacing.take(1), pacing.take(1)))
     assert time.now == pytest.approx(2)
 

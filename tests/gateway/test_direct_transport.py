@@ -10,7 +10,7 @@ from aiohttp import web
 
 from dokimasia.domain.call import Sampling
 from dokimasia.errors import TransportError
-from dokimasia.gateway.direct.requests import address, bare_model
+from dokimasia.gateway.direct.codec import address, bare_model
 from dokimasia.gateway.direct.transport import DirectTransport
 
 

@@ -15,7 +15,7 @@ from dokimasia.gateway.doubles import CountingTransport
 from dokimasia.gateway.failures import MAX_REPLY_BYTES, retry_after, verdict_of_code
 from dokimasia.gateway.gateway import ModelGateway
 from dokimasia.gateway.litellm.transport import LiteLLMTransport
-from dokimasia.gateway.reported import usage_of
+from dokimasia.gateway.openai_format import usage_of
 
 NINES = "9" * 5000
 

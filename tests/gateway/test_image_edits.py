@@ -11,9 +11,9 @@ from PIL import Image
 from dokimasia.domain.call import ImageEdit, ImageEditReply, ModelReply, Usage
 from dokimasia.errors import StorageError, TransportError
 from dokimasia.gateway.direct.transport import DirectTransport
-from dokimasia.gateway.envelope import clean_reply
 from dokimasia.gateway.gateway import ModelGateway
-from dokimasia.gateway.image_edits import edit_fields
+from dokimasia.gateway.openai_format import edit_fields
+from dokimasia.gateway.sending import clean_reply
 
 BLOCKED = "Your request was rejected by the safety system. safety_violations=[violence]."
 

@@ -7,8 +7,8 @@ import pytest
 from aiohttp import web
 
 from dokimasia.errors import TransportError
-from dokimasia.gateway.allowance import Allowance, listening, read_allowance
 from dokimasia.gateway.pace import GROWTH, SAFETY, Pacing
+from dokimasia.gateway.rate_limit_headers import Allowance, listening_for_headers, read_allowance
 
 OPENAI = {
     "x-ratelimit-limit-requests": "500",
@@ -69,7 +69,7 @@ async def test_a_stated_allowance_is_kept(fake_time: Any) -> None:
     )
     await pacing.take(100)
     assert fake_time.now == 0
-    pacing.heard({"x-ratelimit-limit-requests": "60", "x-ratelimit-remaining-requests": "2"})
+    pacing.read_headers({"x-ratelimit-limit-requests": "60", "x-ratelimit-remaining-requests": "2"})
     for _ in range(5):
         await pacing.take(100)
     assert fake_time.now == pytest.approx(3)
@@ -144,7 +144,7 @@ async def test_every_transport_hands_on_the_headers(server: Any, send: Any) -> N
         lambda _: web.json_response(good, headers=limits),
         lambda _: web.json_response({"error": {"message": "slow down"}}, status=429, headers=limits),
     ]
-    with listening(lambda headers: heard.append(read_allowance(headers, "requests"))):
+    with listening_for_headers(lambda headers: heard.append(read_allowance(headers, "requests"))):
         await send()
         with pytest.raises(TransportError, match="slow down"):
             await send()

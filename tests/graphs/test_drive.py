@@ -11,7 +11,7 @@ from dokimasia.errors import CallFailed
 from dokimasia.gateway.doubles import ScriptedGateway
 from dokimasia.graphs import drive
 from dokimasia.graphs.context import Context
-from dokimasia.graphs.walking import GraphRun, LocalExecutor
+from dokimasia.graphs.executor import GraphRun, LocalExecutor
 from dokimasia.storage.memory import MemoryStore
 from tests.graphs.test_cognitive_replay import OPTIONS, SAMPLE, chain, criteria, look
 
@@ -107,8 +107,8 @@ async def test_a_step_that_left_something_open_is_taken_again(calls: int) -> Non
     graph = drive.GRAPHS["cognitive_replay"]
     walk = GraphRun(graph, {"sample": value_id(SAMPLE)}, "one", Context(gateway, store, OPTIONS), "t")
     with suppress(CallFailed):
-        assert (await here.walk(walk))["failed"] == "budget"
+        assert (await here.execute(walk))["failed"] == "budget"
     gateway.left = len(REPLIES)
-    state = await here.walk(walk)
+    state = await here.execute(walk)
     assert {key: state[key] for key in expected} == expected
     assert len(gateway.calls) == len(REPLIES)

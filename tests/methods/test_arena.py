@@ -22,9 +22,9 @@ from dokimasia.prompts import recognise
 from dokimasia.report.blocks import Chart, Table, plain
 from dokimasia.report.data import ReportData
 from dokimasia.runs.lifecycle import RunResult, resume
+from dokimasia.runs.outcome import RETRYABLE
 from dokimasia.runs.reading.exporting import export_rows
 from dokimasia.runs.reading.reporting import report_data
-from dokimasia.runs.retrying import RETRYABLE
 from dokimasia.settings import Settings
 from dokimasia.simulation.serving.transport import SimTransport
 from dokimasia.simulation.world import write_creative

@@ -14,7 +14,7 @@ import pytest
 from dokimasia.errors import InputError
 from dokimasia.methods.evaluation import EvaluationRequest, evaluate
 from dokimasia.methods.evaluation.criteria import export_criteria, import_criteria
-from dokimasia.runs.reading.comparing import compare_runs
+from dokimasia.runs.reading.comparison import compare_runs
 from dokimasia.settings import Settings
 from dokimasia.storage.home import Home
 from dokimasia.storage.runs import get_run

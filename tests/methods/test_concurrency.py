@@ -11,8 +11,8 @@ from dokimasia.domain.sample import Sample
 from dokimasia.errors import Interrupted
 from dokimasia.gateway.doubles import CountingTransport
 from dokimasia.methods.evaluation import EvaluationRequest, evaluate
-from dokimasia.runs import concurrency as crowd
-from dokimasia.runs.concurrency import work_through
+from dokimasia.runs import work as crowd
+from dokimasia.runs.work import work_through
 from dokimasia.settings import load_settings
 from dokimasia.simulation.serving.transport import SimTransport
 from tests.methods.conftest import SAMPLES

@@ -17,10 +17,10 @@ from dokimasia.methods.people.subjects import answers_of_run
 from dokimasia.methods.tree import measured_of
 from dokimasia.report.document import render_document
 from dokimasia.report.page import render_page
-from dokimasia.runs.reading.comparing import compare_runs
+from dokimasia.runs.catalogue import method_of
+from dokimasia.runs.reading.comparison import compare_runs
 from dokimasia.runs.reading.exporting import export_rows
 from dokimasia.runs.reading.inspection import sample_of_run
-from dokimasia.runs.registry import method_of
 from dokimasia.storage.connection import connect_writer
 from dokimasia.storage.excerpts import rows_of
 from dokimasia.storage.home import Home

@@ -8,7 +8,7 @@ import pytest
 from dokimasia.errors import InputError, Interrupted, NotFound
 from dokimasia.gateway.doubles import CountingTransport, Crash
 from dokimasia.methods.evaluation import EvaluationRequest, evaluate
-from dokimasia.runs.deleting import delete_whole_run
+from dokimasia.runs.persistence import delete_whole_run
 from dokimasia.runs.services import Stop
 from dokimasia.settings import Settings
 from dokimasia.simulation.serving.transport import SimTransport

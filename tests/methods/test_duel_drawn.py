@@ -24,7 +24,7 @@ from dokimasia.report.drawing import Charts, draw_section
 from dokimasia.report.fields import as_json
 from dokimasia.report.figures import bracketed
 from dokimasia.report.terminal import draw_blocks
-from dokimasia.runs.registry import method_of
+from dokimasia.runs.catalogue import method_of
 from dokimasia.settings import Settings
 from dokimasia.simulation.serving.transport import SimTransport
 from dokimasia.simulation.world import write_creative

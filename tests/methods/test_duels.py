@@ -16,8 +16,8 @@ from dokimasia.methods.duel.results import duel_items
 from dokimasia.parsing import parse_factuality_scores, parse_pairwise_verdict
 from dokimasia.prompts import default_library, recognise
 from dokimasia.runs.lifecycle import RunResult, resume
+from dokimasia.runs.outcome import RETRYABLE
 from dokimasia.runs.reading.exporting import export_rows
-from dokimasia.runs.retrying import RETRYABLE
 from dokimasia.settings import Settings
 from dokimasia.simulation.serving.transport import SimTransport
 from dokimasia.simulation.world import write_creative

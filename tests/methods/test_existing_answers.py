@@ -17,9 +17,8 @@ from dokimasia.methods.evaluation import METHOD, EvaluationRequest, evaluate
 from dokimasia.runs.forking import ForkRequest, fork
 from dokimasia.runs.lifecycle import resume
 from dokimasia.runs.preview import preview
-from dokimasia.runs.reading.comparing import compare_runs
-from dokimasia.runs.reading.export_formats import Format, encode
-from dokimasia.runs.reading.exporting import export_rows
+from dokimasia.runs.reading.comparison import compare_runs
+from dokimasia.runs.reading.exporting import Format, encode, export_rows
 from dokimasia.settings import Settings, load_settings
 from dokimasia.simulation.serving.transport import SimTransport
 from dokimasia.storage.home import Home

@@ -12,8 +12,8 @@ import pytest
 from dokimasia.errors import InputError
 from dokimasia.methods.evaluation import EvaluationRequest, evaluate
 from dokimasia.methods.evaluation.figures import COLUMNS as OWN
-from dokimasia.runs.reading.export_formats import FORMATS, Format, encode, format_of, write_whole
-from dokimasia.runs.reading.exporting import FIRST, LAST, Export, export_rows
+from dokimasia.runs.method import Export
+from dokimasia.runs.reading.exporting import FIRST, FORMATS, LAST, Format, encode, export_rows, format_of, write_whole
 from dokimasia.settings import Settings
 from dokimasia.simulation.serving.faults import parse_faults
 from dokimasia.simulation.serving.transport import SimTransport

@@ -30,9 +30,9 @@ from dokimasia.methods.fingerprints.trials import halves, tasks_of
 from dokimasia.methods.tree import grow_tree
 from dokimasia.report.fields import as_json
 from dokimasia.runs.forking import ForkRequest, fork
-from dokimasia.runs.reading.comparing import compare_runs
+from dokimasia.runs.reading.comparison import compare_runs
 from dokimasia.runs.reading.exporting import export_rows
-from dokimasia.runs.reading.verifying import verify
+from dokimasia.runs.reading.verification import verify
 from dokimasia.runs.services import Stop
 from dokimasia.settings import Settings, load_settings
 from dokimasia.simulation.profiles import CandidateProfile, profiles

@@ -15,7 +15,7 @@ from dokimasia.gateway.doubles import CountingTransport
 from dokimasia.gateway.gateway import ModelGateway
 from dokimasia.methods.evaluation import EvaluationRequest, evaluate
 from dokimasia.prompts import default_library
-from dokimasia.runs import concurrency as crowd
+from dokimasia.runs import work as crowd
 from dokimasia.runs.forking import ForkRequest, fork, prepare_fork
 from dokimasia.runs.lifecycle import RunResult, resume
 from dokimasia.runs.services import Stop

@@ -15,8 +15,7 @@ from dokimasia.methods.tree import grow_tree
 from dokimasia.methods.tree import work as growing_walk
 from dokimasia.methods.tree.criteria import file_criteria
 from dokimasia.runs.lifecycle import RunResult, resume
-from dokimasia.runs.reading.export_formats import FORMATS, Format, encode
-from dokimasia.runs.reading.exporting import export_rows
+from dokimasia.runs.reading.exporting import FORMATS, Format, encode, export_rows
 from dokimasia.settings import Settings, load_settings
 from dokimasia.storage.home import Home
 from dokimasia.storage.runs import get_run

@@ -8,8 +8,7 @@ import pytest
 
 from dokimasia.domain.call import Chat, ChatReply, ImageEdit, ImageEditReply, ModelRef, ModelSpec, Usage
 from dokimasia.endpoints.models import list_models
-from dokimasia.endpoints.probes import COLOURS, bands, draw_bands, probes
-from dokimasia.endpoints.probing import check_models
+from dokimasia.endpoints.probing import COLOURS, bands, check_models, draw_bands, probes
 from dokimasia.errors import TransportError
 from dokimasia.gateway.doubles import CountingTransport
 from dokimasia.settings import Settings, load_settings

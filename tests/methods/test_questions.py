@@ -25,8 +25,8 @@ from dokimasia.methods.checks import (
     waiting_questions,
 )
 from dokimasia.methods.review import METHOD, ReviewRequest
-from dokimasia.runs.deleting import delete_whole_run
 from dokimasia.runs.lifecycle import RunResult, resume, run
+from dokimasia.runs.persistence import delete_whole_run
 from dokimasia.runs.preview import preview
 from dokimasia.settings import Settings, load_settings, resolve_model
 from dokimasia.simulation.world import write_described

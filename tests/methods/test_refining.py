@@ -22,7 +22,7 @@ from dokimasia.prompts import Recognised, recognise
 from dokimasia.runs.lifecycle import RunResult, resume, run
 from dokimasia.runs.plans import run_id
 from dokimasia.runs.preview import prepare
-from dokimasia.runs.reading.comparing import compare_runs
+from dokimasia.runs.reading.comparison import compare_runs
 from dokimasia.runs.reading.exporting import export_rows
 from dokimasia.settings import Settings
 from dokimasia.simulation.serving.faults import transport_error

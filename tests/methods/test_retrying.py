@@ -13,7 +13,7 @@ from dokimasia.methods.evaluation import EvaluationRequest, evaluate
 from dokimasia.prompts import recognise
 from dokimasia.runs import work as work_module
 from dokimasia.runs.lifecycle import RunResult, resume
-from dokimasia.runs.retrying import RETRYABLE, retryable
+from dokimasia.runs.outcome import RETRYABLE, retryable
 from dokimasia.runs.services import Stop
 from dokimasia.settings import Settings
 from dokimasia.simulation.serving.faults import LASTING_FAULTS, spoil, transport_error

@@ -20,8 +20,8 @@ from dokimasia.methods.checks import (
     take_back,
 )
 from dokimasia.methods.people import asked_of, hand_out_here, queued, rateable, rating_text, ratings_of
+from dokimasia.runs.catalogue import method_named
 from dokimasia.runs.lifecycle import run as run_method
-from dokimasia.runs.registry import method_named
 from dokimasia.settings import load_settings
 from dokimasia.simulation.world import write_world
 from dokimasia.storage.home import Home

@@ -23,8 +23,8 @@ from dokimasia.report.document import render_document
 from dokimasia.report.fields import as_json
 from dokimasia.runs.lifecycle import RunResult, resume
 from dokimasia.runs.observer import Progress, Silent
+from dokimasia.runs.outcome import RETRYABLE
 from dokimasia.runs.reading.reporting import report_data
-from dokimasia.runs.retrying import RETRYABLE
 from dokimasia.settings import Settings
 from dokimasia.simulation.serving.faults import spoil
 from dokimasia.simulation.serving.transport import SimTransport

@@ -3,8 +3,8 @@
 from dokimasia.methods.evaluation.differences import rival_differences
 from dokimasia.methods.evaluation.figures import AnswerRow
 from dokimasia.methods.evaluation.report import means_by_repeat
-from dokimasia.runs.reading.selection import choose
-from dokimasia.runs.reading.sides import ComparedAnswer, ComparisonSide, SampleRef
+from dokimasia.runs.reading.comparison import ComparedAnswer, ComparisonSide, SampleRef
+from dokimasia.runs.reading.reporting import choose
 
 PLACES = [SampleRef(f"s{number}", f"d{number}", f"c{number}") for number in range(12)]
 

@@ -15,8 +15,8 @@ from dokimasia.domain.growth import Placement, TreeCriterion
 from dokimasia.domain.sample import TextPart
 from dokimasia.errors import StorageError
 from dokimasia.methods.evaluation import EvaluationRequest, evaluate
-from dokimasia.runs.deleting import delete_whole_run
-from dokimasia.runs.reading.verifying import HomeVerification, Wrong, verify
+from dokimasia.runs.persistence import delete_whole_run
+from dokimasia.runs.reading.verification import HomeVerification, Wrong, verify
 from dokimasia.settings import Settings
 from dokimasia.storage.home import Home
 from dokimasia.storage.ledger import SqliteLedger

@@ -19,9 +19,8 @@ from dokimasia.report.document import inline, render_document
 from dokimasia.report.footnotes import noted
 from dokimasia.report.sections import sections_of
 from dokimasia.report.terminal import draw_run
-from dokimasia.runs.catalogue import OWN
+from dokimasia.runs.catalogue import OWN, own_method
 from dokimasia.runs.reading.reporting import report_data
-from dokimasia.runs.registry import own_method
 from dokimasia.settings import load_settings
 from dokimasia.simulation.world import write_described, write_gold, write_world
 from dokimasia.storage.home import Home

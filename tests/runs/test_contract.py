@@ -11,17 +11,16 @@ import pytest
 from dokimasia.domain.call import ModelCall
 from dokimasia.errors import ConfigError, HomeLocked, InputError, Interrupted, TransportError, Unreachable
 from dokimasia.gateway.doubles import CountingTransport, Crash
-from dokimasia.runs.deleting import delete_whole_run
+from dokimasia.runs.catalogue import method_named
 from dokimasia.runs.estimate import Estimate
 from dokimasia.runs.forking import ForkRequest, fork
 from dokimasia.runs.lifecycle import RunResult, resume, run
+from dokimasia.runs.outcome import RETRYABLE
+from dokimasia.runs.persistence import delete_whole_run
 from dokimasia.runs.plans import run_id
 from dokimasia.runs.preview import prepare as prepare_run
-from dokimasia.runs.reading.comparing import compare_runs
-from dokimasia.runs.reading.export_formats import FORMATS, encode
-from dokimasia.runs.reading.exporting import export_rows
-from dokimasia.runs.registry import method_named
-from dokimasia.runs.retrying import RETRYABLE
+from dokimasia.runs.reading.comparison import compare_runs
+from dokimasia.runs.reading.exporting import FORMATS, encode, export_rows
 from dokimasia.runs.services import Stop
 from dokimasia.settings import Settings
 from dokimasia.simulation.serving.faults import parse_faults

@@ -5,8 +5,7 @@ from typing import Any
 import pytest
 
 from dokimasia.report.comparison import interval_and_test
-from dokimasia.runs.reading.differences import compare
-from dokimasia.runs.reading.sides import ComparedAnswer, ComparisonSide, SampleRef
+from dokimasia.runs.reading.comparison import ComparedAnswer, ComparisonSide, SampleRef, compare
 
 
 def places(*names: str) -> list[SampleRef]:

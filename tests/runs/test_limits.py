@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from dokimasia.gateway.doubles import CountingTransport
-from dokimasia.runs.ending import why_ended
 from dokimasia.runs.forking import ForkRequest, fork
 from dokimasia.runs.lifecycle import resume
+from dokimasia.runs.outcome import why_ended
 from dokimasia.runs.requests import LIMITS
 from dokimasia.settings import Settings, load_settings
 from dokimasia.simulation.serving.faults import parse_faults
@@ -72,7 +72,7 @@ async def test_money_and_tokens_count_over_resumes(
     world: Path, prepared: Prepared, monkeypatch: pytest.MonkeyPatch, limit: str
 ) -> None:
     """What was spent of dollars or tokens counts, and a further resume pays for no call beyond the limit."""
-    monkeypatch.setattr("dokimasia.runs.services.SIMULATED", "nothing/")  # which would cost nothing
+    monkeypatch.setattr("dokimasia.runs.plans.SIMULATED", "nothing/")  # which would cost nothing
     settings = prepared(EVALUATE)
     names = {"judge": "dear-judge", "models": ("dear",)}
     config = settings.home.with_suffix(".toml")

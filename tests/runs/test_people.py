@@ -15,9 +15,9 @@ from dokimasia.errors import ConfigError, InputError, Interrupted
 from dokimasia.gateway.doubles import CountingTransport, Crash
 from dokimasia.methods.checks import answer_all
 from dokimasia.runs import work
-from dokimasia.runs.deleting import delete_whole_run
 from dokimasia.runs.forking import ForkRequest, fork
 from dokimasia.runs.lifecycle import resume
+from dokimasia.runs.persistence import delete_whole_run
 from dokimasia.runs.reading.exporting import export_rows
 from dokimasia.runs.reading.reporting import run_data
 from dokimasia.runs.services import Stop
@@ -233,7 +233,7 @@ async def test_out_of_money_as_well(case: str, small: Path, prepared: Prepared, 
 
 async def test_what_is_open_is_no_failure_to_be_retried(case: str, small: Path, prepared: Prepared) -> None:
     """`--retry-failed` leaves what waits alone, and naming the kind is answered with a sentence."""
-    from dokimasia.runs.retrying import RETRYABLE, retryable
+    from dokimasia.runs.outcome import RETRYABLE, retryable
 
     kind, _ = PEOPLE[case]
     settings = prepared(kind)

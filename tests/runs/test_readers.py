@@ -27,8 +27,8 @@ def test_a_plugin_reads_its_extension(tmp_path: Path, monkeypatch: pytest.Monkey
         loaded.append(f"{kind}/{name}")
         return read_cards
 
-    monkeypatch.setattr("dokimasia.runs.readers.found", lambda kind: {"cards": [], "tsv": []})
-    monkeypatch.setattr("dokimasia.runs.readers.load", load)
+    monkeypatch.setattr("dokimasia.runs.samples.found", lambda kind: {"cards": [], "tsv": []})
+    monkeypatch.setattr("dokimasia.runs.samples.load", load)
     path = tmp_path / "data.cards"
     path.write_text("Who?\nWhat?")
     table = tmp_path / "data.tsv"

@@ -8,9 +8,9 @@ import orjson
 import pytest
 
 from dokimasia.cli.main import run as command_line
+from dokimasia.runs.catalogue import method_named
 from dokimasia.runs.forking import ForkRequest, fork
 from dokimasia.runs.lifecycle import RunResult, run_sync
-from dokimasia.runs.registry import method_named
 from dokimasia.settings import Settings
 from dokimasia.simulation.serving.faults import parse_faults
 from dokimasia.simulation.serving.transport import SimTransport

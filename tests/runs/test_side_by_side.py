@@ -13,13 +13,12 @@ import pytest
 from dokimasia.errors import InputError, Interrupted
 from dokimasia.gateway.doubles import CountingTransport, Crash
 from dokimasia.methods.evaluation import METHOD, EvaluationRequest
-from dokimasia.runs.deleting import delete_whole_run
-from dokimasia.runs.ending import why_ended
+from dokimasia.runs.catalogue import method_named
 from dokimasia.runs.forking import ForkRequest, fork
 from dokimasia.runs.lifecycle import RunResult, resume, run
-from dokimasia.runs.reading.export_formats import encode
-from dokimasia.runs.reading.exporting import export_rows
-from dokimasia.runs.registry import method_named
+from dokimasia.runs.outcome import why_ended
+from dokimasia.runs.persistence import delete_whole_run
+from dokimasia.runs.reading.exporting import encode, export_rows
 from dokimasia.runs.services import Stop
 from dokimasia.settings import Settings, load_settings
 from dokimasia.simulation.serving.server import running_server

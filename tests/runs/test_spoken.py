@@ -3,8 +3,7 @@
 import pytest
 
 from dokimasia.domain.judgement import Correctness
-from dokimasia.runs.reading.differences import compare
-from dokimasia.runs.reading.sides import ComparedAnswer, ComparisonSide, SampleRef
+from dokimasia.runs.reading.comparison import ComparedAnswer, ComparisonSide, SampleRef, compare
 
 PLACES = [SampleRef(name, f"digest-{name}", f"image-{name}") for name in "abcde"]
 WEIGHTS = (5, 3, 2)

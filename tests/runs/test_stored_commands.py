@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from dokimasia.methods.evaluation import EvaluationRequest
+from dokimasia.runs.catalogue import method_named
 from dokimasia.runs.preview import prepare
-from dokimasia.runs.registry import method_named
 from dokimasia.storage.home import Home
 from dokimasia.storage.runs import list_runs
 from tests.runs.conftest import Prepared

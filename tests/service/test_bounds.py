@@ -9,9 +9,8 @@ from typing import Any
 import pytest
 
 from dokimasia.errors import InputError
-from dokimasia.runs.catalogue import OWN
+from dokimasia.runs.catalogue import OWN, own_method
 from dokimasia.runs.preview import preview
-from dokimasia.runs.registry import own_method
 from dokimasia.service.app import create_app
 from dokimasia.settings import load_settings
 from dokimasia.storage.home import Home

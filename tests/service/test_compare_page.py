@@ -11,9 +11,16 @@ from typing import Any
 import httpx
 import pytest
 
-from dokimasia.runs.reading.comparing import compare_runs, sides_of
-from dokimasia.runs.reading.parts import SamplePart, compare_parts, criteria_apart, matched, parts_of
-from dokimasia.runs.reading.sides import ATOMS
+from dokimasia.runs.reading.comparison import (
+    ATOMS,
+    SamplePart,
+    compare_parts,
+    compare_runs,
+    criteria_apart,
+    matched,
+    parts_of,
+    sides_of,
+)
 from dokimasia.storage.home import Home
 from dokimasia.storage.results import ResultRow, results
 from dokimasia.storage.runs import Run, get_run, load_samples, response_texts
@@ -332,7 +339,7 @@ async def test_rows_are_read_once_for_a_comparison(two: tuple[Path, str, str], m
         read.append((run, kind))
         return results(home, run, kind=kind)
 
-    monkeypatch.setattr("dokimasia.runs.reading.comparing.results", counted)
+    monkeypatch.setattr("dokimasia.runs.reading.comparison.results", counted)
     with service_over(home) as service:
         async with asking(service) as client:
             assert shown(await body(client, f"/compare?runs={first},{second}&show=higher"))

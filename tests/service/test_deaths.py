@@ -14,7 +14,7 @@ import pytest
 
 from dokimasia.methods.evaluation import METHOD, EvaluationRequest
 from dokimasia.prompts import default_library
-from dokimasia.runs.keeping import keep_accepted
+from dokimasia.runs.persistence import persist_run
 from dokimasia.runs.session import Session
 from dokimasia.service.engine import RunEngine
 from dokimasia.service.queue import DEATHS
@@ -92,7 +92,7 @@ async def evaluation(home: Home, data: Path, **changes: Any) -> Run:
     settings = load_settings(home=home.path, cwd=data.parent, env={})
     request = EvaluationRequest(data=data, judge="sim/judge", models=("sim/strong",))
     accepted = await METHOD.admit(request, Session(settings, home, default_library()))
-    row, _ = await keep_accepted(METHOD, home, request, accepted)
+    row, _ = await persist_run(METHOD, home, request, accepted)
     parts: Any = {part: {**row.options[part], **changes} for part in ("plan", "request")}
     await note_run(home, row, parts)
     return get_run(home, row.id)

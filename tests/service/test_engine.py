@@ -14,12 +14,11 @@ from dokimasia.gateway.doubles import CountingTransport
 from dokimasia.methods.checks import answer, checked, undo, waiting_questions
 from dokimasia.methods.evaluation import METHOD, EvaluationRequest
 from dokimasia.methods.review import ReviewRequest
-from dokimasia.runs.ending import why_ended
 from dokimasia.runs.forking import ForkRequest
 from dokimasia.runs.lifecycle import run
 from dokimasia.runs.observer import Progress, Silent
-from dokimasia.runs.reading.export_formats import encode
-from dokimasia.runs.reading.exporting import export_rows
+from dokimasia.runs.outcome import why_ended
+from dokimasia.runs.reading.exporting import encode, export_rows
 from dokimasia.runs.services import Stop
 from dokimasia.service.engine import RunEngine
 from dokimasia.settings import Settings, load_settings

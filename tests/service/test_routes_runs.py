@@ -189,6 +189,6 @@ async def test_no_secret_leaves_in_any_reply(small: Finished) -> None:
 
 def test_the_fields_of_a_listed_run_are_its_own() -> None:
     """What a list says of a run are fields of runs."""
-    from dokimasia.runs.reading.listing import FIELDS
+    from dokimasia.runs.reading.inspection import FIELDS
 
     assert set(Run.model_fields) >= FIELDS

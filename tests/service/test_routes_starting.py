@@ -236,7 +236,7 @@ async def test_the_method_of_a_plug_in_has_its_route(at_work: Working, monkeypat
     from dataclasses import replace
 
     from dokimasia.errors import ConfigError
-    from dokimasia.runs.registry import own_method
+    from dokimasia.runs.catalogue import own_method
     from tests.service.conftest import asking
 
     plugged = replace(own_method("evaluate"), name="mine", title="one of mine")

@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 from dokimasia.domain.sample import Sample
-from dokimasia.runs.reading.grouping import groupings
+from dokimasia.runs.reading.inspection import groupings
 from dokimasia.storage.home import Home
 from dokimasia.storage.results import results
 from dokimasia.storage.runs import get_run, load_samples

@@ -10,9 +10,8 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, Field
 
 from dokimasia.domain.identity import Value
 from dokimasia.errors import InputError
-from dokimasia.runs.catalogue import OWN
+from dokimasia.runs.catalogue import OWN, own_method
 from dokimasia.runs.forking import ForkRequest
-from dokimasia.runs.registry import own_method
 from dokimasia.runs.requests import DataRequest, Option, RunOrFile, RunRequest, option_of
 from dokimasia.service.request_parsing import (
     NEVER,

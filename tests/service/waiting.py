@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from dokimasia.methods.people import hand_out_here
+from dokimasia.runs.catalogue import method_named
 from dokimasia.runs.lifecycle import run
-from dokimasia.runs.registry import method_named
 from dokimasia.settings import load_settings
 from dokimasia.simulation.world import write_world
 from dokimasia.storage.home import Home

@@ -10,7 +10,7 @@ from PIL import Image
 from dokimasia.domain.call import Chat, Message, ModelRef, ToolCall, ToolSpec
 from dokimasia.domain.sample import ImageRef, TextPart
 from dokimasia.errors import TransportError
-from dokimasia.gateway.chat_format import chat_messages, response_format
+from dokimasia.gateway.openai_format import chat_messages, response_format
 from dokimasia.prompts import render, with_form
 from dokimasia.simulation.draws import request_hash
 from dokimasia.simulation.respond import respond

@@ -8,7 +8,7 @@ import pytest
 from dokimasia.domain.call import ImageEdit, ImageEditReply, ModelRef, call_key
 from dokimasia.domain.sample import ImageRef
 from dokimasia.errors import StorageError
-from dokimasia.runs.reading.verifying import verify
+from dokimasia.runs.reading.verification import verify
 from dokimasia.storage.content.blobs import FileBlobs
 from dokimasia.storage.home import Home
 from dokimasia.storage.ledger import SqliteLedger

@@ -209,7 +209,7 @@ def _only(subjects: "list[Subject]", asked: dict[str, Any]) -> "list[Subject]":
 def read(settings: "Settings", key: Path, forms: tuple[Path, ...], output: Path) -> None:
     """Read filled FORMS back by their KEY: what was said, of which model and by whom."""
     from dokimasia.methods.people import read_forms, read_key, written
-    from dokimasia.runs.reading.export_formats import write_whole
+    from dokimasia.runs.reading.exporting import write_whole
 
     found = read_forms(*read_key(key), forms)
     write_whole(output, written(found.annotations, output))
@@ -245,7 +245,7 @@ def adjudicate(settings: "Settings", annotations: Path, decisions: Path, output:
     from dokimasia.datasets.annotations import read_annotations
     from dokimasia.methods.people import adjudicate as decided
     from dokimasia.methods.people import written
-    from dokimasia.runs.reading.export_formats import write_whole
+    from dokimasia.runs.reading.exporting import write_whole
 
     before = read_annotations(annotations)
     found = decided(before, decisions)

@@ -35,7 +35,7 @@ class TreeVerbs(click.Group):
         if function:
             return getattr(importlib.import_module(f"{__name__}.{module}"), function)
         from dokimasia.cli.method_verb import verb_of
-        from dokimasia.runs.registry import method_named
+        from dokimasia.runs.catalogue import method_named
 
         return verb_of(method_named("tree"))
 

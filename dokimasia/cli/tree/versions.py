@@ -279,7 +279,7 @@ def export(backend: Backend, tree: str, version: str | None, name: "Format | Non
 
     from dokimasia import operations
     from dokimasia.methods.tree.editing import format_of
-    from dokimasia.runs.reading.export_formats import write_whole
+    from dokimasia.runs.reading.exporting import write_whole
 
     exported = backend.call(operations.trees.export, tree=tree, version=version, format=format_of(output, name))
     if output is None:

@@ -10,14 +10,27 @@ import aiohttp
 from dokimasia.domain.call import Chat, ImageEdit, ModelCall, ModelReply, ModelSpec
 from dokimasia.domain.ports import BlobStore, ImageReader
 from dokimasia.errors import TransportError
-from dokimasia.gateway.allowance import report_headers
 from dokimasia.gateway.connections import Connections, read_body
-from dokimasia.gateway.direct.errors import of_body, of_error_inside, of_exception, of_status, refusal_in
-from dokimasia.gateway.direct.replies import chat_reply, embedding_reply, read_object
-from dokimasia.gateway.direct.requests import address, chat_body, edit_form, embedding_body, headers, image_json
+from dokimasia.gateway.direct.codec import (
+    address,
+    chat_body,
+    chat_reply,
+    edit_form,
+    embedding_body,
+    embedding_reply,
+    headers,
+    image_json,
+    of_body,
+    of_error_inside,
+    of_exception,
+    of_status,
+    read_object,
+    refusal_in,
+)
 from dokimasia.gateway.failures import MAX_REPLY_BYTES, too_long
-from dokimasia.gateway.image_edits import kept, sent_image
 from dokimasia.gateway.images import EncodedImages
+from dokimasia.gateway.openai_format import sent_image, stored_edit
+from dokimasia.gateway.rate_limit_headers import report_headers
 
 _LARGE_BODY = 512 * 1024
 """Bytes from which a body is sent piece by piece, so that a slow endpoint holds it up and not the event loop."""
@@ -64,44 +77,42 @@ class DirectTransport:
             body = edit_form(call, spec, await asyncio.to_thread(blobs.get, call.image.sha256))
         else:
             body = embedding_body(call)
-        status, given, answer = await self._post(url, body, headers(api_key), spec.timeout)
-        report_headers(given)
+        failure: TransportError | None = None
+        status, answer = 0, None
+        reply_headers: Mapping[str, str] = {}
+        try:
+            async with self._connections.session().post(
+                url,
+                data=_payload(body) if isinstance(body, bytes) else body,
+                headers=_HEADERS | (_JSON if isinstance(body, bytes) else {}) | headers(api_key),
+                timeout=_time_limit(spec.timeout),
+                allow_redirects=False,
+            ) as response:
+                status, reply_headers = response.status, response.headers
+                answer = await read_body(response, self._max_reply_bytes)
+        except (aiohttp.ClientError, TimeoutError, OSError) as error:
+            failure = of_exception(error, url=url, seconds=spec.timeout)
+        if failure is not None:
+            raise failure  # outside the handler: the client's error, which can hold the key, is not its context
+        report_headers(reply_headers)
         if answer is None:
             raise too_long(self._max_reply_bytes, status)
         if isinstance(call, ImageEdit) and (refused := refusal_in(status, answer, api_key)) is not None:
             return refused
         if not 200 <= status < 300:
-            raise of_status(status, given, answer, url=url, api_key=api_key)
+            raise of_status(status, reply_headers, answer, url=url, api_key=api_key)
         data = read_object(answer)
         if data is None:
             raise of_body(status, answer, api_key=api_key)
         if error := data.get("error"):
-            raise of_error_inside(error, status, given, answer, api_key=api_key)
+            raise of_error_inside(error, status, reply_headers, answer, api_key=api_key)
         if isinstance(call, ImageEdit):
-            return await kept(sent_image(data), read_image=self._read_image, blobs=blobs)
+            return await stored_edit(sent_image(data), read_image=self._read_image, blobs=blobs)
         return chat_reply(data, call.model.model) if isinstance(call, Chat) else embedding_reply(data)
 
     async def aclose(self) -> None:
         """Close all connections, also those in other event loops that are running. Call it before its loops end."""
         await self._connections.aclose()
-
-    async def _post(
-        self, url: str, body: bytes | aiohttp.FormData, extra_headers: dict[str, str], seconds: float
-    ) -> tuple[int, Mapping[str, str], bytes | None]:
-        """Send the body and return status, headers and body of what came back; the body is None where it was too long."""
-        failure: TransportError
-        try:
-            async with self._connections.session().post(
-                url,
-                data=_payload(body) if isinstance(body, bytes) else body,
-                headers=_HEADERS | (_JSON if isinstance(body, bytes) else {}) | extra_headers,
-                timeout=_time_limit(seconds),
-                allow_redirects=False,
-            ) as response:
-                return response.status, response.headers, await read_body(response, self._max_reply_bytes)
-        except (aiohttp.ClientError, TimeoutError, OSError) as error:
-            failure = of_exception(error, url=url, seconds=seconds)
-        raise failure  # outside the handler: the client's error, which can hold the key, is not its context
 
 
 def _payload(body: bytes) -> aiohttp.Payload:

@@ -14,9 +14,9 @@ import httpx
 
 from dokimasia.errors import ConfigError, TransportError
 from dokimasia.gateway.connections import Connections, read_body
-from dokimasia.gateway.direct.errors import of_exception
+from dokimasia.gateway.direct.codec import of_exception
 from dokimasia.gateway.failures import MAX_REPLY_BYTES
-from dokimasia.gateway.litellm.received import Received, take, take_failure
+from dokimasia.gateway.litellm.replies import Received, take, take_failure
 
 STAND_IN = (
     b'{"id": "-", "object": "chat.completion", "created": 0, "model": "-", "choices": [{"index": 0, "finish_reason": "stop", '
@@ -56,8 +56,8 @@ class LimitedTransport(httpx.AsyncBaseTransport):
             return _response(request, 200, {"content-type": "application/json"}, STAND_IN)
         if received.body is None:
             raise httpx.ReadError(f"the reply is longer than {MAX_REPLY_BYTES} bytes", request=request)
-        kept = {name: value for name, value in received.headers.items() if name.lower() not in _UNUSABLE}
-        return _response(request, received.status, kept, received.body)
+        headers = {name: value for name, value in received.headers.items() if name.lower() not in _UNUSABLE}
+        return _response(request, received.status, headers, received.body)
 
     async def _send(self, request: httpx.Request) -> Received:
         url, seconds = str(request.url), request.extensions.get("timeout", {}).get("read")
@@ -96,8 +96,8 @@ def limit_replies(litellm: Any) -> None:
 
     handler = _handlers().AsyncHTTPHandler
     handler.create_client = create_client
-    made = handler(timeout=1.0).client
-    if getattr(made, "_transport", None) is not CONNECTIONS or not hasattr(litellm, "aclient_session"):
+    client = handler(timeout=1.0).client
+    if getattr(client, "_transport", None) is not CONNECTIONS or not hasattr(litellm, "aclient_session"):
         raise ConfigError(
             "this release of LiteLLM makes HTTP clients in a way of its own, so its replies cannot be limited; "
             "install the release in requirements.lock"

@@ -100,14 +100,14 @@ def _response(chain: list[BaseException]) -> Any:
 def _by_status(status: int, chain: list[BaseException]) -> Verdict:
     if status in (400, 500) and _is(chain[0], "ContextWindowExceededError"):
         return "context_overflow", False
-    return verdict_of_status(status, _said(chain))
+    return verdict_of_status(status, _full_message(chain))
 
 
 def _by_cause(chain: list[BaseException]) -> Verdict:
     """Classify an error behind which stands no error status: no connection, no time, or a body of another form."""
     if any(_is(each, "Timeout", "TimeoutException", "APITimeoutError", "TimeoutError") for each in chain):
         return "timeout", True
-    text = _said(chain)
+    text = _full_message(chain)
     if _NO_EDITS.search(text):
         return "unsupported", False
     if _NO_KEY.search(text):
@@ -125,7 +125,7 @@ def _by_cause(chain: list[BaseException]) -> Verdict:
     return ("connection", True) if _is(chain[0], "APIConnectionError") else ("unknown", True)
 
 
-def _said(chain: list[BaseException]) -> str:
+def _full_message(chain: list[BaseException]) -> str:
     """Return the beginnings of what all errors of the chain say: LiteLLM's own leaves out the endpoint's error code."""
     return "\n".join(str(error)[:LONGEST_SAID] for error in chain)
 

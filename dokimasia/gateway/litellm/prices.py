@@ -52,14 +52,14 @@ def list_price(model: str) -> ListPrice | None:
 
 def _tiers(entry: dict[str, Any]) -> list[Tier]:
     """Return the rates of longer calls, from fields of their own (`..._above_200k_tokens`) or a table of ranges."""
-    found: list[tuple[int, tuple[float, float] | None]] = []
+    tiers: list[tuple[int, tuple[float, float] | None]] = []
     for field in entry:
         if match := _TIER.fullmatch(field):
-            found.append((int(match[1]) * 1000, _rates(entry, f"_above_{match[1]}k_tokens")))
-    for one in entry.get("tiered_pricing") or ():
-        if "range" in one:
-            found.append((int(one["range"][0]), _rates(one)))
-    return sorted(Tier(above, *rates) for above, rates in found if rates is not None)
+            tiers.append((int(match[1]) * 1000, _rates(entry, f"_above_{match[1]}k_tokens")))
+    for tier in entry.get("tiered_pricing") or ():
+        if "range" in tier:
+            tiers.append((int(tier["range"][0]), _rates(tier)))
+    return sorted(Tier(above, *rates) for above, rates in tiers if rates is not None)
 
 
 def _rates(entry: dict[str, Any], suffix: str = "") -> tuple[float, float] | None:

@@ -1,14 +1,150 @@
-"""LiteLLM's reply objects as domain values, with what it glosses over put right."""
+"""Replies as LiteLLM returns them, and as they were received below it."""
 
-from typing import Any
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any, NamedTuple
 
-from dokimasia.domain.call import ChatReply, EmbeddingReply, FinishReason, ToolCall, Usage
-from dokimasia.gateway.failures import broken
-from dokimasia.gateway.image_edits import EditedImage, sent_image
-from dokimasia.gateway.reported import NATIVE_STOPS, embedding_of, finish_of, storable, usage_of, version_of
+from dokimasia.domain.call import (
+    Chat,
+    ChatReply,
+    Embedding,
+    EmbeddingReply,
+    FinishReason,
+    ImageEdit,
+    ModelCall,
+    ModelReply,
+    ToolCall,
+    Usage,
+)
+from dokimasia.errors import TransportError
+from dokimasia.gateway.direct.codec import (
+    chat_reply,
+    embedding_reply,
+    of_body,
+    of_error_inside,
+    of_status,
+    read_object,
+    refusal_in,
+)
+from dokimasia.gateway.failures import MAX_REPLY_BYTES, broken, too_long
+from dokimasia.gateway.openai_format import (
+    NATIVE_STOPS,
+    EditedImage,
+    embedding_of,
+    finish_of,
+    sent_image,
+    storable,
+    usage_of,
+    version_of,
+)
 
 
-def chat_reply(response: Any, asked: str) -> ChatReply:
+class Received(NamedTuple):
+    """A response as it came: the body is decoded, and None where it was too long."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes | None
+    url: str
+
+
+class ReceivedResponses:
+    """The responses to one call, of which the last counts, read as the direct transport reads them.
+
+    Attributes:
+        last: the last response.
+        outcome: what it comes to, an edited image as its bytes; None where only LiteLLM can tell: it is an error that LiteLLM
+            classifies, of a provider's own format, or holds what LiteLLM asked for by itself (a tool in place of a schema).
+    """
+
+    def __init__(self, call: ModelCall, *, api_key: str | None) -> None:
+        """Read the responses to the call; the key is taken out of every message."""
+        self._call = call
+        self._api_key = api_key
+        self.last: Received | None = None
+        self.outcome: ModelReply | EditedImage | TransportError | None = None
+
+    def take(self, received: Received) -> bool:
+        """Take in a response; return whether its outcome is known, so that nobody else needs its body."""
+        self.last = received
+        try:
+            self.outcome = self._read(received)
+        except TransportError as failure:
+            self.outcome = failure
+        return self.outcome is not None
+
+    def unreadable(self) -> TransportError | None:
+        """Return what the last response comes to if it is no JSON object and LiteLLM could not read it either."""
+        if self.last is None or self.last.body is None or not 200 <= self.last.status < 300:
+            return None
+        if read_object(self.last.body) is not None:
+            return None
+        return of_body(self.last.status, self.last.body, api_key=self._api_key)
+
+    def _read(self, received: Received) -> ModelReply | EditedImage | None:
+        status, headers, body, url = received
+        if body is None:
+            raise too_long(MAX_REPLY_BYTES, status)
+        edits = isinstance(self._call, ImageEdit)
+        if edits and (refused := refusal_in(status, body, self._api_key)) is not None:
+            return refused
+        if 300 <= status < 400:
+            raise of_status(status, headers, body, url=url, api_key=self._api_key)
+        data = read_object(body) if 200 <= status < 300 else None
+        if data is None:
+            return None
+        if error := data.get("error"):
+            raise of_error_inside(error, status, headers, body, api_key=self._api_key)
+        if edits:
+            return sent_image(data) if "data" in data else None
+        if isinstance(self._call, Embedding):
+            return embedding_reply(data) if _holds_vectors(data) else None
+        if "choices" not in data or _is_completion_of_text(data["choices"]):
+            return None
+        reply = chat_reply(data, self._call.model.model)
+        return None if reply.tool_calls and isinstance(self._call, Chat) and not self._call.tools else reply
+
+
+_reading: ContextVar[ReceivedResponses | None] = ContextVar("dokimasia_litellm_reading", default=None)
+
+
+@contextmanager
+def reading(responses: ReceivedResponses) -> Iterator[None]:
+    """Have it take in the responses to what is sent in here."""
+    token = _reading.set(responses)
+    try:
+        yield
+    finally:
+        _reading.reset(token)
+
+
+def take(received: Received) -> bool:
+    """Hand a response to whoever reads this call's; called by the client. Return whether its outcome is known."""
+    responses = _reading.get()
+    return responses is not None and responses.take(received)
+
+
+def take_failure(failure: TransportError) -> bool:
+    """Hand a failure to get any response to whoever reads this call's; return whether there is one."""
+    responses = _reading.get()
+    if responses is not None:
+        responses.last, responses.outcome = None, failure
+    return responses is not None
+
+
+def _holds_vectors(data: dict[str, Any]) -> bool:
+    items = data.get("data")
+    return isinstance(items, list) and all(isinstance(item, dict) and "embedding" in item for item in items)
+
+
+def _is_completion_of_text(choices: Any) -> bool:
+    """Whether these are choices of the older format, which have a text in place of a message."""
+    first = choices[0] if isinstance(choices, list) and choices else None
+    return isinstance(first, dict) and "message" not in first and isinstance(first.get("text"), str)
+
+
+def chat_reply_of(response: Any, requested: str) -> ChatReply:
     """Return a chat completion as a reply; `asked` is the name that the model was asked for by.
 
     Raises:
@@ -34,11 +170,11 @@ def chat_reply(response: Any, asked: str) -> ChatReply:
         refusal=_refusal(message),
         tool_calls=tuple(_tool_call(tool) for tool in tools),
         usage=usage,
-        version=version_of(getattr(response, "model", None), asked),
+        version=version_of(getattr(response, "model", None), requested),
     )
 
 
-def embedding_reply(response: Any) -> EmbeddingReply:
+def embedding_reply_of(response: Any) -> EmbeddingReply:
     """Return an embedding response as a reply, its vectors in the order of the texts.
 
     Raises:

@@ -13,13 +13,17 @@ from typing import Any
 from dokimasia.domain.call import Chat, ImageEdit, ModelCall, ModelReply, ModelSpec
 from dokimasia.domain.ports import BlobStore, ImageReader
 from dokimasia.errors import TransportError
-from dokimasia.gateway.allowance import report_headers
-from dokimasia.gateway.chat_format import chat_fields, chat_messages
-from dokimasia.gateway.image_edits import EditedImage, edit_fields, kept
 from dokimasia.gateway.images import EncodedImages, data_uri
 from dokimasia.gateway.litellm.errors import classify, refusal
-from dokimasia.gateway.litellm.received import ReceivedResponses, reading
-from dokimasia.gateway.litellm.replies import chat_reply, edited_image, embedding_reply
+from dokimasia.gateway.litellm.replies import (
+    ReceivedResponses,
+    chat_reply_of,
+    edited_image,
+    embedding_reply_of,
+    reading,
+)
+from dokimasia.gateway.openai_format import EditedImage, chat_fields, chat_messages, edit_fields, stored_edit
+from dokimasia.gateway.rate_limit_headers import report_headers
 
 _OFFLINE = {
     "LITELLM_LOCAL_MODEL_COST_MAP": "True",
@@ -67,12 +71,12 @@ class LiteLLMTransport:
         if isinstance(call, Chat):
             arguments = chat_fields(call, spec) | arguments
             uris = await self._images.shown_by(call, blobs)
-            shown = {sha256: {"type": "image_url", "image_url": {"url": uri}} for sha256, uri in uris.items()}
-            arguments["messages"] = chat_messages(call.messages, shown)
+            images = {sha256: {"type": "image_url", "image_url": {"url": uri}} for sha256, uri in uris.items()}
+            arguments["messages"] = chat_messages(call.messages, images)
             if call.tools:
                 # Tools are ours to run; LiteLLM's own handler needs a package more.
                 arguments["_skip_mcp_handler"] = True
-            send, read = litellm.acompletion, partial(chat_reply, asked=call.model.model)
+            send, read = litellm.acompletion, partial(chat_reply_of, requested=call.model.model)
         elif isinstance(call, ImageEdit):
             del arguments["drop_params"]  # this function would send it along, as a field of the form
             arguments = edit_fields(call, spec) | arguments
@@ -80,7 +84,7 @@ class LiteLLMTransport:
             send, read = litellm.aimage_edit, edited_image
         else:
             arguments |= {"input": list(call.texts), "encoding_format": "float"}
-            send, read = litellm.aembedding, embedding_reply
+            send, read = litellm.aembedding, embedding_reply_of
         response: Any = None
         failure: ModelReply | TransportError | None = None
         received = ReceivedResponses(call, api_key=api_key)
@@ -99,7 +103,7 @@ class LiteLLMTransport:
         if isinstance(outcome, TransportError):
             raise outcome  # outside the handler: the original error, which can hold the key, is not its context
         if isinstance(outcome, EditedImage):
-            return await kept(outcome, read_image=self._read_image, blobs=blobs)
+            return await stored_edit(outcome, read_image=self._read_image, blobs=blobs)
         return outcome
 
     async def aclose(self) -> None:
@@ -157,8 +161,8 @@ def load_litellm() -> ModuleType:
 
 def missing_keys(model: str) -> list[str]:
     """Return the environment variables that a model's provider needs and that are not set, as far as LiteLLM knows."""
-    found = load_litellm().validate_environment(model)
-    return [] if found["keys_in_environment"] else sorted(found["missing_keys"])
+    environment = load_litellm().validate_environment(model)
+    return [] if environment["keys_in_environment"] else sorted(environment["missing_keys"])
 
 
 async def _unlogged(send: Any, arguments: dict[str, Any]) -> Any:

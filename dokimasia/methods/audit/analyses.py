@@ -40,8 +40,7 @@ from dokimasia.methods.passports import each_has_one, weights_of
 from dokimasia.report.fields import Display, Interval
 from dokimasia.report.figures import in_words, interval, number, p_value, several, share, signed
 from dokimasia.runs.measures import mean_with_interval
-from dokimasia.runs.reading.correlations import correlations, value_of
-from dokimasia.runs.reading.lengths import ALPHA, adjust, directions, length_and_score
+from dokimasia.runs.reading.correlations import ALPHA, adjust, correlations, directions, length_and_score, value_of
 from dokimasia.runs.reading.rates import deviation, limits, mean, rounded, spread
 from dokimasia.storage.home import Home
 from dokimasia.storage.runs import Run

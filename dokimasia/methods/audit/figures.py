@@ -23,7 +23,8 @@ from dokimasia.report.fields import Bounds, Count, Counts, Coverage, Display, Fa
 from dokimasia.runs.figure_models import DataFigures, Judge
 from dokimasia.runs.figures import heading, paid, rows_shown, shown_name
 from dokimasia.runs.measures import bounds_over_failures, failures_by_kind, mean_bounds, mean_with_interval, used_by_all
-from dokimasia.runs.reading.exporting import ANSWERED, ColumnType, answer_cells
+from dokimasia.runs.method import ColumnType
+from dokimasia.runs.reading.exporting import ANSWERED, answer_cells
 from dokimasia.runs.reading.rates import coverage, limits, rounded, spread
 from dokimasia.storage.home import Home
 from dokimasia.storage.lookup import find_value, find_values

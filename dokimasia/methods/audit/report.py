@@ -43,7 +43,7 @@ from dokimasia.report.labels import label, short_labels, ticks
 from dokimasia.report.scatter import AXIS, plain_layout, scatter_chart
 from dokimasia.report.sections import provenance, skipped
 from dokimasia.report.tables import TableColumn, column, computed, name_column, points_of, table
-from dokimasia.runs.reading.lengths import untested
+from dokimasia.runs.reading.correlations import untested
 
 A = TypeVar(
     "A",

@@ -19,7 +19,6 @@ from dokimasia.methods.passports import BLIND_BELOW, HELP, JudgeUse, Passports, 
 from dokimasia.methods.rubrics import read_sets, sets_id, sets_of_run
 from dokimasia.report.figures import several
 from dokimasia.runs.estimate import INSTRUCTION_TOKENS, Asking, Estimate, added_up, size_of
-from dokimasia.runs.method import Accepted
 from dokimasia.runs.plans import AnswersPlan, JudgedPlan, OutsideIdentity, prompts_used
 from dokimasia.runs.requests import MOST_REPEATS, SHARED_HELP, DataRequest, Models, Option, run_or_file
 from dokimasia.runs.responses import (
@@ -29,7 +28,7 @@ from dokimasia.runs.responses import (
     check_unchanged,
     read_given,
 )
-from dokimasia.runs.session import Session, hash_of
+from dokimasia.runs.session import Accepted, Session, hash_of
 from dokimasia.storage.home import Home
 from dokimasia.storage.lookup import find_values
 from dokimasia.storage.naming import of_method, resolve_run

@@ -143,10 +143,10 @@ def checked(
 
 def _refuse_undo(home: Home, item: CheckItem, who: str) -> None:
     """Raise where something was made from what a run's items said while a person's decision stood."""
-    from dokimasia.runs.deleting import resting_on
+    from dokimasia.runs.persistence import dependent_runs
 
     mine = next((one.last_of(who) for one in all_standings(home, item.run) if one.item.id == item.id), None)
-    made = [run for run in resting_on(home, item.run) if mine is not None and run.created_at >= mine.at]
+    made = [run for run in dependent_runs(home, item.run) if mine is not None and run.created_at >= mine.at]
     if made:
         raise InputError(
             f"item {item.id}: run {made[-1].id} ({made[-1].method}) was made from run {item.run} after this was decided, "

@@ -13,7 +13,7 @@ from dokimasia.errors import InputError
 from dokimasia.methods.checks.handing import image_folder, labelling_files, labelling_row
 from dokimasia.methods.checks.perturbed import PerturbationView, shown_perturbations
 from dokimasia.methods.people import image_name
-from dokimasia.runs.reading.export_formats import make_folder, write_whole
+from dokimasia.runs.reading.exporting import make_folder, write_whole
 from dokimasia.settings import Settings
 from dokimasia.storage.home import Home
 from dokimasia.storage.people.questions import get_question

@@ -9,7 +9,7 @@ from dokimasia.domain.question import PendingQuestion
 from dokimasia.domain.sample import Sample
 from dokimasia.errors import InputError
 from dokimasia.methods.checks.checking import checked, decide, keep_decision
-from dokimasia.runs.reading.export_formats import write_whole
+from dokimasia.runs.reading.exporting import write_whole
 from dokimasia.settings import Settings
 from dokimasia.storage.decisions import draft_file, take_in
 from dokimasia.storage.home import Home

@@ -10,7 +10,7 @@ from dokimasia.domain.density import DensityRating
 from dokimasia.errors import InputError
 from dokimasia.methods.density.request import FilterRequest
 from dokimasia.runs.figures import rows_shown
-from dokimasia.runs.reading.export_formats import write_whole
+from dokimasia.runs.reading.exporting import write_whole
 from dokimasia.storage.home import Home
 from dokimasia.storage.reviews import made_values
 from dokimasia.storage.runs import Run, load_samples

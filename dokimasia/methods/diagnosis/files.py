@@ -17,7 +17,7 @@ from dokimasia.methods.diagnosis.charts import COLOURS, SPOKES, WEAK, mixed
 from dokimasia.methods.diagnosis.evidence_data import OWN_INTERVAL, numbered
 from dokimasia.report.charts import PALETTE
 from dokimasia.report.labels import shortened_names
-from dokimasia.runs.reading.export_formats import csv_text, make_folder, write_whole
+from dokimasia.runs.reading.exporting import csv_text, make_folder, write_whole
 
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 

@@ -33,7 +33,7 @@ from dokimasia.methods.diagnosis.cells import (
 from dokimasia.methods.diagnosis.evidence_data import LIMIT, MIN_SUPPORT, OWN_INTERVAL, DiagnosisMaterial, slugs_of
 from dokimasia.methods.tree import BEST, WORST, in_order, mapping_of, members_below, rounded
 from dokimasia.report.figures import several
-from dokimasia.runs.reading.sides import SampleRef
+from dokimasia.runs.reading.comparison import SampleRef
 
 GROUPS = {
     "perception and comprehension": ("Perception", "Understanding"),

@@ -28,7 +28,7 @@ from dokimasia.methods.diagnosis.cells import (
 )
 from dokimasia.methods.diagnosis.evidence_data import LIMIT, DiagnosisMaterial
 from dokimasia.report.figures import several
-from dokimasia.runs.reading.sides import ATOMS
+from dokimasia.runs.reading.comparison import ATOMS
 
 LOWEST, HIGHEST = ATOMS
 SPAN = HIGHEST - LOWEST

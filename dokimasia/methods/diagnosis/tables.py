@@ -21,7 +21,7 @@ from dokimasia.methods.diagnosis.sample_tables import failures, overall, pairs, 
 from dokimasia.methods.evaluation import METHOD as EVALUATION
 from dokimasia.methods.tree import measured_of
 from dokimasia.runs.figures import simulated
-from dokimasia.runs.reading.sides import SampleRef, match_places
+from dokimasia.runs.reading.comparison import SampleRef, match_places
 from dokimasia.storage.home import Home
 from dokimasia.storage.lookup import find_values
 from dokimasia.storage.results import events, record_event

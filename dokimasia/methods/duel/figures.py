@@ -31,7 +31,7 @@ from dokimasia.report.fields import Bounds, Count, Display, Failures, Fraction, 
 from dokimasia.report.figures import NOTHING, interval, measured, p_value, signed_text
 from dokimasia.runs.figure_models import DataFigures, Judge
 from dokimasia.runs.measures import failures_by_kind, mean_bounds, mean_with_interval
-from dokimasia.runs.reading.lengths import adjust, length_and_score
+from dokimasia.runs.reading.correlations import adjust, length_and_score
 from dokimasia.runs.reading.rates import limits, mean, paired, rounded
 
 SCALE = (LOWEST, HIGHEST)

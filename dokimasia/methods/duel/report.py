@@ -40,7 +40,7 @@ from dokimasia.report.fields import TableRow, rows_of
 from dokimasia.report.labels import label, ticks
 from dokimasia.report.sections import provenance, skipped
 from dokimasia.report.tables import TableColumn, cell, column, computed, name_column, table
-from dokimasia.runs.reading.lengths import directions, untested
+from dokimasia.runs.reading.correlations import directions, untested
 from dokimasia.runs.reading.reporting import chosen, pictures_of
 from dokimasia.storage.home import Home
 from dokimasia.storage.results import results

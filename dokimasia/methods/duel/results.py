@@ -28,9 +28,10 @@ from dokimasia.methods.duel.figures import (
     duel_tables,
 )
 from dokimasia.methods.duel.request import DuelPlan
+from dokimasia.runs.catalogue import method_of
 from dokimasia.runs.figures import heading, paid, rows_shown, shown_name
-from dokimasia.runs.reading.exporting import ANSWERED, ColumnType, answer_cells, exported
-from dokimasia.runs.registry import method_of
+from dokimasia.runs.method import ColumnType
+from dokimasia.runs.reading.exporting import ANSWERED, answer_cells, exported
 from dokimasia.storage.home import Home
 from dokimasia.storage.ledger import SqliteLedger
 from dokimasia.storage.lookup import find_values

@@ -10,7 +10,7 @@ from dokimasia.domain.duel import PLACES, task_of
 from dokimasia.errors import ConfigError
 from dokimasia.methods.duel.request import DuelPlan
 from dokimasia.methods.duel.results import duel_rows, read_items
-from dokimasia.runs.reading.export_formats import csv_text
+from dokimasia.runs.reading.exporting import csv_text
 from dokimasia.storage.home import Home
 from dokimasia.storage.runs import Run, load_samples
 

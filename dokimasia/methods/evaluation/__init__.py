@@ -16,7 +16,7 @@ from dokimasia.methods.evaluation.request import (
 from dokimasia.runs.lifecycle import RunResult, run_sync
 from dokimasia.runs.lifecycle import run as run_method
 from dokimasia.runs.method import Method, later, lazily
-from dokimasia.runs.reading.sides import ATOMS
+from dokimasia.runs.reading.comparison import ATOMS
 
 METHOD: Method[EvaluationRequest, EvaluationPlan] = Method(
     name="evaluate",

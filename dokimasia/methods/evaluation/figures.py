@@ -40,9 +40,9 @@ from dokimasia.runs.measures import (
     share_of_hits,
     strict_accuracy,
 )
+from dokimasia.runs.reading.comparison import ATOMS
 from dokimasia.runs.reading.exporting import ANSWERED, ColumnType, answer_cells
 from dokimasia.runs.reading.rates import coverage, limits, mean, rounded, spread
-from dokimasia.runs.reading.sides import ATOMS
 from dokimasia.storage.home import Home
 from dokimasia.storage.people.corrections import corrections_of, standing_answers
 from dokimasia.storage.results import ResultRow

@@ -22,10 +22,9 @@ from dokimasia.methods.evaluation.plan import (
 from dokimasia.methods.evaluation.request import EvaluationRequest, estimate, with_passports
 from dokimasia.parsing.verdicts import parse_equivalence
 from dokimasia.runs.forking import NOTHING_NAMED, ForkRequest
-from dokimasia.runs.method import Accepted
 from dokimasia.runs.plans import model_identity, reached_now
 from dokimasia.runs.requests import stored_request
-from dokimasia.runs.session import Session
+from dokimasia.runs.session import Accepted, Session
 from dokimasia.storage.home import Home
 from dokimasia.storage.ledger import SqliteLedger
 from dokimasia.storage.results import ResultRow, results

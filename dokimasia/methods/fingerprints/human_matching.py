@@ -20,7 +20,7 @@ from dokimasia.methods.fingerprints.request import NAME
 from dokimasia.methods.fingerprints.trials import item_of, tasks_of
 from dokimasia.report.fields import as_json
 from dokimasia.report.figures import several
-from dokimasia.runs.reading.export_formats import make_folder, write_whole
+from dokimasia.runs.reading.exporting import make_folder, write_whole
 from dokimasia.storage.home import Home
 from dokimasia.storage.lookup import find_values
 from dokimasia.storage.naming import of_method, resolve_run

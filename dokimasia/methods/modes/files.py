@@ -10,7 +10,7 @@ from pydantic import ValidationError
 from dokimasia.domain.failure_modes import MOST_MODES, Mode, ModeList
 from dokimasia.errors import DataError, InputError
 from dokimasia.report.figures import several
-from dokimasia.runs.reading.export_formats import write_whole
+from dokimasia.runs.reading.exporting import write_whole
 
 FORMAT = "dokimasia-modes/1"
 ENDINGS = (".yaml", ".yml", ".json")

@@ -8,7 +8,7 @@ from pydantic import ValidationError
 
 from dokimasia.domain.passport import FORMAT, Passport, hash_of
 from dokimasia.errors import DataError, NotFound
-from dokimasia.runs.reading.export_formats import write_whole
+from dokimasia.runs.reading.exporting import write_whole
 
 MAX_BYTES = 16 * 1024 * 1024
 

@@ -13,9 +13,8 @@ from dokimasia.methods.passports.blindness import asked_otherwise, differences_o
 from dokimasia.methods.passports.files import read_passport
 from dokimasia.methods.passports.options import BLIND_BELOW, JudgeUse, PassportOptions
 from dokimasia.report.figures import in_words
-from dokimasia.runs.method import Accepted
 from dokimasia.runs.plans import RunPlan
-from dokimasia.runs.session import Session
+from dokimasia.runs.session import Accepted, Session
 from dokimasia.storage.home import Home
 from dokimasia.storage.ledger import SqliteLedger
 from dokimasia.storage.runs import Run, SqliteRunStore, note_run

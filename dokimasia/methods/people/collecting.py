@@ -17,8 +17,8 @@ from dokimasia.methods.people.forms import form_files, image_name
 from dokimasia.methods.people.key import FORMAT, KeyHead, key_lines, place_items
 from dokimasia.methods.people.rated import put_together
 from dokimasia.methods.people.subjects import Subject, draw_subjects
-from dokimasia.runs.reading.export_formats import encode, format_of, make_folder, write_whole
-from dokimasia.runs.reading.exporting import ColumnType, Export
+from dokimasia.runs.method import ColumnType, Export
+from dokimasia.runs.reading.exporting import encode, format_of, make_folder, write_whole
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,39}")
 

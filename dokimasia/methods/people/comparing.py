@@ -10,8 +10,8 @@ from dokimasia.errors import ConfigError, DataError
 from dokimasia.methods.people.agreement import Ends, agreement_figures
 from dokimasia.methods.people.collecting import known_units
 from dokimasia.methods.people.rated import SampleOrigin, group_of, put_together, scale_of
+from dokimasia.runs.catalogue import method_named
 from dokimasia.runs.figures import simulated
-from dokimasia.runs.registry import method_named
 from dokimasia.storage.home import Home
 from dokimasia.storage.results import results
 from dokimasia.storage.runs import Run, load_samples

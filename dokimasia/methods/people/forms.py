@@ -18,7 +18,7 @@ from dokimasia.methods.people.key import KeyedItem, KeyHead, KeyItem
 from dokimasia.prompts import choices_text
 from dokimasia.report.drawing import escape
 from dokimasia.report.page import embedded, script_hash
-from dokimasia.runs.reading.export_formats import csv_text
+from dokimasia.runs.reading.exporting import csv_text
 
 SIDES: dict[str, int] = {
     "left much better": 2,

@@ -20,7 +20,7 @@ from dokimasia.methods.people.subjects import (
     pairs_of_run,
     responses_of,
 )
-from dokimasia.runs.registry import method_named
+from dokimasia.runs.catalogue import method_named
 from dokimasia.storage.decisions import keep_items, standings
 from dokimasia.storage.home import Home
 from dokimasia.storage.runs import Run, load_samples

@@ -14,7 +14,7 @@ from dokimasia.domain.ports import BlobStore
 from dokimasia.domain.sample import Sample
 from dokimasia.errors import DataError, InputError
 from dokimasia.methods.people.rated import SampleOrigin, group_of
-from dokimasia.runs.registry import method_named
+from dokimasia.runs.catalogue import method_named
 from dokimasia.storage.home import Home
 from dokimasia.storage.lookup import find_values
 from dokimasia.storage.results import results

@@ -9,7 +9,7 @@ from dokimasia.methods.refinement.request import RefinementPlan, RefinementReque
 from dokimasia.methods.refinement.rows import COLUMNS, cells, refined_sample, refinement_rows
 from dokimasia.runs.lifecycle import run as run_method
 from dokimasia.runs.method import Method, later, lazily
-from dokimasia.runs.reading.sides import ATOMS
+from dokimasia.runs.reading.comparison import ATOMS
 
 METHOD: Method[RefinementRequest, RefinementPlan] = Method(
     name=NAME,

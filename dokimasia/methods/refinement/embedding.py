@@ -17,7 +17,8 @@ from dokimasia.gateway.gateway import ModelGateway
 from dokimasia.graphs.context import Context
 from dokimasia.graphs.refinement.one_refinement import refine_answer
 from dokimasia.log import Redactor
-from dokimasia.runs.services import check_prices, check_simulated, transports_for_models, with_known_price
+from dokimasia.runs.plans import with_known_price
+from dokimasia.runs.services import check_prices, check_simulated, transports_for_models
 from dokimasia.settings import Settings, api_key, load_settings, resolve_model
 from dokimasia.storage.content.blobs import MemoryBlobs
 from dokimasia.storage.content.reduced import ReducedImages

@@ -14,7 +14,7 @@ from dokimasia.domain.rubric import ErrorKind, PanelVerdict, Polarity, Rubric, R
 from dokimasia.errors import DataError, NotFound
 from dokimasia.methods.checks import checked_texts
 from dokimasia.report.figures import several
-from dokimasia.runs.reading.export_formats import write_whole
+from dokimasia.runs.reading.exporting import write_whole
 from dokimasia.storage.home import Home
 from dokimasia.storage.reviews import made_values
 from dokimasia.storage.runs import Run

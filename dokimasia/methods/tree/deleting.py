@@ -3,7 +3,7 @@
 from typing import Any
 
 from dokimasia.errors import InputError
-from dokimasia.runs.deleting import delete_whole_run
+from dokimasia.runs.persistence import delete_whole_run
 from dokimasia.storage.home import Home
 from dokimasia.storage.runs import list_runs
 from dokimasia.storage.trees.versions import delete_tree, resolve_tree, versions

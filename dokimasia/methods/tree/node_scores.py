@@ -24,9 +24,9 @@ from dokimasia.methods.tree.stored_trees import (
     tree_of_run,
 )
 from dokimasia.report.fields import Bounds, NoInterval, as_json
+from dokimasia.runs.catalogue import method_of
 from dokimasia.runs.figures import shown_name, simulated
 from dokimasia.runs.reading.rates import limits
-from dokimasia.runs.registry import method_of
 from dokimasia.storage.home import Home
 from dokimasia.storage.results import results
 from dokimasia.storage.runs import Run, judgement_scores, run_samples

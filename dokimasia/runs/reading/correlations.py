@@ -1,10 +1,13 @@
-"""Correlations of scores with outside ratings as figures for JSON, each with its interval where there is one."""
+"""Correlations of scores with other measures, such as the length of a response."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
-from dokimasia.algorithms.statistics import correlation_interval, kendall, pearson, spearman
+from dokimasia.algorithms.statistics import adjusted, correlation_interval, kendall, pearson, spearman
 from dokimasia.algorithms.statistics.correlation import Method
+from dokimasia.algorithms.statistics.correlation_significance import correlation_exchange_test, correlation_p_value
+from dokimasia.report.figures import signed_text
 from dokimasia.runs.reading.rates import limits, rounded
 
 METHODS: tuple[tuple[Method, Callable[[Sequence[float], Sequence[float]], float]], ...] = (
@@ -38,3 +41,73 @@ def value_of(
         return rounded(method(first, second))
     except ValueError:
         return None
+
+
+ALPHA = 0.05
+
+
+def length_and_score(triples: Sequence[tuple[float, float, str]], *, seed: int) -> dict[str, Any]:
+    """Return the correlation of length and score of one model's answers, ready for JSON.
+
+    Args:
+        triples: of each scored answer its length in words, its score, and its cluster; at least one.
+        seed: of the test.
+
+    Returns:
+        `n`, `words` (mean length), `r` with `low` and `high`, `p` (whole clusters exchanged), why there is no test in
+        `reason`, `adjusted` (see `adjust`), and `p_published`, which takes answers for independent. None where lengths or
+        scores do not vary.
+    """
+    words, scores = [triple[0] for triple in triples], [triple[1] for triple in triples]
+    mean = sum(words) / len(words)
+    result: dict[str, Any] = {
+        "n": len(triples),
+        "words": rounded(mean),
+        "r": None,
+        "p_published": None,
+        "p": None,
+        "adjusted": None,
+        "reason": "",
+        "low": None,
+        "high": None,
+    }
+    try:
+        r = pearson(words, scores)
+        result |= {"r": rounded(r), "p_published": rounded(correlation_p_value(r, len(triples)))}
+    except ValueError:
+        return result
+    test = correlation_exchange_test(words, scores, clusters=[triple[2] for triple in triples], seed=seed)
+    result |= {"p": None if test.p_value is None else rounded(test.p_value), "reason": test.reason}
+    with suppress(ValueError):  # fewer than five clusters, or a side that does not vary without one of them
+        result |= limits(correlation_interval(words, scores, clusters=[triple[2] for triple in triples]))
+    return result
+
+
+def adjust(models: Mapping[str, dict[str, Any]], names: Collection[str]) -> list[str]:
+    """Adjust the p-values of the named models to each other, in place, and return those whose length goes with the score."""
+    known = {name: models[name] for name in models if name in names and models[name]["p"] is not None}
+    for model, q_value in zip(known.values(), adjusted([model["p"] for model in known.values()]), strict=True):
+        model["adjusted"] = None if q_value is None else rounded(q_value)
+    return [name for name, model in known.items() if model["adjusted"] <= ALPHA]
+
+
+def directions(models: Mapping[str, Mapping[str, Any]], names: Collection[str], score: str) -> str:
+    """Say for the named models, at least one, which way a score goes with longer answers."""
+    ways = {
+        way: [f"{name} (r {signed_text(models[name]['r'])})" for name in names if (models[name]["r"] > 0) is rises]
+        for way, rises in (("rises", True), ("falls", False))
+    }
+    directions_text = " and ".join(f"{way} for {', '.join(listed)}" for way, listed in ways.items() if listed)
+    return f"With longer answers {score} {directions_text}."
+
+
+def untested(reasons: Mapping[str, str]) -> Iterator[str]:
+    """Yield why models have a correlation and no test of it, each reason once, with the models that it holds for.
+
+    `reasons` are those of the models with a correlation, by name, empty where it was tested.
+    """
+    models: dict[str, list[str]] = {}
+    for name, reason in reasons.items():
+        if reason:
+            models.setdefault(reason, []).append(name)
+    yield from (f"{', '.join(names)}: {reason}." for reason, names in models.items())

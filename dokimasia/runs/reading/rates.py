@@ -47,11 +47,13 @@ def strict_share(answers: Sequence[Correctness], clusters: Sequence[Hashable]) -
         undecided ones were right (None without an answer); `answers`, the failed ones included, and `coverage`, the share of
         these that did not fail. `bounds` are of the share over all `answers`, if no undecided or failed one were right, or all.
     """
-    counted = [(one == "right", cluster) for one, cluster in zip(answers, clusters, strict=True) if one != "failed"]
-    found = share([right for right, _ in counted], [cluster for _, cluster in counted])
-    k, n, undecided = found["k"], found["n"], answers.count("undecided")
+    counted = [
+        (answer == "right", cluster) for answer, cluster in zip(answers, clusters, strict=True) if answer != "failed"
+    ]
+    rate = share([right for right, _ in counted], [cluster for _, cluster in counted])
+    k, n, undecided = rate["k"], rate["n"], answers.count("undecided")
     return {
-        **found,
+        **rate,
         "n_undecided": undecided,
         "upper": rounded((k + undecided) / n) if n else None,
         "bounds": bounds(k, k + undecided + len(answers) - n, len(answers)),
@@ -183,7 +185,10 @@ def coverage(samples: Iterable[tuple[int, int]]) -> dict[str, Any]:
         the share of answers that were scored (None without an answer).
     """
     counts = list(samples)
-    scored, answers = sum(one for one, _ in counts), sum(one + failed for one, failed in counts)
+    scored, answers = (
+        sum(scored_count for scored_count, _ in counts),
+        sum(scored_count + failed for scored_count, failed in counts),
+    )
     return {
         "n": len(counts),
         "n_scored": sum(one > 0 for one, _ in counts),

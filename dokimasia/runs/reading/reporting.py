@@ -1,6 +1,6 @@
-"""A run's report: its figures, its versions and some of its items gathered from the store, drawn and written whole."""
+"""A run's report: figures, versions and chosen samples gathered from the store, rendered and written."""
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -8,19 +8,182 @@ from typing import Any, Literal, NamedTuple, cast
 
 from pydantic import BaseModel
 
+from dokimasia.domain.call import ModelSpec
+from dokimasia.domain.identity import Value, unit_interval
 from dokimasia.domain.sample import ImageRef
 from dokimasia.errors import ConfigError, InputError, StorageError
-from dokimasia.report.data import Added, Picture, ReportData, Selection
+from dokimasia.report.data import Added, ModelFacts, Picture, PromptFacts, ReportData, Role, RunFacts, Selection
 from dokimasia.report.fields import RunFigures, as_json
 from dokimasia.report.thumbnails import picture, share_of
-from dokimasia.runs.catalogue import OWN, plugin_methods
-from dokimasia.runs.reading.export_formats import write_whole
-from dokimasia.runs.reading.facts import facts_of
-from dokimasia.runs.reading.selection import choose
-from dokimasia.runs.registry import method_named, method_of
+from dokimasia.runs.catalogue import OWN, method_named, method_of, plugin_methods
+from dokimasia.runs.reading.exporting import write_whole
 from dokimasia.storage.home import Home
 from dokimasia.storage.people.questions import open_questions
 from dokimasia.storage.runs import Run
+from dokimasia.version import __version__
+
+ROLES: Mapping[str, Role] = {
+    "candidates": "candidate",
+    "models": "model",
+    "panel": "member",
+    "pool": "pool",
+    "peers": "peer",
+    "baseline": "baseline",
+    "judge": "judge",
+    "judges": "judge",
+    "embedding": "embedding",
+}
+"""By the field of a plan: what its models are asked for."""
+
+SETTINGS: Mapping[str, tuple[str, str]] = {
+    "source": ("Source", "{}"),
+    "onto": ("Grown on", "{}"),
+    "rubrics": ("Rubrics", "{}"),
+    "ask": ("Question put", "--ask {}"),
+    "protocol": ("Protocol", "{}"),
+    "tolerance": ("Numbers may lie apart by", "{} of the larger"),
+    "repeats": ("Repeats", "{}"),
+    "no_image": ("Blind arm", "{}"),
+    "show_image": ("Judge sees the image when it scores", "{}"),
+    "baseline_name": ("Baseline", "{}"),
+    "judge_sees": ("Judge of the duels is shown", "{}"),
+    "factuality": ("Visual factuality judged by", "{}"),
+    "single": ("One order of places alone", "{}"),
+    "noise_floor": ("Noise floor", "{}"),
+    "tools": ("Judge's tools", "{}"),
+    "limit": ("Limit", "the first {} samples of the file"),
+    "criteria": ("Criteria", "collection {}"),
+    "responses": ("Answers", "{}"),
+    "auxiliary": ("Auxiliary responses", "{}"),
+    "rankings": ("Human rankings", "{}"),
+    "orders": ("Orders of a batch", "{}"),
+    "thresholds": ("Thresholds", "{}"),
+    "cycles": ("Cycles at most", "{}"),
+    "accept": ("Accepts", "{}"),
+    "request": ("Request", "{}"),
+    "arms": ("Arms", "{}"),
+    "threshold": ("Taken up", "scores below {}"),
+    "rounds": ("Rounds at most", "{}"),
+    "withhold": ("Withheld", "{} of the failed atoms"),
+    "judgements": ("Judgements of each new answer", "{}"),
+    "leak_judge": ("Judge looks for leaks, too", "{}"),
+    "show_answer": ("Model sees its earlier answer", "{}"),
+    "growth": ("Growth", "{}"),
+    "tasks": ("Trials", "{}"),
+    "fresh": ("Done anew", "{} times with --fresh"),
+}
+"""By the field of a plan: what a reader is told of it, and how. What is not set is not told."""
+
+
+def facts_of(run: Run, plan: Value, *, graphs: Mapping[str, int] | None, open_questions: int = 0) -> RunFacts:
+    """Return what ran: models with their roles, prompts, and the other options in words.
+
+    Args:
+        run: the run as it was accepted.
+        plan: its plan.
+        open_questions: how many questions to people are open.
+        graphs: the graphs' versions; None where this program's are not those of the run.
+    """
+    fields: Mapping[str, Any] = dict(plan)
+    prompts: Mapping[str, str] = fields.get("prompts", {})
+    return RunFacts(
+        run=run.id,
+        status=run.status,
+        command=run.command,
+        data_name=Path(run.data_name).name,
+        data_hash=run.data_hash,
+        seed=run.seed,
+        accepted_by=run.version,
+        written_by=__version__,
+        models=tuple(_models(fields)),
+        prompts=tuple(PromptFacts(name, *version.partition(":")[::2]) for name, version in sorted(prompts.items())),
+        graphs=graphs,
+        settings=tuple(_settings(plan)),
+        open_questions=open_questions,
+    )
+
+
+def _models(fields: Mapping[str, Any]) -> Iterator[ModelFacts]:
+    """Yield each model once for everything that it is asked for; a peer that is a candidate, too, is a candidate."""
+    named: set[tuple[str, bool]] = set()
+    for field, role in ROLES.items():
+        value: Any = fields.get(field)
+        several: Any = value if isinstance(value, tuple) else (value,)
+        for spec in several:
+            if not isinstance(spec, ModelSpec):
+                continue
+            key = (spec.ref.name, role == "judge")
+            if role != "peer" or key not in named:
+                yield _model(role, spec)
+            named.add(key)
+    for field in fields.keys() - ROLES.keys():
+        value = fields[field]
+        yield from (
+            _model("model", spec) for spec in (value if isinstance(value, tuple) else ()) if isinstance(spec, ModelSpec)
+        )
+    by_step: Any = fields.get("judges", {})
+    judges: Mapping[str, ModelSpec] = by_step if isinstance(by_step, Mapping) else {}
+    own: ModelSpec | None = fields.get("judge")
+    for name in dict.fromkeys(spec.ref.name for spec in judges.values() if own is None or spec.ref != own.ref):
+        steps = tuple(step for step, spec in judges.items() if spec.ref.name == name)
+        yield _model("judge", judges[steps[0]], steps=steps)
+
+
+def _model(role: Role, spec: ModelSpec, *, steps: tuple[str, ...] = ()) -> ModelFacts:
+    sampling = spec.sampling.model_dump(mode="json", exclude_none=True)
+    return ModelFacts(role, spec.ref.name, spec.ref.model, spec.ref.endpoint, sampling, steps)
+
+
+def _settings(plan: Value) -> Iterator[tuple[str, str]]:
+    fields = plan.model_dump(mode="json")
+    judged, has_responses = bool(fields.get("judge") or fields.get("judges")), fields.get("responses") is not None
+    idle = {*(() if judged and "judge_sees" not in fields else ("show_image",)), *(("ask",) if has_responses else ())}
+    for field, (title, words) in SETTINGS.items():
+        value = fields.get(field)
+        if (isinstance(value, bool) or value) and field not in idle:
+            yield title, words.format(_words(value))
+
+
+def _words(value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, Mapping):
+        return "; ".join(
+            f"{name.replace('_', ' ')} {_words(part)}" for name, part in value.items() if part not in (None, "")
+        )
+    if isinstance(value, list):
+        return ", ".join(_words(part) for part in value)
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+class SampleSelection(NamedTuple):
+    """The chosen samples: those with a failure, then others, each group in the order of the data."""
+
+    failed: tuple[str, ...]
+    others: tuple[str, ...]
+
+
+def choose(ids: Sequence[str], failed: Collection[str], *, limit: int, seed: int) -> SampleSelection:
+    """Return at most `limit` samples, failures first; where a group has more than fit, a seeded draw of it.
+
+    A sample's draw depends on the seed and its own name only: a run that grows keeps most of its choice.
+
+    Args:
+        ids: the run's samples, in order.
+        failed: those among them with a failure.
+        limit: how many to choose, at least 0.
+        seed: of the draw.
+    """
+    with_failure = [id for id in ids if id in failed]
+    rest = [id for id in ids if id not in failed]
+    first = _draw(with_failure, limit, seed)
+    return SampleSelection(first, _draw(rest, limit - len(first), seed))
+
+
+def _draw(ids: Sequence[str], limit: int, seed: int) -> tuple[str, ...]:
+    chosen_ids = set(sorted(ids, key=lambda id: (unit_interval("report", seed, id), id))[:limit])
+    return tuple(id for id in ids if id in chosen_ids)
+
 
 SAMPLES = 60
 """How many samples a report shows unless it is told otherwise."""
@@ -51,8 +214,8 @@ def run_data(home: Home, run: Run, figures: RunFigures | None = None) -> ReportD
     """
     method = method_of(run)
     plan, _ = method.read(run)
-    asked = len(open_questions(home, run=run.id))
-    facts = facts_of(run, plan, graphs=_graphs(run, method.graphs_of(plan)), open_questions=asked)
+    open_count = len(open_questions(home, run=run.id))
+    facts = facts_of(run, plan, graphs=_graphs(run, method.graphs_of(plan)), open_questions=open_count)
     if figures is None:
         figures = method.figures(home, run)
     items = list(method.items(home, run, None)) if method.items is not None and method.items_shown else []
@@ -105,12 +268,12 @@ def _graphs(run: Run, now: Mapping[str, int]) -> Mapping[str, int] | None:
 
 def _added(home: Home, run: Run) -> dict[str, Added]:
     """Return what other methods, those of plug-ins too, add to the page of a run that they rest on."""
-    found: dict[str, Added] = {}
+    added: dict[str, Added] = {}
     for name in (*OWN, *plugin_methods()):
         adds = method_named(name).adds
         if adds is not None and (value := adds.figures(home, run)) is not None:
-            found[name] = Added(value, adds.section())
-    return found
+            added[name] = Added(value, adds.section())
+    return added
 
 
 def _with_items(run: Run, data: ReportData, samples: int) -> ReportData:
@@ -118,8 +281,8 @@ def _with_items(run: Run, data: ReportData, samples: int) -> ReportData:
     ids = list(dict.fromkeys(str(item["sample"]) for item in data.samples))
     failed = {str(item["sample"]) for item in data.samples if item.get("failure")}
     shown, selection = chosen(run, ids, failed, samples)
-    kept = {id: [item for item in data.samples if item["sample"] == id] for id in shown}
-    return replace(data, selection=selection, samples=[item for each in kept.values() for item in each])
+    items = {id: [item for item in data.samples if item["sample"] == id] for id in shown}
+    return replace(data, selection=selection, samples=[item for each in items.values() for item in each])
 
 
 def chosen(run: Run, ids: Sequence[str], failed: Collection[str], samples: int) -> tuple[tuple[str, ...], Selection]:
@@ -237,7 +400,7 @@ def _redacted_data(data: ReportData, redact: Redact) -> ReportData:
     redact = cache(redact)  # the names of members come back thousands of times
     fields = ("summary", "figures", "differences", "repeats", "reasons", "samples")
     changed: dict[str, Any] = {name: redacted(getattr(data, name), redact) for name in fields}
-    changed["added"] = {name: Added(redacted(one.value, redact), one.section) for name, one in data.added.items()}
+    changed["added"] = {name: Added(redacted(added.value, redact), added.section) for name, added in data.added.items()}
     models = tuple(
         replace(model, endpoint=redact(model.endpoint), sampling=redacted(model.sampling, redact))
         for model in data.facts.models

@@ -24,13 +24,21 @@ from dokimasia.report.blocks import Cell, Column, Paragraph, Span, Table
 from dokimasia.report.comparison import comparison_blocks, difference_cells, interval_and_test
 from dokimasia.report.direction import turned
 from dokimasia.report.drawing import Charts
+from dokimasia.runs.catalogue import method_of
 from dokimasia.runs.figures import shown_name
-from dokimasia.runs.reading.comparing import compare_runs, sides_of
+from dokimasia.runs.reading.comparison import (
+    ComparisonSide,
+    MatchedSample,
+    SamplePart,
+    compare_parts,
+    compare_runs,
+    criteria_apart,
+    matched,
+    parts_of,
+    sides_of,
+)
 from dokimasia.runs.reading.exporting import exported
-from dokimasia.runs.reading.parts import MatchedSample, SamplePart, compare_parts, criteria_apart, matched, parts_of
 from dokimasia.runs.reading.reporting import Redact
-from dokimasia.runs.reading.sides import ComparisonSide
-from dokimasia.runs.registry import method_of
 from dokimasia.service.drawing import drawn, page
 from dokimasia.service.filtering import changes_of, facets_of, groupings_of
 from dokimasia.service.pages.samples import BEGINNING, called, link

@@ -8,7 +8,7 @@ from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
 from dokimasia.graphs.steps import END, START
-from dokimasia.runs.registry import method_of
+from dokimasia.runs.catalogue import method_of
 from dokimasia.service.drawing import page, templates
 from dokimasia.service.state import Reader, TheService
 from dokimasia.storage.naming import Label, labels

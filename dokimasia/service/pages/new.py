@@ -16,11 +16,10 @@ from dokimasia.errors import ConfigError, InputError, NotFound
 from dokimasia.plugins import found
 from dokimasia.report.figures import cost_text, several
 from dokimasia.report.thumbnails import SHARE, picture
-from dokimasia.runs.catalogue import OWN, plugin_methods
+from dokimasia.runs.catalogue import OWN, method_named, plugin_methods
 from dokimasia.runs.method import Method
 from dokimasia.runs.preview import check_keys
-from dokimasia.runs.readers import bring_reader
-from dokimasia.runs.registry import method_named
+from dokimasia.runs.samples import bring_reader
 from dokimasia.service.drawing import page
 from dokimasia.service.forms import FieldGroup, defaults_of, groups_of, sent, split_faults, texts_of, values_of, written
 from dokimasia.service.request_parsing import read_asked

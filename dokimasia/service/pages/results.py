@@ -10,16 +10,14 @@ from fastapi.responses import RedirectResponse, Response
 
 from dokimasia.errors import ConfigError
 from dokimasia.report.data import SIMULATED_NOTE
-from dokimasia.runs.catalogue import OWN, plugin_methods
-from dokimasia.runs.deleting import resting_on
-from dokimasia.runs.ending import describe_limits
+from dokimasia.runs.catalogue import OWN, method_named, method_of, plugin_methods
 from dokimasia.runs.figures import forked_from, limits_of
 from dokimasia.runs.forking import ForkRequest
 from dokimasia.runs.method import Method
-from dokimasia.runs.reading.listing import end_reasons
-from dokimasia.runs.registry import method_named, method_of
+from dokimasia.runs.outcome import RETRYABLE, describe_limits
+from dokimasia.runs.persistence import dependent_runs
+from dokimasia.runs.reading.inspection import end_reasons
 from dokimasia.runs.requests import LIMITS, option_of
-from dokimasia.runs.retrying import RETRYABLE
 from dokimasia.service.drawing import page
 from dokimasia.service.forms import changes_of
 from dokimasia.service.pages.compare import models_compared
@@ -105,7 +103,7 @@ def standing(service: Service, run: Run) -> dict[str, Any]:
         "models": models_of(method, run),
         "compared": models_compared(service.home, run),
         "origin": origin,
-        "resting": [(one, known.get(one.id, Label())) for one in resting_on(service.home, run.id)],
+        "resting": [(one, known.get(one.id, Label())) for one in dependent_runs(service.home, run.id)],
         "trees": [tree.name for tree in list_trees(service.home) if run.id in (tree.run_id, tree.source)],
         "steps": list(next_steps(run)),
         "limits": describe_limits(service.home, run),

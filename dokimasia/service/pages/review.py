@@ -53,7 +53,7 @@ from dokimasia.methods.people import (
 from dokimasia.methods.people.blocks import measure_blocks
 from dokimasia.report.blocks import Block, Paragraph
 from dokimasia.report.drawing import Charts
-from dokimasia.runs.registry import method_of
+from dokimasia.runs.catalogue import method_of
 from dokimasia.service.drawing import drawn, page
 from dokimasia.service.forms import texts_of
 from dokimasia.service.pages.questions import asked_in_words, asked_of_run, asks_of, composed, items_in_words

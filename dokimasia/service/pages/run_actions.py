@@ -9,10 +9,10 @@ from pydantic import TypeAdapter, ValidationError
 from starlette.concurrency import run_in_threadpool
 
 from dokimasia.errors import ConfigError, InputError
-from dokimasia.runs.deleting import resting_on
 from dokimasia.runs.forking import ForkRequest
+from dokimasia.runs.outcome import retryable
+from dokimasia.runs.persistence import dependent_runs as resting_on
 from dokimasia.runs.requests import LIMITS, Called
-from dokimasia.runs.retrying import retryable
 from dokimasia.service.drawing import page
 from dokimasia.service.forms import FieldGroup, changes_of, sent, texts_of, values_of
 from dokimasia.service.request_parsing import Q, read_asked

@@ -7,10 +7,9 @@ from fastapi import APIRouter, Query, Request
 from fastapi.responses import RedirectResponse, Response
 
 from dokimasia.report.figures import MINUS, cost_text
-from dokimasia.runs.catalogue import OWN, plugin_methods
+from dokimasia.runs.catalogue import OWN, method_of, plugin_methods
 from dokimasia.runs.figures import costs
-from dokimasia.runs.reading.listing import listed
-from dokimasia.runs.registry import method_of
+from dokimasia.runs.reading.inspection import listed
 from dokimasia.service.drawing import page
 from dokimasia.service.response_cache import keep
 from dokimasia.service.state import IN_TURN, Reader, Service, TheService

@@ -15,13 +15,12 @@ from dokimasia.errors import ConfigError, InputError, Interrupted, NotFound
 from dokimasia.operations import runs
 from dokimasia.operations.operation import RequestRefused
 from dokimasia.operations.runs import RunBegun, begun
-from dokimasia.runs.catalogue import OWN, plugin_methods
+from dokimasia.runs.catalogue import OWN, method_named, plugin_methods
 from dokimasia.runs.figure_models import published
 from dokimasia.runs.forking import ForkRequest
 from dokimasia.runs.method import Method
-from dokimasia.runs.registry import method_named
+from dokimasia.runs.outcome import RETRYABLE
 from dokimasia.runs.requests import Invocation, PromptFolders
-from dokimasia.runs.retrying import RETRYABLE
 from dokimasia.service.problems import may_answer
 from dokimasia.service.request_parsing import Q, asked_schema, read_asked, request_schema, takes
 from dokimasia.service.routing import Starting, add_operation, json_router, json_sent

@@ -15,7 +15,7 @@ from starlette.concurrency import run_in_threadpool
 from dokimasia.datasets import Problem, check, format_of, open_dataset, plain_report
 from dokimasia.errors import InputError
 from dokimasia.operations.operation import ListPage, RequestRefused, page_of
-from dokimasia.runs.readers import bring_reader
+from dokimasia.runs.samples import bring_reader
 from dokimasia.service.problems import may_answer
 from dokimasia.service.routing import After, Limit, json_router
 from dokimasia.service.state import IN_TURN, Reader, Service, Starter, TheService

@@ -1,4 +1,4 @@
-"""Questions and answers between two processes, in batches: who carries the batches is another's business."""
+"""Messages between a driver and a worker: requests and answers, exchanged in batches."""
 
 import asyncio
 import itertools
@@ -11,22 +11,22 @@ from dokimasia.errors import DokimasiaError
 Serve = Callable[[str, tuple[Any, ...]], Awaitable[Any]]
 """Answers what the other side asks: by the question's name, and what it holds."""
 
-MOST = 64
+BATCH_SIZE = 64
 """So many words go at once, so that no side's words stand before all of another's."""
 
 ASK, DROP, ANSWER, FAILED = range(4)
 
 
-class Word(NamedTuple):
+class ChannelMessage(NamedTuple):
     """One thing that is said: what it is, the number of its question (below 0: it needs no answer), and what it holds."""
 
-    what: int
+    kind: int
     number: int
     name: str = ""
-    holds: Any = None
+    content: Any = None
 
 
-class LineLost(Exception):
+class ChannelClosed(Exception):
     """The other side is gone, and with it what it was asked."""
 
 
@@ -39,7 +39,7 @@ class Channel:
     def __init__(self, serve: Serve) -> None:
         self._serve = serve
         self._numbers = itertools.count(1)
-        self._said: list[Word] = []
+        self._said: list[ChannelMessage] = []
         self._asked: dict[int, asyncio.Future[Any]] = {}
         self._serving: dict[int, asyncio.Task[None]] = {}
         self._something = asyncio.Event()
@@ -52,7 +52,7 @@ class Channel:
         return len(self._asked)
 
     @property
-    def spoilt(self) -> bool:
+    def failed(self) -> bool:
         """Whether this side answers nothing any more."""
         return self._spoilt is not None
 
@@ -63,24 +63,24 @@ class Channel:
             LineLost: the other side is gone.
         """
         if self.lost:
-            raise LineLost
+            raise ChannelClosed
         number = next(self._numbers)
         answer = self._asked[number] = asyncio.get_running_loop().create_future()
-        self._say(Word(ASK, number, name, holds))
+        self._enqueue(ChannelMessage(ASK, number, name, holds))
         try:
             return await answer
         except asyncio.CancelledError:
             if not self.lost:
-                self._say(Word(DROP, number))
+                self._enqueue(ChannelMessage(DROP, number))
             raise
         finally:
             del self._asked[number]
 
-    def tell(self, name: str, *holds: Any) -> None:
+    def notify(self, name: str, *holds: Any) -> None:
         """Say something that needs no answer."""
-        self._say(Word(ASK, -next(self._numbers), name, holds))
+        self._enqueue(ChannelMessage(ASK, -next(self._numbers), name, holds))
 
-    async def taken(self, wait: float) -> list[Word]:
+    async def outgoing(self, wait: float) -> list[ChannelMessage]:
         """Return what was said since the last time; wait so many seconds until there is something.
 
         Raises:
@@ -93,10 +93,10 @@ class Channel:
                     await self._something.wait()
         if self._spoilt is not None:
             raise self._spoilt
-        said, self._said = self._said[:MOST], self._said[MOST:]
-        return said
+        batch, self._said = self._said[:BATCH_SIZE], self._said[BATCH_SIZE:]
+        return batch
 
-    def given(self, words: list[Word]) -> None:
+    def receive(self, words: list[ChannelMessage]) -> None:
         """Take in what the other side said, in its order."""
         for what, number, name, holds in words:
             if what == ASK:
@@ -112,34 +112,34 @@ class Channel:
                 else:
                     answer.set_exception(holds)
 
-    def spoil(self, problem: Exception) -> None:
+    def fail(self, problem: Exception) -> None:
         """Have this side answer nothing any more: whoever takes what it says learns why."""
         self._spoilt = problem
         self._something.set()
 
-    async def lose(self) -> None:
+    async def close(self) -> None:
         """Take in that the other side is gone: nothing is asked or served any more."""
         self.lost = True
         for answer in self._asked.values():
             if not answer.done():
-                answer.set_exception(LineLost())
+                answer.set_exception(ChannelClosed())
         serving = list(self._serving.values())
         for task in serving:
             task.cancel()
         await asyncio.gather(*serving, return_exceptions=True)
 
-    def _say(self, word: Word) -> None:
+    def _enqueue(self, word: ChannelMessage) -> None:
         self._said.append(word)
         self._something.set()
 
     async def _answer(self, number: int, name: str, holds: tuple[Any, ...]) -> None:
         try:
-            answer = Word(ANSWER, number, "", await self._serve(name, holds))
+            answer = ChannelMessage(ANSWER, number, "", await self._serve(name, holds))
         except asyncio.CancelledError:
             return
         except DokimasiaError as error:
-            answer = Word(FAILED, number, "", error)
+            answer = ChannelMessage(FAILED, number, "", error)
         except Exception as error:  # whatever it is: who asked learns of it, in words that can travel
-            answer = Word(FAILED, number, "", RuntimeError(f"{type(error).__name__}: {error}"))
+            answer = ChannelMessage(FAILED, number, "", RuntimeError(f"{type(error).__name__}: {error}"))
         if number > 0 and not self.lost:
-            self._say(answer)
+            self._enqueue(answer)

@@ -1,26 +1,134 @@
-"""The gateway of a worker: it asks the driver, who decides, and sends what the driver tells it to send."""
+"""A worker's gateway, store and images: each asks the driver over the channel."""
 
 import asyncio
+import threading
 from collections import defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
-from dokimasia.distribution.line import Channel
-from dokimasia.distribution.ports import FarBlobs, images_of
-from dokimasia.domain.call import CallResult, Chat, ModelCall, ModelReply, ModelSpec, call_key
+from dokimasia.distribution.channel import Channel
+from dokimasia.domain.call import CallResult, Chat, ImageEdit, ModelCall, ModelReply, ModelSpec, call_key
+from dokimasia.domain.identity import Value
 from dokimasia.domain.ports import Transport
 from dokimasia.domain.question import Aid
 from dokimasia.domain.sample import ImageRef
-from dokimasia.errors import CallFailed, ToolFailure, TransportError
-from dokimasia.gateway.allowance import Listener
-from dokimasia.gateway.carried import RemoteReply
+from dokimasia.errors import CallFailed, StorageError, ToolFailure, TransportError
 from dokimasia.gateway.images import with_reduced_images
 from dokimasia.gateway.pricing import estimate_usage
+from dokimasia.gateway.rate_limit_headers import HeaderListener
+from dokimasia.gateway.remote_call import RemoteReply
 from dokimasia.gateway.routes import chosen_transport_name
 from dokimasia.gateway.sending import send_once
 from dokimasia.gateway.traffic import Lane, lane_of
+from dokimasia.graphs.steps import GraphOutline, Step
 from dokimasia.storage.content.folding import Folded, KnownTexts, folded
 from dokimasia.storage.content.packing import packed
+from dokimasia.storage.content.recent import Recent
+from dokimasia.storage.values import as_stored
+
+CACHE_BYTES = 64 * 1024 * 1024
+"""Bytes of images that a worker keeps after it was given them."""
+
+
+class RemoteRows:
+    """Rows of values, which the driver keeps."""
+
+    place = "the driver's home"
+
+    def __init__(self, line: Channel) -> None:
+        self._line = line
+
+    async def put(self, type_: type[Value], row: Mapping[str, Any]) -> None:
+        """Keep a row; it is committed on return."""
+        await self._line.ask("put", type_, as_stored(type_, row))
+
+    async def get(self, type_: type[Value], id: str) -> dict[str, Any] | None:
+        """Return a row, or None."""
+        return await self._line.ask("get", type_, id)
+
+
+class RemoteSteps:
+    """Tells the driver the steps of graphs."""
+
+    def __init__(self, line: Channel) -> None:
+        self._line = line
+
+    def drawn(self, picture: GraphOutline) -> None:
+        """Tell that a graph is about to be walked for the first time."""
+        self._line.notify("drawn", picture)
+
+    def stepped(self, graph: str, node: str, item: str, what: Step) -> None:
+        """Tell what became of a node at an item."""
+        self._line.notify("stepped", graph, node, item, what)
+
+
+class RemoteBlobs:
+    """The home's images: each is fetched once, and kept while there is room.
+
+    The event loop asks by `fetch` before it reads; other threads may read what was not fetched, and wait for it.
+    """
+
+    def __init__(self, line: Channel) -> None:
+        self._line = line
+        self._loop = asyncio.get_running_loop()
+        self._thread = threading.get_ident()
+        self._recent: Recent[str, bytes] = Recent(CACHE_BYTES)
+        self._fetching: dict[str, asyncio.Task[bytes]] = {}
+        self._made: list[tuple[bytes, ImageRef]] = []
+
+    async def fetch(self, hashes: Iterable[str]) -> None:
+        """Have these images here."""
+        for sha256 in hashes:
+            if self._recent.get(sha256) is None:
+                await self._fetched(sha256)
+
+    def get(self, sha256: str) -> bytes:
+        """Return the bytes.
+
+        Raises:
+            StorageError: the home has none under that hash, or the event loop did not fetch them before.
+        """
+        known = self._recent.get(sha256)
+        if known is not None:
+            return known
+        if threading.get_ident() == self._thread:
+            raise StorageError(f"image {sha256} was not fetched before it was read")
+        return asyncio.run_coroutine_threadsafe(self._fetched(sha256), self._loop).result()
+
+    def put_image(self, data: bytes, ref: ImageRef) -> None:
+        """Keep the bytes: from another thread they are in the home on return, from the event loop's after `settle`."""
+        self._recent.put(ref.sha256, bytes(data), len(data))
+        if threading.get_ident() == self._thread:
+            self._made.append((bytes(data), ref))
+        else:
+            asyncio.run_coroutine_threadsafe(self._line.ask("keep_image", bytes(data), ref), self._loop).result()
+
+    async def settle(self) -> None:
+        """Return when all that was put is in the home."""
+        while self._made:
+            await self._line.ask("keep_image", *self._made.pop())
+
+    async def _fetched(self, sha256: str) -> bytes:
+        fetching = self._fetching.get(sha256)
+        if fetching is None:
+            fetching = self._fetching[sha256] = asyncio.create_task(self._fetch(sha256))
+            fetching.add_done_callback(lambda _: self._fetching.pop(sha256, None))
+        return await asyncio.shield(fetching)
+
+    async def _fetch(self, sha256: str) -> bytes:
+        answer = await self._line.ask("image", sha256)
+        data: bytes = answer if isinstance(answer, bytes) else await answer[0]
+        self._recent.put(sha256, data, len(data))
+        return data
+
+
+def images_of(call: ModelCall) -> list[str]:
+    """Return the hashes of the images that a call shows."""
+    if isinstance(call, ImageEdit):
+        return [call.image.sha256]
+    messages = call.messages if isinstance(call, Chat) else ()
+    return list(dict.fromkeys(image.sha256 for message in messages for image in message.images))
 
 
 @dataclass(frozen=True)
@@ -30,11 +138,11 @@ class RemoteModelAccess:
     spec: ModelSpec
     transport: Transport
     api_key: str | None
-    heard: Listener
+    on_headers: HeaderListener
 
 
 @dataclass(eq=False)
-class _Own:
+class _OwnCall:
     """A call that is asked here: how often, what came back, and the names of its texts."""
 
     call: ModelCall
@@ -43,7 +151,7 @@ class _Own:
     texts: tuple[str, ...] = ()
 
 
-class FarGateway:
+class RemoteGateway:
     """Implements `dokimasia.domain.ports.Gateway` at a worker.
 
     A call goes to the driver as its key, model and forecast; its content only where the driver sends it. What the driver
@@ -55,10 +163,10 @@ class FarGateway:
     def __init__(
         self,
         line: Channel,
-        blobs: FarBlobs,
+        blobs: RemoteBlobs,
         *,
         specs: Mapping[str, ModelSpec],
-        far: frozenset[str],
+        driver_models: frozenset[str],
         transports: Mapping[str, Transport],
         api_keys: Mapping[str, str],
         clean: Callable[[str], str],
@@ -67,13 +175,13 @@ class FarGateway:
         self._line = line
         self._blobs = blobs
         self._specs = specs
-        self._far = far
+        self._far = driver_models
         self._transports = transports
         self._api_keys = api_keys
         self._clean = clean
         self._trusted = trusted
         self._ways: dict[str, RemoteModelAccess] = {}
-        self._own: dict[str, _Own] = {}
+        self._own: dict[str, _OwnCall] = {}
         self._ahead: defaultdict[Lane, dict[str, None]] = defaultdict(dict)
         self._sending: dict[str, asyncio.Task[RemoteReply]] = {}
         self._texts = KnownTexts()
@@ -87,7 +195,7 @@ class FarGateway:
         if spec.max_image_side is not None and isinstance(call, Chat):
             call = await self._reduced(call, spec.max_image_side)
         key = call_key(call)
-        own = self._own.setdefault(key, _Own(call))
+        own = self._own.setdefault(key, _OwnCall(call))
         own.askers += 1
         try:
             cost, cached, reply = await self._line.ask("carried", call.kind, name, key, estimate_usage(call), label)
@@ -130,7 +238,7 @@ class FarGateway:
             waiting.pop(key, None)
         return key not in self._sending
 
-    def _begin(self, key: str, own: _Own) -> None:
+    def _begin(self, key: str, own: _OwnCall) -> None:
         task = self._sending[key] = asyncio.create_task(self._sent(own))
         task.add_done_callback(lambda done: done.cancelled() or done.exception())  # seen, if nobody comes for it
 
@@ -145,14 +253,14 @@ class FarGateway:
                 return key
         return ""
 
-    async def _sent(self, own: _Own) -> RemoteReply:
+    async def _sent(self, own: _OwnCall) -> RemoteReply:
         call, headers = own.call, list[Mapping[str, str]]()
         await self._blobs.fetch(images_of(call))
         if not self._trusted():
             return RemoteReply(
                 TransportError("unknown", "its worker was out of the driver's reach", retryable=True), ()
             )
-        way = replace(self._way(call.model.name), heard=lambda said: headers.append(dict(said)))
+        way = replace(self._way(call.model.name), on_headers=lambda received: headers.append(dict(received)))
         outcome = await send_once(call, way, blobs=self._blobs, clean=self._clean)
         following = "" if isinstance(outcome, TransportError) else self._begin_next(call)
         await self._blobs.settle()

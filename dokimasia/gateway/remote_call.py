@@ -7,8 +7,8 @@ from typing import Any, Literal, NamedTuple, Protocol
 from dokimasia.domain.call import ModelCall, ModelRef, ModelReply, ModelSpec, Usage
 from dokimasia.domain.ports import BlobStore, Transport
 from dokimasia.errors import TransportError
-from dokimasia.gateway.allowance import report_headers
 from dokimasia.gateway.limiter import Turn
+from dokimasia.gateway.rate_limit_headers import report_headers
 
 
 class RemoteReply(NamedTuple):

@@ -11,8 +11,8 @@ from dokimasia.domain.call import CallResult, ModelCall, ModelSpec, Usage
 from dokimasia.domain.ports import BlobStore, Reducer
 from dokimasia.domain.question import Aid
 from dokimasia.domain.sample import ImageRef
-from dokimasia.gateway.carried import RemoteCall, RemoteCaller
 from dokimasia.gateway.gateway import ModelGateway
+from dokimasia.gateway.remote_call import RemoteCall, RemoteCaller
 from dokimasia.graphs.steps import GraphOutline, Step, Steps
 from dokimasia.storage.checkpoints import KEPT_ELSEWHERE, Saver
 from dokimasia.storage.content.folding import Folded
@@ -20,7 +20,7 @@ from dokimasia.storage.ledger import SqliteLedger
 from dokimasia.storage.runs import ValueRows
 
 
-class CarriedLedger(SqliteLedger):
+class RemoteCallLedger(SqliteLedger):
     """A ledger that takes the request of a carried call as the worker that sent it has made it ready."""
 
     def folded(self, call: ModelCall) -> Folded:
@@ -29,7 +29,7 @@ class CarriedLedger(SqliteLedger):
 
 
 @dataclass(frozen=True, slots=True)
-class Ports:
+class DriverPorts:
     """What a run has at the driver, by which workers are served."""
 
     gateway: ModelGateway
@@ -41,10 +41,10 @@ class Ports:
     steps: Steps | None
 
 
-class Desk:
+class DriverHandler:
     """Serves the workers of one run."""
 
-    def __init__(self, ports: Ports, cluster: Cluster) -> None:
+    def __init__(self, ports: DriverPorts, cluster: Cluster) -> None:
         self._ports = ports
         self._cluster = cluster
         self._carried: WeakValueDictionary[str, RemoteCall] = WeakValueDictionary()  # what a flight holds stays

@@ -1,4 +1,4 @@
-"""A home verified for people: what was checked, what is wrong, which runs it touches, and the way out."""
+"""A home verified: what was checked, what is damaged, which runs it affects, and how to repair it."""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping

@@ -1,4 +1,4 @@
-"""How a run ended, held against what was wanted of it: how many items may fail, and what its models have to reach."""
+"""How a run ended, compared with its limits on failures and its thresholds, and what can be asked anew."""
 
 import asyncio
 from collections import Counter
@@ -6,14 +6,13 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, Literal
 
 from dokimasia.domain.call import PEOPLE
-from dokimasia.domain.judgement import FailureKind
+from dokimasia.domain.judgement import OPEN_KINDS, FailureKind
 from dokimasia.errors import ConfigError, DokimasiaError, InputError, Interrupted
 from dokimasia.log import Redactor
 from dokimasia.report.figures import several
 from dokimasia.runs.figures import limits_of
 from dokimasia.runs.method import Method
 from dokimasia.runs.requests import Invocation
-from dokimasia.runs.retrying import RETRYABLE
 from dokimasia.settings import Settings
 from dokimasia.storage.decisions import take_in
 from dokimasia.storage.home import Home
@@ -96,7 +95,7 @@ async def take_out(home: Home, run: Run, before: str, settings: Settings) -> Run
     return status
 
 
-def said_of(problem: BaseException) -> tuple[str, str]:
+def outcome_of_error(problem: BaseException) -> tuple[str, str]:
     """Return how a run ends that a problem ends, and the sentence that says so; none for one that was stopped."""
     if isinstance(problem, Interrupted | asyncio.CancelledError):
         return "interrupted", ""
@@ -114,9 +113,9 @@ def describe_limits(home: Home, run: Run) -> list[str]:
     """Return each limit on a run's spending, with what is spent of it by now."""
     limits, spent = limits_of(run), spent_by(home, run.id)
     cost, calls, tokens = limits["max_cost"], limits["max_calls"], limits["max_tokens"]
-    said = [] if cost is None else [f"${spent.cost:.4g} of at most ${cost:g}"]
-    said += [] if calls is None else [f"{spent.calls:,} of at most {several(calls, 'request')}"]
-    return said + ([] if tokens is None else [f"{spent.tokens:,} of at most {several(tokens, 'token')}"])
+    parts = [] if cost is None else [f"${spent.cost:.4g} of at most ${cost:g}"]
+    parts += [] if calls is None else [f"{spent.calls:,} of at most {several(calls, 'request')}"]
+    return parts + ([] if tokens is None else [f"{spent.tokens:,} of at most {several(tokens, 'token')}"])
 
 
 def describe_spending(home: Home, run: Run, request: Invocation) -> str:
@@ -133,18 +132,18 @@ def describe_spending(home: Home, run: Run, request: Invocation) -> str:
     )
 
 
-def waited_for(home: Home, run: Run) -> str:
+def pending_people(home: Home, run: Run) -> str:
     """Return who is waited for in a run, with how many questions, and the command by which they answer."""
-    asked = Counter(question.person for question in open_questions(home, run=run.id))
-    told = [
+    questions = Counter(question.person for question in open_questions(home, run=run.id))
+    parts = [
         f"{several(count, 'question')} {'waits' if count == 1 else 'wait'} for {PEOPLE}/{person}: "
         f"`dokimasia check {run.id} --who {person}`"
-        for person, count in sorted(asked.items())
+        for person, count in sorted(questions.items())
     ]
-    return "; ".join(told) or f"people have answered: `dokimasia resume {run.id}` goes on"
+    return "; ".join(parts) or f"people have answered: `dokimasia resume {run.id}` goes on"
 
 
-async def waits_still(home: Home, run: Run) -> bool:
+async def is_still_waiting(home: Home, run: Run) -> bool:
     """Return whether a run waits for people of whom none has answered since, not in a file either."""
     if run.status != "waiting":
         return False
@@ -168,32 +167,34 @@ def _thresholds(request: Invocation) -> dict[str, float | None]:
 def _measured(method: Method[Any, Any], figures: Mapping[str, Any], name: str) -> dict[str, float | None]:
     """Return a figure of each model, None where nothing was measured; what was asked without the image is left out."""
     steps = method.measures[name]
-    sighted = {model: one for model, one in figures["models"].items() if not model.endswith(BLIND)}
-    return {model: _at(one, steps) for model, one in sighted.items()}
+    sighted = {
+        model: figures_of_model for model, figures_of_model in figures["models"].items() if not model.endswith(BLIND)
+    }
+    return {model: _at(figures_of_model, steps) for model, figures_of_model in sighted.items()}
 
 
 def _at(figures: Mapping[str, Any], steps: Sequence[str]) -> float | None:
-    found: Any = figures
+    value: Any = figures
     for step in steps:
-        found = None if found is None else found[step]
-    return found
+        value = None if value is None else value[step]
+    return value
 
 
 def _too_many(home: Home, run: Run, limit: str | None) -> str:
     """Return a sentence on failures where there are more than may be: by default all of a model's, or over half of all."""
     by_model = failed_by_model(home, run.id)
     failed, count = (sum(numbers) for numbers in zip(*by_model.values(), strict=True)) if by_model else (0, 0)
-    said = f"{failed} of {several(count, 'item')} failed"
+    sentence = f"{failed} of {several(count, 'item')} failed"
     if limit is not None:
         most = float(limit.rstrip("%")) * (count / 100 if limit.endswith("%") else 1)
-        return f"{said}, more than --max-failures {limit}" if failed > most else ""
+        return f"{sentence}, more than --max-failures {limit}" if failed > most else ""
     lost = [model for model, (bad, all_) in by_model.items() if model and bad == all_]
     if lost:
-        return f"{said}, all of {', '.join(lost)}"
-    return f"{said}, more than half" if 2 * failed > count else ""
+        return f"{sentence}, all of {', '.join(lost)}"
+    return f"{sentence}, more than half" if 2 * failed > count else ""
 
 
-async def finish(home: Home, run: Run, *, left: FailureKind | None = None, told: bool = True) -> Run:
+async def finish(home: Home, run: Run, *, left: FailureKind | None = None, record: bool = True) -> Run:
     """Mark a run as done; as waiting where people alone are waited for; as interrupted where else something is left open.
 
     `left` is what kept its stages from their end. Returns its row.
@@ -203,8 +204,37 @@ async def finish(home: Home, run: Run, *, left: FailureKind | None = None, told:
     status: RunStatus = "waiting" if waiting or left == "waiting" else "done"
     if unpaid or left == "budget":
         status = "interrupted"
-    if told:
+    if record:
         counted = {"out_of_budget": unpaid, **({"waiting": waiting} if waiting else {})}
         await record_event(home, run.id, "finished", {"status": status, **counted})
     await set_status(home, run.id, status)
     return get_run(home, run.id)
+
+
+RETRYABLE: tuple[FailureKind, ...] = (
+    "unparsable",
+    "refused",
+    "truncated",
+    "context_overflow",
+    "api_error",
+    "reference_contradicted",
+)
+"""Failures that a retry asks anew. What is open (`OPEN_KINDS`) is none of them: every resume takes it up."""
+
+
+def retryable(names: str) -> tuple[FailureKind, ...]:
+    """Return the kinds of failure in a list separated by commas; an empty one means all.
+
+    Raises:
+        InputError: a kind that there is not, or one that every resume takes up.
+    """
+    wanted = [name.strip() for name in names.split(",") if name.strip()]
+    for name in wanted:
+        if name in OPEN_KINDS:
+            done = "asked" if name == "budget" else "answered"
+            raise InputError(
+                f"what failed as {name} was never {done}: every `dokimasia resume` takes it up, without --kinds"
+            )
+        if name not in RETRYABLE:
+            raise InputError(f"no failure is of kind {name!r}; there are: {', '.join(RETRYABLE)}")
+    return tuple(kind for kind in RETRYABLE if not wanted or kind in wanted)

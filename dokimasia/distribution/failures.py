@@ -1,4 +1,4 @@
-"""What it means that a worker gave no answer: that it is gone, and why, as far as Ray can say; or that it cannot work."""
+"""Why a worker gave no answer: it is gone, or it cannot work, as far as Ray can say."""
 
 import re
 from typing import Any
@@ -17,7 +17,7 @@ class WorkerDied(DokimasiaError):
         self.away = away
 
 
-def loss_of(error: Any, ray: Any) -> DokimasiaError:
+def failure_of(error: Any, ray: Any) -> DokimasiaError:
     """Return what an error of Ray's says of the worker that was called.
 
     Of the kernel, which ends a process where memory runs out, Ray sees only that the process is gone.
@@ -27,10 +27,10 @@ def loss_of(error: Any, ray: Any) -> DokimasiaError:
         cause = error.cause
         if isinstance(cause, DokimasiaError):
             return cause
-        said = " ".join(str(cause).split())[:300]
+        message = " ".join(str(cause).split())[:300]
         if isinstance(cause, MemoryError):
             return WorkerDied(f"a worker ran out of memory: {LESS}")
-        return ConfigError(f"a worker cannot work: {type(cause).__name__}: {said}")
+        return ConfigError(f"a worker cannot work: {type(cause).__name__}: {message}")
     if isinstance(error, kinds.OutOfMemoryError):
         used = _USED.search(str(error))
         where = f" ({used[0]})" if used else ""

@@ -1,6 +1,8 @@
-"""Where items meet graphs: one walk, and the port behind which it is done in this process or in another."""
+"""Execution of graphs in this process, with checkpoints and with garbage collection deferred."""
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+import gc
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
@@ -19,6 +21,33 @@ from dokimasia.graphs.context import Context
 from dokimasia.graphs.drive import GraphFile
 from dokimasia.graphs.steps import Steps
 from dokimasia.graphs.watched import at_item
+
+COLLECTOR = (50_000, 10, 10)
+"""Thresholds of the garbage collector while items are walked."""
+
+_thresholds: list[tuple[int, int, int]] = []
+"""What they were when each that is under way began."""
+
+
+@contextmanager
+def reduced_gc() -> Iterator[None]:
+    """Look for cyclic garbage seldom, and not among what was loaded before.
+
+    A run makes hundreds of small values a call, nearly all of which go by reference counts; with Python's own
+    thresholds a quarter of a run's time goes into walking over the modules and schemas that stay anyway. The last of several
+    runs that are at work at once puts the thresholds back.
+    """
+    if not _thresholds:
+        gc.freeze()
+    _thresholds.append(gc.get_threshold())
+    gc.set_threshold(*COLLECTOR)
+    try:
+        yield
+    finally:
+        before = _thresholds.pop()
+        if not _thresholds:
+            gc.set_threshold(*before)
+            gc.unfreeze()
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +77,7 @@ class Executor(Protocol):
         """In how many processes it walks."""
         ...
 
-    async def walk(self, walk: GraphRun) -> dict[str, Any]:
+    async def execute(self, walk: GraphRun) -> dict[str, Any]:
         """Return the final state: ids and small primitives.
 
         Raises:
@@ -119,9 +148,9 @@ class LocalExecutor:
         self._steps = steps
         self._graphs: dict[tuple[str, bool], Any] = {}
 
-    async def walk(self, walk: GraphRun) -> dict[str, Any]:
+    async def execute(self, walk: GraphRun) -> dict[str, Any]:
         """Return the final state of a walk."""
-        graph = self._compiled(walk.graph, kept=bool(walk.thread))
+        graph = self._compiled(walk.graph, checkpointed=bool(walk.thread))
         with at_item(walk.item):
             if not walk.thread:
                 return await drive.run(graph, walk.inputs, context=walk.context)
@@ -133,8 +162,8 @@ class LocalExecutor:
             finally:
                 del self._saver.open[walk.thread]
 
-    def _compiled(self, graph: GraphFile, *, kept: bool) -> Any:
-        place = (graph.NAME, kept)
+    def _compiled(self, graph: GraphFile, *, checkpointed: bool) -> Any:
+        place = (graph.NAME, checkpointed)
         if place not in self._graphs:
-            self._graphs[place] = drive.compiled(graph, self._saver if kept else None, steps=self._steps)
+            self._graphs[place] = drive.compiled(graph, self._saver if checkpointed else None, steps=self._steps)
         return self._graphs[place]

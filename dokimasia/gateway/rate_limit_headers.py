@@ -22,9 +22,9 @@ class Allowance(NamedTuple):
     per_minute: float
 
 
-Listener = Callable[[Mapping[str, str]], None]
+HeaderListener = Callable[[Mapping[str, str]], None]
 
-_listener: ContextVar[Listener | None] = ContextVar("dokimasia_rate_limit_listener", default=None)
+_listener: ContextVar[HeaderListener | None] = ContextVar("dokimasia_rate_limit_listener", default=None)
 
 
 def report_headers(headers: Mapping[str, str]) -> None:
@@ -39,7 +39,7 @@ def report_headers(headers: Mapping[str, str]) -> None:
 
 
 @contextmanager
-def listening(listener: Listener) -> Iterator[None]:
+def listening_for_headers(listener: HeaderListener) -> Iterator[None]:
     """Have the listener told the headers of what is sent in here."""
     token = _listener.set(listener)
     try:
@@ -85,13 +85,13 @@ def _seconds(text: str, now: datetime) -> float | None:
     text = text.strip()
     read = _number(text)
     if read is None:
-        found = _DURATION.fullmatch(text)
-        read = _of_moment(text, now) if found is None or not any(found.groups()) else _of_duration(found)
+        match = _DURATION.fullmatch(text)
+        read = _of_moment(text, now) if match is None or not any(match.groups()) else _of_duration(match)
     return read if read is not None and 0 < read <= LONGEST_RESET else None
 
 
-def _of_duration(found: re.Match[str]) -> float:
-    days, hours, minutes, seconds, milliseconds = (float(part or 0) for part in found.groups())
+def _of_duration(match: re.Match[str]) -> float:
+    days, hours, minutes, seconds, milliseconds = (float(part or 0) for part in match.groups())
     return days * 86400 + hours * 3600 + minutes * 60 + seconds + milliseconds / 1000
 
 

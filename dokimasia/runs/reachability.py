@@ -1,4 +1,4 @@
-"""Whether a run can go on: it stops where a model cannot be reached, or where its home is no longer there."""
+"""Stopping a run: on request, when a model cannot be reached, or when its home is gone."""
 
 import asyncio
 from collections.abc import Coroutine
@@ -108,27 +108,27 @@ class FailFastGateway(ModelGateway):
         Raises:
             Interrupted: the run stops.
         """
-        held = self._held.setdefault(name, [])
-        held.append(asyncio.get_running_loop().create_future())
+        waiters = self._held.setdefault(name, [])
+        waiters.append(asyncio.get_running_loop().create_future())
         problem = Unreachable(
             f"{name} cannot be reached: {reason.removeprefix(f'{name}: ').rstrip('.')}. Mend that, then give the same "
             "command again: what is finished is kept (--max-failures 100% goes on without)"
         )
-        if len(held) >= FEW:
+        if len(waiters) >= FEW:
             self._stop.fail(problem)
-        waiting, asked = held[-1], -1
+        waiting, calls = waiters[-1], -1
         while not (waiting.done() or self._stop.asked):
-            if self._asked == asked and self._asking <= sum(map(len, self._held.values())):
+            if self._asked == calls and self._asking <= sum(map(len, self._held.values())):
                 self._stop.fail(problem)
-            asked = self._asked
+            calls = self._asked
             await asyncio.wait([waiting], timeout=LOOK)
         if self._stop.asked:
             raise Interrupted(f"{name}: stopped before the call was answered")
 
     def _release(self, name: str) -> None:
-        for one in self._held.pop(name, ()):
-            if not one.done():
-                one.set_result(None)
+        for waiter in self._held.pop(name, ()):
+            if not waiter.done():
+                waiter.set_result(None)
 
 
 async def unless_stopped(stop: Stop, work: Coroutine[Any, Any, T]) -> T:
@@ -137,16 +137,16 @@ async def unless_stopped(stop: Stop, work: Coroutine[Any, Any, T]) -> T:
     Raises:
         Interrupted: somebody did.
     """
-    asked, working = asyncio.ensure_future(stop.wait()), asyncio.ensure_future(work)
+    stopping, working = asyncio.ensure_future(stop.wait()), asyncio.ensure_future(work)
     try:
-        await asyncio.wait([asked, working], return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait([stopping, working], return_when=asyncio.FIRST_COMPLETED)
         if not working.done():
             raise Interrupted("stopped before the work had begun")
         return working.result()
     finally:
-        for one in (asked, working):
-            one.cancel()
-        await asyncio.gather(asked, working, return_exceptions=True)
+        for task in (stopping, working):
+            task.cancel()
+        await asyncio.gather(stopping, working, return_exceptions=True)
 
 
 async def watch_home(home: Home, stop: Stop) -> None:
@@ -154,11 +154,11 @@ async def watch_home(home: Home, stop: Stop) -> None:
     while True:
         await asyncio.sleep(LOOK)
         if not home.in_place:
-            stop.fail(gone(home), at_once=True)
+            stop.fail(home_gone(home), at_once=True)
             return
 
 
-def gone(home: Home) -> StorageError:
+def home_gone(home: Home) -> StorageError:
     """Return the error of a home that was deleted or moved under a run."""
     return StorageError(
         f"{home.path} was deleted or moved while the run was under way: the run has stopped, and no further call is sent. "

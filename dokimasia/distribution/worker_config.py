@@ -1,0 +1,122 @@
+"""What a worker is configured with for a run, keys sealed for it, and the version of the package."""
+
+import hashlib
+import json
+import platform
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from dokimasia.domain.call import ModelSpec
+from dokimasia.domain.ports import Transport
+from dokimasia.errors import ConfigError
+from dokimasia.prompts import PromptLibrary
+
+TransportFactory = Callable[[Mapping[str, ModelSpec], PromptLibrary | None], dict[str, Transport]]
+"""Makes the ways to models."""
+
+PATIENCE = 60.0
+"""Seconds that a worker may be silent before it is taken for dead."""
+
+
+@dataclass(frozen=True)
+class WorkerConfig:
+    """What holds for a run.
+
+    Attributes:
+        library: the prompts that it asks by.
+        specs: how each model is reached, by name.
+        far: the models that the driver asks itself: people, and those whose ways a program handed in.
+        watched: whether somebody listens to the steps of graphs.
+        opening: makes the ways to models; a function that every version of the package has.
+        patience: seconds that a worker may be silent before it is taken for dead.
+    """
+
+    library: PromptLibrary
+    specs: Mapping[str, ModelSpec]
+    driver_models: frozenset[str]
+    watched: bool
+    opening: TransportFactory
+    patience: float = field(default_factory=lambda: PATIENCE)
+
+
+class GraphTask(NamedTuple):
+    """A walk as it is told a worker.
+
+    `graph` is the graph, or the name of its module; `options` the number of options that the worker was told; `open` says
+    whether what the graph leaves open is told back.
+    """
+
+    graph: object
+    inputs: Mapping[str, object]
+    item: str
+    thread: str
+    options: int
+    seed: int
+    attempt: int
+    open: bool
+
+
+class Handshake(NamedTuple):
+    """What a worker is: what it runs, its process, and the machine."""
+
+    version: str
+    pid: int
+    machine: str
+
+
+@cache
+def version() -> str:
+    """Return what this process runs: a hash of the package's sources, and Python's version."""
+    package = Path(__file__).parents[1]
+    fingerprint = hashlib.sha256()
+    for path in sorted(package.rglob("*.py")):
+        fingerprint.update(str(path.relative_to(package)).encode() + b"\0" + path.read_bytes())
+    return f"{fingerprint.hexdigest()[:16]} on Python {platform.python_version()}"
+
+
+def key_pair() -> Any:
+    """Return a key pair (`nacl.public.PrivateKey`) for one message.
+
+    Raises:
+        ConfigError: PyNaCl is not installed.
+    """
+    return _nacl().PrivateKey.generate()
+
+
+def seal(keys: Mapping[str, str], public: bytes) -> bytes:
+    """Return keys as they travel to the worker that said a public key.
+
+    Raises:
+        ConfigError: PyNaCl is not installed.
+    """
+    nacl = _nacl()
+    return nacl.SealedBox(nacl.PublicKey(public)).encrypt(json.dumps(dict(keys)).encode())
+
+
+def unseal(box: bytes, pair: Any) -> dict[str, str]:
+    """Return the keys that were sealed for a pair.
+
+    Raises:
+        ConfigError: they were sealed for another, or changed on the way.
+    """
+    from nacl.exceptions import CryptoError
+
+    try:
+        return json.loads(_nacl().SealedBox(pair).decrypt(box))
+    except CryptoError:
+        raise ConfigError(
+            "the keys that a worker was sent are not those that left: another message for another worker"
+        ) from None
+
+
+def _nacl() -> Any:
+    try:
+        from nacl import public
+    except ImportError as error:
+        raise ConfigError(
+            "to send keys to workers takes PyNaCl: install it with `pip install 'dokimasia[ray]'`"
+        ) from error
+    return public

@@ -1,0 +1,338 @@
+"""The OpenAI format: chat messages, image edits, and what endpoints report beside a reply's text."""
+
+import asyncio
+import base64
+import binascii
+import math
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
+from urllib.parse import urlsplit
+
+from pydantic import JsonValue
+
+from dokimasia.domain.call import (
+    MOST_TOKENS,
+    Chat,
+    EmbeddingReply,
+    FinishReason,
+    ImageEdit,
+    ImageEditReply,
+    Message,
+    ModelSpec,
+    Usage,
+)
+from dokimasia.domain.ports import BlobStore, ImageReader
+from dokimasia.errors import DataError, TransportError
+from dokimasia.gateway.failures import LONGEST_MESSAGE, LONGEST_SAID, broken, cut, scrub
+
+_OWN_WORDS: dict[str, FinishReason] = {
+    "stop": "stop",
+    "length": "length",
+    "content_filter": "content_filter",
+    "tool_calls": "tool_calls",
+    "function_call": "tool_calls",
+}
+"""The format's own words for how a reply ended."""
+
+_OTHER_WORDS: dict[str, FinishReason] = {
+    **dict.fromkeys(("STOP", "stop_sequence", "end_turn", "eos", "eos_token", "COMPLETE"), "stop"),
+    **dict.fromkeys(("max_tokens", "MAX_TOKENS"), "length"),
+    **dict.fromkeys(("content_filtered", "SAFETY"), "content_filter"),
+    "tool_use": "tool_calls",
+}
+"""Words of other formats that some endpoints pass on."""
+
+LONGEST_WORD = 100
+"""Characters of an endpoint's own word for how a reply ended."""
+
+LONGEST_NAME = 200
+"""Characters of what an endpoint calls a model."""
+
+NATIVE_STOPS = frozenset(word for word, reason in (_OWN_WORDS | _OTHER_WORDS).items() if reason == "stop")
+
+
+def finish_of(word: object) -> tuple[FinishReason, str | None]:
+    """Return how a reply ended, and the endpoint's own word where it is none of the format's.
+
+    A word that nobody knows, and a missing one, is `unknown`.
+    """
+    if word is None:
+        return "unknown", None
+    text = storable(word)[:LONGEST_WORD]
+    if text in _OWN_WORDS:
+        return _OWN_WORDS[text], None
+    return _OTHER_WORDS.get(text, "unknown"), text
+
+
+def version_of(name: object, requested: str) -> str | None:
+    """Return what an endpoint calls the model that replied; None where it does not say, or repeats the name asked for.
+
+    LiteLLM repeats it where an endpoint does not say.
+    """
+    text = storable(name)[:LONGEST_NAME] if isinstance(name, str) else ""
+    return text if text and not f"/{requested}".endswith(f"/{text}") else None
+
+
+def usage_of(prompt_tokens: object, completion_tokens: object) -> Usage:
+    """Return the tokens that the endpoint reported, up to `MOST_TOKENS`. No prompt has 0 tokens: a 0 there means *not
+    reported*."""
+    into, out = _count(prompt_tokens), _count(completion_tokens)
+    if not into:
+        return Usage(output_tokens=out or None)
+    return Usage(input_tokens=into, output_tokens=out)
+
+
+def embedding_of(items: Iterable[tuple[Any, Any]], usage: Usage) -> EmbeddingReply:
+    """Return vectors as a reply in the order of the texts.
+
+    Args:
+        items: index (None: its position) and numbers of each vector.
+        usage: what was reported; an embedding has no output tokens, so the input alone makes its usage known.
+
+    Raises:
+        TransportError: `broken_envelope`: no vectors, or one that is missing, doubled or not of numbers.
+    """
+    vectors: dict[int, tuple[float, ...]] = {}
+    try:
+        for position, (index, numbers) in enumerate(items):
+            vectors[position if index is None else int(index)] = tuple(float(number) for number in numbers)
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError):
+        vectors.clear()
+    if not all(math.isfinite(number) for vector in vectors.values() for number in vector):
+        vectors.clear()
+    if not vectors or sorted(vectors) != list(range(len(vectors))):
+        message = "the endpoint returned no readable vectors"
+        raise TransportError("broken_envelope", message, retryable=True, status=200)
+    return EmbeddingReply(
+        vectors=tuple(vectors[index] for index in sorted(vectors)),
+        usage=usage.model_copy(update={"output_tokens": 0}) if usage.input_tokens is not None else Usage(),
+    )
+
+
+def storable(value: object) -> str:
+    """Return text that can be stored: half a surrogate pair, which no UTF-8 can hold, becomes a replacement mark."""
+    try:
+        text = str(value or "")
+    except (ValueError, RecursionError):  # a number of thousands of digits, lists within lists
+        return "\ufffd"
+    if text.isascii():
+        return text
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def _count(value: object) -> int | None:
+    if not isinstance(value, int) or isinstance(value, bool):
+        return None
+    return value if 0 <= value <= MOST_TOKENS else None
+
+
+NOT_EXTRA = frozenset(
+    ("model", "messages", "stream", "api_base", "api_key", "timeout", "num_retries", "max_retries", "drop_params")
+)
+"""Names that `Sampling.extra` cannot set: what the call says already, and what the gateway owns."""
+
+
+def chat_messages(messages: tuple[Message, ...], image_urls: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the messages as plain data, parts in order.
+
+    Args:
+        messages: what is said.
+        image_urls: what stands for the `image_url` part of every image in the messages, by the image's hash.
+    """
+    return [_message(message, image_urls) for message in messages]
+
+
+def chat_fields(call: Chat, spec: ModelSpec) -> dict[str, Any]:
+    """Return the request's fields beside model and messages: sampling, the repeat index as `seed`, schema and tools.
+
+    The schema goes along where the model's configuration says that its endpoint takes one. What the call says itself
+    wins over `Sampling.extra`.
+    """
+    sampling = call.sampling
+    chosen = {
+        "temperature": sampling.temperature,
+        "top_p": sampling.top_p,
+        "max_tokens": sampling.max_tokens,
+        "reasoning_effort": sampling.reasoning_effort,
+    }
+    fields: dict[str, Any] = {name: value for name, value in sampling.extra.items() if name not in NOT_EXTRA}
+    fields |= {name: value for name, value in chosen.items() if value is not None}
+    fields["seed"] = call.repeat
+    if call.output_schema is not None and "json_schema" in spec.capabilities:
+        fields["response_format"] = response_format(call.output_schema)
+    if call.tools:
+        fields["tools"] = [{"type": "function", "function": tool.model_dump(mode="json")} for tool in call.tools]
+    return fields
+
+
+def response_format(schema: dict[str, JsonValue]) -> dict[str, Any]:
+    """Return the `response_format` of a JSON schema; strict where the schema is closed as strict mode demands."""
+    name = re.sub(r"[^A-Za-z0-9_-]+", "_", str(schema.get("title") or "reply"))[:64]
+    return {"type": "json_schema", "json_schema": {"name": name, "schema": schema, "strict": _is_closed(schema)}}
+
+
+def _message(message: Message, image_urls: Mapping[str, Any]) -> dict[str, Any]:
+    written: dict[str, Any] = {"role": message.role, "content": _content(message, image_urls)}
+    if message.tool_call_id is not None:
+        written["tool_call_id"] = message.tool_call_id
+    if message.tool_calls:
+        written["content"] = written["content"] or None
+        written["tool_calls"] = [
+            {"id": tool.id, "type": "function", "function": {"name": tool.name, "arguments": tool.arguments}}
+            for tool in message.tool_calls
+        ]
+    return written
+
+
+def _content(message: Message, image_urls: Mapping[str, Any]) -> str | list[Any]:
+    if not message.images:
+        return message.text
+    return [
+        image_urls[part.sha256] if part.kind == "image" else {"type": "text", "text": part.text}
+        for part in message.parts
+    ]
+
+
+def _is_closed(schema: JsonValue) -> bool:
+    """Whether every object in the schema requires all of its properties and allows no others."""
+    if isinstance(schema, list):
+        return all(_is_closed(item) for item in schema)
+    if not isinstance(schema, dict):
+        return True
+    if schema.get("type") == "object" or "properties" in schema:
+        properties, required = schema.get("properties"), schema.get("required")
+        if not isinstance(properties, dict) or not isinstance(required, list):
+            return False
+        if schema.get("additionalProperties") is not False or set(properties) != {str(name) for name in required}:
+            return False
+    return all(_is_closed(value) for value in schema.values())
+
+
+OPENAI_HOSTS = (".openai.com", ".azure.com")
+"""Ends of the names of hosts that refuse parameters which they do not know."""
+
+_OPENAI_PREFIXES = ("openai", "azure", "azure_ai")
+_ALWAYS_INLINE = re.compile(r"(?:chatgpt|gpt)-image")
+"""Models that always send the image itself, and refuse to be told so."""
+
+_OWN = frozenset((*NOT_EXTRA, "prompt", "image", "image[]", "mask", "n", "seed", "extra_body"))
+"""Names that the call's `extra` cannot set."""
+
+_REFUSALS = frozenset(("moderation_blocked", "content_policy_violation", "content_filter", "contentfilter"))
+_REFUSED = re.compile(r"(?i)\bsafety system\b|\bcontent[ _]policy\b|\bcontent[ _]filter(?:ed)?\b")
+_REFUSING_STATUSES = frozenset((400, 403, 422))
+
+
+class EditedImage(NamedTuple):
+    """The image that a reply holds, as bytes and unchecked, and the tokens that were reported."""
+
+    data: bytes
+    usage: Usage
+
+
+def edit_fields(call: ImageEdit, spec: ModelSpec) -> dict[str, Any]:
+    """Return what a request says beside model, image and prompt: the call's `extra`, the form of the reply, the repeat index.
+
+    The image is asked for inline, as an address is never fetched; a provider of another format is not told so. The repeat
+    index goes along as `seed`, but not to OpenAI's and Azure's own hosts, which refuse what they do not know.
+    """
+    fields = {name: value for name, value in call.extra.items() if name not in _OWN}
+    at_openai = _at_openai(spec)
+    if (at_openai or spec.api_base is not None) and not _ALWAYS_INLINE.match(call.model.model.rpartition("/")[2]):
+        fields.setdefault("response_format", "b64_json")
+    if not at_openai:
+        fields["seed"] = call.repeat
+    return fields
+
+
+def sent_image(data: Mapping[str, Any]) -> EditedImage:
+    """Return the image that a reply's body holds.
+
+    Raises:
+        TransportError: `broken_envelope`: there is none that can be read; `unsupported`: there is but an address.
+    """
+    items = data.get("data")
+    first = items[0] if isinstance(items, list) and items else None
+    if not isinstance(first, Mapping):
+        raise broken()
+    encoded, url = first.get("b64_json"), first.get("url")
+    if not encoded and isinstance(url, str) and url.startswith("data:") and ";base64," in url[:100]:
+        encoded = url.partition(",")[2]
+    if not encoded and url:
+        message = (
+            "the endpoint answered with the address of an image in place of the image, and an address is never fetched; "
+            'have it send the image itself (response_format = "b64_json")'
+        )
+        raise TransportError("unsupported", message, retryable=False, status=200)
+    if not isinstance(encoded, str) or not encoded:
+        raise broken()
+    plain = encoded.partition(",")[2] if encoded.startswith("data:") else encoded
+    try:
+        image = base64.b64decode("".join(plain.split()), validate=True)
+    except (binascii.Error, ValueError):
+        raise broken() from None
+    return EditedImage(image, _usage(data.get("usage")))
+
+
+def refusal_of(status: int, error: Any, api_key: str | None) -> ImageEditReply | None:
+    """Return an error as the provider's refusal to edit the image so; None where it is any other error.
+
+    Args:
+        status: the HTTP status.
+        error: the `error` in the body.
+        api_key: the key that was sent, taken out of what is said.
+    """
+    if not isinstance(error, Mapping) or not (status in _REFUSING_STATUSES or 200 <= status < 300):
+        return None
+    message = error.get("message")
+    message = scrub(message, api_key) if isinstance(message, str) else ""
+    codes = {str(error.get(name)).casefold() for name in ("code", "type")}
+    if not (codes & _REFUSALS or _REFUSED.search(message[:LONGEST_SAID])):
+        return None
+    words = cut(" ".join(storable(message).split()), LONGEST_MESSAGE)
+    return ImageEditReply(refusal=words or "the provider's content policy")
+
+
+async def stored_edit(sent: EditedImage, *, read_image: ImageReader | None, blobs: BlobStore) -> ImageEditReply:
+    """Check an image like any other, put it among the blobs and return the reply.
+
+    Raises:
+        TransportError: `broken_envelope`: it is damaged; `unsupported`: it is of a format that is not allowed, has too many
+            bytes or pixels, or nobody is there to check it.
+        StorageError: it cannot be kept.
+    """
+    if read_image is None:
+        message = "edited images need what reads them: make the transport with read_image=..."
+        raise TransportError("unsupported", message, retryable=False)
+
+    def keep() -> ImageEditReply:
+        image = read_image(sent.data, "the endpoint's reply")
+        blobs.put_image(sent.data, image)
+        return ImageEditReply(image=image, usage=sent.usage)
+
+    failure: TransportError
+    try:
+        return await asyncio.to_thread(keep)
+    except DataError as problem:
+        damaged = getattr(problem, "kind", "") in ("image-damaged", "image-empty")
+        kind = "broken_envelope" if damaged else "unsupported"
+        failure = TransportError(kind, cut(str(problem), LONGEST_MESSAGE), retryable=damaged, status=200)
+    raise failure
+
+
+def _at_openai(spec: ModelSpec) -> bool:
+    if spec.api_base is not None:
+        return f".{urlsplit(spec.api_base).hostname or ''}".endswith(OPENAI_HOSTS)
+    prefix, slash, _ = spec.ref.model.partition("/")
+    return not slash or prefix in _OPENAI_PREFIXES
+
+
+def _usage(reported: Any) -> Usage:
+    """Return the tokens by their names for images, or by those for chats, which some servers send."""
+    if not isinstance(reported, Mapping):
+        return Usage()
+    names = (
+        ("input_tokens", "output_tokens") if reported.get("input_tokens") else ("prompt_tokens", "completion_tokens")
+    )
+    return usage_of(reported.get(names[0]), reported.get(names[1]))

@@ -1,0 +1,223 @@
+"""What the home keeps of an accepted run, the checks before it goes on, and its deletion."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, TypeVar, cast
+
+import orjson
+
+from dokimasia.domain.identity import Value, value_id
+from dokimasia.errors import ConfigError, InputError, NotFound
+from dokimasia.runs.figures import limits_of
+from dokimasia.runs.method import Method
+from dokimasia.runs.plans import RunPlan, run_id
+from dokimasia.runs.requests import DataRequest, Invocation, RunRequest
+from dokimasia.runs.services import check_prices, check_workers, is_at_work, sharing
+from dokimasia.runs.session import Accepted, hash_of
+from dokimasia.storage.deletion import Deleted, delete_run
+from dokimasia.storage.home import Home
+from dokimasia.storage.runs import (
+    Run,
+    SqliteRunStore,
+    add_samples,
+    count_samples,
+    create_run,
+    get_run,
+    list_runs,
+    note_run,
+    place_samples,
+    run_samples,
+)
+from dokimasia.storage.threads import live_threads
+from dokimasia.version import __version__
+
+Q = TypeVar("Q", bound=RunRequest)
+P = TypeVar("P", bound=RunPlan)
+
+
+async def persist_run(
+    method: Method[Q, P], home: Home, request: Q, accepted: Accepted[P], *, command: str = "", **more: Any
+) -> tuple[Run, bool]:
+    """Keep what was accepted: the run's row with plan and request, its samples, and what else belongs to it.
+
+    Returns the row, and whether it is a new run.
+
+    Args:
+        method: the method.
+        home: open for writing.
+        request: what was asked.
+        accepted: what it came to.
+        command: the command that repeats it, by default the request's.
+        more: further notes, kept in the run's row.
+
+    Raises:
+        ConfigError: `max_cost` is given and a model's price is unknown, or a new run's workers cannot be had.
+    """
+    plan = accepted.plan
+    check_prices({name: plan.models[name] for name in accepted.estimate.models}, max_cost=request.max_cost)
+    store = SqliteRunStore(home)
+    for value in accepted.values:
+        await store.put(value)
+    while True:
+        plan = next_fresh(method, home, plan) if request.fresh else plan
+        new_row = await asyncio.to_thread(run_row, method, plan, request, accepted, command=command, **more)
+        if not home.all("SELECT 1 FROM runs WHERE id = ?", (new_row.id,)):
+            await asyncio.to_thread(check_workers, request)
+        row, new = await create_run(home, new_row)
+        if new or not request.fresh:
+            break  # otherwise the number was taken by another that was asked at the same time
+    count = len(accepted.samples) or len(accepted.places)
+    if new or count_samples(home, row.id) != count:
+        await add_samples(home, row.id, accepted.samples)
+        await place_samples(home, row.id, accepted.places)
+    if accepted.keep is not None:
+        await accepted.keep(home, row)
+        row = get_run(home, row.id)
+    return row, new
+
+
+def run_row(method: Method[Q, P], plan: P, request: Q, accepted: Accepted[P], *, command: str = "", **more: Any) -> Run:
+    """Return the row of an accepted run; plan and request, from which it can go on, are among its options."""
+    places = [(position.sample_id, position.sample) for position in accepted.places]
+    stored_as = accepted.request or request
+    options: dict[str, Any] = {
+        "plan": plan,
+        "request": stored_as,
+        "estimate": accepted.estimate.model_dump(mode="json", exclude={"answered"}),
+        "samples": hash_of(places or [(sample.id, value_id(sample)) for sample in accepted.samples]),
+        "versions": {"method": method.version, **method.graphs_of(plan)},
+        "skipped": list(accepted.skipped),
+        "needs": list(accepted.needs),
+        **accepted.notes,
+        **more,
+    }
+    as_json = {
+        name: value.model_dump(mode="json") if isinstance(value, Value) else value for name, value in options.items()
+    }
+    return Run(
+        id=run_id(method, plan),
+        method=method.name,
+        command=command or stored_as.command,
+        data_name=accepted.data_name or (stored_as.data.name if isinstance(stored_as, DataRequest) else ""),
+        data_hash=accepted.data_hash or getattr(accepted.plan, "data", ""),
+        options=orjson.loads(orjson.dumps(as_json)),
+        seed=plan.seed,
+        fresh=plan.fresh,
+        version=__version__,
+    )
+
+
+def next_fresh(method: Method[Any, P], home: Home, plan: P) -> P:
+    """Return the plan as a new run: counted on until the home has no such run."""
+    while True:
+        plan = plan.model_copy(update={"fresh": plan.fresh + 1})
+        try:
+            get_run(home, run_id(method, plan))
+        except NotFound:
+            return plan
+
+
+async def keep_limits(home: Home, run: Run, request: Invocation) -> Run:
+    """Keep the limits on spending that a request sets with its run, where they are others than before; return the run."""
+    if limits_of(run) == request.spending_limits:
+        return run
+    known: Any = run.options["request"]
+    await note_run(home, run, {"request": {**known, **request.spending_limits}})
+    return get_run(home, run.id)
+
+
+def check_samples(home: Home, run: Run) -> None:
+    """Refuse to go on with a run whose process died while its samples were being kept.
+
+    Raises:
+        InputError: the samples that are there are not all that the run was accepted with.
+    """
+    stored = [(sample.sample_id, sample.sample) for sample in run_samples(home, run.id)]
+    if hash_of(stored) != run.options["samples"]:
+        raise InputError(
+            f"run {run.id} was stopped before all of its samples were kept ({len(stored)} are): give the command that began "
+            "it once more, with the data file"
+        )
+
+
+def check_prompts(accepted: Mapping[str, str], now: Mapping[str, str], folders: Sequence[Path], run_id: str) -> None:
+    """Refuse to go on with a run under other prompts (version and hash by name) than it was accepted with.
+
+    Raises:
+        ConfigError: naming the prompts that differ and the folders that were read.
+    """
+    changed = [name for name, version in sorted(accepted.items()) if now.get(name) != version]
+    if not changed:
+        return
+    listed = ", ".join(f"{name} was {accepted[name]}, is {now.get(name, 'missing')}" for name in changed)
+    place = f" (read from {', '.join(map(str, folders))})" if folders else ""
+    raise ConfigError(
+        f"run {run_id} was accepted with other prompts{place}: {listed}. Restore them, name the folder that has them "
+        "with --prompts, or evaluate anew or fork; the ledger answers what did not change"
+    )
+
+
+def check_versions(method: Method[Any, Any], run: Run, plan: RunPlan) -> None:
+    """Refuse to go on with a run under another version of its method or of a graph than it was accepted with.
+
+    Raises:
+        ConfigError: naming what changed.
+    """
+    now: dict[str, int] = {"method": method.version, **method.graphs_of(plan)}
+    before: Any = run.options["versions"]
+    for name, version in now.items():
+        if before.get(name) != version:
+            what = f"the method {method.name!r}" if name == "method" else f"the graph {name!r}"
+            raise ConfigError(
+                f"run {run.id} was accepted with version {before.get(name)} of {what}, which is at version {version} now: "
+                "give its command anew; the ledger answers what did not change"
+            )
+
+
+async def delete_whole_run(home: Home, run_id: str) -> Deleted:
+    """Delete a run and return what went with it; the ledger, images and shared values stay.
+
+    Killed between the two steps, it leaves checkpoints that belong to nothing, which the next run sweeps.
+
+    Raises:
+        InputError: it is at work, or an unfinished run still needs it, such as a fork that takes outcomes over.
+        NotFound: there is no such run.
+        StorageError: it could not be written.
+    """
+    if is_at_work(home, run_id):
+        raise InputError(f"run {run_id} is at work; stop it first, then delete it")
+    # a finished run holds all that it took from others
+    waiting = sorted(run.id for run in list_runs(home) if run.status != "done" and run_id in _needs(run))
+    if waiting:
+        raise InputError(
+            f"run {run_id} is needed by {', '.join(waiting)}, which is unfinished; resume or delete that first"
+        )
+    deleted = await delete_run(home, run_id)
+    if home.checkpoints.is_file():
+        from dokimasia.storage.checkpoints import sweep_orphans  # loads LangGraph
+
+        async with sharing(home) as shared:
+            await sweep_orphans(await shared.saver(), live_threads(home))
+    return deleted
+
+
+def dependent_runs(home: Home, run_id: str) -> list[Run]:
+    """Return the runs that were made from a run, the newest first: what they read of it when they are shown goes with it."""
+    naming = {id for (id,) in home.all("SELECT id FROM runs WHERE instr(options, ?)", (run_id,))} - {run_id}
+    return [run for run in list_runs(home) if run.id in naming and _names(run.options, run_id)] if naming else []
+
+
+def _names(value: Any, run_id: str) -> bool:
+    """Whether what a run was accepted with names a run anywhere."""
+    if isinstance(value, Mapping):
+        return any(_names(part, run_id) for part in cast("Mapping[str, Any]", value).values())
+    if isinstance(value, list):
+        return any(_names(part, run_id) for part in cast("list[Any]", value))
+    return value == run_id
+
+
+def _needs(run: Run) -> list[Any]:
+    """Return the runs that one cannot go on without."""
+    needs: Any = run.options.get("needs")
+    return list(needs or ())

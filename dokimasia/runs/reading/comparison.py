@@ -1,0 +1,840 @@
+"""Two runs, or two models of one, compared sample by sample, by criterion and on parts of the samples."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
+
+from dokimasia.algorithms.statistics import bootstrap_interval, false_discovery_rate
+from dokimasia.domain.identity import digest
+from dokimasia.domain.judgement import Correctness, correctness_of
+from dokimasia.errors import InputError
+from dokimasia.runs.catalogue import method_of
+from dokimasia.runs.figures import shown_name, simulated
+from dokimasia.runs.plans import identity
+from dokimasia.runs.reading.exporting import row_kind_of
+from dokimasia.runs.reading.rates import limits, mean, paired, rounded
+from dokimasia.storage.home import Home
+from dokimasia.storage.people.corrections import corrections_of, standing_answers
+from dokimasia.storage.results import ResultRow, results
+from dokimasia.storage.runs import (
+    Run,
+    criteria_weights,
+    judgement_scores,
+    judgement_stated,
+    response_texts,
+    run_samples,
+)
+from dokimasia.storage.trees.lookup import criterion_key
+
+Scale = tuple[float, float]
+"""The lowest and the highest score."""
+
+ATOMS: Scale = (1.0, 5.0)
+"""The scale of scores by atomic criteria."""
+
+
+@dataclass(frozen=True, slots=True)
+class SampleRef:
+    """A sample of a run: its name, the digest of its content, and the cluster of those that share its image."""
+
+    sample_id: str
+    digest: str
+    cluster: str
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedAnswer:
+    """One scored or failed answer of one model; `criteria` and `response` tell whether two sets of criteria are the same, and
+    whether two answers say the same word for word.
+
+    `correctness` says whether its final answer is right, `stated` the share of the criteria's weight that it speaks to, and
+    `criteria_stated` to which of them, whose weights are `weights`.
+    """
+
+    sample_id: str
+    repeat: int
+    score: float | None
+    failure: str | None
+    response: str | None = None
+    criteria: str | None = None
+    criteria_scores: tuple[int, ...] = ()
+    correctness: Correctness = "failed"
+    stated: float | None = None
+    criteria_stated: tuple[bool, ...] = ()
+    weights: tuple[int, ...] = ()
+
+    @property
+    def right(self) -> float | None:
+        """1 if the answer is right, 0 if it is wrong; None where neither is decided."""
+        return {"right": 1.0, "wrong": 0.0}.get(self.correctness)
+
+    @property
+    def strict(self) -> float | None:
+        """1 if the answer is right, 0 if it is wrong or undecided; None where the decision failed."""
+        return None if self.correctness == "failed" else float(self.correctness == "right")
+
+    @property
+    def upper(self) -> float | None:
+        """1 if the answer is right or undecided, 0 if it is wrong; None where the decision failed."""
+        return None if self.correctness == "failed" else float(self.correctness != "wrong")
+
+    def same_criteria(self, other: "ComparedAnswer") -> bool:
+        """Whether both were scored by the same criteria."""
+        return self.criteria is not None and self.criteria == other.criteria
+
+    def same_response(self, other: "ComparedAnswer") -> bool:
+        """Whether both are scores of the same text, whoever wrote it and wherever it was read."""
+        return self.response is not None and self.response == other.response
+
+
+@dataclass(slots=True)
+class ComparisonSide:
+    """One model in one run: the run's samples in order, and the model's answers; `scored` unless nobody was there to score."""
+
+    places: Sequence[SampleRef]
+    answers: dict[str, list[ComparedAnswer]] = field(default_factory=dict[str, list[ComparedAnswer]])
+    scored: bool = True
+
+    @classmethod
+    def of(
+        cls, places: Sequence[SampleRef], answers: Iterable[ComparedAnswer], *, scored: bool = True
+    ) -> "ComparisonSide":
+        """Return the side with its answers by sample."""
+        side = cls(places, scored=scored)
+        for answer in answers:
+            side.answers.setdefault(answer.sample_id, []).append(answer)
+        return side
+
+    def score(self, place: SampleRef) -> float | None:
+        """The mean over the sample's scored repeats; None where none is scored."""
+        return self.mean(place, lambda answer: answer.score)
+
+    def mean(self, place: SampleRef, measure: Callable[[ComparedAnswer], float | None]) -> float | None:
+        """The mean of a measure over the sample's answers that have it; None where none has."""
+        values = [value for answer in self.answers.get(place.sample_id, ()) if (value := measure(answer)) is not None]
+        return sum(values) / len(values) if values else None
+
+    def loss(self, place: SampleRef) -> str:
+        """Why something is not known of the sample: the kind of its first failure, that it has no result, or neither."""
+        answers = self.answers.get(place.sample_id, ())
+        failures = [answer.failure for answer in answers if answer.failure is not None]
+        return failures[0] if failures else "not known" if answers else "no result"
+
+
+def lost_by(
+    first: ComparisonSide, second: ComparisonSide, pair: tuple[SampleRef, SampleRef], measured: tuple[object, object]
+) -> str:
+    """Return why two places of one sample cannot be paired by what was measured at them, None where nothing was."""
+    sides = zip(("first", "second"), (first, second), pair, measured, strict=True)
+    return "; ".join(f"{name}: {side.loss(place)}" for name, side, place, value in sides if value is None)
+
+
+def match_places(
+    first: Sequence[SampleRef], second: Sequence[SampleRef]
+) -> tuple[list[tuple[SampleRef, SampleRef]], Mapping[str, int]]:
+    """Pair places by digest; of several with one content, those of one name first, the rest in their order."""
+    waiting: dict[str, list[SampleRef]] = {}
+    for place in second:
+        waiting.setdefault(place.digest, []).append(place)
+    partner: dict[str, SampleRef] = {}
+    for by_name in (True, False):
+        for place in first:
+            if place.sample_id in partner:
+                continue
+            candidates = waiting.get(place.digest, [])
+            match = next(
+                (candidate for candidate in candidates if not by_name or candidate.sample_id == place.sample_id), None
+            )
+            if match is not None:
+                partner[place.sample_id] = match
+                candidates.remove(match)
+    shared = [(place, partner[place.sample_id]) for place in first if place.sample_id in partner]
+    left = sum(len(places) for places in waiting.values())
+    return shared, {"only in the first run": len(first) - len(shared), "only in the second run": left}
+
+
+SHARES: Mapping[str, Callable[[ComparedAnswer], float | None]] = {
+    "strict_accuracy": lambda one: one.strict,
+    "stated": lambda one: one.stated,
+}
+"""What is compared sample by sample, each 0 to 1: strict accuracy, and the share of the weight spoken to."""
+
+
+class _Means(NamedTuple):
+    """What two sides have at one sample, the mean over their answers, and the cluster of the sample."""
+
+    first: float
+    second: float
+    cluster: str
+
+
+def compare_addressed(
+    first: ComparisonSide,
+    second: ComparisonSide,
+    shared: Sequence[tuple[SampleRef, SampleRef]],
+    *,
+    seed: int,
+    widest: float,
+) -> dict[str, Any]:
+    """Return `strict_accuracy`, `stated` and `both_stated` of `differences.compare`, those that something was measured for."""
+    compared_by: dict[str, Any] = {}
+    for name, measure in SHARES.items():
+        means: list[_Means] = []
+        compared: list[tuple[SampleRef, SampleRef]] = []
+        lost: dict[str, int] = {}
+        for place, other in shared:
+            one, two = first.mean(place, measure), second.mean(other, measure)
+            if one is not None and two is not None:
+                means.append(_Means(one, two, place.cluster))
+                compared.append((place, other))
+            else:
+                why = lost_by(first, second, (place, other), (one, two))
+                lost[why] = lost.get(why, 0) + 1
+        if means:
+            compared_by[name] = {"lost": dict(sorted(lost.items())), **_compared(means, widest=1.0, seed=seed)}
+            if name == "strict_accuracy":
+                compared_by[name] |= _undecided(first, second, compared)
+    if "stated" in compared_by:
+        means, criteria = _on_both_stated(first, second, shared)
+        compared_by["both_stated"] = {"criteria": criteria, **_compared(means, widest=widest, seed=seed)}
+    return compared_by
+
+
+def _undecided(
+    first: ComparisonSide, second: ComparisonSide, compared: Sequence[tuple[SampleRef, SampleRef]]
+) -> dict[str, Any]:
+    """Return how many answers to the samples compared are undecided on each side, and the bounds of the difference by that."""
+    counted: dict[str, int] = {}
+    ends: dict[str, tuple[float, float]] = {}
+    for name, side, places in zip(("first", "second"), (first, second), zip(*compared, strict=True), strict=True):
+        answers = [answer for position in places for answer in side.answers[position.sample_id]]
+        counted[name] = sum(answer.correctness == "undecided" for answer in answers)
+        strict, upper = (
+            sum(side.mean(position, measure) or 0.0 for position in places) / len(places)
+            for measure in (lambda answer: answer.strict, lambda answer: answer.upper)
+        )
+        ends[name] = strict, upper
+    low, high = (rounded(ends["second"][at] - ends["first"][1 - at]) for at in (0, 1))
+    return {"n_undecided": counted, "bounds": {"low": low, "high": high}}
+
+
+def _on_both_stated(
+    first: ComparisonSide, second: ComparisonSide, shared: Sequence[tuple[SampleRef, SampleRef]]
+) -> tuple[list[_Means], int]:
+    """Return the scores on the criteria that both sides' answers of one repeat speak to, and how many criteria these are.
+
+    A criterion that one of the two does not speak to is left out for both. So a model that says little is not compared
+    by how much it says, and, since both are asked about the same criteria, not by which it chooses either.
+    """
+    means: list[_Means] = []
+    criteria = 0
+    for place, other in shared:
+        scores: list[tuple[float, float]] = []
+        theirs = {two.repeat: two for two in second.answers.get(other.sample_id, ())}
+        for answer in first.answers.get(place.sample_id, ()):
+            two = theirs.get(answer.repeat)
+            if two is None or not answer.same_criteria(two):
+                continue
+            both = [
+                at
+                for at, stated in enumerate(zip(answer.criteria_stated, two.criteria_stated, strict=False))
+                if all(stated)
+            ]
+            if weight := sum(answer.weights[at] for at in both):
+                criteria += len(both)
+                scores.append((_weighted_scores(answer, both) / weight, _weighted_scores(two, both) / weight))
+        if scores:
+            ours, others = zip(*scores, strict=True)
+            means.append(_Means(sum(ours) / len(ours), sum(others) / len(others), place.cluster))
+    return means, criteria
+
+
+def _weighted_scores(answer: ComparedAnswer, criteria: Sequence[int]) -> int:
+    return sum(answer.criteria_scores[at] * answer.weights[at] for at in criteria)
+
+
+def _compared(means: Sequence[_Means], *, widest: float, seed: int) -> dict[str, Any]:
+    """Return both sides' means and their paired difference, second minus first."""
+    return {
+        "n": len(means),
+        "first": mean([pair.first for pair in means]),
+        "second": mean([pair.second for pair in means]),
+        **paired(
+            [pair.second - pair.first for pair in means], [pair.cluster for pair in means], widest=widest, seed=seed
+        ),
+    }
+
+
+class ScorePair(NamedTuple):
+    """One sample in both runs, with both scores."""
+
+    first: SampleRef
+    second: SampleRef
+    scores: tuple[float, float]
+
+    @property
+    def difference(self) -> float:
+        """Second minus first."""
+        return self.scores[1] - self.scores[0]
+
+
+def compare(
+    first: ComparisonSide, second: ComparisonSide, *, seed: int, top: int = 10, scale: Scale = ATOMS
+) -> dict[str, Any]:
+    """Return the paired differences of two sides, second minus first, ready for JSON.
+
+    Samples are paired by the digest of their content: images, question, options and reference. A sample's score is the
+    mean over its scored repeats. What cannot be paired is counted by its reason.
+
+    Args:
+        first: one side.
+        second: the other.
+        seed: of the bootstrap and of the permutations.
+        top: how many of the samples that changed most are listed.
+        scale: the lowest and the highest score.
+
+    Returns:
+        n_shared (samples in both runs), n_paired (scored on both sides), coverage (n_paired / n_shared), lost {why: n},
+        without_scores (the sides on which nobody was there to score: then no score is compared, and `lost` does not count
+        by it), first and second (mean scores over the pairs), difference {mean, low, high} (95 % bootstrap clustered by
+        shared images), bounds {low, high} (of the mean difference over all shared samples, whatever the failed ones
+        would have scored), strict_accuracy and stated (of the samples where it is known on both sides: n, lost {why: n} of
+        the others that both runs have, the share of answers that are right, undecided ones not, or of the weight spoken to,
+        of first and second, difference, p_value, changed, and for strict_accuracy n_undecided {first, second} answers and
+        bounds {low, high} of the difference, whatever these are; left out where no answer has it), both_stated (the same
+        for the score on the criteria that both speak to, with their number `criteria`), p_value with permutations
+        {patterns, exact} (two-sided
+        sign flips of whole clusters), changed {higher, equal, lower}, most_changed (with both scores), same_criteria and
+        same_answers (pairs in which all is the same on both sides; the first is None where nothing says by what answers
+        were scored), agreement (of the criteria scores where both are the
+        same; None without such). What nothing was measured for is None.
+    """
+    shared, unshared = match_places(first.places, second.places)
+    pairs: list[ScorePair] = []
+    lost = dict(unshared)
+    lowest, highest = scale
+    low = high = 0.0
+    without = [name for name, side in (("first", first), ("second", second)) if not side.scored]
+    for one, other in () if without else shared:
+        scores = first.score(one), second.score(other)
+        if scores[0] is not None and scores[1] is not None:
+            pairs.append(ScorePair(one, other, (scores[0], scores[1])))
+            low, high = low + scores[1] - scores[0], high + scores[1] - scores[0]
+            continue
+        low += (lowest if scores[1] is None else scores[1]) - (highest if scores[0] is None else scores[0])
+        high += (highest if scores[1] is None else scores[1]) - (lowest if scores[0] is None else scores[0])
+        why = lost_by(first, second, (one, other), scores)
+        lost[why] = lost.get(why, 0) + 1
+    n = len(shared)
+    differences = [pair.difference for pair in pairs]
+    return {
+        "n_shared": n,
+        "n_paired": len(pairs),
+        "coverage": rounded(len(pairs) / n) if n and not without else None,
+        "lost": {why: count for why, count in sorted(lost.items()) if count},
+        "without_scores": without,
+        "first": mean([pair.scores[0] for pair in pairs]),
+        "second": mean([pair.scores[1] for pair in pairs]),
+        **paired(differences, [pair.first.cluster for pair in pairs], widest=highest - lowest, seed=seed),
+        "bounds": {"low": rounded(low / n), "high": rounded(high / n)} if n and not without else None,
+        "most_changed": _most_changed(pairs, top),
+        **_agreement(first, second, pairs, seed=seed),
+        **compare_addressed(first, second, shared, seed=seed, widest=highest - lowest),
+    }
+
+
+def _most_changed(pairs: Sequence[ScorePair], top: int) -> list[dict[str, Any]]:
+    changed = [pair for pair in pairs if rounded(pair.difference) != 0]
+    ranked = sorted(changed, key=lambda pair: (-rounded(abs(pair.difference)), pair.first.sample_id))
+    return [
+        {
+            "sample": pair.first.sample_id,
+            **({} if pair.first.sample_id == pair.second.sample_id else {"in_second": pair.second.sample_id}),
+            "first": rounded(pair.scores[0]),
+            "second": rounded(pair.scores[1]),
+            "difference": rounded(pair.difference),
+        }
+        for pair in ranked[:top]
+    ]
+
+
+def _agreement(
+    first: ComparisonSide, second: ComparisonSide, pairs: Sequence[ScorePair], *, seed: int
+) -> dict[str, Any]:
+    """How two judges score the same answers by the same criteria, criterion by criterion."""
+    same_criteria = same_answers = 0
+    gaps: list[int] = []
+    clusters: list[str] = []
+    answers = 0
+    for pair in pairs:
+        ours, theirs = (
+            {answer.repeat: answer for answer in side.answers[place.sample_id] if answer.score is not None}
+            for side, place in ((first, pair.first), (second, pair.second))
+        )
+        both = [(ours[repeat], theirs[repeat]) for repeat in sorted(ours.keys() & theirs.keys())]
+        alike = bool(both) and len(both) == len(ours) == len(theirs)
+        same_criteria += alike and all(one.same_criteria(other) for one, other in both)
+        same_answers += alike and all(one.same_response(other) for one, other in both)
+        for one, other in both:
+            if one.same_criteria(other) and one.same_response(other):
+                answers += 1
+                gaps += [abs(a - b) for a, b in zip(one.criteria_scores, other.criteria_scores, strict=True)]
+                clusters += [pair.first.cluster] * len(one.criteria_scores)
+    has_criteria = any(
+        answer.criteria is not None for side in (first, second) for each in side.answers.values() for answer in each
+    )
+    shares = {"same_criteria": same_criteria if has_criteria else None, "same_answers": same_answers}
+    if not gaps:
+        return {**shares, "agreement": None}
+    exact = [float(gap == 0) for gap in gaps]
+    interval = bootstrap_interval(exact, clusters=clusters, seed=seed, bounds=(0.0, 1.0))
+    return {
+        **shares,
+        "agreement": {
+            "answers": answers,
+            "criteria": len(gaps),
+            "exact": {"share": mean(exact), **limits(interval)},
+            "within_one": mean([float(gap <= 1) for gap in gaps]),
+            "mean_absolute": mean(gaps),
+        },
+    }
+
+
+class SamplePart(NamedTuple):
+    """Samples that are compared on their own: a title, how deep it lies among the parts before it, and the samples' names.
+
+    With `criteria` (`storage.trees.lookup.criterion_key`), only scores by these count.
+    """
+
+    title: str
+    depth: int
+    samples: frozenset[str]
+    criteria: frozenset[str] = frozenset()
+
+
+class MatchedSample(NamedTuple):
+    """A sample that both sides have, by its name on each, with the mean scores, the shares of right answers, and failures.
+
+    What is not known of a side is None, or "" for a failure. An undecided answer is neither right nor wrong.
+    """
+
+    first: str
+    second: str
+    scores: tuple[float | None, float | None]
+    right: tuple[float | None, float | None]
+    failures: tuple[str, str]
+
+    @property
+    def gap(self) -> float | None:
+        """The second score minus the first, or where there are none, the difference in right answers."""
+        for one, other in (self.scores, self.right):
+            if one is not None and other is not None:
+                return rounded(other - one)
+        return None
+
+
+def matched(first: ComparisonSide, second: ComparisonSide) -> list[MatchedSample]:
+    """Return the samples that both sides have, in the order of the first."""
+    return [
+        MatchedSample(
+            one.sample_id,
+            other.sample_id,
+            (first.score(one), second.score(other)),
+            (first.mean(one, lambda answer: answer.right), second.mean(other, lambda answer: answer.right)),
+            (_failure(first, one), _failure(second, other)),
+        )
+        for one, other in match_places(first.places, second.places)[0]
+    ]
+
+
+def compare_parts(
+    first: ComparisonSide, second: ComparisonSide, parts: Sequence[SamplePart], *, seed: int, scale: Scale
+) -> list[dict[str, Any]]:
+    """Return the paired differences of two sides on parts of their samples, second minus first, those with a pair alone.
+
+    Scores are compared where both sides were scored, and strict accuracy where one was not.
+
+    Args:
+        first: one side.
+        second: the other.
+        parts: named by samples of the first side.
+        seed: of the intervals and tests.
+        scale: the lowest and the highest score.
+
+    Returns:
+        For each part `title`, `depth`, `measure` (`score`, or `strict_accuracy` in shares), `n` pairs of `n_shared` samples,
+        both means `first` and `second`, what `rates.paired` says of their differences, and `adjusted`, the p-value after
+        Benjamini and Hochberg over all these parts.
+    """
+    by_score = first.scored and second.scored
+    shared, _ = match_places(first.places, second.places)
+    compared: list[dict[str, Any]] = []
+    for part in parts:
+        own = [(one, other) for one, other in shared if one.sample_id in part.samples]
+        pairs = [
+            (a, b, one.cluster)
+            for one, other in own
+            for a, b in ((_mean_on_part(first, one, part, by_score), _mean_on_part(second, other, part, by_score)),)
+            if a is not None and b is not None
+        ]
+        if pairs:
+            compared.append(
+                {
+                    "title": part.title,
+                    "depth": part.depth,
+                    "measure": "score" if by_score else "strict_accuracy",
+                    "n": len(pairs),
+                    "n_shared": len(own),
+                    "first": mean([a for a, _, _ in pairs]),
+                    "second": mean([b for _, b, _ in pairs]),
+                    **paired(
+                        [b - a for a, b, _ in pairs],
+                        [cluster for *_, cluster in pairs],
+                        widest=scale[1] - scale[0] if by_score else 1.0,
+                        seed=seed,
+                    ),
+                }
+            )
+    adjusted = false_discovery_rate([row["p_value"] for row in compared])
+    return [{**row, "adjusted": rounded(value)} for row, value in zip(compared, adjusted, strict=True)]
+
+
+def criteria_apart(first: ComparisonSide, second: ComparisonSide, *, top: int) -> list[dict[str, Any]]:
+    """Return the criteria on which the scores of two sides differ most, where both were scored by the same ones.
+
+    Returns:
+        For each its sample (`sample`, as the first side calls it), the set's id `criteria`, its `number` from 1, its `weight`,
+        and the mean scores `first` and `second`; the largest differences first, of equal ones the heavier first.
+    """
+    criteria: list[dict[str, Any]] = []
+    for place, other in match_places(first.places, second.places)[0]:
+        ours, theirs = (
+            [answer for answer in side.answers.get(at.sample_id, ()) if answer.criteria_scores]
+            for side, at in ((first, place), (second, other))
+        )
+        sets = {our.criteria for our in (*ours, *theirs)}
+        if not ours or not theirs or len(sets) != 1:
+            continue
+        for at, weight in enumerate(ours[0].weights or (1,) * len(ours[0].criteria_scores)):
+            means = [sum(answer.criteria_scores[at] for answer in each) / len(each) for each in (ours, theirs)]
+            if rounded(means[0] - means[1]):
+                scores = {"first": rounded(means[0]), "second": rounded(means[1]), "weight": weight}
+                criteria.append({"sample": place.sample_id, "criteria": ours[0].criteria, "number": at + 1, **scores})
+    return sorted(
+        criteria,
+        key=lambda criterion: (
+            -abs(criterion["second"] - criterion["first"]),
+            -criterion["weight"],
+            criterion["sample"],
+        ),
+    )[:top]
+
+
+def parts_of(samples: Iterable[tuple[str, str]]) -> list[SamplePart]:
+    """Return samples by their category, given as pairs of name and category; those without one are in no part."""
+    by_category: dict[str, set[str]] = {}
+    for name, category in samples:
+        if category:
+            by_category.setdefault(category, set()).add(name)
+    return [SamplePart(category, 0, frozenset(names)) for category, names in sorted(by_category.items())]
+
+
+def _failure(side: ComparisonSide, place: SampleRef) -> str:
+    return next((answer.failure for answer in side.answers.get(place.sample_id, ()) if answer.failure), "")
+
+
+def _mean_on_part(side: ComparisonSide, place: SampleRef, part: SamplePart, by_score: bool) -> float | None:
+    if not by_score:
+        return side.mean(place, lambda answer: answer.strict)
+    return side.mean(place, lambda answer: _within(answer, part)) if part.criteria else side.score(place)
+
+
+def _within(answer: ComparedAnswer, part: SamplePart) -> float | None:
+    """Return an answer's score on the criteria of a part alone; None where it has none of them."""
+    if answer.criteria is None or not answer.criteria_scores:
+        return None
+    own = [
+        (score, weight)
+        for number, (score, weight) in enumerate(zip(answer.criteria_scores, answer.weights, strict=False), start=1)
+        if criterion_key(answer.criteria, number) in part.criteria
+    ]
+    weights = sum(weight for _, weight in own)
+    return sum(score * weight for score, weight in own) / weights if weights else None
+
+
+Models = tuple[str, str]
+
+LISTED = 20
+"""Items of other content that are named, at most."""
+
+
+def compare_runs(
+    home: Home,
+    first: Run,
+    second: Run,
+    *,
+    models: Models | None = None,
+    top: int = 10,
+    seed: int | None = None,
+    read: Callable[[Home, Run], Mapping[str, ComparisonSide]] | None = None,
+) -> dict[str, Any]:
+    """Return the paired differences of two runs, second minus first, ready for JSON; equal rows give equal bytes.
+
+    Scores are on the scale that the method's figures are shown in.
+
+    Args:
+        home: where both runs are.
+        first: one run.
+        second: the other of the same method, or the same.
+        models: a model of the first run and one of the second, as they are shown (`NAME#blind` for the arm without the
+            image); by default every model of the same name.
+        top: how many of the samples that changed most are listed for each pair.
+        seed: of the intervals and the tests; by default that of the first run.
+        read: gives each model's answers of a run, by default `sides_of`.
+
+    Returns:
+        first and second {run, status, judge}, corrected (where people corrected anything: of first and second, answers and
+        left_out), simulated, seed, scored_by (`criteria` or `rubrics`), scale (of its scores), differs [{what, first,
+        second}], pairs [{first_model, second_model, and what `dokimasia.runs.reading.comparison.compare` returns, or, for a
+        method without scores, n_shared, same, different, failed {first, second} and items of other content}], unpaired
+        {first, second}.
+
+    Raises:
+        InputError: there is nothing to pair, or the runs are of two methods or of one that is not compared.
+    """
+    method = method_of(first)
+    if isinstance(method.diff, str):
+        raise InputError(f"{method.title} is not compared so: {method.diff}")
+    if first.method != second.method:
+        raise InputError(
+            f"run {first.id} is {method.title} and run {second.id} is {method_of(second).title}: compare two of one kind"
+        )
+    plans = [method.read(run)[0] for run in (first, second)]
+    scale = method.scale and (method.scale[0] * method.shown, method.scale[1] * method.shown)
+    both = {first.id: first, second.id: second}.values()
+    sides: dict[str, Mapping[str, ComparisonSide]] = {}
+    rows: dict[str, list[ResultRow]] = {}
+    if scale:
+        sides = {run.id: (read or sides_of)(home, run) for run in both}
+    else:
+        rows = {run.id: results(home, run.id, kind=row_kind_of(method)) for run in both}
+    names = [sorted(sides[run.id]) if scale else _models(rows[run.id]) for run in (first, second)]
+    _check(first, second, names, models)
+    wanted = [models] if models is not None else [(name, name) for name in names[0] if name in names[1]]
+    seed = first.seed if seed is None else seed
+    versions = [{"versions": run.options["versions"]} for run in (first, second)]
+    identities = [identity(plan) | version for plan, version in zip(plans, versions, strict=True)]
+    return {
+        **{
+            name: {"run": run.id, "status": run.status, "judge": plan.judge_name}
+            for name, run, plan in zip(("first", "second"), (first, second), plans, strict=True)
+        },
+        **_corrected(home, first, second),
+        "simulated": simulated(spec for plan in plans for spec in plan.models.values()),
+        "seed": seed,
+        "scored_by": None if scale is None else "criteria" if method.rubrics is None else "rubrics",
+        "scale": scale,
+        "differs": list(_differences(*identities)),
+        "pairs": [
+            {
+                "first_model": model,
+                "second_model": other,
+                **(
+                    compare(sides[first.id][model], sides[second.id][other], seed=seed, top=top, scale=scale)
+                    | ({"agreement": None} if first.id == second.id else {})
+                    if scale
+                    else _contents(home, (first, second), (rows[first.id], rows[second.id]), (model, other))
+                ),
+            }
+            for model, other in wanted
+        ],
+        "unpaired": {
+            "first": [name for name in names[0] if name not in {model for model, _ in wanted}],
+            "second": [name for name in names[1] if name not in {other for _, other in wanted}],
+        },
+    }
+
+
+def _corrected(home: Home, first: Run, second: Run) -> dict[str, Any]:
+    """Return how many answers of each run people corrected, and how many samples they left out; nothing without any."""
+    counts: dict[str, dict[str, int]] = {}
+    for name, run in (("first", first), ("second", second)):
+        stands = corrections_of(home, run.id)
+        answers = len(standing_answers(home, run.id, stands))
+        counts[name] = {"answers": answers, "left_out": len(stands.left_out)}
+    return {"corrected": counts} if any(sum(count.values()) for count in counts.values()) else {}
+
+
+def _models(rows: Sequence[ResultRow]) -> list[str]:
+    return sorted({shown_name(row.model, row.arm) for row in rows})
+
+
+def _check(first: Run, second: Run, names: Sequence[Sequence[str]], models: Models | None) -> None:
+    ours, theirs = names
+    for run, known in ((first, ours), (second, theirs)):
+        if not known:
+            way = (
+                "it is empty"
+                if run.status == "done"
+                else f"it is {run.status}: dokimasia resume {run.id} goes on with it"
+            )
+            raise InputError(f"run {run.id} has no result to compare yet; {way}")
+    if models is None:
+        if first.id == second.id:
+            raise InputError(
+                f"run {first.id} does not differ from itself; compare two of its models with --models A,B "
+                f"({', '.join(ours)})"
+            )
+        if not set(ours) & set(theirs):
+            raise InputError(
+                f"no model is in both runs: {first.id} has {', '.join(ours)}; {second.id} has {', '.join(theirs)}. "
+                "Pair one of each with --models A,B"
+            )
+        return
+    for name, run, known in ((models[0], first, ours), (models[1], second, theirs)):
+        if name not in known:
+            raise InputError(f"run {run.id} has no results of {name!r}; it has those of {', '.join(known)}")
+    if first.id == second.id and models[0] == models[1]:
+        raise InputError(f"{models[0]} does not differ from itself in run {first.id}; name two models")
+
+
+def sides_of(home: Home, run: Run) -> dict[str, ComparisonSide]:
+    """Return each model's answers with their scores, on the scale that the method's figures are shown in, by its shown name."""
+    places, scores = _places(home, run), judgement_scores(home, run.id)
+    stated, weights = judgement_stated(home, run.id), criteria_weights(home, run.id)
+    texts = {id: digest("text", text) for id, text in response_texts(home, run.id)}
+    method = method_of(run)
+    rows, judged = results(home, run.id, kind=row_kind_of(method)), bool(method.read(run)[0].judge_name)
+    rubrics = None if method.rubrics is None else method.rubrics(home, run)
+    answers: dict[str, list[ComparedAnswer]] = {}
+    for row in rows:
+        answer = answer_of(row, scores, stated, weights, texts)
+        if rubrics is not None:
+            answer = replace(answer, criteria=rubrics[row.sample_id])
+        if answer.score is not None:
+            answer = replace(answer, score=answer.score * method.shown)
+        answers.setdefault(shown_name(row.model, row.arm), []).append(answer)
+    scored = judged or any(row.score is not None for row in rows)
+    return {
+        name: ComparisonSide.of(_samples_answered(run, places, listed), listed, scored=scored)
+        for name, listed in sorted(answers.items())
+    }
+
+
+def answer_of(
+    row: ResultRow,
+    scores: Mapping[str, tuple[int, ...]],
+    stated: Mapping[str, tuple[bool, ...]],
+    weights: Mapping[str, tuple[int, ...]],
+    texts: Mapping[str, str] = {},
+) -> ComparedAnswer:
+    """Return a row as an answer that is compared, with the scores of its judgement and the weights of its criteria.
+
+    `texts` are what tells the texts of responses apart, by the response's id; without them no two answers are the same.
+    """
+    return ComparedAnswer(
+        sample_id=row.sample_id or row.item,
+        repeat=row.repeat,
+        score=row.score,
+        failure=row.failure,
+        response=texts.get(row.response_id or ""),
+        criteria=row.criteria_id,
+        criteria_scores=scores.get(row.judgement_id or "", ()),
+        correctness=correctness_of(row.verdict, row.failure),
+        stated=row.stated,
+        criteria_stated=stated.get(row.judgement_id or "", ()),
+        weights=weights.get(row.criteria_id or "", ()),
+    )
+
+
+def _samples_answered(run: Run, places: Sequence[SampleRef], answers: Sequence[ComparedAnswer]) -> Sequence[SampleRef]:
+    """Return the samples that have items of a model: in a run that is done all others were not asked about.
+
+    The items of a run that has no samples are paired by their names.
+    """
+    if not places:
+        return [SampleRef(answer.sample_id, answer.sample_id, answer.sample_id) for answer in answers]
+    if run.status != "done":
+        return places
+    named = {answer.sample_id for answer in answers}
+    return [position for position in places if position.sample_id in named]
+
+
+def _places(home: Home, run: Run) -> list[SampleRef]:
+    return [SampleRef(sample.sample_id, sample.sample_digest, sample.cluster) for sample in run_samples(home, run.id)]
+
+
+def _contents(
+    home: Home, runs: tuple[Run, Run], rows: tuple[Sequence[ResultRow], Sequence[ResultRow]], models: Models
+) -> dict[str, Any]:
+    """Return how many items came to the same in two runs without scores, and which did not."""
+    ours, theirs = (
+        {(row.sample_id, row.repeat): row for row in listed if shown_name(row.model, row.arm) == name}
+        for listed, name in zip(rows, models, strict=True)
+    )
+    shared, _ = match_places(*(_places(home, run) for run in runs))
+    partner = {one.sample_id: other.sample_id for one, other in shared}
+    same = 0
+    different: list[dict[str, Any]] = []
+    for (sample, repeat), row in ours.items():
+        other = theirs.get((partner.get(sample, sample), repeat))
+        if other is None:
+            continue
+        alike = (row.outcome, row.failure, row.value_ids) == (other.outcome, other.failure, other.value_ids)
+        same += alike
+        if not alike:
+            ends = [result.failure or result.outcome for result in (row, other)]
+            different.append({"sample": sample or row.item, "first": ends[0], "second": ends[1]})
+    return {
+        "n_shared": same + len(different),
+        "same": same,
+        "different": len(different),
+        "failed": {
+            name: sum(row.failure is not None for row in listed.values())
+            for name, listed in (("first", ours), ("second", theirs))
+        },
+        "items": different[:LISTED],
+    }
+
+
+def _differences(first: Mapping[str, Any], second: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield what differs between two plans' identities, each by its name, such as `judge.name` or `prompts.solver`."""
+    names = [{candidate["name"] for candidate in plan.get("candidates", ())} for plan in (first, second)]
+    alone = names[0] ^ names[1]
+    ours, theirs = (_flat(_without(plan, alone)) for plan in (first, second))
+    for what in sorted(ours.keys() | theirs.keys()):
+        one, other = _of(ours, what), _of(theirs, what)
+        if what not in {"fresh", "fork", "fork.redone", "fork.taken"} and one != other:
+            yield {"what": what, "first": one, "second": other}
+
+
+def _of(flat: Mapping[str, Any], what: str) -> Any:
+    """Return what an identity says; a step for which a fork names no judge of its own is served by the run's judge."""
+    if what not in flat and what.startswith("judges."):
+        return flat.get(f"judge.{what.split('.', 2)[2]}")
+    return flat.get(what)
+
+
+def _without(plan: Mapping[str, Any], models: set[str]) -> dict[str, Any]:
+    """Return an identity without some candidates: that only one of two runs has them is said elsewhere."""
+    if "candidates" not in plan:
+        return dict(plan)
+    return {**plan, "candidates": [candidate for candidate in plan["candidates"] if candidate["name"] not in models]}
+
+
+def _flat(value: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+    """Return a nested mapping as one level; a list of named things is taken apart by name."""
+    flat: dict[str, Any] = {}
+    for key, inner in value.items():
+        name = f"{prefix}{key}"
+        if (
+            isinstance(inner, Sequence)
+            and inner
+            and all(isinstance(candidate, Mapping) and "name" in candidate for candidate in inner)
+        ):
+            inner = {candidate["name"]: candidate for candidate in inner}
+        if isinstance(inner, Mapping):
+            flat |= _flat(inner, f"{name}.")
+        else:
+            flat[name] = inner
+    return flat
