@@ -151,7 +151,7 @@ class LocalBackend:
 
         if service := self.holder():
             return service.run(method, without_written(request))
-        flags = request.far_options  # what cannot be meant is refused before anything is kept
+        flags = request.worker_flags  # what cannot be meant is refused before anything is kept
         return run_to_end(partial(run, method, request), self.settings, method=method.name, worker_flags=flags)
 
     def resume(self, run: Run, changes: Mapping[str, Any], retry: Sequence[str]) -> RunOutcome:
@@ -164,7 +164,7 @@ class LocalBackend:
             return service.resume(run, changes, retry)
         kinds = retryable(",".join(retry)) if retry else ()
         workers = {name: changes[name] for name in ("workers", "engine", "address") if name in changes}
-        flags = Invocation(**workers).far_options
+        flags = Invocation(**workers).worker_flags
         work = partial(resume, run, changes=changes, retry=kinds)
         return run_to_end(work, self.settings, method=run.method, worker_flags=flags)
 
@@ -183,7 +183,7 @@ class LocalBackend:
         if service := self.holder():
             return service.fork(run, request)
         work = partial(fork, run, request)
-        return run_to_end(work, self.settings, method=run.method, worker_flags=request.far_options)
+        return run_to_end(work, self.settings, method=run.method, worker_flags=request.worker_flags)
 
     def after(self, method: Method[Any, Any], run: str, request: RunRequest) -> Sequence[str]:
         """Do what a method does once a run is done, and return lines to be printed of it."""

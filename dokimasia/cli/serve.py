@@ -92,7 +92,7 @@ async def _served(
 
     assert isinstance(tokens, AccessTokens)
     own = secrets.token_urlsafe(32)
-    stopping, hurrying = _signals(remote_workers.far_workers)
+    stopping, hurrying = _signals(remote_workers.remote_workers)
     with Home.open(settings.home, write=True) as home, ExitStack() as kept:
         redact = Redactor((*settings.secrets, own))
         events = Events(home, redact)
@@ -103,7 +103,7 @@ async def _served(
             runner=engine,
             tokens=tokens.and_own(own),
             data_root=data_root,
-            workers=remote_workers.far_workers,
+            workers=remote_workers.remote_workers,
             hosts=_names(host, hosts),
             redact=redact,
             events=events,

@@ -121,7 +121,7 @@ class OperationContext:
 
     def figures(self, run: Run) -> dict[str, Any]:
         """Return a run's figures."""
-        return method_of(run).figures(self.home, run)
+        return method_of(run).json_figures(self.home, run)
 
     async def cancel(self, run: Run, *, at_once: bool = False) -> Run:
         """Take a run out of the queue that the next service would go on with, and return its row."""

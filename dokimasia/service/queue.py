@@ -174,7 +174,7 @@ class Queue:
         died: it is interrupted. One that was at work in `DEATHS` deaths of the service is set aside as interrupted, so that
         a run which brings the service down does not do so for ever.
         """
-        if self._remote_workers.far_workers:
+        if self._remote_workers.remote_workers:
             engine = importlib.import_module("dokimasia.distribution.engine")
             await self._stack.enter_async_context(engine.cluster(self._remote_workers.address))  # one for all runs
         await self._stack.enter_async_context(sharing(self._home))

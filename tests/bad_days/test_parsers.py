@@ -15,6 +15,7 @@ from benchmarks.parsers.oracles import Refuted
 from benchmarks.parsers.tag_oracles import LIES as TAG_LIES
 from benchmarks.parsers.texts import FAMILIES, REPLIES
 from benchmarks.parsers.trials import PARSERS, chunks, read_by_all, trial
+from dokimasia.agents import density
 from dokimasia.domain.criterion import CriteriaCheck, CriterionCheck
 from dokimasia.domain.judgement import Checkpoint
 from dokimasia.parsing import (
@@ -24,7 +25,6 @@ from dokimasia.parsing import (
     checkpoints,
     criteria,
     criteria_check,
-    density,
     matching,
     pairwise,
     structured,

@@ -91,14 +91,16 @@ def adjust(models: Mapping[str, dict[str, Any]], names: Collection[str]) -> list
     return [name for name, model in known.items() if model["adjusted"] <= ALPHA]
 
 
-def directions(models: Mapping[str, Mapping[str, Any]], names: Collection[str], score: str) -> str:
-    """Say for the named models, at least one, which way a score goes with longer answers."""
-    ways = {
-        way: [f"{name} (r {signed_text(models[name]['r'])})" for name in names if (models[name]["r"] > 0) is rises]
-        for way, rises in (("rises", True), ("falls", False))
-    }
-    directions_text = " and ".join(f"{way} for {', '.join(listed)}" for way, listed in ways.items() if listed)
-    return f"With longer answers {score} {directions_text}."
+def directions(correlations: Mapping[str, float], score: str) -> str:
+    """Say for each model, at least one, which way a score goes with longer answers, by its correlation of the two."""
+    rises = [f"{name} (r {signed_text(r)})" for name, r in correlations.items() if r > 0]
+    falls = [f"{name} (r {signed_text(r)})" for name, r in correlations.items() if r <= 0]
+    ways: list[str] = []
+    if rises:
+        ways.append(f"rises for {', '.join(rises)}")
+    if falls:
+        ways.append(f"falls for {', '.join(falls)}")
+    return f"With longer answers {score} {' and '.join(ways)}."
 
 
 def untested(reasons: Mapping[str, str]) -> Iterator[str]:
