@@ -16,11 +16,10 @@ from dokimasia.errors import ConfigError, DataError
 from dokimasia.methods.duel import ANSWER_TOKENS, JUDGED_TOKENS, DuelPlan, DuelRequest
 from dokimasia.methods.duel import accept as accept_duels
 from dokimasia.runs.estimate import INSTRUCTION_TOKENS, Asking, Estimate, added_up, size_of
-from dokimasia.runs.method import Accepted
 from dokimasia.runs.plans import AnswerItem
 from dokimasia.runs.requests import MOST_REPEATS, SHARED_HELP, DataRequest, Judge, Models, Option
 from dokimasia.runs.responses import ResponsesFiles
-from dokimasia.runs.session import Session
+from dokimasia.runs.session import Accepted, Session
 from dokimasia.storage.results import ResultRow
 
 Draw = Literal["all", "swiss"]

@@ -12,10 +12,9 @@ from dokimasia.domain.density import DOMAINS, Domain, FilterOptions, Threshold
 from dokimasia.domain.options import GraphOptions
 from dokimasia.errors import InputError
 from dokimasia.runs.estimate import INSTRUCTION_TOKENS, Asking, added_up
-from dokimasia.runs.method import Accepted
 from dokimasia.runs.plans import JudgedPlan, prompts_used
 from dokimasia.runs.requests import SHARED_HELP, DataRequest, Judge, Option
-from dokimasia.runs.session import Session
+from dokimasia.runs.session import Accepted, Session
 
 RATING_TOKENS = 150
 

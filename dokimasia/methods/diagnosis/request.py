@@ -14,10 +14,9 @@ from dokimasia.domain.options import GraphOptions
 from dokimasia.methods.diagnosis.tables import diagnose, store_diagnosis
 from dokimasia.methods.tree import evaluation_of
 from dokimasia.runs.estimate import Asking, added_up
-from dokimasia.runs.method import Accepted
 from dokimasia.runs.plans import RunPlan, prompts_used
 from dokimasia.runs.requests import MOST_SEED, Judge, Option, RunRequest
-from dokimasia.runs.session import Session
+from dokimasia.runs.session import Accepted, Session
 from dokimasia.storage.home import Home
 from dokimasia.storage.lookup import find_values
 from dokimasia.storage.runs import Run, list_runs, run_samples

@@ -39,7 +39,6 @@ from dokimasia.errors import ConfigError, DataError
 from dokimasia.methods.passports import BLIND_BELOW, HELP, PAIRWISE, JudgeUse, Passports, chosen_judge, held
 from dokimasia.prompts import PromptLibrary, Rendered, render
 from dokimasia.runs.estimate import CHARACTERS_PER_TOKEN, Asking, Estimate, added_up, frame_tokens, size_of
-from dokimasia.runs.method import Accepted
 from dokimasia.runs.plans import (
     AnswerItem,
     AnswersPlan,
@@ -52,7 +51,7 @@ from dokimasia.runs.plans import (
 )
 from dokimasia.runs.requests import MOST_REPEATS, SHARED_HELP, DataRequest, Judge, Models, Option
 from dokimasia.runs.responses import Responses, ResponsesFiles, candidates_of, check_no_blind_arm, read_given
-from dokimasia.runs.session import Session, hash_of
+from dokimasia.runs.session import Accepted, Session, hash_of
 from dokimasia.storage.results import ResultRow
 
 ANSWER_TOKENS, JUDGED_TOKENS, OBSERVED_TOKENS = 700, 500, 60

@@ -17,10 +17,9 @@ from dokimasia.methods.passports import BLIND_BELOW, HELP, JudgeUse, Passports, 
 from dokimasia.prompts import PromptLibrary
 from dokimasia.report.figures import several
 from dokimasia.runs.estimate import INSTRUCTION_TOKENS, Asking, Estimate, SampleSize, added_up, frame_tokens
-from dokimasia.runs.method import Accepted
 from dokimasia.runs.requests import MOST_REPEATS, SHARED_HELP, DataRequest, Invocation, Models, Option
 from dokimasia.runs.responses import ResponsesFiles, candidates_of, check_no_blind_arm, check_unchanged, read_given
-from dokimasia.runs.session import Entries, Session
+from dokimasia.runs.session import Accepted, Entries, Session
 from dokimasia.storage.criteria import load_collection
 from dokimasia.storage.home import Home
 from dokimasia.storage.runs import Run, RunSample

@@ -23,10 +23,9 @@ from dokimasia.methods.diagnosis import (
 from dokimasia.methods.fingerprints.trials import TrialDraw, draw_tasks, halves, restricted, tasks_of, untested_of
 from dokimasia.methods.tree import evaluation_of
 from dokimasia.runs.estimate import Asking, added_up
-from dokimasia.runs.method import Accepted
 from dokimasia.runs.plans import prompts_used
 from dokimasia.runs.requests import Option
-from dokimasia.runs.session import Session
+from dokimasia.runs.session import Accepted, Session
 from dokimasia.storage.home import Home
 from dokimasia.storage.runs import Run
 

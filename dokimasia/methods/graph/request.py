@@ -11,10 +11,9 @@ from dokimasia.errors import ConfigError
 from dokimasia.plugins import load
 from dokimasia.prompts import PromptLibrary, default_library
 from dokimasia.runs.estimate import Estimate
-from dokimasia.runs.method import Accepted
 from dokimasia.runs.plans import JudgedPlan
 from dokimasia.runs.requests import SHARED_HELP, DataRequest, Judge, Models, Option
-from dokimasia.runs.session import Session
+from dokimasia.runs.session import Accepted, Session
 from dokimasia.storage.runs import Run
 
 if TYPE_CHECKING:

@@ -36,11 +36,10 @@ from dokimasia.domain.sample import Sample
 from dokimasia.errors import ConfigError, DataError
 from dokimasia.prompts import PromptLibrary, Rendered, render
 from dokimasia.runs.estimate import INSTRUCTION_TOKENS, Asking, SampleSize, added_up
-from dokimasia.runs.method import Accepted
 from dokimasia.runs.plans import AnyOrder, DataPlan, prompts_used
 from dokimasia.runs.requests import MOST_REPEATS, DataRequest, Models, Option
 from dokimasia.runs.responses import ResponsesFiles, check_unchanged, files_text, read_given
-from dokimasia.runs.session import Entries, Session
+from dokimasia.runs.session import Accepted, Entries, Session
 from dokimasia.storage.runs import Run
 
 METHODS = (

@@ -19,10 +19,9 @@ from dokimasia.methods.evaluation import METHOD as EVALUATION
 from dokimasia.methods.modes.files import read_modes
 from dokimasia.methods.tree import evaluation_of
 from dokimasia.runs.estimate import INSTRUCTION_TOKENS, Asking, SampleSize, added_up, size_of
-from dokimasia.runs.method import Accepted
 from dokimasia.runs.plans import RunPlan, prompts_used
 from dokimasia.runs.requests import MOST_SAMPLES, SHARED_HELP, Judge, Option, RunRequest
-from dokimasia.runs.session import Session
+from dokimasia.runs.session import Accepted, Session
 from dokimasia.storage.home import Home
 from dokimasia.storage.lookup import find_values
 from dokimasia.storage.results import results

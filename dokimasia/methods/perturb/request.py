@@ -19,10 +19,9 @@ from dokimasia.errors import ConfigError, DataError
 from dokimasia.prompts.dimensions import error_dimensions_id
 from dokimasia.report.figures import several
 from dokimasia.runs.estimate import CHARACTERS_PER_TOKEN, INSTRUCTION_TOKENS, Asking, Estimate, added_up, size_of
-from dokimasia.runs.method import Accepted
 from dokimasia.runs.plans import DataPlan, OutsideIdentity, prompts_used
 from dokimasia.runs.requests import MOST_SAMPLES, NOBODY, DataRequest, Option
-from dokimasia.runs.session import Session, hash_of
+from dokimasia.runs.session import Accepted, Session, hash_of
 from dokimasia.storage.content.blobs import MemoryBlobs
 
 TEXT_PROMPTS = ("change_check", "error_in_passages", "error_throughout", "harmless_rewrite", "repair")

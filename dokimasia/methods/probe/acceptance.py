@@ -62,9 +62,8 @@ from dokimasia.runs.estimate import (
     added_up,
     size_of,
 )
-from dokimasia.runs.method import Accepted
 from dokimasia.runs.plans import prompts_used
-from dokimasia.runs.session import Session, hash_of, left_out
+from dokimasia.runs.session import Accepted, Session, hash_of, left_out
 from dokimasia.storage.memory import MemoryBlobs
 from dokimasia.storage.runs import load_samples
 from dokimasia.tools.registry import named

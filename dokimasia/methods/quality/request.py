@@ -14,10 +14,9 @@ from dokimasia.methods.people import By, criteria_of, draw_subjects, groups_of
 from dokimasia.methods.tree import evaluation_of
 from dokimasia.report.figures import several
 from dokimasia.runs.estimate import INSTRUCTION_TOKENS, Asking, added_up, size_of
-from dokimasia.runs.method import Accepted
 from dokimasia.runs.plans import RunPlan, prompts_used
 from dokimasia.runs.requests import MOST_SAMPLES, Option, RunRequest
-from dokimasia.runs.session import Session
+from dokimasia.runs.session import Accepted, Session
 from dokimasia.storage.home import Home
 from dokimasia.storage.lookup import find_values
 from dokimasia.storage.runs import Run, run_samples

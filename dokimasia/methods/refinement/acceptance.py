@@ -19,9 +19,8 @@ from dokimasia.methods.refinement.request import (
 )
 from dokimasia.methods.refinement.source import SourceAnswer, SourceRun, most_shown, peers_for, read_source
 from dokimasia.runs.estimate import INSTRUCTION_TOKENS, Asking, Estimate, SampleSize, added_up, size_of
-from dokimasia.runs.method import Accepted
 from dokimasia.runs.plans import prompts_used, reached_now
-from dokimasia.runs.session import Session
+from dokimasia.runs.session import Accepted, Session
 from dokimasia.storage.home import Home
 from dokimasia.storage.naming import of_method, resolve_run
 from dokimasia.storage.runs import Run, get_run, load_samples, run_samples

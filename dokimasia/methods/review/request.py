@@ -26,10 +26,9 @@ from dokimasia.methods.passports import (
 )
 from dokimasia.prompts import PromptLibrary, Rendered, render
 from dokimasia.runs.estimate import INSTRUCTION_TOKENS, Asking, Estimate, SampleSize, added_up
-from dokimasia.runs.method import Accepted
 from dokimasia.runs.plans import DataPlan, prompts_used
 from dokimasia.runs.requests import DataRequest, Models, Option
-from dokimasia.runs.session import Session
+from dokimasia.runs.session import Accepted, Session
 
 DESCRIPTION_TOKENS, CRITIQUE_TOKENS = 800, 300
 """By rule of thumb: captions of the paper have 569 words in the median."""

@@ -19,10 +19,9 @@ from dokimasia.methods.checks import checked_texts
 from dokimasia.methods.review import METHOD as REVIEW
 from dokimasia.prompts.dimensions import dimensions_id
 from dokimasia.runs.estimate import Asking, Estimate, added_up, size_of
-from dokimasia.runs.method import Accepted
 from dokimasia.runs.plans import JudgedPlan, prompts_used
 from dokimasia.runs.requests import DataRequest, Judge, Models, Option, run_or_file
-from dokimasia.runs.session import Session, hash_of
+from dokimasia.runs.session import Accepted, Session, hash_of
 from dokimasia.storage.lookup import find_values
 from dokimasia.storage.naming import of_method, resolve_run
 from dokimasia.storage.reviews import golden_captions
