@@ -30,7 +30,7 @@ def together(text: str, errors: Sequence[Sequence[TextChange]], most: int) -> li
     Examples
     --------
     >>> def change(original, new):
-    ...     return [Change(original=original, new=new)]
+    ...     return [TextChange(original=original, new=new)]
     >>> errors = [change("Two cats", "Three cats"), change("sleep", "eat"), change("red", "blue"), []]
     >>> together("Two cats sleep. The bowl is red.", errors, most=2)
     [[0, 2], [1]]

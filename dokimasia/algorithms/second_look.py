@@ -105,7 +105,7 @@ def without_faulty(
     --------
     >>> shape = Criterion(question="Which shape has the sign?", ground_truth="round", weight=4)
     >>> text = Criterion(question="What does the sign say?", ground_truth="STOP", weight=6, final=True)
-    >>> fault = Fault("unnecessary", 1, "only its text counts")
+    >>> fault = CriteriaFault("unnecessary", 1, "only its text counts")
     >>> kept, faults = without_faulty([shape, text], [fault], question="What is to be done here?", answer="stop")
     >>> [(one.question, one.weight) for one in kept], faults[0].became
     ([('What does the sign say?', 10)], 'dropped')

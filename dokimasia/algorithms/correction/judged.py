@@ -77,11 +77,11 @@ def corrected_rate(
 
     Examples
     --------
-    >>> judge = {"sensitivity": Measured.of(160, 200), "specificity": Measured.of(180, 200)}
-    >>> found = corrected_rate([Decision(True)] * 69 + [Decision(False)] * 31, **judge, seed=0)
+    >>> judge = {"sensitivity": ShareEstimate.of(160, 200), "specificity": ShareEstimate.of(180, 200)}
+    >>> found = corrected_rate([DecidedLabel(True)] * 69 + [DecidedLabel(False)] * 31, **judge, seed=0)
     >>> round(found.rate, 6), [round(limit, 2) for limit in found.interval]
     (0.7, [0.55, 0.84])
-    >>> corrected_rate([Decision(True)], sensitivity=Measured.of(1, 9), specificity=Measured.of(9, 9), seed=0).reason
+    >>> corrected_rate([DecidedLabel(True)], sensitivity=ShareEstimate.of(1, 9), specificity=ShareEstimate.of(9, 9), seed=0).reason
     'sensitivity + specificity - 1 is 0.11 and may be 0: the passport measured too little'
     """
     if not decisions:
@@ -139,9 +139,9 @@ def corrected_difference(
 
     Examples
     --------
-    >>> judge = {"sensitivity": Measured.of(160, 200), "specificity": Measured.of(180, 200)}
+    >>> judge = {"sensitivity": ShareEstimate.of(160, 200), "specificity": ShareEstimate.of(180, 200)}
     >>> found = corrected_difference(
-    ...     [Decision(True), Decision(False)] * 40, [Decision(True)] * 60 + [Decision(False)] * 20, **judge, seed=0
+    ...     [DecidedLabel(True), DecidedLabel(False)] * 40, [DecidedLabel(True)] * 60 + [DecidedLabel(False)] * 20, **judge, seed=0
     ... )
     >>> round(found.rate, 3), found.interval.low > 0
     (0.357, True)

@@ -60,7 +60,7 @@ def mixed_sensitivity(
 
     Examples
     --------
-    >>> by_kind = {"numbers": Measured.of(45, 50), "tone": Measured.of(10, 50)}
+    >>> by_kind = {"numbers": ShareEstimate.of(45, 50), "tone": ShareEstimate.of(10, 50)}
     >>> round(mixed_sensitivity(by_kind, {"numbers": 3, "tone": 1}).share, 6)
     0.725
     """
@@ -137,8 +137,8 @@ def rates_over_mixes(
 
     Examples
     --------
-    >>> by_kind = {"numbers": Measured.of(45, 50), "tone": Measured.of(20, 50)}
-    >>> found = rates_over_mixes(0.8, by_kind, Measured.of(50, 50))
+    >>> by_kind = {"numbers": ShareEstimate.of(45, 50), "tone": ShareEstimate.of(20, 50)}
+    >>> found = rates_over_mixes(0.8, by_kind, ShareEstimate.of(50, 50))
     >>> round(found.low, 6), round(found.high, 6), found.lowest, found.highest
     (0.5, 0.777778, 'tone', 'numbers')
     """
@@ -207,7 +207,7 @@ def unlike(first: ShareEstimate, second: ShareEstimate) -> bool:
 
     Examples
     --------
-    >>> unlike(Measured.of(45, 50), Measured.of(20, 50)), unlike(Measured.of(45, 50), Measured.of(18, 20))
+    >>> unlike(ShareEstimate.of(45, 50), ShareEstimate.of(20, 50)), unlike(ShareEstimate.of(45, 50), ShareEstimate.of(18, 20))
     (True, False)
     """
     low, high = contrast_interval(first.share, first.interval, second.share, second.interval)

@@ -126,11 +126,11 @@ def rate_models(
 
     Examples
     --------
-    >>> won = [Comparison("a", "b", 1)] * 10 + [Comparison("a", "b", -1)]
+    >>> won = [PairOutcome("a", "b", 1)] * 10 + [PairOutcome("a", "b", -1)]
     >>> (group,) = rate_models(won, seed=0)
     >>> {name: round(rating) for name, rating in group.ratings.items()}
     {'a': 1200, 'b': 800}
-    >>> [group.reason for group in rate_models([Comparison("a", "b", 1)], seed=0)]
+    >>> [group.reason for group in rate_models([PairOutcome("a", "b", 1)], seed=0)]
     ['always won or always lost against all others', 'always won or always lost against all others']
     """
     if not all(comparison.outcome in (1, 0, -1) and comparison.one != comparison.other for comparison in comparisons):

@@ -76,7 +76,7 @@ def groups(comparisons: Sequence[PairOutcome]) -> list[tuple[str, ...]]:
 
     Examples
     --------
-    >>> groups([Comparison("a", "b", 1), Comparison("b", "c", 0)])
+    >>> groups([PairOutcome("a", "b", 1), PairOutcome("b", "c", 0)])
     [('a',), ('b', 'c')]
     """
     import networkx as nx

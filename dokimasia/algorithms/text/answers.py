@@ -96,23 +96,23 @@ def accepted_answer(
 
     Returns
     -------
-    Comparison
+    TextComparison
         `same` if it says the same as any alternative, `different` if it differs from all of them, else `unsure`.
 
     Examples
     --------
     >>> accepted_answer("13.7", [["13.6"], ["13.7"]])
-    Comparison(verdict='same', rule='exact')
+    TextComparison(verdict='same', rule='exact')
     >>> accepted_answer("yes", [["no"], ["empty"]])
-    Comparison(verdict='unsure', rule='none')
+    TextComparison(verdict='unsure', rule='none')
     >>> accepted_answer("flour and eggs", [["eggs", "flour"]])
-    Comparison(verdict='same', rule='list')
+    TextComparison(verdict='same', rule='list')
     >>> accepted_answer("There are 5 tomatoes.", [["5"]], question="How many tomatoes are on the vine?")
-    Comparison(verdict='same', rule='contains')
+    TextComparison(verdict='same', rule='contains')
     >>> accepted_answer("Mar.", [["March"]]), accepted_answer("Not at all", [["yes"]])
-    (Comparison(verdict='same', rule='month'), Comparison(verdict='different', rule='yes or no'))
+    (TextComparison(verdict='same', rule='month'), TextComparison(verdict='different', rule='yes or no'))
     >>> accepted_answer("I don't know", [["a dog"]]), accepted_answer("3 maybe", [["3"]])
-    (Comparison(verdict='different', rule='no answer'), Comparison(verdict='unsure', rule='none'))
+    (TextComparison(verdict='different', rule='no answer'), TextComparison(verdict='unsure', rule='none'))
     """
     answer = without_marks(answer)
     asked = _Asked(question or "", tuple(choices) or options_in(question or ""), tolerance)

@@ -54,7 +54,7 @@ def same_answer(
 
     Returns
     -------
-    Comparison
+    TextComparison
         `unsure` means that a judge must say. The rules, in order:
 
         - *empty*: an empty answer is different, an empty reference leaves it unsure;
@@ -72,13 +72,13 @@ def same_answer(
     Examples
     --------
     >>> same_answer("(B)", "two dogs", ["one dog", "two dogs"])
-    Comparison(verdict='same', rule='choice')
+    TextComparison(verdict='same', rule='choice')
     >>> same_answer("The Twelve.", "12")
-    Comparison(verdict='same', rule='exact')
+    TextComparison(verdict='same', rule='exact')
     >>> same_answer("1,250 m", "1251")
-    Comparison(verdict='different', rule='number')
+    TextComparison(verdict='different', rule='number')
     >>> same_answer("a canine", "a dog")
-    Comparison(verdict='unsure', rule='none')
+    TextComparison(verdict='unsure', rule='none')
     """
     answer = unwrapped(answer)
     if not bare(reference):

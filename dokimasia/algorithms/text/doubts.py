@@ -54,7 +54,7 @@ def may_mean_otherwise(found: TextComparison, answer: str, reference: str, choic
 
     Examples
     --------
-    >>> may_mean_otherwise(Comparison("same", "exact"), "3?", "3"), may_mean_otherwise(Comparison("same", "exact"), "3.", "3")
+    >>> may_mean_otherwise(TextComparison("same", "exact"), "3?", "3"), may_mean_otherwise(TextComparison("same", "exact"), "3.", "3")
     (True, False)
     """
     if misleads(answer, [reference], choices):
@@ -72,7 +72,7 @@ def is_in_doubt(found: TextComparison, answer: str, reference: str, question: st
 
     Examples
     --------
-    >>> is_in_doubt(Comparison("same", "number"), "3 maybe", "3"), is_in_doubt(Comparison("different", "number"), "1 hour", "60")
+    >>> is_in_doubt(TextComparison("same", "number"), "3 maybe", "3"), is_in_doubt(TextComparison("different", "number"), "1 hour", "60")
     (True, True)
     """
     if found.rule not in ("number", "list"):

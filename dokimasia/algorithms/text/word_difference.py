@@ -58,8 +58,8 @@ def word_difference(before: str, after: str) -> tuple[DifferencePiece, ...]:
     --------
     >>> word_difference("A red bus stops.", "A blue bus stops there.")
     ... # doctest: +NORMALIZE_WHITESPACE
-    (Piece(kind='same', text='A '), Piece(kind='removed', text='red '), Piece(kind='added', text='blue '),
-    Piece(kind='same', text='bus stops '), Piece(kind='added', text='there'), Piece(kind='same', text='.'))
+    (DifferencePiece(kind='same', text='A '), DifferencePiece(kind='removed', text='red '), DifferencePiece(kind='added', text='blue '),
+    DifferencePiece(kind='same', text='bus stops '), DifferencePiece(kind='added', text='there'), DifferencePiece(kind='same', text='.'))
     """
     old, new = _split(before), _split(after)
     matcher = SequenceMatcher(None, [word for word, _ in old], [word for word, _ in new], autojunk=False)
