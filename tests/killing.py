@@ -53,7 +53,7 @@ def held_back(home: Path, *, at: int, seconds: float = PATIENCE) -> Iterator[Non
 
     A run is in its middle then for as long as a test needs to notice it, however busy the machine is.
     """
-    deliver, left, over = server.deliver, committed(home), False
+    deliver, left, over = server.send_delivery, committed(home), False
 
     async def held(request: Any, delivery: Any) -> Any:
         nonlocal left
@@ -66,11 +66,11 @@ def held_back(home: Path, *, at: int, seconds: float = PATIENCE) -> Iterator[Non
                     break
         return await deliver(request, delivery)
 
-    server.deliver = held
+    server.send_delivery = held
     try:
         yield
     finally:
-        over, server.deliver = True, deliver
+        over, server.send_delivery = True, deliver
 
 
 class Witness:
