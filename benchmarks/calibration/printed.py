@@ -16,7 +16,7 @@ from pydantic import BaseModel
 from dokimasia.report.fields import Bounds
 from dokimasia.runs.catalogue import OWN, own_method
 
-BOUNDS = {"OpenBounds", "Answers"}
+BOUNDS = {"OpenBounds", "AnswersPerTrial"}
 """Models with `low` and `high` that are no intervals: what failures leave open, and the fewest and most answers shown."""
 
 MEAN = "mean over images, bootstrap and refusal (bootstrap_interval)"
