@@ -75,7 +75,7 @@ class Watch:
             finally:
                 asking.remove(bearer)
 
-        with patch.object(engine.WorkerProxy, "walk", walked), patch.object(DriverHandler, "serve", served):
+        with patch.object(engine.WorkerProxy, "execute", walked), patch.object(DriverHandler, "serve", served):
             yield self
 
 
