@@ -223,8 +223,6 @@ async def carry_out(
     Raises:
         InputError: failures are to be asked anew while the run is at work.
     """
-    from dokimasia.runs.work import Job
-
     home, stop, observer = session.opened, stop or Stop(), observer or Silent()
     check_measures(method, request)
     await name_run(home, run.id, request.name, request.tags)
@@ -235,6 +233,8 @@ async def carry_out(
             if retry:
                 raise InputError(f"run {run.id} is at work: what failed can be asked anew when it has ended")
             return await _join(first, stop)
+        from dokimasia.runs.work import Job  # loads LangGraph, which a finished run does without
+
         async with _register_work(shared, session, run) as result:
             run = await keep_limits(home, run, request)
             if not retry and await is_still_waiting(
