@@ -81,7 +81,8 @@ def corrected_rate(
     >>> found = corrected_rate([DecidedLabel(True)] * 69 + [DecidedLabel(False)] * 31, **judge, seed=0)
     >>> round(found.rate, 6), [round(limit, 2) for limit in found.interval]
     (0.7, [0.55, 0.84])
-    >>> corrected_rate([DecidedLabel(True)], sensitivity=ShareEstimate.of(1, 9), specificity=ShareEstimate.of(9, 9), seed=0).reason
+    >>> measured = {"sensitivity": ShareEstimate.of(1, 9), "specificity": ShareEstimate.of(9, 9)}
+    >>> corrected_rate([DecidedLabel(True)], **measured, seed=0).reason
     'sensitivity + specificity - 1 is 0.11 and may be 0: the passport measured too little'
     """
     if not decisions:
@@ -141,7 +142,10 @@ def corrected_difference(
     --------
     >>> judge = {"sensitivity": ShareEstimate.of(160, 200), "specificity": ShareEstimate.of(180, 200)}
     >>> found = corrected_difference(
-    ...     [DecidedLabel(True), DecidedLabel(False)] * 40, [DecidedLabel(True)] * 60 + [DecidedLabel(False)] * 20, **judge, seed=0
+    ...     [DecidedLabel(True), DecidedLabel(False)] * 40,
+    ...     [DecidedLabel(True)] * 60 + [DecidedLabel(False)] * 20,
+    ...     **judge,
+    ...     seed=0,
     ... )
     >>> round(found.rate, 3), found.interval.low > 0
     (0.357, True)

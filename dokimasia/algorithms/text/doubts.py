@@ -54,7 +54,8 @@ def may_mean_otherwise(found: TextComparison, answer: str, reference: str, choic
 
     Examples
     --------
-    >>> may_mean_otherwise(TextComparison("same", "exact"), "3?", "3"), may_mean_otherwise(TextComparison("same", "exact"), "3.", "3")
+    >>> same = TextComparison("same", "exact")
+    >>> may_mean_otherwise(same, "3?", "3"), may_mean_otherwise(same, "3.", "3")
     (True, False)
     """
     if misleads(answer, [reference], choices):
@@ -72,7 +73,8 @@ def is_in_doubt(found: TextComparison, answer: str, reference: str, question: st
 
     Examples
     --------
-    >>> is_in_doubt(TextComparison("same", "number"), "3 maybe", "3"), is_in_doubt(TextComparison("different", "number"), "1 hour", "60")
+    >>> same, other = TextComparison("same", "number"), TextComparison("different", "number")
+    >>> is_in_doubt(same, "3 maybe", "3"), is_in_doubt(other, "1 hour", "60")
     (True, True)
     """
     if found.rule not in ("number", "list"):

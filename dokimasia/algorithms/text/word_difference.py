@@ -58,8 +58,9 @@ def word_difference(before: str, after: str) -> tuple[DifferencePiece, ...]:
     --------
     >>> word_difference("A red bus stops.", "A blue bus stops there.")
     ... # doctest: +NORMALIZE_WHITESPACE
-    (DifferencePiece(kind='same', text='A '), DifferencePiece(kind='removed', text='red '), DifferencePiece(kind='added', text='blue '),
-    DifferencePiece(kind='same', text='bus stops '), DifferencePiece(kind='added', text='there'), DifferencePiece(kind='same', text='.'))
+    (DifferencePiece(kind='same', text='A '), DifferencePiece(kind='removed', text='red '),
+    DifferencePiece(kind='added', text='blue '), DifferencePiece(kind='same', text='bus stops '),
+    DifferencePiece(kind='added', text='there'), DifferencePiece(kind='same', text='.'))
     """
     old, new = _split(before), _split(after)
     matcher = SequenceMatcher(None, [word for word, _ in old], [word for word, _ in new], autojunk=False)
