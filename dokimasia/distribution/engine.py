@@ -229,14 +229,17 @@ class WorkerPool:
                 self._died(error)
 
     def _died(self, problem: Exception | None) -> None:
+        if self._problem is not None:  # another task has given up meanwhile: a run stops for a single reason
+            raise self._problem
         self._deaths += 1
         message = str(problem) if isinstance(problem, DokimasiaError) else f"{type(problem).__name__}: {problem}"
         logger(__name__).warning("worker lost", why=message, deaths=self._deaths)
         if self._deaths >= self._count + DEATHS:
-            raise DokimasiaError(
+            self._problem = DokimasiaError(
                 f"{self._deaths} workers died one after the other with nothing finished in between, the last one: "
                 f"{message}. What is finished is kept: mend that, then resume"
-            ) from problem
+            )
+            raise self._problem from problem
 
     async def _begun(self) -> None:
         actor = await self._cluster.start_worker()
