@@ -33,7 +33,7 @@ from dokimasia.domain.call import Chat, ModelRef
 from dokimasia.methods.checks import checked, waiting_questions
 from dokimasia.simulation.respond import respond
 from dokimasia.simulation.world import write_world
-from dokimasia.storage.decisions import leave, left_decisions
+from dokimasia.storage.decisions import file_decision, filed_decisions
 from dokimasia.storage.home import Home
 from dokimasia.storage.people.questions import get_question
 from dokimasia.storage.runs import list_runs
@@ -107,7 +107,7 @@ def answer(home: Path, *, most: int) -> int:
         images = {sha256: opened.blobs.get(sha256) for sha256 in shown}
         for one in asked:
             call = Chat(model=ModelRef(name=ANSWERS_AS, model=ANSWERS_AS, endpoint="sim"), messages=one.call.messages)
-            leave(home, checked(opened, one.item, "reply", who=PERSON, text=respond(call, images).text))
+            file_decision(home, checked(opened, one.item, "reply", who=PERSON, text=respond(call, images).text))
     return len(asked)
 
 
@@ -115,7 +115,7 @@ def answered(home: Path) -> set[str]:
     """Return the questions whose answers a home has, as rows and as files that are not taken in (one may be there as both)."""
     with Home.open(home, write=False) as opened:
         rows = {item for (item,) in opened.all("SELECT item FROM decisions WHERE action = 'reply'")}
-    return rows | {left.item.id for _, left in left_decisions(home)}
+    return rows | {left.item.id for _, left in filed_decisions(home)}
 
 
 def to_the_end(folder: Path, home: Path, start: Start, *, patience: float = 300.0) -> None:

@@ -57,10 +57,10 @@ def command(
     from dokimasia.cli.local_backend import LocalBackend
     from dokimasia.methods.audit.analyses import analyse
     from dokimasia.runs.reading.reporting import write_report
-    from dokimasia.storage.naming import of_method, other_than, resolve_run
+    from dokimasia.storage.naming import comparable_with, of_method, resolve_run
 
     with reading(settings, run, of_method("audit")) as (home, found):
-        other = resolve_run(home, against, other_than(found)) if against else None
+        other = resolve_run(home, against, comparable_with(found)) if against else None
         figures = analyse(
             home, found, ratings=ratings, against=other, benchmarks=_named(benchmarks), passports=passports
         )

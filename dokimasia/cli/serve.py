@@ -88,7 +88,7 @@ async def _served(
     from dokimasia.service.run_events import Events
     from dokimasia.service.state import Service
     from dokimasia.storage.home import Home
-    from dokimasia.storage.lock import Access, access_kept
+    from dokimasia.storage.lock import Access, published_access
 
     assert isinstance(tokens, AccessTokens)
     own = secrets.token_urlsafe(32)
@@ -112,7 +112,7 @@ async def _served(
         def ready(url: str) -> None:
             here = url.replace(f"//{host}:", f"//{EVERYWHERE.get(host, host)}:")
             home.announce(here)
-            kept.enter_context(access_kept(home.path, Access(here, own)))
+            kept.enter_context(published_access(home.path, Access(here, own)))
             click.echo(here)
             say(_hint(here, host, hosts))
 

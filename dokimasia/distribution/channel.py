@@ -56,7 +56,7 @@ class Channel:
         """Whether this side answers nothing any more."""
         return self._spoilt is not None
 
-    async def ask(self, name: str, *holds: Any) -> Any:
+    async def ask(self, name: str, *arguments: Any) -> Any:
         """Return the other side's answer; a question that is cancelled here is dropped there.
 
         Raises:
@@ -66,7 +66,7 @@ class Channel:
             raise ChannelClosed
         number = next(self._numbers)
         answer = self._asked[number] = asyncio.get_running_loop().create_future()
-        self._enqueue(ChannelMessage(ASK, number, name, holds))
+        self._enqueue(ChannelMessage(ASK, number, name, arguments))
         try:
             return await answer
         except asyncio.CancelledError:
@@ -76,9 +76,9 @@ class Channel:
         finally:
             del self._asked[number]
 
-    def notify(self, name: str, *holds: Any) -> None:
+    def notify(self, name: str, *arguments: Any) -> None:
         """Say something that needs no answer."""
-        self._enqueue(ChannelMessage(ASK, -next(self._numbers), name, holds))
+        self._enqueue(ChannelMessage(ASK, -next(self._numbers), name, arguments))
 
     async def outgoing(self, wait: float) -> list[ChannelMessage]:
         """Return what was said since the last time; wait so many seconds until there is something.
@@ -98,19 +98,19 @@ class Channel:
 
     def receive(self, words: list[ChannelMessage]) -> None:
         """Take in what the other side said, in its order."""
-        for what, number, name, holds in words:
-            if what == ASK:
-                task = asyncio.create_task(self._answer(number, name, holds))
+        for kind, number, name, arguments in words:
+            if kind == ASK:
+                task = asyncio.create_task(self._answer(number, name, arguments))
                 self._serving[number] = task
                 task.add_done_callback(lambda _, number=number: self._serving.pop(number, None))
-            elif what == DROP:
+            elif kind == DROP:
                 if (serving := self._serving.get(number)) is not None:
                     serving.cancel()
             elif (answer := self._asked.get(number)) is not None and not answer.done():
-                if what == ANSWER:
-                    answer.set_result(holds)
+                if kind == ANSWER:
+                    answer.set_result(arguments)
                 else:
-                    answer.set_exception(holds)
+                    answer.set_exception(arguments)
 
     def fail(self, problem: Exception) -> None:
         """Have this side answer nothing any more: whoever takes what it says learns why."""
@@ -132,9 +132,9 @@ class Channel:
         self._said.append(word)
         self._something.set()
 
-    async def _answer(self, number: int, name: str, holds: tuple[Any, ...]) -> None:
+    async def _answer(self, number: int, name: str, arguments: tuple[Any, ...]) -> None:
         try:
-            answer = ChannelMessage(ANSWER, number, "", await self._serve(name, holds))
+            answer = ChannelMessage(ANSWER, number, "", await self._serve(name, arguments))
         except asyncio.CancelledError:
             return
         except DokimasiaError as error:

@@ -198,18 +198,18 @@ class Cluster:
         options: dict[str, Any] = {"max_restarts": 0, "max_concurrency": 8, "scheduling_strategy": "SPREAD", **needs}
         worker: Any = self._ray.remote(Worker).options(**options).remote()
         try:
-            theirs: Handshake = await self.call(worker.hello.remote(), patience=BEGINNING)
+            handshake: Handshake = await self.call(worker.hello.remote(), patience=BEGINNING)
         except BaseException:  # also where nobody waits for it any more: it would take a place that others wait for
             self.kill(worker)
             raise
-        if theirs.version != version():
+        if handshake.version != version():
             self.kill(worker)
             raise ConfigError(
-                f"the worker on {theirs.machine} runs another version of dokimasia ({theirs.version}; this is "
+                f"the worker on {handshake.machine} runs another version of dokimasia ({handshake.version}; this is "
                 f"{version()}): install the same on every node"
             )
-        logger(__name__).info("worker began", machine=theirs.machine, pid=theirs.pid)
-        self.living[theirs.pid] = worker
+        logger(__name__).info("worker began", machine=handshake.machine, pid=handshake.pid)
+        self.living[handshake.pid] = worker
         return worker
 
     def describe_capacity(self) -> str:
@@ -227,7 +227,7 @@ class Cluster:
 
     def kill(self, worker: Any) -> None:
         """End a worker's process, whatever it does."""
-        self.living = {pid: one for pid, one in self.living.items() if one is not worker}
+        self.living = {pid: other for pid, other in self.living.items() if other is not worker}
         with suppress(Exception):
             self._ray.kill(worker)
 
@@ -331,13 +331,13 @@ def _check_address(address: str, *, written_as: str = "") -> None:
         host, port = parts.hostname, parts.port
     except ValueError:  # no number of a port
         host = port = None
-    meant = f"{written_as} (here {address})" if written_as else address
+    shown_address = f"{written_as} (here {address})" if written_as else address
     if not host or not port:
-        raise ConfigError(f"--address {meant}: an address of Ray is auto, ray://HOST:PORT or HOST:PORT")
+        raise ConfigError(f"--address {shown_address}: an address of Ray is auto, ray://HOST:PORT or HOST:PORT")
     try:
         socket.create_connection((host, port), timeout=LOOKING).close()
     except OSError as error:
-        raise ConfigError(f"there is no Ray at {meant}: {error}") from error
+        raise ConfigError(f"there is no Ray at {shown_address}: {error}") from error
 
 
 @contextmanager

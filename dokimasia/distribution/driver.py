@@ -1,4 +1,4 @@
-"""What the driver does for a worker: everything that touches the home, money, limits, people, and who listens."""
+"""The driver's side of a worker: everything that involves the home, money, limits, people and events."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
@@ -21,16 +21,16 @@ from dokimasia.storage.runs import ValueRows
 
 
 class RemoteCallLedger(SqliteLedger):
-    """A ledger that takes the request of a carried call as the worker that sent it has made it ready."""
+    """A ledger that stores the request of a worker's call as the worker encoded it."""
 
     def folded(self, call: ModelCall) -> Folded:
-        """Return a call's request as it is kept."""
+        """Return a call's request as it is stored."""
         return call.folded if isinstance(call, RemoteCall) else super().folded(call)
 
 
 @dataclass(frozen=True, slots=True)
 class DriverPorts:
-    """What a run has at the driver, by which workers are served."""
+    """What workers of a run are served from: its ports at the driver."""
 
     gateway: ModelGateway
     rows: ValueRows
@@ -47,7 +47,7 @@ class DriverHandler:
     def __init__(self, ports: DriverPorts, cluster: Cluster) -> None:
         self._ports = ports
         self._cluster = cluster
-        self._carried: WeakValueDictionary[str, RemoteCall] = WeakValueDictionary()  # what a flight holds stays
+        self._carried: WeakValueDictionary[str, RemoteCall] = WeakValueDictionary()  # entries in use by a flight stay
         self._served: dict[str, Callable[..., Awaitable[Any]]] = {
             "whole": self._whole,
             "get": ports.rows.get,
@@ -60,24 +60,24 @@ class DriverHandler:
             "stepped": self._stepped,
         }
 
-    async def serve(self, bearer: RemoteCaller, name: str, holds: tuple[Any, ...]) -> Any:
-        """Answer what a worker asks."""
+    async def serve(self, bearer: RemoteCaller, name: str, arguments: tuple[Any, ...]) -> Any:
+        """Answer a worker's request."""
         if name == "carried":
-            return await self._ask(bearer, *holds)
-        return await self._served[name](*holds)
+            return await self._ask(bearer, *arguments)
+        return await self._served[name](*arguments)
 
     async def _ask(
         self, bearer: RemoteCaller, kind: Any, name: str, key: str, forecast: Usage, label: str
     ) -> tuple[float | None, bool, Any]:
-        """Return cost, whether it was cached, and the reply, None where it is what this worker was sent."""
+        """Return cost, whether the reply was cached, and the reply (None where this worker sent the call itself)."""
         call = self._carried.get(key)
         if call is None:
             call = self._carried[key] = RemoteCall(kind, self._ports.specs[name].ref, key, forecast)
         call.bearers.append(bearer)
         try:
             answer = await self._ports.gateway.ask(cast("ModelCall", call), label=label)
-            own = answer.reply is call.reply and call.sender is bearer
-            return answer.cost, answer.cached, None if own else answer.reply
+            is_sender = answer.reply is call.reply and call.sender is bearer
+            return answer.cost, answer.cached, None if is_sender else answer.reply
         finally:
             call.bearers.remove(bearer)
 
@@ -99,6 +99,6 @@ class DriverHandler:
         if self._ports.steps is not None:
             self._ports.steps.drawn(picture)
 
-    async def _stepped(self, graph: str, node: str, item: str, what: Step) -> None:
+    async def _stepped(self, graph: str, node: str, item: str, step: Step) -> None:
         if self._ports.steps is not None:
-            self._ports.steps.stepped(graph, node, item, what)
+            self._ports.steps.stepped(graph, node, item, step)

@@ -1,4 +1,4 @@
-"""The engine that has items walked by workers: it hands out walks, carries what is said, and replaces who died."""
+"""The engine that executes graphs on workers: assigns graphs, exchanges messages and replaces workers that died."""
 
 import asyncio
 import pickle
@@ -40,8 +40,8 @@ class WorkerProxy:
 
     def __init__(self, actor: Any, desk: DriverHandler) -> None:
         self.actor = actor
-        self.line = Channel(lambda name, holds: desk.serve(self, name, holds))
-        self._told: dict[bytes, int] = {}
+        self.line = Channel(lambda name, arguments: desk.serve(self, name, arguments))
+        self._option_numbers: dict[bytes, int] = {}
         self._ahead: dict[str, RemoteCall] = {}
 
     @property
@@ -50,9 +50,9 @@ class WorkerProxy:
         return self.line.lost
 
     async def send(self, key: str) -> RemoteReply:
-        """Have a call sent that the worker has, or take what came of it where it was sent ahead.
+        """Have the worker send a call, or return its result where it was sent ahead.
 
-        For every call in flight at a worker that is lost one may have been begun ahead, of which nothing was heard any more.
+        A lost worker may have begun one call ahead per call in flight, of which nothing is known.
         """
         lost = TransportError("unknown", LOST, retryable=True)
         if self.lost:
@@ -69,25 +69,25 @@ class WorkerProxy:
         self.line.notify("ahead", call.key)
 
     def ahead(self, key: str) -> RemoteCall | None:
-        """Return a call that the worker has begun ahead and that still waits for its turn here."""
+        """Return a call that the worker has begun ahead and whose turn has not come at the driver."""
         return self._ahead.pop(key, None)
 
     def forbid(self, call: RemoteCall) -> None:
-        """Tell the worker that a call is not to be sent ahead."""
+        """Tell the worker not to send a call ahead."""
         self.line.notify("recall", call.key)
 
     async def recall(self, call: RemoteCall) -> bool:
-        """Tell the worker so, and return whether it had not begun."""
+        """Tell the worker not to send a call ahead; return whether it had not begun."""
         try:
             return await self.line.ask("recall", call.key)
         except ChannelClosed:
             return call.key in self._ahead
 
     async def execute(self, walk: GraphRun) -> dict[str, Any]:
-        """Have an item walked.
+        """Execute a graph on the worker.
 
         Raises:
-            LineLost: the worker is gone.
+            ChannelClosed: the worker is gone.
         """
         context = walk.context
         graph = walk.graph.__name__ if isinstance(walk.graph, ModuleType) else walk.graph
@@ -101,16 +101,16 @@ class WorkerProxy:
         return state
 
     def _options(self, options: GraphOptions) -> int:
-        """Return the number of these options, which the worker is told once."""
-        known = pickle.dumps(options)
-        if known not in self._told:
-            self._told[known] = len(self._told)
-            self.line.notify("options", self._told[known], options)
-        return self._told[known]
+        """Return the number of these options; the worker receives the options themselves once."""
+        pickled = pickle.dumps(options)
+        if pickled not in self._option_numbers:
+            self._option_numbers[pickled] = len(self._option_numbers)
+            self.line.notify("options", self._option_numbers[pickled], options)
+        return self._option_numbers[pickled]
 
 
 class WorkerPool:
-    """An `Engine` of several processes, which begin with the first walk that they may take."""
+    """An `Engine` of several processes, started with the first graph they execute."""
 
     def __init__(
         self,
@@ -124,7 +124,7 @@ class WorkerPool:
     ) -> None:
         self._cluster = cluster
         self._orders = orders
-        self._told: Any = None
+        self._option_numbers: Any = None
         self._patience = orders.patience
         self._desk = DriverHandler(ports, cluster)
         self._gateway = ports.gateway
@@ -141,15 +141,15 @@ class WorkerPool:
 
     @property
     def processes(self) -> int:
-        """How many workers there are."""
+        """Number of workers."""
         return self._count
 
     async def execute(self, walk: GraphRun) -> dict[str, Any]:
-        """Return the final state of a walk; where its worker dies, another walks it.
+        """Execute a graph and return its final state; where the worker dies, another executes it.
 
         Raises:
-            ConfigError: Ray cannot be had, or a worker cannot work: another version, or no key.
-            DokimasiaError: workers keep dying, or none can be had.
+            ConfigError: Ray is not available, or a worker cannot work: another version, or no key.
+            DokimasiaError: workers keep dying, or none can be started.
         """
         context = walk.context
         if type(context) is not Context or context.gateway is not self._gateway:
@@ -158,7 +158,7 @@ class WorkerPool:
             self._beginning = asyncio.create_task(self._waiting(self._open()))
         await asyncio.shield(self._beginning)
         while True:
-            post = await self._free()
+            post = await self._least_busy()
             try:
                 state = await post.execute(walk)
             except ChannelClosed:
@@ -167,7 +167,7 @@ class WorkerPool:
             return state
 
     async def close(self) -> None:
-        """End with all workers, which may serve another run then."""
+        """Release all workers, which may then serve another run."""
         tasks = [*self._tasks, *([] if self._beginning is None else [self._beginning])]
         for task in tasks:
             task.cancel()
@@ -175,18 +175,18 @@ class WorkerPool:
         await asyncio.gather(*(self._dismiss(post) for post in self._posts))
 
     async def _open(self) -> None:
-        """Begin with all workers."""
+        """Start all workers."""
         try:
             await self._cluster.begin()
-            self._told = self._cluster.put_object(self._orders)
-            await self._hired({self._begin(self._hire()) for _ in range(self._count)})
+            self._option_numbers = self._cluster.put_object(self._orders)
+            await self._wait_for_hires({self._begin(self._hire()) for _ in range(self._count)})
         except DokimasiaError:
             raise
-        except Exception as error:  # such as a full disk: no graph's fault, for which walks would take it
+        except Exception as error:  # such as a full disk, which graphs would report as their own failure
             raise DokimasiaError(f"workers cannot be started: {type(error).__name__}: {error}") from error
 
-    async def _hired(self, hires: set[asyncio.Task[None]]) -> None:
-        """Wait for all workers, and after a while for one: on a cluster without room for the others these come later."""
+    async def _wait_for_hires(self, hires: set[asyncio.Task[None]]) -> None:
+        """Wait for all workers, and after a while for one: on a cluster without room the others start later."""
         done, late = await asyncio.wait(hires, timeout=ROOM, return_when=asyncio.FIRST_EXCEPTION)
         if late and all(hire.exception() is None for hire in done):
             room = await asyncio.to_thread(self._cluster.describe_capacity)
@@ -196,15 +196,15 @@ class WorkerPool:
         for hire in done:
             hire.result()
         for hire in late:
-            hire.add_done_callback(self._came_late)
+            hire.add_done_callback(self._note_late_hire)
 
-    def _came_late(self, hire: asyncio.Task[None]) -> None:
+    def _note_late_hire(self, hire: asyncio.Task[None]) -> None:
         if not hire.cancelled() and isinstance(error := hire.exception(), DokimasiaError):
             self._problem = error
             self._changed.set()
 
-    async def _free(self) -> WorkerProxy:
-        """Return the worker that has the least to do."""
+    async def _least_busy(self) -> WorkerProxy:
+        """Return the worker with the fewest graphs."""
         while not self._posts:
             if self._problem is not None:
                 raise self._problem
@@ -213,22 +213,22 @@ class WorkerPool:
         return min(self._posts, key=lambda post: post.line.waiting)
 
     async def _hire(self) -> None:
-        """Have one more worker; where one dies as it begins, another.
+        """Start a worker; where it dies while starting, start another.
 
         Raises:
             DokimasiaError: workers keep dying, or a worker cannot work.
         """
         while True:
             try:
-                return await self._begun()
+                return await self._start_worker()
             except WorkerDied as died:
-                self._died(died)
+                self._count_death(died)
             except DokimasiaError:
                 raise
-            except Exception as error:  # whatever Ray raises where it cannot be reached itself
-                self._died(error)
+            except Exception as error:  # whatever Ray raises when it cannot be reached itself
+                self._count_death(error)
 
-    def _died(self, problem: Exception | None) -> None:
+    def _count_death(self, problem: Exception | None) -> None:
         if self._problem is not None:  # another task has given up meanwhile: a run stops for a single reason
             raise self._problem
         self._deaths += 1
@@ -241,14 +241,14 @@ class WorkerPool:
             )
             raise self._problem from problem
 
-    async def _begun(self) -> None:
+    async def _start_worker(self) -> None:
         actor = await self._cluster.start_worker()
         sealed = None
         try:
             if self._keys is not None:
                 sealed = seal(self._keys, await self._cluster.call(actor.key.remote()))
-            missing = await self._cluster.call(actor.begin.remote(self._told, sealed))
-        except BaseException:  # also where the run ends meanwhile: nobody else knows of it
+            missing = await self._cluster.call(actor.begin.remote(self._option_numbers, sealed))
+        except BaseException:  # also where the run ends meanwhile: nothing else would release it
             self._cluster.kill(actor)
             raise
         if missing:
@@ -278,49 +278,49 @@ class WorkerPool:
         return task
 
     async def _carry(self, post: WorkerProxy) -> None:
-        """Carry what is said between a worker and here until it dies; then have another take its place."""
-        both = [asyncio.create_task(self._giving(post)), asyncio.create_task(self._taking(post))]
+        """Exchange messages with a worker until it dies, then replace it."""
+        tasks = [asyncio.create_task(self._send_batches(post)), asyncio.create_task(self._receive_batches(post))]
         try:
-            await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
         finally:
-            for task in both:
+            for task in tasks:
                 task.cancel()
-            ended = await asyncio.gather(*both, return_exceptions=True)
+            ended = await asyncio.gather(*tasks, return_exceptions=True)
         self._posts.remove(post)
         self._cluster.kill(post.actor)
         await post.line.close()
         problem = next((ending for ending in ended if isinstance(ending, Exception)), None)
         try:
-            self._died(problem)
+            self._count_death(problem)
             await self._hire()
         except DokimasiaError as error:
             self._problem = error
             self._changed.set()
 
-    async def _giving(self, post: WorkerProxy) -> None:
+    async def _send_batches(self, post: WorkerProxy) -> None:
         number = 0
         while True:
             if words := await post.line.outgoing(self._patience):
                 number += 1
-                await self._again(post, "give", number, words)
+                await self._call_reliably(post, "give", number, words)
                 await _gathered(words)
 
-    async def _taking(self, post: WorkerProxy) -> None:
+    async def _receive_batches(self, post: WorkerProxy) -> None:
         acknowledged = 0
         while True:
-            number, words = await self._again(post, "take", acknowledged)
+            number, words = await self._call_reliably(post, "take", acknowledged)
             if number > acknowledged:
                 acknowledged = number
                 post.line.receive(words)
                 await _gathered(words)
 
-    async def _again(self, post: WorkerProxy, name: str, *holds: Any) -> Any:
-        """Call a worker, and again while it cannot be reached, for as long as it may be silent."""
-        return await self._cluster.call_reliably(lambda: getattr(post.actor, name).remote(*holds))
+    async def _call_reliably(self, post: WorkerProxy, name: str, *arguments: Any) -> Any:
+        """Call a worker, repeatedly while it cannot be reached, for as long as it may be silent."""
+        return await self._cluster.call_reliably(lambda: getattr(post.actor, name).remote(*arguments))
 
 
 async def _gathered(words: Sequence[ChannelMessage]) -> None:
-    """Let words gather for the next batch; after one that was full there are some already."""
+    """Wait for messages of the next batch; after a full batch some are waiting already."""
     if len(words) < BATCH_SIZE:
         await asyncio.sleep(GATHER)
 
@@ -336,9 +336,9 @@ async def engine_of(
     keys: Mapping[str, str] | None,
     waiting: WaitForStart,
 ) -> AsyncIterator[WorkerPool]:
-    """Give the engine of a run whose graphs are walked by so many workers; at the end they are free for another.
+    """Yield an engine that executes a run's graphs on a number of workers, released at the end.
 
-    They begin with the first walk that they may take; `waiting` waits for that, and may give it up. `keys`, by the names of
+    Workers start with the first graph; `waiting` waits for that, and may give it up. `keys`, by the names of
     models, are sent to each under a seal; without them workers read their own environment.
 
     Raises:

@@ -1,4 +1,4 @@
-"""Why a worker gave no answer: it is gone, or it cannot work, as far as Ray can say."""
+"""Why a worker did not answer, as reported by Ray: it is gone, or it cannot work."""
 
 import re
 from typing import Any
@@ -18,9 +18,9 @@ class WorkerDied(DokimasiaError):
 
 
 def failure_of(error: Any, ray: Any) -> DokimasiaError:
-    """Return what an error of Ray's says of the worker that was called.
+    """Return the error for a Ray exception raised by a call to a worker.
 
-    Of the kernel, which ends a process where memory runs out, Ray sees only that the process is gone.
+    When the kernel kills a process for lack of memory, Ray sees only that the process is gone.
     """
     kinds = ray.exceptions
     if isinstance(error, kinds.RayTaskError):

@@ -25,14 +25,14 @@ from dokimasia.graphs.steps import GraphOutline, Step
 from dokimasia.storage.content.folding import Folded, KnownTexts, folded
 from dokimasia.storage.content.packing import packed
 from dokimasia.storage.content.recent import Recent
-from dokimasia.storage.values import as_stored
+from dokimasia.storage.values import packed_row
 
 CACHE_BYTES = 64 * 1024 * 1024
 """Bytes of images that a worker keeps after it was given them."""
 
 
 class RemoteRows:
-    """Rows of values, which the driver keeps."""
+    """Rows of values, stored by the driver."""
 
     place = "the driver's home"
 
@@ -40,8 +40,8 @@ class RemoteRows:
         self._line = line
 
     async def put(self, type_: type[Value], row: Mapping[str, Any]) -> None:
-        """Keep a row; it is committed on return."""
-        await self._line.ask("put", type_, as_stored(type_, row))
+        """Store a row; it is committed on return."""
+        await self._line.ask("put", type_, packed_row(type_, row))
 
     async def get(self, type_: type[Value], id: str) -> dict[str, Any] | None:
         """Return a row, or None."""
@@ -49,24 +49,24 @@ class RemoteRows:
 
 
 class RemoteSteps:
-    """Tells the driver the steps of graphs."""
+    """Reports the steps of graphs to the driver."""
 
     def __init__(self, line: Channel) -> None:
         self._line = line
 
     def drawn(self, picture: GraphOutline) -> None:
-        """Tell that a graph is about to be walked for the first time."""
+        """Report that a graph is about to run for the first time."""
         self._line.notify("drawn", picture)
 
     def stepped(self, graph: str, node: str, item: str, what: Step) -> None:
-        """Tell what became of a node at an item."""
+        """Report the step of a node for an item."""
         self._line.notify("stepped", graph, node, item, what)
 
 
 class RemoteBlobs:
-    """The home's images: each is fetched once, and kept while there is room.
+    """The home's images: each is fetched once and cached while there is room.
 
-    The event loop asks by `fetch` before it reads; other threads may read what was not fetched, and wait for it.
+    The event loop calls `fetch` before it reads; other threads may read images that were not fetched, and wait for them.
     """
 
     def __init__(self, line: Channel) -> None:
@@ -78,7 +78,7 @@ class RemoteBlobs:
         self._made: list[tuple[bytes, ImageRef]] = []
 
     async def fetch(self, hashes: Iterable[str]) -> None:
-        """Have these images here."""
+        """Fetch images from the driver."""
         for sha256 in hashes:
             if self._recent.get(sha256) is None:
                 await self._fetched(sha256)
@@ -87,17 +87,17 @@ class RemoteBlobs:
         """Return the bytes.
 
         Raises:
-            StorageError: the home has none under that hash, or the event loop did not fetch them before.
+            StorageError: the home has no such image, or the event loop did not fetch it before.
         """
-        known = self._recent.get(sha256)
-        if known is not None:
-            return known
+        cached = self._recent.get(sha256)
+        if cached is not None:
+            return cached
         if threading.get_ident() == self._thread:
             raise StorageError(f"image {sha256} was not fetched before it was read")
         return asyncio.run_coroutine_threadsafe(self._fetched(sha256), self._loop).result()
 
     def put_image(self, data: bytes, ref: ImageRef) -> None:
-        """Keep the bytes: from another thread they are in the home on return, from the event loop's after `settle`."""
+        """Store the bytes: from another thread they are in the home on return, from the event loop's after `settle`."""
         self._recent.put(ref.sha256, bytes(data), len(data))
         if threading.get_ident() == self._thread:
             self._made.append((bytes(data), ref))
@@ -105,7 +105,7 @@ class RemoteBlobs:
             asyncio.run_coroutine_threadsafe(self._line.ask("keep_image", bytes(data), ref), self._loop).result()
 
     async def settle(self) -> None:
-        """Return when all that was put is in the home."""
+        """Wait until all stored images are in the home."""
         while self._made:
             await self._line.ask("keep_image", *self._made.pop())
 
@@ -133,7 +133,7 @@ def images_of(call: ModelCall) -> list[str]:
 
 @dataclass(frozen=True)
 class RemoteModelAccess:
-    """The way to a model from here."""
+    """A worker's access to models."""
 
     spec: ModelSpec
     transport: Transport
@@ -143,7 +143,7 @@ class RemoteModelAccess:
 
 @dataclass(eq=False)
 class _OwnCall:
-    """A call that is asked here: how often, what came back, and the names of its texts."""
+    """A call made at this worker: its number of askers, its reply, and the names of its texts."""
 
     call: ModelCall
     askers: int = 0
@@ -154,10 +154,9 @@ class _OwnCall:
 class RemoteGateway:
     """Implements `dokimasia.domain.ports.Gateway` at a worker.
 
-    A call goes to the driver as its key, model and forecast; its content only where the driver sends it. What the driver
-    has sent from here is kept until it is acknowledged. A call that waits for nothing but a place is sent ahead, as soon as
-    another to the same endpoint is answered, and takes its place. As soon as this worker is not `trusted` to be in the
-    driver's hands any more, it sends nothing.
+    A call goes to the driver as its key, model and forecast, and its content only where the driver sends it. A reply is
+    kept until the driver acknowledges it. A call that waits for nothing but a slot is sent ahead as soon as another to the
+    same endpoint is answered, and takes that slot. A worker that has lost contact with the driver sends nothing.
     """
 
     def __init__(
@@ -187,7 +186,7 @@ class RemoteGateway:
         self._texts = KnownTexts()
 
     async def ask(self, call: ModelCall, *, label: str = "", aid: Aid | None = None) -> CallResult:
-        """Return the call's answer, as `ModelGateway.ask` does at the driver."""
+        """Return the reply to a call, as `ModelGateway.ask` does at the driver."""
         name = call.model.name
         spec = self._specs.get(name)
         if spec is None or spec.ref != call.model or name in self._far:
@@ -195,66 +194,68 @@ class RemoteGateway:
         if spec.max_image_side is not None and isinstance(call, Chat):
             call = await self._reduced(call, spec.max_image_side)
         key = call_key(call)
-        own = self._own.setdefault(key, _OwnCall(call))
-        own.askers += 1
+        own_call = self._own.setdefault(key, _OwnCall(call))
+        own_call.askers += 1
         try:
             cost, cached, reply = await self._line.ask("carried", call.kind, name, key, estimate_usage(call), label)
-            if reply is None and own.reply is None:  # it came for others here, who went away: by now the ledger has it
+            if (
+                reply is None and own_call.reply is None
+            ):  # it came for others here, who went away: by now the ledger has it
                 _, cached, reply = await self._line.ask("carried", call.kind, name, key, estimate_usage(call), label)
             elif reply is None:
-                reply = own.reply
-                self._texts.keep(own.texts)
+                reply = own_call.reply
+                self._texts.keep(own_call.texts)
             return CallResult.model_construct(key=key, reply=reply, cost=cost, cached=cached)
         finally:
-            own.askers -= 1
-            if not own.askers:
+            own_call.askers -= 1
+            if not own_call.askers:
                 del self._own[key]
 
     async def send(self, key: str) -> RemoteReply:
-        """Send a call that is asked here once, and return what came of it; what came back is kept for who asks.
+        """Send a call of this worker once and return its result; the reply is kept for its askers.
 
         Where it was sent ahead, it is not sent again.
         """
         self.recall(key)
-        own = self._own.get(key)
+        own_call = self._own.get(key)
         if key not in self._sending:
-            if own is None:
+            if own_call is None:
                 return RemoteReply(TransportError("unknown", "nobody asks for it there any more", retryable=True), ())
-            self._begin(key, own)
+            self._begin(key, own_call)
         try:
             return await self._sending[key]
         finally:
             self._sending.pop(key, None)
 
     def ahead(self, key: str) -> None:
-        """Send a call that is asked here in the place of the next one to the same endpoint that is answered."""
-        own = self._own.get(key)
-        if own is not None and key not in self._sending:
-            self._ahead[self._lane(own.call)][key] = None
+        """Send a call of this worker as soon as another to the same endpoint is answered."""
+        own_call = self._own.get(key)
+        if own_call is not None and key not in self._sending:
+            self._ahead[self._lane(own_call.call)][key] = None
 
     def recall(self, key: str) -> bool:
-        """Do not do that; return False where it is done."""
+        """Cancel sending a call ahead; return False where it is sent already."""
         for waiting in self._ahead.values():
             waiting.pop(key, None)
         return key not in self._sending
 
-    def _begin(self, key: str, own: _OwnCall) -> None:
-        task = self._sending[key] = asyncio.create_task(self._sent(own))
-        task.add_done_callback(lambda done: done.cancelled() or done.exception())  # seen, if nobody comes for it
+    def _begin(self, key: str, own_call: _OwnCall) -> None:
+        task = self._sending[key] = asyncio.create_task(self._sent(own_call))
+        task.add_done_callback(lambda done: done.cancelled() or done.exception())  # retrieved, in case nobody awaits it
 
     def _begin_next(self, call: ModelCall) -> str:
-        """Begin to send the call that comes next in the place of one that is answered, and return its key."""
+        """Start sending the next call in the slot of an answered call, and return its key."""
         waiting = self._ahead[self._lane(call)]
         while waiting and self._trusted():
             key = next(iter(waiting))
             del waiting[key]
-            if (own := self._own.get(key)) is not None and key not in self._sending:
-                self._begin(key, own)
+            if (own_call := self._own.get(key)) is not None and key not in self._sending:
+                self._begin(key, own_call)
                 return key
         return ""
 
-    async def _sent(self, own: _OwnCall) -> RemoteReply:
-        call, headers = own.call, list[Mapping[str, str]]()
+    async def _sent(self, own_call: _OwnCall) -> RemoteReply:
+        call, headers = own_call.call, list[Mapping[str, str]]()
         await self._blobs.fetch(images_of(call))
         if not self._trusted():
             return RemoteReply(
@@ -267,12 +268,12 @@ class RemoteGateway:
         if isinstance(outcome, TransportError):
             return RemoteReply(outcome, headers)
         request = folded(call)
-        own.reply, own.texts = outcome, tuple(request.texts)
+        own_call.reply, own_call.texts = outcome, tuple(request.texts)
         new = {name: packed(text) for name, text in self._texts.new(request.texts).items()}
         return RemoteReply(outcome, headers, Folded(request.request, new), following)
 
     async def aclose(self) -> None:
-        """Give up what is sent, and close every transport."""
+        """Cancel requests in flight and close every transport."""
         sending = list(self._sending.values())
         for task in sending:
             task.cancel()

@@ -1,4 +1,4 @@
-"""A worker: a process that walks items through graphs and sends calls, and keeps nothing."""
+"""A worker: a process that executes graphs and sends calls, and stores nothing."""
 
 import asyncio
 import importlib
@@ -26,7 +26,7 @@ LOADED = (transport,)
 """What most calls need is loaded before a run begins, and not while its first calls wait."""
 
 WAIT = 5.0
-"""Seconds after which a worker that has nothing to say says so: who hears nothing for longer takes it for dead."""
+"""Seconds after which a worker that has nothing to say says so: who note_contact nothing for longer takes it for dead."""
 
 TRUST = 0.75
 """Share of the time after which a worker is taken for dead. One that has not heard the driver for so long, such as one that
@@ -34,10 +34,10 @@ was stopped, sends nothing any more: others may have been given its calls."""
 
 
 class Worker:
-    """The actor: it serves one run at a time, in Ray's event loop.
+    """The Ray actor; serves one run at a time in Ray's event loop.
 
-    `give` and `take` carry what is said on the line; both are numbered, so that one that was lost on the way and is called
-    again counts once.
+    `give` and `take` carry the channel's messages in numbered batches, so that a batch that was lost and is sent again
+    counts once.
     """
 
     def __init__(self) -> None:
@@ -45,16 +45,16 @@ class Worker:
         self._pair: Any = None
 
     async def hello(self) -> Handshake:
-        """Return what this process is."""
+        """Return the identity of this process."""
         return Handshake(version(), os.getpid(), platform.node())
 
     async def key(self) -> bytes:
-        """Return the public key that the keys which are sent next are sealed for."""
+        """Return the public key with which the driver seals the next API keys."""
         self._pair = key_pair()
         return bytes(self._pair.public_key)
 
     async def begin(self, orders: WorkerConfig, sealed: bytes | None = None) -> list[str]:
-        """Begin with a run; return the names of variables with keys that this process lacks, where none were sent."""
+        """Start a run; return the names of key variables that this process lacks, where no keys were sent."""
         pair, self._pair = self._pair, None
         sent = None if sealed is None else unseal(sealed, pair)
         keys, secrets, missing = worker_keys(orders.specs, sent)
@@ -64,25 +64,25 @@ class Worker:
         return missing
 
     async def give(self, number: int, words: list[ChannelMessage]) -> None:
-        """Take in what the driver said."""
+        """Receive a batch from the driver."""
         run = self._run
-        if run is not None and run.hears() and number > run.given:
+        if run is not None and run.note_contact() and number > run.given:
             run.given = number
             run.line.receive(words)
 
     async def take(self, acknowledged: int) -> tuple[int, list[ChannelMessage]]:
-        """Return what there is to say; a batch that is not acknowledged is returned again."""
+        """Return the next batch; a batch that is not acknowledged is returned again."""
         run = self._run
         if run is None:
             await asyncio.sleep(WAIT)
             return acknowledged, []
-        run.hears()
+        run.note_contact()
         if run.taken[0] <= acknowledged:
             run.taken = (acknowledged + 1, await run.line.outgoing(min(WAIT, run.patience / 4)))
         return run.taken
 
     async def end(self) -> None:
-        """End with the run."""
+        """End the run."""
         run, self._run = self._run, None
         if run is not None:
             await run.end()
@@ -109,7 +109,7 @@ class _WorkerRun:
             transports=orders.opening(orders.specs, orders.library),
             api_keys=keys,
             clean=clean,
-            trusted=self._trusted,
+            trusted=self._in_contact,
         )
         saver = RemoteSaver(lambda method, *arguments: self.line.ask("saver", method, *arguments))
         self._stack = ExitStack()
@@ -117,42 +117,42 @@ class _WorkerRun:
         self._local = LocalExecutor(saver, RemoteSteps(self.line) if orders.watched else None)
 
     async def end(self) -> None:
-        """End with it."""
+        """End the run: cancel its tasks and close its transports."""
         await self.line.close()
         await self.gateway.aclose()
         self._stack.close()
 
-    def hears(self) -> bool:
-        """Take in that the driver was heard; return whether that was in time."""
-        if not self._trusted():
+    def note_contact(self) -> bool:
+        """Record contact with the driver; return whether it came in time."""
+        if not self._in_contact():
             self.line.fail(WorkerDied("a worker was out of reach for too long, or stopped"))
         self._heard = time.monotonic()
         return not self.line.failed
 
-    def _trusted(self) -> bool:
+    def _in_contact(self) -> bool:
         return not self.line.failed and time.monotonic() - self._heard < TRUST * self.patience
 
-    async def _serve(self, name: str, holds: tuple[Any, ...]) -> Any:
-        """Answer the driver; where memory runs out nothing is, so that it takes this worker for lost, and not the item."""
+    async def _serve(self, name: str, arguments: tuple[Any, ...]) -> Any:
+        """Answer the driver; where memory runs out, fail the channel, so that the worker counts as lost and not the item."""
         try:
-            return await self._served(name, holds)
+            return await self._dispatch(name, arguments)
         except MemoryError as error:
             self.line.fail(error)
             await asyncio.Event().wait()
 
-    async def _served(self, name: str, holds: tuple[Any, ...]) -> Any:
+    async def _dispatch(self, name: str, arguments: tuple[Any, ...]) -> Any:
         if name == "send":
-            return await self.gateway.send(*holds)
+            return await self.gateway.send(*arguments)
         if name in ("ahead", "recall"):
-            return getattr(self.gateway, name)(*holds)
+            return getattr(self.gateway, name)(*arguments)
         if name == "walk":
-            return await self._walk(*holds)
-        number, options = holds
+            return await self._walk(*arguments)
+        number, options = arguments
         self._options[number] = options
         return None
 
     async def _walk(self, task: GraphTask) -> tuple[dict[str, Any], list[Any] | None]:
-        """Return the final state of a walk, and what was left open."""
+        """Execute a graph; return its final state and what it left open."""
         graph: Any = importlib.import_module(task.graph) if isinstance(task.graph, str) else task.graph
         options, refused = self._options[task.options], [] if task.open else None
         context = Context(

@@ -1,4 +1,4 @@
-"""What a worker is configured with for a run, keys sealed for it, and the version of the package."""
+"""A worker's configuration for a run, sealed keys, and the version of the package."""
 
 import hashlib
 import json
@@ -23,15 +23,15 @@ PATIENCE = 60.0
 
 @dataclass(frozen=True)
 class WorkerConfig:
-    """What holds for a run.
+    """A worker's configuration for a run.
 
     Attributes:
-        library: the prompts that it asks by.
-        specs: how each model is reached, by name.
-        far: the models that the driver asks itself: people, and those whose ways a program handed in.
-        watched: whether somebody listens to the steps of graphs.
-        opening: makes the ways to models; a function that every version of the package has.
-        patience: seconds that a worker may be silent before it is taken for dead.
+        library: the prompts.
+        specs: the models' configurations, by name.
+        far: the models that the driver calls itself: people, and those with a transport passed by a program.
+        watched: whether steps of graphs are reported.
+        opening: creates the transports; a function that exists in every version of the package.
+        patience: seconds of silence after which a worker counts as dead.
     """
 
     library: PromptLibrary
@@ -43,10 +43,10 @@ class WorkerConfig:
 
 
 class GraphTask(NamedTuple):
-    """A walk as it is told a worker.
+    """An item for a worker to execute a graph on.
 
-    `graph` is the graph, or the name of its module; `options` the number of options that the worker was told; `open` says
-    whether what the graph leaves open is told back.
+    `graph` is the graph, or the name of its module; `options` the number under which the worker received its options;
+    `open` says whether the worker returns what the graph leaves open.
     """
 
     graph: object
@@ -60,7 +60,7 @@ class GraphTask(NamedTuple):
 
 
 class Handshake(NamedTuple):
-    """What a worker is: what it runs, its process, and the machine."""
+    """A worker's identity: its version, process and machine."""
 
     version: str
     pid: int
@@ -69,7 +69,7 @@ class Handshake(NamedTuple):
 
 @cache
 def version() -> str:
-    """Return what this process runs: a hash of the package's sources, and Python's version."""
+    """Return the version this process runs: a hash of the package's sources, and Python's version."""
     package = Path(__file__).parents[1]
     fingerprint = hashlib.sha256()
     for path in sorted(package.rglob("*.py")):
@@ -87,7 +87,7 @@ def key_pair() -> Any:
 
 
 def seal(keys: Mapping[str, str], public: bytes) -> bytes:
-    """Return keys as they travel to the worker that said a public key.
+    """Return keys sealed with a worker's public key.
 
     Raises:
         ConfigError: PyNaCl is not installed.
@@ -100,7 +100,7 @@ def unseal(box: bytes, pair: Any) -> dict[str, str]:
     """Return the keys that were sealed for a pair.
 
     Raises:
-        ConfigError: they were sealed for another, or changed on the way.
+        ConfigError: they were sealed with another key, or changed on the way.
     """
     from nacl.exceptions import CryptoError
 

@@ -1,1 +1,1 @@
-"""The domain: frozen types and the protocols between the rooms; no I/O, and nothing else of ours is imported."""
+"""Frozen value types and the protocols between rooms; no I/O, and no imports from other rooms."""

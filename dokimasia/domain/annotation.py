@@ -1,4 +1,4 @@
-"""What people say of responses, pairs of responses and criteria: the thing that is rated, and one rating of it by one person."""
+"""Human ratings of responses, pairs of responses and criteria: the unit rated, and a person's rating of it."""
 
 from typing import Literal, NamedTuple
 
@@ -28,10 +28,10 @@ SCALES: dict[str, tuple[int, int]] = {
 
 
 class AnnotationUnit(NamedTuple):
-    """A thing that is rated on one measure.
+    """A unit rated on one measure.
 
-    `id` is the sample's name; `model` whose response it is, and `baseline` the model that it is compared with; `criterion`
-    counts the criteria of the sample from 1. What does not apply is empty, or 0.
+    `id` is the sample's name; `model` the author of the response, `baseline` the model it is compared with; `criterion`
+    numbers the sample's criteria from 1. Fields that do not apply are empty, or 0.
     """
 
     id: str
@@ -42,23 +42,23 @@ class AnnotationUnit(NamedTuple):
 
     @property
     def thing(self) -> "AnnotationUnit":
-        """The thing itself, whatever is asked of it."""
+        """The unit without its measure."""
         return self._replace(measure="")
 
     def __str__(self) -> str:
-        """Return how messages name it."""
+        """Return the unit's name in messages."""
         of = f", criterion {self.criterion}" if self.criterion else f", {self.model}" if self.model else ""
         against = f" against {self.baseline}" if self.baseline else ""
         return f"{self.id!r}{of}{against}, {self.measure}"
 
 
 def kind_of(unit: AnnotationUnit) -> Kind:
-    """Return what kind of thing a unit is."""
+    """Return the kind of a unit."""
     return "criterion" if unit.criterion else "pair" if unit.baseline else "response"
 
 
 class ResponsePair(NamedTuple):
-    """Two responses to one sample, the model's and the baseline's, and what a judge was told to go by."""
+    """Two responses to a sample, the model's and the baseline's, and the criteria a judge was given."""
 
     unit: AnnotationUnit
     response: str
@@ -67,11 +67,11 @@ class ResponsePair(NamedTuple):
 
 
 class Annotation(NamedTuple):
-    """One person's rating of one unit; with `adjudicates` it decides where others differ.
+    """A person's rating of a unit; with `adjudicates` it decides where others differ.
 
-    `category` and `cluster` (what shares an image) are empty where they are not known; `line` is its place in its file.
-    `error` is the kind of error (a dimension or group) that makes a response wrong; empty where nobody says.
-    `response_sha256` is that of the response's text in UTF-8, empty where it is not known which response was rated.
+    `category` and `cluster` (samples that share an image) are empty where unknown; `line` is the line of its file.
+    `error` is the kind of error (a dimension or group) that makes a response wrong; empty where none is stated.
+    `response_sha256` hashes the response's text in UTF-8; empty where the rated response is unknown.
     """
 
     unit: AnnotationUnit

@@ -1,4 +1,4 @@
-"""Blind spots of judges: kinds of error, gold answers beside the same made worse, and what a judge said of either (FOCUS)."""
+"""Blind spots of judges: kinds of error, gold answers with their perturbed versions, and a judge's verdicts on both (FOCUS)."""
 
 from typing import Annotated, Literal, NamedTuple, Self, get_args
 
@@ -76,13 +76,13 @@ Choice = Literal["first", "second", "tie"]
 
 
 def paradigm_of(evaluator: Evaluator) -> Paradigm:
-    """Return the paradigm that an evaluator belongs to."""
+    """Return the paradigm of an evaluator."""
     head = evaluator.partition("-")[0]
     return "single" if head == "single" else "pairwise" if head == "pairwise" else evaluator  # pyright: ignore[reportReturnType]
 
 
 def by_axes(evaluator: Evaluator) -> bool:
-    """Return whether an evaluator asks for several axes, `overall` among them; the other published ones ask for it alone."""
+    """Return whether an evaluator asks for several axes including `overall`; the other published ones ask for `overall` alone."""
     return "axes" in evaluator.split("-")
 
 
@@ -134,14 +134,14 @@ class Perturbed(Value):
     @model_validator(mode="after")
     def _both_are_there(self) -> Self:
         texts, images = (self.gold, self.perturbed), (self.gold_image, self.perturbed_image)
-        there = all(texts) and not any(images) if self.task == "image-to-text" else all(images) and not any(texts)
-        if not there:
+        complete = all(texts) and not any(images) if self.task == "image-to-text" else all(images) and not any(texts)
+        if not complete:
             raise ValueError(f"a perturbation of {self.task} has a gold and a perturbed answer, and of no other task")
         return self
 
     @property
     def neutral(self) -> bool:
-        """Whether the change was meant to take nothing from the answer."""
+        """Whether the change was meant to leave the answer's quality as it is."""
         return self.dimension == NEUTRAL
 
 

@@ -1,4 +1,4 @@
-"""What is asked of a model and what comes back, in one form for every transport."""
+"""Calls to models and their replies, in one form for every transport."""
 
 from typing import Annotated, Any, ClassVar, Literal, get_args
 
@@ -23,7 +23,7 @@ PEOPLE = "human"
 
 
 class ModelRef(Value):
-    """A model by identity: `model` is the resolved LiteLLM name, `endpoint` where it runs; `name` is how it is shown."""
+    """A model's identity: `model` is the resolved LiteLLM name, `endpoint` where it runs, `name` its displayed name."""
 
     name: str = Field(min_length=1)
     model: str = Field(min_length=1)
@@ -31,7 +31,7 @@ class ModelRef(Value):
 
     @property
     def person(self) -> str:
-        """The name of the person who answers in the place of a model (`human/NAME`); empty for a model."""
+        """The name of the person who answers instead of a model (`human/NAME`); empty for a model."""
         return self.model.removeprefix(f"{PEOPLE}/") if self.model.startswith(f"{PEOPLE}/") else ""
 
 
@@ -42,7 +42,7 @@ WEIGHTS: tuple[Weights, ...] = get_args(Weights)
 
 
 class ModelSpec(Value):
-    """How a model is reached: everything that the configuration says of it but its key.
+    """A model's configuration: everything but its key.
 
     `api_key_env` is the name of an environment variable, never a key. Prices are US dollars per million tokens;
     None is unknown, which is not zero. `image_price` is US dollars an edited image, whatever its tokens, of an image model.
@@ -75,12 +75,12 @@ class ModelSpec(Value):
 
     @property
     def edits_images(self) -> bool:
-        """Whether the configuration says that it is an image model, which edits images and is not asked to chat."""
+        """Whether the model is configured as an image model, which edits images and does not chat."""
         return "image_edit" in self.capabilities or self.image_price is not None
 
 
 class Sampling(Value):
-    """Sampling parameters; None leaves the provider's default. `extra` is passed on as it stands and enters the ledger key."""
+    """Sampling parameters; None keeps the provider's default. `extra` is passed on unchanged and is part of the ledger key."""
 
     temperature: float | None = Field(default=None, ge=0)
     top_p: float | None = Field(default=None, gt=0, le=1)
@@ -90,7 +90,7 @@ class Sampling(Value):
 
 
 class ToolSpec(Value):
-    """A tool that is offered to a model; `parameters` is the JSON schema of its arguments, an object."""
+    """A tool offered to a model; `parameters` is the JSON schema of its arguments, an object."""
 
     name: str = Field(pattern=r"^[A-Za-z0-9_-]{1,64}$")
     description: str
@@ -98,7 +98,7 @@ class ToolSpec(Value):
 
 
 class ToolCall(Value):
-    """A tool that the model asks for; `arguments` is the JSON text that it wrote, unread."""
+    """A tool call by a model; `arguments` is the JSON text as the model wrote it."""
 
     id: str
     name: str
@@ -106,10 +106,10 @@ class ToolCall(Value):
 
 
 class Message(Value):
-    """One message: a role and its parts, images by reference.
+    """A message: a role and its parts, images by reference.
 
-    Where tools are used, the assistant's message repeats the `tool_calls` that it asked for, and each of their results
-    is a message of the role `tool` that names its call by `tool_call_id`.
+    With tools, the assistant's message repeats its `tool_calls`, and each result is a message of the role `tool` that
+    names its call by `tool_call_id`.
     """
 
     role: Role
@@ -127,7 +127,7 @@ class Message(Value):
 
     @property
     def text(self) -> str:
-        """The message's text parts, joined by nothing."""
+        """The message's text parts, concatenated."""
         return "".join(part.text for part in self.parts if part.kind == "text")
 
     @property
@@ -137,9 +137,9 @@ class Message(Value):
 
 
 class Chat(Value):
-    """A chat completion. `repeat` tells independent draws of one request apart and is sent as `seed` where one is taken.
+    """A chat completion. `repeat` distinguishes independent draws of a request and is sent as `seed` where supported.
 
-    `tools` are offered to the model, which may ask for them in its reply; what it is not offered it cannot ask for.
+    `tools` are offered to the model, which may call them in its reply.
     """
 
     kind: Literal["chat"] = "chat"
@@ -152,7 +152,7 @@ class Chat(Value):
 
 
 class Embedding(Value):
-    """Vectors for texts, one a text, in order."""
+    """An embedding call: one vector per text, in order."""
 
     kind: Literal["embedding"] = "embedding"
     model: ModelRef
@@ -161,7 +161,7 @@ class Embedding(Value):
 
 
 class ImageEdit(Value):
-    """An image changed as an instruction says; `extra` is passed on as it stands, such as a `size` or a `quality`."""
+    """An image edit by an instruction; `extra`, such as a `size` or a `quality`, is passed on unchanged."""
 
     kind: Literal["image_edit"] = "image_edit"
     model: ModelRef
@@ -175,21 +175,21 @@ ModelCall = Annotated[Chat | Embedding | ImageEdit, Field(discriminator="kind")]
 
 
 class Usage(Value):
-    """Tokens as the provider reported them; None is unknown, which is not zero."""
+    """Tokens reported by the provider; None means unknown, which is not zero."""
 
     input_tokens: int | None = Field(default=None, ge=0)
     output_tokens: int | None = Field(default=None, ge=0)
 
     @property
     def known(self) -> bool:
-        """Whether both figures were reported."""
+        """Whether both counts were reported."""
         return self.input_tokens is not None and self.output_tokens is not None
 
 
 class ChatReply(Value):
-    """A completed chat reply with a readable envelope, whatever its content is worth.
+    """A completed chat reply with a readable envelope; its content may still be unusable.
 
-    `version` is what the endpoint calls the model that replied, often with a date; None where it does not say.
+    `version` is the endpoint's name for the model that replied, often with a date; None where it states none.
     """
 
     kind: Literal["chat"] = "chat"
@@ -203,7 +203,7 @@ class ChatReply(Value):
 
 
 class EmbeddingReply(Value):
-    """One vector for each text, in order, all of one length."""
+    """One vector per text, in order, all of one length."""
 
     kind: Literal["embedding"] = "embedding"
     vectors: tuple[tuple[float, ...], ...]
@@ -211,7 +211,7 @@ class EmbeddingReply(Value):
 
 
 class ImageEditReply(Value):
-    """The edited image, already in the blob store; or, where the provider will not edit it so, why not, as a `refusal`."""
+    """The edited image, stored in the blob store, or the provider's reason for refusing, as a `refusal`."""
 
     kind: Literal["image_edit"] = "image_edit"
     image: ImageRef | None = None
@@ -229,8 +229,8 @@ ModelReply = Annotated[ChatReply | EmbeddingReply | ImageEditReply, Field(discri
 
 
 class CallResult(Value):
-    """What the gateway gives for a call: its ledger key, the reply, its cost in US dollars (None: unknown), and whether
-    the ledger already had it (then nothing was sent and nothing paid)."""
+    """The gateway's result for a call: its ledger key, the reply, its cost in US dollars (None: unknown), and whether it
+    was cached in the ledger (then nothing was sent or paid)."""
 
     stored_as: ClassVar[str] = "Answer"
 
@@ -241,18 +241,18 @@ class CallResult(Value):
 
 
 class CallKeys(Value):
-    """Ledger keys of calls, in order, kept as a value where a graph's state has no room for them."""
+    """Ledger keys of calls, in order; stored as a value to keep them out of a graph's state."""
 
     calls: tuple[str, ...]
 
 
 def canonical_request(call: ModelCall) -> dict[str, Any]:
-    """Return what identifies a call: model and endpoint, content with image hashes, sampling, schema, tools, repeat, key
+    """Return the identity of a call: model and endpoint, content with image hashes, sampling, schema, tools, repeat, key
     version.
 
-    Leaves out the model's alias, the transport, time limits and retries: they do not change what is asked. Tools, and what
-    an image edit holds beside its instruction, appear only where there are any, so that a call without them has one
-    identity, older or newer than they are.
+    The model's alias, the transport, timeouts and retries are left out: they do not change the request. Tools, and further
+    fields of an image edit, appear only where there are any, so that calls without them keep the identity they had before
+    these existed.
     """
     body = call.model_dump(mode="json", exclude={"model"}, exclude_none=True)
     optional = ((body, "tools"), (body, "extra"), *((message, "tool_calls") for message in body.get("messages", ())))

@@ -1,4 +1,4 @@
-"""The capability tree's values: paths, proposals, and versions with the edits that led to them (ATOM, section 3.2)."""
+"""Values of the capability tree: paths, proposals, and versions with their edits (ATOM, section 3.2)."""
 
 import re
 import unicodedata
@@ -33,10 +33,10 @@ _PART = re.compile(r"<([^<>]{1,400})>")
 
 
 def plain_name(text: str) -> str:
-    """Return a node's name in its one spelling: NFC, single spaces, none at the ends.
+    """Return a node's name in normal form: NFC, single spaces, no leading or trailing spaces.
 
     Raises:
-        ValueError: it is empty, longer than 80 characters, or holds an angle bracket or a character that does not show.
+        ValueError: the name is empty, longer than 80 characters, or contains an angle bracket or an invisible character.
     """
     name = " ".join(unicodedata.normalize("NFC", text).split())
     if not name:
@@ -60,17 +60,17 @@ Name = Annotated[str, AfterValidator(_spelled)]
 class CapabilityPath(Value):
     """A place in the tree below the root: category, parent, capability, or the first one or two of them.
 
-    Its text, `<Perception><Fine-grained Perception><Attribute Recognition>`, is the id of the tree's node.
+    Its text, `<Perception><Fine-grained Perception><Attribute Recognition>`, is the id of the node.
     """
 
     names: tuple[Name, ...] = Field(min_length=1, max_length=DEEPEST)
 
     @classmethod
     def parse(cls, text: str) -> "CapabilityPath":
-        """Return the path that a text of the form `<A><B><C>` names.
+        """Return the path written as `<A><B><C>`.
 
         Raises:
-            ValueError: it has another form, more than three names, or a name that cannot be one.
+            ValueError: the text has another form, more than three names, or an invalid name.
         """
         if _PARTS.fullmatch(text) is None:
             raise ValueError(f"'{text[:60]}' is no path of the form <category><parent><capability>")
@@ -97,29 +97,29 @@ class CapabilityPath(Value):
 
     @property
     def category(self) -> str:
-        """The anchor that the path begins with."""
+        """The anchor at the start of the path."""
         return self.names[0]
 
     @property
     def parent(self) -> "CapabilityPath | None":
-        """The path above, None above a category."""
+        """The parent path; None for a category."""
         return CapabilityPath(names=self.names[:-1]) if self.layer > 1 else None
 
     @property
     def is_leaf(self) -> bool:
-        """Whether it names a capability."""
+        """Whether the path names a capability."""
         return self.layer == DEEPEST
 
     @property
     def key(self) -> str:
-        """The text with case folded: paths that differ in case alone have one key."""
+        """The text with case folded: paths that differ only in case share a key."""
         return str(self).casefold()
 
     def child(self, name: str) -> "CapabilityPath":
-        """Return the path one layer down.
+        """Return the path of a child.
 
         Raises:
-            ValueError: this is a capability already, or the name cannot be one.
+            ValueError: the path is a capability already, or the name is invalid.
         """
         if self.is_leaf:
             raise ValueError(f"{self} is a capability: the tree has no layer below it")
@@ -134,10 +134,10 @@ class Proposal(Value):
 
     @property
     def path(self) -> CapabilityPath:
-        """The path that the node would have.
+        """The path of the proposed node.
 
         Raises:
-            ValueError: it would lie below a capability.
+            ValueError: the node would lie below a capability.
         """
         return self.under.child(self.name)
 

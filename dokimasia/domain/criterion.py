@@ -1,4 +1,4 @@
-"""Cognitive replay's products: the reference chain and the atomic criteria drawn from it (ATOM, section 3.1)."""
+"""Results of cognitive replay: the reference chain and its atomic criteria (ATOM, section 3.1)."""
 
 from typing import Literal, NamedTuple
 
@@ -38,14 +38,14 @@ class Box(Value):
 
 
 class Anchor(Value):
-    """The region that a criterion rests on: a box in one of the sample's images, or, without a box, the whole image."""
+    """The region a criterion rests on: a box in one of the sample's images, or, without a box, the whole image."""
 
     image: int = Field(default=0, ge=0)
     box: Box | None = None
 
 
 class ReferenceChain(Value):
-    """A textbook-quality chain of thought grounded in the image, and the final answer it comes to."""
+    """A textbook-quality chain of thought grounded in the image, with its final answer."""
 
     reasoning: str = Field(min_length=1)
     answer: str = Field(min_length=1)
@@ -54,7 +54,7 @@ class ReferenceChain(Value):
 class Criterion(Value):
     """An atomic criterion (q, g, w): an open question, its local ground truth, an integer weight.
 
-    `final` says that it asks for the final answer itself, and not for something on which that rests.
+    `final` marks a criterion that asks for the final answer itself, not for a step towards it.
     """
 
     question: str = Field(min_length=1)

@@ -1,4 +1,4 @@
-"""What people check: an item that waits, a person's decision on it, and how the item stands after all decisions."""
+"""Checks by people: a waiting item, a person's decision on it, and the item's state after all decisions."""
 
 import difflib
 import re
@@ -85,17 +85,17 @@ class CheckItem(Value):
 
     @property
     def actions(self) -> tuple[Action, ...]:
-        """What can be decided on it."""
+        """The actions that can be decided on the item."""
         return ACTIONS[self.kind]
 
     def refusal(self, action: Action) -> str:
-        """Return why something cannot be decided on it; empty where it can."""
+        """Return why an action is not possible; empty where it is."""
         if action in self.actions or action == "undo":
             return ""
         return f"item {self.id}: a {self.kind} is {_DONE[self.kind]}: what can be decided is {', '.join(self.actions)}"
 
     def told(self, who: str) -> str:
-        """Return whose question it is, where it is not this person's; empty for every other item."""
+        """Return whose question the item is, where it is another person's; empty otherwise."""
         if self.person is None or who == self.person:
             return ""
         if self.kind in RATED:
@@ -104,7 +104,7 @@ class CheckItem(Value):
 
     @property
     def id(self) -> str:
-        """The item's id, by content: run, kind, sample, and what is checked."""
+        """The item's content id: over run, kind, sample and subject."""
         return digest("check-item/1", [self.run, self.kind, self.sample_id, self.subject])[:16]
 
 
@@ -130,15 +130,15 @@ class Decision(Value):
 
     @property
     def id(self) -> str:
-        """The decision's id, by content; when it was made is no part of it."""
+        """The decision's content id; its time is not part of it."""
         return digest("decision/1", [self.item, self.number, self.who, self.action, self.text])[:16]
 
 
 class Standing(Value):
-    """An item with all decisions on it, in order, and how it stands by them.
+    """An item with all decisions on it, in order, and the state they lead to.
 
-    Whoever decided first settles the item, and may change their mind; what others decide is a second opinion, which is
-    kept and compared, and changes nothing. Who took a decision back has decided nothing.
+    The person who decides first settles the item, and may change the decision. Decisions of others are second opinions:
+    stored and compared, without effect. A decision that was taken back does not count.
     """
 
     item: CheckItem
@@ -146,73 +146,73 @@ class Standing(Value):
 
     @property
     def opinions(self) -> dict[str, Decision]:
-        """The last decision of each person who has not taken it back, in the order in which they first decided."""
-        found: dict[str, Decision] = {}
+        """The last decision of each person, without decisions taken back, in the order of each person's first decision."""
+        by_person: dict[str, Decision] = {}
         for decision in self.decisions:
             if decision.action == "undo":
-                found.pop(decision.who, None)
+                by_person.pop(decision.who, None)
             else:
-                found[decision.who] = decision
-        return found
+                by_person[decision.who] = decision
+        return by_person
 
     @property
     def settled_by(self) -> Decision | None:
-        """The decision that counts: the last one of the person who decided first."""
+        """The decision in effect: the last one of the person who decided first."""
         return next(iter(self.opinions.values()), None)
 
     @property
     def state(self) -> State:
-        """How the item stands."""
+        """The item's state."""
         settled = self.settled_by
         return "waiting" if settled is None else STATES[settled.action]
 
     @property
     def text(self) -> str:
-        """The text as it stands: edited where it was, else as it was made."""
+        """The current text: as edited, or else the original."""
         settled = self.settled_by
         return self.item.text if settled is None else settled.text
 
     def decisions_for(self, who: str) -> tuple[Decision, ...]:
-        """Return the decisions that a person may see: their own, and all others once theirs is kept; of a rating never others."""
+        """Return the decisions a person may see: their own, and others' once their own is stored; never others' ratings."""
         if self.item.kind not in RATED and who in self.opinions:
             return self.decisions
         return tuple(decision for decision in self.decisions if decision.who == who)
 
     def state_for(self, who: str) -> ShownState:
-        """Return how the item stands, without what others said of it as long as the person has not decided."""
+        """Return the item's state for a person, without others' decisions until the person has decided."""
         hidden = self.item.person is None and who not in self.opinions
         return "decided" if hidden and self.state != "waiting" else self.state
 
     def last_of(self, who: str) -> Decision | None:
-        """Return a person's last decision on the item; None without one, or where they took it back."""
+        """Return a person's last decision on the item; None without a decision or after it was taken back."""
         return self.opinions.get(who)
 
 
 def sentences_of(text: str) -> list[str]:
-    """Return the sentences of a text, in order; joined by spaces they are the text, but for line breaks."""
+    """Return the sentences of a text, in order; joined by spaces they give the text except for line breaks."""
     ends = [0, *(gap.end() for gap in _SENTENCE.finditer(text)), len(text)]
     pieces = (text[start:end].strip() for start, end in pairwise(ends))
     return [piece for piece in pieces if piece]
 
 
 def without_sentences(text: str, numbers: Sequence[int]) -> str:
-    """Return a text without some of its sentences, which count from 1.
+    """Return a text without some of its sentences, numbered from 1.
 
     Raises:
-        ValueError: there is no sentence of that number, or none would be left.
+        ValueError: a number is out of range, or no sentence would remain.
     """
     sentences = sentences_of(text)
     unknown = [number for number in numbers if not 1 <= number <= len(sentences)]
     if unknown or not numbers:
         raise ValueError(f"there are sentences 1 to {len(sentences)}, not {', '.join(map(str, unknown)) or 'none'}")
-    kept = [sentence for number, sentence in enumerate(sentences, 1) if number not in numbers]
-    if not kept:
+    remaining = [sentence for number, sentence in enumerate(sentences, 1) if number not in numbers]
+    if not remaining:
         raise ValueError("no sentence would be left: reject the text instead")
-    return " ".join(kept)
+    return " ".join(remaining)
 
 
 def difference(before: str, after: str) -> str:
-    """Return what was changed, as a unified diff with a sentence a line; empty where nothing was."""
+    """Return a unified diff with one sentence per line; empty where nothing changed."""
     if before == after:
         return ""
     lines = difflib.unified_diff(sentences_of(before), sentences_of(after), "before", "after", lineterm="", n=0)
@@ -220,5 +220,5 @@ def difference(before: str, after: str) -> str:
 
 
 def rubric_subject(set_id: str, number: int) -> str:
-    """Return what a rubric is as a thing to be checked: its set's content id, and its place in it from 1."""
+    """Return a rubric's subject for checks: its set's content id and its position in it, from 1."""
     return f"{set_id}/{number}"

@@ -1,4 +1,4 @@
-"""How much an image holds to be perceived, and which of the seven domains it belongs to (PerceptionRubrics, 3.2)."""
+"""Perceptual density of an image, and which of the seven domains it belongs to (PerceptionRubrics, 3.2)."""
 
 from typing import Literal, get_args
 
@@ -25,7 +25,7 @@ DOMAIN_TITLES: dict[Domain, str] = {
 }
 
 _BY_NAME: dict[str, Domain] = {
-    written.casefold(): name for name, title in DOMAIN_TITLES.items() for written in (name, title)
+    label.casefold(): name for name, title in DOMAIN_TITLES.items() for label in (name, title)
 }
 
 LOWEST, HIGHEST = 1, 10
@@ -39,13 +39,13 @@ class Density(Value):
 
 
 class Threshold(Value):
-    """The least of both ratings that keeps an image of a domain; both are met at or above. The default keeps all."""
+    """The minimum of both ratings that keeps an image of a domain, inclusive. The default keeps all."""
 
     visual_complexity: float = Field(default=LOWEST, ge=0, le=HIGHEST + 1)
     informativeness: float = Field(default=LOWEST, ge=0, le=HIGHEST + 1)
 
     def met_by(self, density: Density) -> bool:
-        """Whether both ratings reach the threshold."""
+        """Return whether both ratings reach the threshold."""
         return density.visual_complexity >= self.visual_complexity and density.informativeness >= self.informativeness
 
 
@@ -65,9 +65,9 @@ class DensityRating(Value):
 
 
 def domain_of(sample: Sample) -> Domain | None:
-    """Return the domain that the data give a sample, in the field `domain` or as its category; None where they give none.
+    """Return the domain of a sample as stated in the data, in the field `domain` or as its category; None where absent.
 
-    Short names and the titles of `DOMAIN_TITLES` are known, whatever their case.
+    Short names and the titles of `DOMAIN_TITLES` are accepted, in any case.
     """
     for stated in (sample.meta.get("domain"), sample.category):
         if isinstance(stated, str):
@@ -78,6 +78,6 @@ def domain_of(sample: Sample) -> Domain | None:
 
 
 class FilterOptions(GraphOptions):
-    """Options of the density filter: the threshold of each domain; a domain that is not named keeps all."""
+    """Options of the density filter: the threshold of each domain; a domain without one keeps all images."""
 
     thresholds: dict[Domain, Threshold] = Field(default_factory=dict)

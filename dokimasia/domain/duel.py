@@ -1,4 +1,4 @@
-"""A duel's values: what a case is judged by, and what a judge says of two responses in one order of places (Creation-MMBench)."""
+"""Values of duels: a case's criteria, and a judge's verdict on two responses in one order (Creation-MMBench)."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Literal, Self, TypeVar
@@ -70,7 +70,7 @@ class Described(Value):
 
     @property
     def shown(self) -> str:
-        """The descriptions as a model is shown them."""
+        """The descriptions as shown to a model."""
         if len(self.texts) == 1:
             return self.texts[0]
         return "\n\n".join(f"Image {number}:\n{text}" for number, text in enumerate(self.texts, 1))
@@ -96,15 +96,17 @@ class DuelJudgement(Value):
 
     @model_validator(mode="after")
     def _a_failure_is_never_a_number(self) -> Self:
-        said = (self.verdict is not None, self.score is not None, self.baseline_score is not None)
-        wanted = (False, False, False) if self.failure else (self.asked == "verdict", *[self.asked == "factuality"] * 2)
-        if said != wanted:
+        filled = (self.verdict is not None, self.score is not None, self.baseline_score is not None)
+        expected = (
+            (False, False, False) if self.failure else (self.asked == "verdict", *[self.asked == "factuality"] * 2)
+        )
+        if filled != expected:
             raise ValueError("a verdict, or two scores, stand in a judgement if, and only if, it did not fail")
         return self
 
 
 class ArenaRound(Value):
-    """A round of an arena: which models meet on each half of the cases, each pair in alphabetical order."""
+    """A round of an arena: the pairs of models for each half of the cases, each pair in alphabetical order."""
 
     number: int = Field(ge=1)
     halves: tuple[tuple[tuple[str, str], ...], tuple[tuple[str, str], ...]]
@@ -122,7 +124,7 @@ class DuelOptions(GraphOptions):
 
 
 def criteria_of(sample: Sample) -> CaseCriteria:
-    """Return what a case is judged by, see `criteria_in`.
+    """Return a case's criteria, see `criteria_in`.
 
     Raises:
         DataError: they are there and are nothing of that kind.
@@ -131,26 +133,26 @@ def criteria_of(sample: Sample) -> CaseCriteria:
 
 
 def task_of(sample: Sample) -> str | None:
-    """Return the task that a case belongs to; None where the data name none."""
+    """Return a case's task; None where the data name none."""
     return _of(sample, task_in)
 
 
 def ground_truth_of(sample: Sample) -> str:
-    """Return what is known to be true of a case's images; empty where the data say nothing."""
+    """Return the ground truth of a case's images; empty where the data give none."""
     return _of(sample, ground_truth_in)
 
 
 def factuality_not_applicable(sample: Sample) -> str:
-    """Return why visual factuality does not apply to a case; empty where it does."""
+    """Return why visual factuality does not apply to a case; empty where it applies."""
     if not criteria_of(sample).factuality:
         return "no criteria of visual factuality"
     return "" if ground_truth_of(sample) or sample.images else "neither a ground truth nor an image to judge it by"
 
 
 def factuality_by(sample: Sample, chosen: FactualityBy) -> FactualityBy:
-    """Return what the visual factuality of a case is judged by; `none` where it is not asked, or does not apply.
+    """Return the basis on which a case's visual factuality is judged; `none` where it is not requested or does not apply.
 
-    Without a ground truth a judge that is not shown the images could only believe what a response says.
+    Without a ground truth, a judge that does not see the images could only trust the response.
     """
     if chosen == "none" or factuality_not_applicable(sample):
         return "none"
@@ -158,31 +160,33 @@ def factuality_by(sample: Sample, chosen: FactualityBy) -> FactualityBy:
 
 
 def criteria_in(meta: Mapping[str, JsonValue]) -> CaseCriteria:
-    """Return what `meta["criteria"]` says: a text (subjective) or a list of them, or `subjective` and `factuality`.
+    """Return the criteria in `meta["criteria"]`: a text (subjective), a list of texts, or `subjective` and `factuality`.
 
     Raises:
         DataError: they are there and are nothing of that kind.
     """
-    found = meta.get("criteria")
-    if found is None:
+    criteria = meta.get("criteria")
+    if criteria is None:
         return CaseCriteria(subjective=GENERAL, general=True)
-    if not isinstance(found, dict):
+    if not isinstance(criteria, dict):
         subjective = _text(
-            found, "meta.criteria", "a text, nor a list of texts, nor an object of 'subjective' and 'factuality'"
+            criteria, "meta.criteria", "a text, nor a list of texts, nor an object of 'subjective' and 'factuality'"
         )
         return CaseCriteria(subjective=subjective or GENERAL, general=not subjective)
-    unknown = sorted(found.keys() - {"subjective", "factuality"})
+    unknown = sorted(criteria.keys() - {"subjective", "factuality"})
     if unknown:
         raise DataError(
             f"meta.criteria has {', '.join(map(repr, unknown))}; it holds 'subjective' and 'factuality', each a text or a "
             "list of texts"
         )
-    subjective, factuality = (_text(found.get(name), f"meta.criteria.{name}") for name in ("subjective", "factuality"))
+    subjective, factuality = (
+        _text(criteria.get(name), f"meta.criteria.{name}") for name in ("subjective", "factuality")
+    )
     return CaseCriteria(subjective=subjective or GENERAL, factuality=factuality, general=not subjective)
 
 
 def task_in(meta: Mapping[str, JsonValue]) -> str | None:
-    """Return the task that `meta` names.
+    """Return the task named in `meta`.
 
     Raises:
         DataError: it is no text.
@@ -191,7 +195,7 @@ def task_in(meta: Mapping[str, JsonValue]) -> str | None:
 
 
 def ground_truth_in(meta: Mapping[str, JsonValue]) -> str:
-    """Return what `meta` says is true of a case's images.
+    """Return the ground truth of a case's images in `meta`.
 
     Raises:
         DataError: it is no text.
@@ -206,10 +210,10 @@ def _of(sample: Sample, read: Callable[[Mapping[str, JsonValue]], T]) -> T:
         raise DataError(f"sample {sample.id!r}: {problem}") from None
 
 
-def _text(value: JsonValue, what: str, wanted: str = "a text nor a list of texts") -> str:
+def _text(value: JsonValue, name: str, expected: str = "a text nor a list of texts") -> str:
     if value is None:
         return ""
     lines: Sequence[JsonValue] = value if isinstance(value, list) else [value]
     if not all(isinstance(line, str) for line in lines):
-        raise DataError(f"{what} is neither {wanted}")
+        raise DataError(f"{name} is neither {expected}")
     return "\n".join(map(str, lines)).strip()

@@ -1,4 +1,4 @@
-"""Failure modes: the atoms that are read, what was noted of them, the modes that notes become, and where atoms were put."""
+"""Failure modes: the criteria read, notes on them, the modes made from notes, and the coding of criteria by modes."""
 
 from typing import ClassVar, Literal
 
@@ -15,7 +15,7 @@ MOST_MODES = 40
 
 
 class Mode(Value):
-    """A way of going wrong that comes back: its name, and a definition that two readers would apply alike.
+    """A recurrent way to fail: its name, and a definition that two readers would apply alike.
 
     `notes` counts what it was made from, 0 where a person wrote it.
     """
@@ -55,12 +55,12 @@ class AnswerAtoms(Value):
 
     @property
     def numbers(self) -> tuple[int, ...]:
-        """All atoms that are read, in order."""
+        """Numbers of the criteria that are read, in order."""
         return tuple(sorted((*self.failed, *self.met)))
 
     @property
     def key(self) -> str:
-        """The answer's name in its run."""
+        """The answer's key in its run."""
         return f"{self.model}/{self.sample_id}/{self.repeat}"
 
 
@@ -137,7 +137,7 @@ class NoteBook(Value):
 
     @property
     def loose(self) -> tuple[int, ...]:
-        """The places of the notes that stand under no mode."""
+        """Positions of the notes that belong to no mode."""
         under = {note for mode in self.modes for note in mode.notes}
         return tuple(place for place in range(len(self.notes)) if place not in under)
 

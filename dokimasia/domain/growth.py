@@ -1,4 +1,4 @@
-"""The growing of a capability tree: the criteria that it grows from, where each was placed, and what a phase came to."""
+"""Growth of a capability tree: its criteria, their placements, and the results of its phases."""
 
 from typing import Literal, NamedTuple
 
@@ -19,7 +19,7 @@ MIN_SUPPORT = 5
 
 
 class TreeCriterion(NamedTuple):
-    """A criterion as a tree knows it.
+    """A criterion mapped to a tree.
 
     `key` is stable over runs: `<first 16 digits of the criteria set's id>:<number, from 1>` for a criterion of a run,
     and for one of a file the same form over a hash of its text and sample. `stratum` is what a sub-sample is balanced
@@ -73,7 +73,7 @@ class GrowthOptions(Value):
 
 
 class Rejection(Value):
-    """Something of a judge's reply that was not taken up, and why; `call` is the ledger's key."""
+    """A part of a judge's reply that was rejected, and why; `call` is the ledger key."""
 
     what: str = Field(max_length=300)
     reason: str = Field(max_length=500)

@@ -1,4 +1,4 @@
-"""Content identity: the one way in which values become hashes, so that equal content has equal ids everywhere."""
+"""Content identity: values are hashed in one way, so that equal content has equal ids everywhere."""
 
 import hashlib
 from typing import Any, ClassVar
@@ -20,7 +20,7 @@ class Value(BaseModel):
 
     @classmethod
     def stored_name(cls) -> str:
-        """Return the name that enters the ids of this type's values and stands beside them in storage."""
+        """Return the type name used in the ids of this type's values and in storage."""
         return cls.__dict__.get("stored_as") or cls.__name__
 
 
@@ -28,25 +28,25 @@ def canonical_json(value: Any) -> bytes:
     """Return the canonical JSON bytes of a plain value: sorted keys, no spaces, UTF-8.
 
     Raises:
-        TypeError: if the value holds something that JSON has no form for.
+        TypeError: the value contains something that JSON cannot represent.
     """
     return orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
 
 
 def digest(tag: str, value: Any) -> str:
-    """Return the id (32 hexadecimal digits) of a plain value under a tag that names its kind and version.
+    """Return the id (32 hexadecimal digits) of a plain value under a tag for its kind and version.
 
-    The tag keeps values of different kinds apart even when their content is the same.
+    The tag distinguishes values of different kinds with the same content.
     """
     return hashlib.sha256(tag.encode() + b"\0" + canonical_json(value)).hexdigest()[:ID_LENGTH]
 
 
 def value_id(value: Value) -> str:
-    """Return the content id of a domain value: its type's name and all of its fields."""
+    """Return the content id of a domain value: over its type name and all fields."""
     return digest(value.stored_name(), value.model_dump(mode="json"))
 
 
 def unit_interval(*parts: str | int) -> float:
-    """Return a reproducible draw in [0, 1) from its parts: equal parts, equal draw, on any machine."""
+    """Return a reproducible draw in [0, 1) from its parts: equal parts give equal draws on any machine."""
     text = "\x1f".join(str(part) for part in parts)
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:7], "big") / (1 << 56)

@@ -1,4 +1,4 @@
-"""What came of asking a model: a value, or a failure of a named kind; never a number in place of a failure."""
+"""Outcomes of calls to models: a value, or a failure with a kind; a failure is never a number."""
 
 from typing import Annotated, Literal, NamedTuple
 
@@ -35,7 +35,7 @@ class Failed(Value):
 
     @property
     def open(self) -> bool:
-        """Whether nothing is decided by it yet, since a resume takes it up."""
+        """Whether a resume attempts the item again."""
         return self.kind in OPEN_KINDS
 
 
@@ -84,7 +84,7 @@ second out."""
 
 
 def correctness_of(verdict: str | None, failure: str | None) -> Correctness:
-    """Return whether an answer is right, from the verdict and the kind of failure that its result has.
+    """Return whether an answer is correct, from its result's verdict and kind of failure.
 
     Examples:
         >>> correctness_of("unknown", "undecided"), correctness_of("unknown", None), correctness_of(None, "api_error")
@@ -166,7 +166,7 @@ class CheckpointScores(Value):
     def _silence_counts_one(self) -> "CheckpointScores":
         if self.stated and len(self.stated) != len(self.scores):
             raise ValueError("`stated` has a place for every score")
-        if any(score > 1 and not stated for score, stated in zip(self.scores, self.stated, strict=False)):
+        if any(score > 1 and not is_stated for score, is_stated in zip(self.scores, self.stated, strict=False)):
             raise ValueError("a criterion that the response does not speak of has the score 1")
         return self
 

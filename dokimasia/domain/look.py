@@ -1,4 +1,4 @@
-"""A closer look at an image: which tool was used, on which part, and what it told; kept beside what came of it."""
+"""Closer looks at images: the tool used, the region, and its output, stored beside the result."""
 
 from pydantic import Field
 

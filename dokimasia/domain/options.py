@@ -1,4 +1,4 @@
-"""What a graph may be told: frozen options, part of a run's identity."""
+"""Options of graphs: frozen, and part of a run's identity."""
 
 from typing import Literal
 
@@ -45,11 +45,11 @@ class GraphOptions(Value):
 
     @property
     def shows_image(self) -> bool:
-        """Whether the judge sees the image when it scores: where it is shown to it, or tools are offered."""
+        """Whether the judge sees the image when it scores: with `show_image`, or with tools."""
         return self.show_image or bool(self.tools)
 
     def spec(self, name: str) -> ModelSpec:
-        """Return how the named model is reached.
+        """Return the configuration of the named model.
 
         Raises:
             KeyError: if the name is not among `models`.
@@ -57,7 +57,7 @@ class GraphOptions(Value):
         return self.models[name]
 
     def judge_of(self, node: str) -> ModelSpec:
-        """Return how the judge that serves a node is reached."""
+        """Return the configuration of the judge for a node."""
         return self.models[self.judges.get(node, self.judge)]
 
     def ref(self, name: str) -> ModelRef:

@@ -1,4 +1,4 @@
-"""Passports of judges: what probes measured of one judge, with the prompts that it was asked by and a hash of it all."""
+"""Passports of judges: a judge's measured error rates, the prompts used, and a hash over both."""
 
 import hashlib
 from collections.abc import Mapping
@@ -57,11 +57,11 @@ class PassportModel(Value):
 
     @property
     def key(self) -> tuple[str, str]:
-        """What tells one model from another: its LiteLLM name and endpoint, never its alias."""
+        """The model's identity: its LiteLLM name and endpoint, never its alias."""
         return self.model, self.endpoint
 
     def sampled(self, evaluator: Evaluator) -> Sampling | None:
-        """Return how it was sampled under an evaluator."""
+        """Return the sampling parameters under an evaluator."""
         return self.sampling if evaluator in IN_USE else self.sampling_published
 
 
@@ -192,7 +192,7 @@ class HalfRates(Value):
 
     @property
     def worth(self) -> float | None:
-        """Detection less false alarms, by which an evaluator is chosen; None where either was not measured."""
+        """Detection minus false alarms, by which an evaluator is chosen; None where either was not measured."""
         hits, alarms = self.detection.share, self.false_alarms.share
         return None if hits is None or alarms is None else hits - alarms
 
@@ -237,31 +237,31 @@ class Passport(Value):
 
     @property
     def content_hash(self) -> str:
-        """The SHA-256 of everything but the hash itself, 64 hexadecimal digits."""
+        """SHA-256 of everything but the hash itself, 64 hexadecimal digits."""
         return hash_of(self.model_dump(mode="json"))
 
     @property
     def identity(self) -> str:
-        """The same without the dates: equal for equal measurements, whenever they were made."""
+        """The hash without the dates: equal for equal measurements, whenever they were made."""
         return hash_of(self.model_dump(mode="json", exclude={"dates"}))
 
     @property
     def evaluators(self) -> tuple[tuple[Task, Evaluator], ...]:
-        """The tasks and evaluators that it knows anything of, in the order of its rates."""
+        """The tasks and evaluators with measurements, in the order of the rates."""
         return tuple(dict.fromkeys((reply.task, reply.evaluator) for reply in self.replies))
 
     def rates(self, task: Task, evaluator: Evaluator, *, level: Level = "all", name: str = "") -> ErrorRates | None:
-        """Return the rates of errors of a kind under an evaluator; None where nothing was measured."""
-        wanted = (task, evaluator, level, name)
+        """Return the error rates of a kind of error under an evaluator; None where nothing was measured."""
+        key = (task, evaluator, level, name)
         return next(
-            (error for error in self.errors if (error.task, error.evaluator, error.level, error.name) == wanted), None
+            (error for error in self.errors if (error.task, error.evaluator, error.level, error.name) == key), None
         )
 
     def decisions(self, task: Task, evaluator: Evaluator) -> BinaryRates | None:
         """Return sensitivity and specificity under an evaluator; None where nothing was measured."""
-        return next((one for one in self.binary if (one.task, one.evaluator) == (task, evaluator)), None)
+        return next((rates for rates in self.binary if (rates.task, rates.evaluator) == (task, evaluator)), None)
 
 
 def hash_of(body: Mapping[str, Any]) -> str:
-    """Return the SHA-256 of a passport as JSON has it, its own hash left out."""
-    return hashlib.sha256(canonical_json({name: one for name, one in body.items() if name != "sha256"})).hexdigest()
+    """Return the SHA-256 of a passport's JSON without its own hash."""
+    return hashlib.sha256(canonical_json({name: value for name, value in body.items() if name != "sha256"})).hexdigest()

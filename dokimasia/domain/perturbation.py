@@ -1,4 +1,4 @@
-"""Planted errors: dimensions of error, the changes and edits that plant one, gold answers, what checks say (FOCUS, 2)."""
+"""Planted errors: dimensions of error, the changes and edits that plant them, gold answers, and checks (FOCUS, 2)."""
 
 from collections.abc import Iterable
 from itertools import pairwise
@@ -47,31 +47,31 @@ class Perturbation(Value):
 
 
 def spans(text: str, changes: Iterable[TextChange]) -> list[tuple[int, int]]:
-    """Return where in a text its changes begin and end, in the order of the changes.
+    """Return the start and end of each change in a text, in the order of the changes.
 
     Raises:
-        ValueError: the original words of a change stand in the text more or less than once, or two changes overlap.
+        ValueError: the original words of a change do not occur exactly once, or two changes overlap.
     """
-    found: list[tuple[int, int]] = []
+    positions: list[tuple[int, int]] = []
     for change in changes:
         times = text.count(change.original)
         if times != 1:
             raise ValueError(f"'{change.original}' stands in the text {times} times, not once")
         start = text.index(change.original)
-        found.append((start, start + len(change.original)))
-    if any(before[1] > after[0] for before, after in pairwise(sorted(found))):
+        positions.append((start, start + len(change.original)))
+    if any(before[1] > after[0] for before, after in pairwise(sorted(positions))):
         raise ValueError("two changes overlap")
-    return found
+    return positions
 
 
 def changed(text: str, changes: Iterable[TextChange]) -> str:
-    """Return a text with its changes made, and otherwise as it was.
+    """Return a text with its changes applied.
 
     Raises:
         ValueError: as `spans`.
     """
     listed = list(changes)
-    for (start, end), change in sorted(zip(spans(text, listed), listed, strict=True), key=lambda one: -one[0][0]):
+    for (start, end), change in sorted(zip(spans(text, listed), listed, strict=True), key=lambda pair: -pair[0][0]):
         text = text[:start] + change.new + text[end:]
     return text
 
@@ -94,7 +94,7 @@ class GoldAnswer(Value):
 
     @property
     def word_count(self) -> int:
-        """How many words it has."""
+        """Number of words."""
         return len(self.text.split())
 
 
@@ -131,9 +131,9 @@ class ChangeCheck(Value):
     provenance: Provenance
 
     def doubts(self, dimension: str, *, neutral: bool) -> tuple[str, ...]:
-        """Return what speaks against the change being what it was meant as: `kind`, `also`, `worse`, or nothing."""
-        found = {"kind": self.kind != dimension, "also": bool(self.also), "worse": self.worse == neutral}
-        return tuple(name for name, doubted in found.items() if doubted)
+        """Return the doubts about the change having its intended effect: `kind`, `also`, `worse`, or none."""
+        doubts = {"kind": self.kind != dimension, "also": bool(self.also), "worse": self.worse == neutral}
+        return tuple(name for name, doubted in doubts.items() if doubted)
 
 
 class PerturbOptions(GraphOptions):

@@ -1,4 +1,4 @@
-"""The seams: what the rooms may expect of each other without importing each other."""
+"""Ports: protocols through which rooms use each other without importing each other."""
 
 from typing import Protocol, TypeVar
 
@@ -11,51 +11,51 @@ V = TypeVar("V", bound=Value)
 
 
 class BlobStore(Protocol):
-    """Image bytes by content."""
+    """Image bytes by content hash."""
 
     def put_image(self, data: bytes, ref: ImageRef) -> None:
-        """Keep the bytes under `ref.sha256`; putting the same bytes again changes nothing."""
+        """Store the bytes under `ref.sha256`; storing the same bytes again changes nothing."""
         ...
 
     def get(self, sha256: str) -> bytes:
         """Return the bytes.
 
         Raises:
-            StorageError: if the blob is missing or its bytes no longer have that hash.
+            StorageError: the blob is missing or its bytes no longer have that hash.
         """
         ...
 
 
 class Reducer(Protocol):
-    """Makes images smaller, each once for every side."""
+    """Reduces images, each once per side length."""
 
     async def __call__(self, image: ImageRef, side: int) -> ImageRef:
-        """Return the image with a longer side of so many pixels, which lies among the blobs.
+        """Return the image reduced to a longer side of that many pixels; it is stored among the blobs.
 
         Raises:
             ToolFailure: the image cannot be read.
-            StorageError: it is not among the blobs, or what was made cannot be kept.
+            StorageError: the image is not among the blobs, or the reduced image cannot be stored.
         """
         ...
 
 
 class ImageReader(Protocol):
-    """Says what an image's bytes are, once it is sure that they are a whole image of an allowed format and size."""
+    """Reads an image's bytes, after checking that they are a complete image of an allowed format and size."""
 
     def __call__(self, data: bytes, where: str) -> ImageRef:
         """Return the image's reference.
 
         Raises:
-            DataError: the bytes are no such image; the message begins with `where`.
+            DataError: the bytes are not such an image; the message begins with `where`.
         """
         ...
 
 
 class Transport(Protocol):
-    """One way to reach a model: it sends one request once, and never retries."""
+    """A way to reach a model: sends one request, once, and never retries."""
 
     async def send(self, call: ModelCall, spec: ModelSpec, *, api_key: str | None, blobs: BlobStore) -> ModelReply:
-        """Send the call and return its reply once the envelope is read.
+        """Send the call and return its reply after reading the envelope.
 
         Raises:
             TransportError: no usable envelope: its `kind`, whether a retry can help, and the wait the endpoint asked for.
@@ -63,12 +63,12 @@ class Transport(Protocol):
         ...
 
     async def aclose(self) -> None:
-        """Close connections; the transport is not used again."""
+        """Close all connections; the transport is not used again."""
         ...
 
 
 class Ledger(Protocol):
-    """Completed calls by key: what is in it was paid for once and is never asked again."""
+    """Completed calls by key: each was paid for once and is never sent again."""
 
     async def get(self, key: str) -> CallResult | None:
         """Return the committed answer (with `cached=True`), or None."""
@@ -84,7 +84,7 @@ class Ledger(Protocol):
         label: str,
         latency: float | None = None,
     ) -> None:
-        """Return once the reply is durable; a key that is already there stays as it is.
+        """Store the reply; it is durable on return. An existing entry stays as it is.
 
         `latency` is the seconds from the request that brought the reply to that reply (None: unknown).
         """
@@ -93,30 +93,30 @@ class Ledger(Protocol):
     async def attempt(
         self, key: str, call: ModelCall, *, kind: str, status: int | None, message: str, label: str
     ) -> None:
-        """Record a try that brought no reply. Recorded, never served."""
+        """Record an attempt without a reply; it is never served."""
         ...
 
 
 class People(Protocol):
-    """Where questions to people are kept until they are answered."""
+    """Stores questions to people until they are answered."""
 
     async def ask(self, key: str, call: Chat, *, label: str, aid: Aid) -> CallResult | None:
-        """Return what the person has answered, once it is in the ledger; without an answer keep the question, durably,
-        and return None."""
+        """Return the person's reply after storing it in the ledger; without a reply store the question durably and
+        return None."""
         ...
 
 
 class Gateway(Protocol):
-    """The one way to a model."""
+    """Access to models."""
 
     async def ask(self, call: ModelCall, *, label: str = "", aid: Aid | None = None) -> CallResult:
-        """Return the call's answer, from the ledger where it has one; `label` says who asks (an agent's name).
+        """Return the reply to a call, from the ledger if cached; `label` names the agent that asks.
 
-        `aid` goes along with a call to a person, and with no other.
+        `aid` accompanies a call to a person, and no other call.
 
         Raises:
-            CallFailed: no reply could be had (`api_error`, `context_overflow`), may be paid for (`budget`), or is there
-                yet, since a person is asked (`waiting`).
+            CallFailed: no reply was obtained (`api_error`, `context_overflow`), the budget does not allow the call
+                (`budget`), or a person has not answered yet (`waiting`).
         """
         ...
 
@@ -125,13 +125,13 @@ class RunStore(Protocol):
     """Domain values by content id."""
 
     async def put(self, value: Value) -> str:
-        """Keep the value and return its id (`value_id`); the same value twice is one."""
+        """Store the value and return its id (`value_id`); equal values are stored once."""
         ...
 
     async def get(self, type_: type[V], id: str) -> V:
-        """Return the value of that type.
+        """Return the value with that id and type.
 
         Raises:
-            StorageError: if there is none.
+            StorageError: there is no such value.
         """
         ...

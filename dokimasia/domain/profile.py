@@ -1,4 +1,4 @@
-"""What an endpoint was measured to do with a model, as opposed to what a configuration says of it."""
+"""Measured capabilities of a model at an endpoint, as opposed to configured ones."""
 
 from typing import ClassVar, Literal
 

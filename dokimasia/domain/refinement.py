@@ -1,4 +1,4 @@
-"""Self-correction's products: what an arm was told, what came of each round, and the row that figures are made from."""
+"""Results of self-correction: an arm's feedback, each round's outcome, and the row that figures are made from."""
 
 from typing import Annotated, ClassVar, Literal, get_args
 
@@ -53,7 +53,7 @@ class FoundLeak(Value):
 
     @property
     def reason(self) -> str:
-        """Why the passage is a leak."""
+        """The reason why the passage is a leak."""
         return HOW_IT_LEAKS.get(self.form, "it gives away what is to be found out")
 
 
@@ -90,12 +90,12 @@ class FeedbackPoint(Value):
 
     @property
     def leaks(self) -> tuple[FoundLeak, ...]:
-        """What was found in all wordings of the hint."""
+        """Leaks in all wordings of the hint."""
         return tuple(leak for wording in self.wordings for leak in wording.leaks)
 
     @property
     def rewritten(self) -> bool:
-        """Whether the hint was written a second time."""
+        """Whether the hint was rewritten."""
         return len(self.wordings) > 1
 
 
@@ -218,7 +218,7 @@ class RefinementRow(Value):
 
     @property
     def failed_atoms(self) -> tuple[int, ...]:
-        """Numbers of the atoms that failed in the source run, in order."""
+        """Numbers of the criteria that failed in the source run, in order."""
         return tuple(number for number, score in enumerate(self.before, start=1) if score < SOLVED)
 
 
@@ -246,5 +246,5 @@ class Refined(Value):
 
     @property
     def calls(self) -> tuple[str, ...]:
-        """The ledger keys of all calls, in order."""
+        """Ledger keys of all calls, in order."""
         return tuple(key for step in self.steps for key in step.calls)

@@ -1,7 +1,7 @@
-"""Circular peer review: drafts, comparisons, rewrites and votes of a panel, and the golden caption that it agrees on.
+"""Circular peer review: a panel's drafts, comparisons, rewrites and votes, and the golden caption it agrees on.
 
-PerceptionRubrics, section 3.3.1. Every value of a review is kept: what each reviewer wrote, what it was shown in which
-order, how it ranked, rewrote and voted, and whose draft each sentence of the golden caption came from.
+PerceptionRubrics, section 3.3.1. Every value of a review is stored: each reviewer's texts, the candidates in the order
+shown, rankings, rewrites and votes, and the draft from which each sentence of the golden caption came.
 """
 
 from collections import Counter
@@ -208,23 +208,23 @@ class ReviewOptions(GraphOptions):
 
 
 def agreed(choices: dict[str, tuple[str, ...]], rule: Rule, *, last: bool) -> tuple[str, Rule] | None:
-    """Return what votes agree on and how, or None where they are divided or fewer than two.
+    """Return the text that votes agree on, and how; None where they are divided or fewer than two.
 
     Args:
-        choices: the text that each voter chose whose vote can be used, and those that it takes for as good.
-        rule: `majority` also accepts, after the last cycle, what more than half of the voters take for the best, alone or
-            among others.
+        choices: for each usable vote, the text chosen and those considered equally good.
+        rule: `majority` also accepts, after the last cycle, a text that more than half of the voters consider best,
+            alone or among others.
         last: whether no cycle follows.
 
     Returns:
-        The text that most voters take for the best, alone or among others; of several that one which most chose, then
-        the one that was named first.
+        The text that most voters consider best, alone or among others; ties go to the text chosen most often, then to
+        the one named first.
     """
     if len(choices) < MIN_VOTES:
         return None
     supported = Counter(text for voted in choices.values() for text in dict.fromkeys(voted))
     chosen = Counter(voted[0] for voted in choices.values())
-    text, votes = max(supported.items(), key=lambda one: (one[1], chosen[one[0]]))
+    text, votes = max(supported.items(), key=lambda pair: (pair[1], chosen[pair[0]]))
     if votes == len(choices):
         return text, "unanimous"
     if rule == "majority" and last and 2 * votes > len(choices):

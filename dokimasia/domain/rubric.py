@@ -1,4 +1,4 @@
-"""Gated rubrics: the two streams, a sample's set with its evidence, and what a judge says of a response (PerceptionRubrics)."""
+"""Gated rubrics: the two streams, a sample's set with its evidence, and judgements of responses (PerceptionRubrics)."""
 
 import re
 from typing import Literal, NamedTuple, get_args
@@ -102,18 +102,18 @@ class PanelVerdict(Value):
 
     @property
     def dissents(self) -> bool:
-        """Whether the member finds a fault with it."""
+        """Whether the member finds a fault in the rubric."""
         return not (self.passes and self.atomic and self.decidable)
 
     @property
     def faults(self) -> tuple[str, ...]:
-        """The faults in words."""
-        named = {
+        """The faults as texts."""
+        faults = {
             "the caption does not pass it": self.passes,
             "not atomic": self.atomic,
             "not decidable": self.decidable,
         }
-        return tuple(fault for fault, fine in named.items() if not fine)
+        return tuple(fault for fault, fine in faults.items() if not fine)
 
 
 class RubricSource(Value):
@@ -159,12 +159,12 @@ class RubricSet(Value):
 
     @property
     def must_right(self) -> tuple[Rubric, ...]:
-        """Group A."""
+        """Rubrics of the must-right stream (A)."""
         return tuple(rubric for rubric in self.rubrics if rubric.stream == "must_right")
 
     @property
     def easy_wrong(self) -> tuple[Rubric, ...]:
-        """Group B."""
+        """Rubrics of the easy-wrong stream (B)."""
         return tuple(rubric for rubric in self.rubrics if rubric.stream == "easy_wrong")
 
 
@@ -226,5 +226,5 @@ class RubricOptions(GraphOptions):
 
 
 def polarity_of(statement: str) -> Polarity:
-    """Return whether a statement forbids something (`The response must not ...`) or demands it."""
+    """Return whether a statement forbids something (`The response must not ...`) or requires it."""
     return "negative" if _FORBIDS.match(statement) else "positive"

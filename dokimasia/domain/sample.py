@@ -1,4 +1,4 @@
-"""What a data set holds: samples, their images by content, and the parts of a message."""
+"""Contents of a data set: samples, their images by content hash, and the parts of a message."""
 
 from functools import lru_cache
 from typing import Annotated, Literal
@@ -52,7 +52,7 @@ class Sample(Value):
 
     @property
     def digest(self) -> str:
-        """Content id of what a model or judge can be shown: not the sample's name, its category or `meta`."""
+        """Content id of what a model or judge may see; the sample's name, category and `meta` are not part of it."""
         return _digest(
             tuple(image.sha256 for image in self.images),
             self.prompt,
@@ -63,9 +63,9 @@ class Sample(Value):
 
     @property
     def accepted(self) -> tuple[tuple[str, ...], ...]:
-        """The accepted answers, each as the parts that all have to be there; empty without a reference answer.
+        """The accepted answers, each as its required parts; empty without a reference answer.
 
-        In a reference answer `<OR>` stands between alternatives and `<AND>` between parts, as MM-Vet writes them.
+        In a reference answer `<OR>` separates alternatives and `<AND>` separates parts, as in MM-Vet.
         """
         return _accepted(self.reference_answers or (() if self.reference_answer is None else (self.reference_answer,)))
 
@@ -76,7 +76,7 @@ class Sample(Value):
 
     @property
     def reference_text(self) -> str | None:
-        """The reference answer as a model is shown it: alternatives and parts in words; None where there is none."""
+        """The reference answer as shown to a model, with alternatives and parts in words; None where there is none."""
         alternatives = self.accepted_texts
         if len(alternatives) > 1:
             return "Any one of these is accepted: " + "; ".join(alternatives)
@@ -84,17 +84,17 @@ class Sample(Value):
 
     @property
     def cluster(self) -> str:
-        """Samples that share an image share a cluster; a sample without images is a cluster of its own."""
+        """The sample's cluster: samples that share an image share a cluster; a sample without images has its own."""
         return self.images[0].sha256 if self.images else f"sample:{self.id}"
 
     def asked(self, request: str) -> "Sample":
-        """Return the sample as a model is asked about it by one request alone, whatever its own question is."""
+        """Return the sample with its question replaced by a request, and without choices and reference answers."""
         return self.model_copy(
             update={"prompt": request, "choices": (), "reference_answer": None, "reference_answers": ()}
         )
 
 
-@lru_cache(maxsize=1024)  # asked for with every answer to a sample, and every judgement of one
+@lru_cache(maxsize=1024)  # needed with every answer to a sample and every judgement
 def _digest(
     images: tuple[str, ...],
     prompt: str,
@@ -115,6 +115,6 @@ def _digest(
 
 @lru_cache(maxsize=1024)
 def _accepted(references: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
-    alternatives = [one for reference in references for one in reference.split("<OR>")]
+    alternatives = [alternative for reference in references for alternative in reference.split("<OR>")]
     parts = (tuple(part.strip() for part in alternative.split("<AND>") if part.strip()) for alternative in alternatives)
     return tuple(dict.fromkeys(part for part in parts if part))

@@ -1,1 +1,1 @@
-"""Models as endpoints: which are configured, and what each was measured to be able to do."""
+"""Models as endpoints: configured models and their measured capabilities."""

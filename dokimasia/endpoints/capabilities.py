@@ -1,4 +1,4 @@
-"""What a model can do, as a run takes it: what its configuration says, else what its endpoint was measured to do."""
+"""A model's capabilities in a run: as configured, otherwise as measured at its endpoint."""
 
 from pathlib import Path
 
@@ -12,11 +12,11 @@ from dokimasia.storage.profiles import load_profile
 def with_capabilities(spec: ModelSpec, home: Path) -> ModelSpec:
     """Return the spec with its capabilities settled.
 
-    What the configuration lists is the last word. Where it lists nothing, the measured profile of the model at its
-    endpoint speaks; without either the model is taken to have none, and is asked in plain text only.
+    Configured capabilities take precedence, then the measured profile of the model at its endpoint. Without either, the
+    model counts as having none and is asked in plain text only.
 
     Args:
-        spec: how the model is reached.
+        spec: the model's configuration.
         home: the folder that holds the profiles; it need not exist.
     """
     if spec.capabilities:
@@ -29,7 +29,7 @@ def with_capabilities(spec: ModelSpec, home: Path) -> ModelSpec:
 
 
 def settled(spec: ModelSpec, profile: EndpointProfile | None) -> ModelSpec:
-    """Return the spec with the capabilities of its profile, unless it has its own or there is no profile."""
+    """Return the spec with the capabilities of its profile, unless it configures its own or there is no profile."""
     if spec.capabilities or profile is None:
         return spec
     return spec.model_copy(update={"capabilities": profile.capabilities})

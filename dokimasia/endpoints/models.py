@@ -1,4 +1,4 @@
-"""What is configured: each model with its way, key, limits, price and capabilities, and never a key itself."""
+"""Configured models: each with transport, key variable, limits, price and capabilities, never with the key itself."""
 
 from collections.abc import Collection, Sequence
 from typing import Any
@@ -21,15 +21,15 @@ from dokimasia.storage.profiles import list_profiles
 
 
 def chosen_models(settings: Settings, names: Sequence[str] = (), *, simulated: bool = False) -> list[ModelSpec]:
-    """Return the named models, or without names all that are configured; `simulated` adds those that ship.
+    """Return the named models, or all configured ones; `simulated` adds those shipped with the package.
 
     Raises:
-        ConfigError: a name is neither configured nor one that LiteLLM could know.
+        ConfigError: a name is neither configured nor a possible LiteLLM name.
     """
-    wanted = list(names) or sorted(settings.models)
+    chosen = list(names) or sorted(settings.models)
     if simulated:
-        wanted += (*simulated_profiles(), *EDITORS)
-    specs = [with_known_price(resolve_model(settings, name)) for name in dict.fromkeys(wanted)]
+        chosen += (*simulated_profiles(), *EDITORS)
+    specs = [with_known_price(resolve_model(settings, name)) for name in dict.fromkeys(chosen)]
     for spec in specs:
         if spec.ref.name in names:
             check_simulated(spec)
@@ -39,14 +39,14 @@ def chosen_models(settings: Settings, names: Sequence[str] = (), *, simulated: b
 def list_models(
     settings: Settings, specs: Sequence[ModelSpec], *, transports: Collection[str] | None = None
 ) -> list[dict[str, Any]]:
-    """Return what is known of each model, ready for JSON: its measured profile comes from the home, if there is one.
+    """Return a description of each model for JSON; measured profiles come from the home, if there is one.
 
-    A simulated model's is left out where the home cannot be read, so that these are listed whatever the home is.
+    Where the home cannot be read, simulated models are listed without their profiles.
 
     Args:
-        settings: configuration, home, and which keys there are.
+        settings: configuration, home and available keys.
         specs: the models.
-        transports: the names of the transports there are; by default those that ship, and the plug-ins' that are named.
+        transports: names of the available transports; by default the package's own and those of plug-ins.
 
     Raises:
         StorageError: the home is damaged or of another version.

@@ -1,4 +1,4 @@
-"""What an endpoint can do: probe requests, their expected replies, and the profile made of both."""
+"""Measured capabilities of endpoints: probe requests, their expected replies, and the resulting profile."""
 
 import asyncio
 import hashlib
@@ -70,7 +70,7 @@ _TOOL = "keep_number"
 
 @dataclass(frozen=True)
 class EndpointProbe:
-    """One request: which capability it tests, the call, and what reads its reply; `image` are the bytes it shows."""
+    """A probe request: the capability it tests, the call, and the reader of its reply; `image` holds the bytes it shows."""
 
     capability: Capability
     call: Chat | ImageEdit
@@ -79,11 +79,11 @@ class EndpointProbe:
 
 
 def probes(spec: ModelSpec, code: str) -> tuple[EndpointProbe, ...]:
-    """Return the requests to a model: an image, an output schema, a tool; to an image model an image to be edited.
+    """Return the probe requests for a model: an image, an output schema, a tool; for an image model, an image edit.
 
     Args:
-        spec: how the model is reached and sampled; its token limit is replaced by a small one.
-        code: tells one check from any other. It stands in the prompts, so that no earlier reply answers them, and
+        spec: the model's configuration and sampling; its token limit is replaced by a small one.
+        code: distinguishes one check from any other. It is part of the prompts, so that no cached reply answers them, and
             decides colours and numbers, so that no guess does.
     """
     if spec.edits_images or bare_name(spec.ref.model) in EDITORS:
@@ -92,7 +92,7 @@ def probes(spec: ModelSpec, code: str) -> tuple[EndpointProbe, ...]:
 
 
 def bands(code: str) -> tuple[str, ...]:
-    """Return three different colours by the code; the first is never red, which is how a blind guess begins."""
+    """Return three different colours chosen by the code; the first is never red, the usual blind guess."""
     free = [name for name in COLOURS if name != "red"]
     chosen: list[str] = []
     for number in range(BANDS):
@@ -103,7 +103,7 @@ def bands(code: str) -> tuple[str, ...]:
 
 
 def draw_bands(colours: tuple[str, ...], width: int = WIDTH) -> tuple[ImageRef, bytes]:
-    """Return a PNG of upright bands in these colours, from left to right, twice as wide as it is high."""
+    """Return a PNG of vertical bands in these colours, from left to right, twice as wide as high."""
     from PIL import Image, ImageDraw
 
     height = max(1, width // 2)
@@ -112,9 +112,9 @@ def draw_bands(colours: tuple[str, ...], width: int = WIDTH) -> tuple[ImageRef, 
     for number, colour in enumerate(colours):
         left, right = width * number // len(colours), width * (number + 1) // len(colours) - 1
         pen.rectangle((left, 0, right, height - 1), fill=COLOURS[colour])
-    written = io.BytesIO()
-    picture.save(written, "PNG")
-    data = written.getvalue()
+    buffer = io.BytesIO()
+    picture.save(buffer, "PNG")
+    data = buffer.getvalue()
     sha256 = hashlib.sha256(data).hexdigest()
     return ImageRef(sha256=sha256, media_type="image/png", width=width, height=height), data
 
@@ -128,8 +128,8 @@ def _image_probe(spec: ModelSpec, code: str) -> EndpointProbe:
     )
 
     def read(reply: ChatReply) -> CapabilityFinding:
-        named = tuple(word.lower() for word in _COLOUR.findall(_text(reply)))
-        if named[:BANDS] == expected:
+        words = tuple(word.lower() for word in _COLOUR.findall(_text(reply)))
+        if words[:BANDS] == expected:
             return CapabilityFinding(verdict="yes", note=f"named the bands {', '.join(expected)}")
         return _failed(reply, f"the bands were {', '.join(expected)}; it said {_quoted(reply)}")
 
@@ -139,11 +139,11 @@ def _image_probe(spec: ModelSpec, code: str) -> EndpointProbe:
 def _edit_probe(spec: ModelSpec, code: str) -> EndpointProbe:
     colours = bands(code)
     image = draw_bands(colours, spec.max_image_side or EDITED_WIDTH)
-    wanted = next(name for name in COLOURS if name not in colours)
+    colour = next(name for name in COLOURS if name not in colours)
     call = ImageEdit(
         model=spec.ref,
         image=image[0],
-        instruction=f"Turn the {colours[1]} band in the middle {wanted}, and leave the rest as it is. (Check {code}.)",
+        instruction=f"Turn the {colours[1]} band in the middle {colour}, and leave the rest as it is. (Check {code}.)",
         extra=spec.sampling.extra,
     )
 
@@ -237,7 +237,7 @@ def _quoted(reply: ChatReply) -> str:
 
 
 def _failed(reply: ChatReply, note: str) -> CapabilityFinding:
-    """A reply that does not show the capability: a plain no, unless it was refused or cut off."""
+    """Return the finding for a reply that does not show the capability: no, unless it was refused or cut off."""
     if reply.refusal is not None or reply.finish_reason == "content_filter":
         return CapabilityFinding(verdict="unknown", note="the reply was refused or filtered")
     if reply.finish_reason == "length":
@@ -271,9 +271,9 @@ class UnreachableModel(Value):
 
 
 class ModelCheck(Value):
-    """What a check of one model came to.
+    """The result of checking one model.
 
-    `problem` is set where it was not reached, `profile` where it was. `calls` counts the replies that were paid for,
+    `problem` is set if the model was not reached, `profile` if it was. `calls` counts the replies that were paid for,
     `cost` is their price in US dollars (None: unknown, which is not zero). Two names of one model at one endpoint, sampled
     alike, are asked once. `person` is the name of a person, whom no endpoint is asked for and who always can be reached.
     """
@@ -297,16 +297,16 @@ async def check_models(
     transports: Mapping[str, Transport] | None = None,
     code: str | None = None,
 ) -> list[ModelCheck]:
-    """Ask every model a few small questions, an image model for one edit, and keep the profiles of those that answered.
+    """Send every model a few small probe requests (an image model one edit) and store the profiles of those that answered.
 
-    The requests go through the gateway like any others, so they are paid for, limited as configured, and stand in the
-    ledger under the label `probe`. A code in them makes each check new: none is answered from the ledger. A model that
-    cannot be reached keeps the profile that it had.
+    The requests go through the gateway like any others: they are paid for, limited as configured, and recorded in the
+    ledger under the label `probe`. A code in them makes each check new, so that none is answered from the ledger. A model
+    that cannot be reached keeps its earlier profile.
 
     Args:
         specs: the models, each name once.
         settings: home and keys.
-        transports: ways to a model that replace the package's own.
+        transports: transports that replace the package's own.
         code: replaces the code that is drawn anew for every check.
 
     Raises:
@@ -361,7 +361,7 @@ async def check_models(
 
 
 class _WatchedLedger(SqliteLedger):
-    """The home's ledger, which remembers in what way each call failed last."""
+    """The home's ledger; remembers the last failure of each call."""
 
     def __init__(self, home: Home) -> None:
         super().__init__(home)
@@ -370,7 +370,7 @@ class _WatchedLedger(SqliteLedger):
     async def attempt(
         self, key: str, call: ModelCall, *, kind: str, status: int | None, message: str, label: str
     ) -> None:
-        """Record a try that brought no reply."""
+        """Record an attempt without a reply."""
         text = message if status is None else f"{message} (status {status})"
         self.failures[key] = UnreachableModel(kind=kind, message=text)
         await super().attempt(key, call, kind=kind, status=status, message=message, label=label)

@@ -1,1 +1,1 @@
-"""The one way to a model: ledger, budget, limits, retries and transports behind one awaitable."""
+"""Access to models: ledger, budget, limits, retries and transports behind one awaitable."""

@@ -1,4 +1,4 @@
-"""What a run may spend: requests, tokens and dollars, counted before each request together with those in flight."""
+"""Spending limits of a run: requests, tokens and dollars, checked before each request and counting those in flight."""
 
 import asyncio
 import math
@@ -9,7 +9,7 @@ from dokimasia.errors import CallFailed
 
 
 class Reservation:
-    """A place in the budget held for one request, from before it is sent until its true price is known."""
+    """The share of the budget reserved for one request until its actual price is known."""
 
     def __init__(self, budget: "Budget", *, tokens: int, cost: float) -> None:
         self._budget = budget
@@ -19,36 +19,36 @@ class Reservation:
         self._open = True
 
     def sent(self) -> None:
-        """Say that the request has left: from now on it counts as a call, whatever comes of it."""
+        """Mark the request as sent; it counts as a call from now on, whatever its outcome."""
         if not self.is_sent:
             self.is_sent = True
             self._budget.calls += 1
 
     def settle(self, *, tokens: int | None, cost: float | None) -> None:
-        """Close with what the request came to; what is unknown is counted at its estimate."""
+        """Close with the request's actual tokens and cost; unknown amounts are charged at their estimate."""
         if self._open:
             self._open = False
             spent = self.tokens if tokens is None else tokens
             self._budget.charge(self, tokens=spent, cost=self.cost if cost is None else cost)
 
     def release(self) -> None:
-        """Close without any charge for tokens; a request that was sent still counts as a call."""
+        """Close without charging tokens; a request that was sent still counts as a call."""
         self.settle(tokens=0, cost=0.0)
 
 
 class Budget:
-    """Limits on what is sent and paid, None for no limit; answers from the ledger cost nothing.
+    """Limits on calls, tokens and cost (None for no limit); cached answers cost nothing.
 
-    `max_calls` counts requests that leave, so every retry is one: no more than that many are ever sent. Tokens and cost
+    `max_calls` counts requests sent, retries included, and is never exceeded. Tokens and cost
     are reserved at their estimate and settled at what the provider reports. A request that fits only if those in flight
-    come out cheaper than estimated waits for them; one that cannot fit fails. Estimates are rough: tokens and cost can
+    cost less than estimated waits for them; one that cannot fit fails. Estimates are rough: tokens and cost can
     pass their limit by what the requests in flight at that moment exceed their estimates.
 
     Attributes:
-        calls: requests sent, those before among them.
+        calls: requests sent, including those of earlier invocations.
         tokens: tokens spent, unknown ones at their estimate.
         cost: US dollars spent, unknown ones at their estimate.
-        changed: called whenever something was booked.
+        changed: called after every charge.
     """
 
     def __init__(
@@ -77,14 +77,14 @@ class Budget:
         self._waiting: deque[asyncio.Future[None]] = deque()
 
     async def reserve(self, *, tokens: int, cost: float | None) -> Reservation:
-        """Hold a place for one request, waiting while only the requests in flight stand in the way.
+        """Reserve budget for one request; waits while only requests in flight stand in the way.
 
         Args:
             tokens: estimated tokens, input and output.
             cost: estimated US dollars; None if the price is unknown.
 
         Raises:
-            CallFailed: kind `budget`: it does not fit, or there is a limit on cost and the price is unknown.
+            CallFailed: kind `budget`: the request does not fit, or cost is limited and the price is unknown.
         """
         if cost is None and self.max_cost is not None:
             raise CallFailed("budget", f"the price is unknown, so a limit of ${self.max_cost:g} cannot be kept")
@@ -101,19 +101,25 @@ class Budget:
         return reservation
 
     def _refusal(self, tokens: int, cost: float, *, reserved: bool) -> str:
-        """Say which limit one more request would pass, counting those in flight or not; empty if none."""
+        """Return which limit one more request would exceed, with or without those in flight; empty if none."""
         open_ = self._held if reserved else ()
-        unsent = sum(1 for each in open_ if not each.is_sent)
+        unsent = sum(1 for reservation in open_ if not reservation.is_sent)
         if self.max_calls is not None and self.calls + unsent + 1 > self.max_calls:
             return f"all {self.max_calls} calls are spent"
-        if self.max_tokens is not None and self.tokens + sum(each.tokens for each in open_) + tokens > self.max_tokens:
+        if (
+            self.max_tokens is not None
+            and self.tokens + sum(reservation.tokens for reservation in open_) + tokens > self.max_tokens
+        ):
             return f"{self.tokens} of {self.max_tokens} tokens are spent and the next call needs about {tokens}"
-        if self.max_cost is not None and self.cost + sum(each.cost for each in open_) + cost > self.max_cost:
+        if (
+            self.max_cost is not None
+            and self.cost + sum(reservation.cost for reservation in open_) + cost > self.max_cost
+        ):
             return f"${self.cost:.4f} of ${self.max_cost:g} are spent and the next call needs about ${cost:.4f}"
         return ""
 
     def pay(self, cost: float) -> None:
-        """Book US dollars that nothing was reserved for, such as a person's time."""
+        """Charge US dollars without a reservation, such as a person's time."""
         self.cost += cost
         self._booked()
 
@@ -122,7 +128,7 @@ class Budget:
             self.changed()
 
     def charge(self, reservation: Reservation, *, tokens: int, cost: float) -> None:
-        """Book what a reservation came to and let those who wait look again; called by the reservation itself."""
+        """Charge a closed reservation and wake waiting requests; called by the reservation itself."""
         self._held.discard(reservation)
         self.tokens += tokens
         self.cost += cost

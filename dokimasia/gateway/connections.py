@@ -1,4 +1,4 @@
-"""Kept HTTP connections that both transports send over: no redirects, no cookies, and replies of limited length."""
+"""Persistent HTTP connections shared by both transports: no redirects, no cookies, replies of limited length."""
 
 import asyncio
 from typing import Any
@@ -11,17 +11,17 @@ no request runs into a connection that is just being closed."""
 
 
 class Connections:
-    """A session in each event loop, without a limit on connections; how many there are is the gateway's to say.
+    """One HTTP session per event loop. The gateway limits concurrency, so connections are not limited.
 
-    They ask the environment for neither proxies nor keys.
+    Neither proxies nor keys are read from the environment.
     """
 
     def __init__(self) -> None:
-        """Make no connection yet."""
+        """Store the settings; connections are opened on first use."""
         self._sessions: dict[asyncio.AbstractEventLoop, aiohttp.ClientSession] = {}
 
     def session(self, *, ssl: Any = True) -> aiohttp.ClientSession:
-        """Return this event loop's session; `ssl` is how certificates are checked by a new one."""
+        """Return this event loop's session; `ssl` configures certificate checks of a new one."""
         loop = asyncio.get_running_loop()
         session = self._sessions.get(loop)
         if session is None:
@@ -33,7 +33,7 @@ class Connections:
         return session
 
     async def aclose(self) -> None:
-        """Close all connections, also those in other event loops that are running. Call it before its loops end."""
+        """Close all connections, including those of other running event loops. Call it before those loops end."""
         while self._sessions:
             loop, session = self._sessions.popitem()
             if loop is not asyncio.get_running_loop() and loop.is_running():
@@ -43,7 +43,7 @@ class Connections:
 
 
 async def read_body(response: aiohttp.ClientResponse, most: int) -> bytes | None:
-    """Return the decoded body, or None if it has more than `most` bytes; the connection is closed then, the rest unread."""
+    """Return the decoded body, or None if it exceeds `most` bytes; the connection is then closed with the rest unread."""
     chunks: list[bytes] = []
     size = 0
     async for chunk in response.content.iter_any():

@@ -1,4 +1,4 @@
-"""For tests: gateways without a model, and a transport that counts, stops, holds back and fails; every call recorded."""
+"""Test doubles: gateways without a model, and a transport that counts, stops, delays and fails; each records its calls."""
 
 import asyncio
 from collections import Counter
@@ -14,11 +14,11 @@ Reply = str | ModelReply | CallFailed
 
 
 class Crash(BaseException):
-    """What stands for the end of the process: other than any `Exception` of a transport, it is not one call's failure."""
+    """Stands for the end of the process: unlike an `Exception` of a transport, it is not the failure of a single call."""
 
 
 class FunctionGateway:
-    """A gateway that answers by a function of the call; it keeps no ledger, so the same call twice is two calls.
+    """A gateway that answers with a function of the call. It has no ledger: the same call twice is two calls.
 
     Example::
 
@@ -29,18 +29,18 @@ class FunctionGateway:
             assert gateway.calls == [call]
 
     Attributes:
-        calls: what was asked, in order.
-        labels: who asked, in order.
+        calls: the calls, in order.
+        labels: the labels of the calls, in order.
     """
 
     def __init__(self, fn: Callable[[ModelCall], Reply | Awaitable[Reply]]) -> None:
-        """Answer every call by `fn`, which may be a coroutine function."""
+        """Answer every call with `fn`, which may be a coroutine function."""
         self._fn = fn
         self.calls: list[ModelCall] = []
         self.labels: list[str] = []
 
     async def ask(self, call: ModelCall, *, label: str = "", aid: Aid | None = None) -> CallResult:
-        """Return what the function says to the call.
+        """Return the function's reply to the call.
 
         Raises:
             CallFailed: if that is what the function returns.
@@ -56,7 +56,7 @@ class FunctionGateway:
 
 
 class ScriptedGateway(FunctionGateway):
-    """A gateway that gives its replies in order, whatever it is asked.
+    """A gateway that returns its replies in order, whatever the call.
 
     Example::
 
@@ -66,7 +66,7 @@ class ScriptedGateway(FunctionGateway):
     """
 
     def __init__(self, replies: Iterable[Reply]) -> None:
-        """Give these replies, one a call."""
+        """Return these replies, one per call."""
         self._replies = list(replies)
         super().__init__(self._next)
 
@@ -85,7 +85,7 @@ class ScriptedGateway(FunctionGateway):
 
 
 class CountingTransport:
-    """A transport around another one, or around a function, that keeps what is sent and can stop, hold back and fail.
+    """A transport around another transport or a function that records calls and can stop, delay and fail them.
 
     Example::
 
@@ -97,9 +97,9 @@ class CountingTransport:
 
     Attributes:
         sent: the calls that were sent, in order.
-        done: those of them that came back with a reply, in the order of their replies.
-        open: how many are under way.
-        most_open: how many were under way at once at most.
+        done: the calls that returned a reply, in the order of their replies.
+        open: number of calls in flight.
+        most_open: largest number of calls in flight at once.
         closed: whether the transport was closed.
     """
 
@@ -113,18 +113,18 @@ class CountingTransport:
         fail: Callable[[ModelCall], BaseException | None] | None = None,
         change: Callable[[ModelCall, ModelReply], ModelReply] | None = None,
     ) -> None:
-        """Send through `inner`, or answer by it if it is a function of the call (a text is a chat reply).
+        """Send through `inner`, or answer with it if it is a function of the call (a text is a chat reply).
 
-        A call passes the stages in the order of the arguments, and lets other work have its turn at least once.
+        A call passes the stages in the order of the arguments and yields to other work at least once.
 
         Args:
             inner: what answers.
-            stop: asked once, when `stop_after` calls were sent; they still come back.
-            stop_after: how many calls that is, 1 or more.
-            hold: what a call waits for before it goes on, if anything.
+            stop: called once, when `stop_after` calls were sent; these still return.
+            stop_after: number of calls, 1 or more.
+            hold: what a call waits for before it continues, if anything.
             fail: what a call raises in place of an answer, if anything: a `TransportError`, or a `Crash`, which ends the run
                 (any other exception fails the call, as it would with a real transport).
-            change: makes another reply of the one that came back.
+            change: replaces the reply.
         """
         self._inner = inner
         self._stop, self._stop_after = stop, stop_after
@@ -136,14 +136,14 @@ class CountingTransport:
 
     @property
     def by_model(self) -> Counter[str]:
-        """How many calls were sent to each model, by the name that it is shown as."""
+        """Number of calls sent to each model, by its displayed name."""
         return Counter(call.model.name for call in self.sent)
 
     async def send(self, call: ModelCall, spec: ModelSpec, *, api_key: str | None, blobs: BlobStore) -> ModelReply:
-        """Keep the call and have it answered.
+        """Record the call and return its reply.
 
         Raises:
-            TransportError: the inner transport's, or what `fail` says.
+            TransportError: raised by the inner transport or by `fail`.
         """
         self.sent.append(call)
         if self._stop is not None and len(self.sent) == self._stop_after:

@@ -1,4 +1,4 @@
-"""What the gateway tells whoever listens, and the figures that it can be asked for."""
+"""Events and statistics of the gateway."""
 
 from typing import Literal, NamedTuple
 

@@ -1,4 +1,4 @@
-"""What an endpoint's failure comes to, whichever transport met it: by status, code and words, without any key in it."""
+"""Classification of endpoint failures by status, code and message, for all transports; no key in any text."""
 
 import email.utils
 import re
@@ -55,18 +55,18 @@ LONGEST_MESSAGE = 300
 
 
 def broken(kind: AttemptKind = "broken_envelope") -> TransportError:
-    """Return the failure of a reply with status 200 whose envelope cannot be used."""
+    """Return the failure for a reply with status 200 and an unusable envelope."""
     return TransportError(kind, BODY_MESSAGES[kind], retryable=True, status=200)
 
 
 def too_long(most: int, status: int) -> TransportError:
-    """Return the failure of a reply that is longer than `most` bytes."""
+    """Return the failure for a reply longer than `most` bytes."""
     message = f"the endpoint's reply is longer than {most} bytes"
     return TransportError("broken_envelope", message, retryable=False, status=status)
 
 
 def verdict_of_status(status: int, text: str) -> Verdict:
-    """Return what an HTTP error status comes to, together with what the endpoint said (the beginning of its body)."""
+    """Return the kind of failure for an HTTP error status and the endpoint's message (the beginning of its body)."""
     if status in _OVERFLOW_STATUSES and _OVERFLOW.search(text):
         return "context_overflow", False
     if status == 429:
@@ -83,11 +83,11 @@ def verdict_of_status(status: int, text: str) -> Verdict:
 
 
 def verdict_of_code(code: object, text: str) -> Verdict:
-    """Return what an error comes to that the endpoint wrote into the body of a reply with status 200.
+    """Return the kind of failure for an error in the body of a reply with status 200.
 
     Args:
         code: the error's `code`: an HTTP status, a word, or None.
-        text: what the endpoint said.
+        text: the endpoint's message.
     """
     if isinstance(code, str) and not code.isdecimal():
         return _CODES.get(code, ("server_error", True))
@@ -96,7 +96,7 @@ def verdict_of_code(code: object, text: str) -> Verdict:
 
 
 def kind_of_body(body: str) -> AttemptKind:
-    """Return what a body is that could not be read as a JSON object: empty, JSON cut off or of another form, or neither."""
+    """Return the kind of an unreadable body: empty, truncated JSON, JSON of another form, or neither."""
     body = body.lstrip()
     if not body:
         return "empty_body"
@@ -104,7 +104,7 @@ def kind_of_body(body: str) -> AttemptKind:
 
 
 def message_of_body(kind: AttemptKind, body: str, api_key: str | None) -> str:
-    """Return the message for a body that could not be read; of one that is no JSON, with its beginning."""
+    """Return the message for an unreadable body; includes the beginning of a body that is not JSON."""
     if kind in BODY_MESSAGES:
         return BODY_MESSAGES[kind]
     text = " ".join(scrub(body, api_key).split())
@@ -112,7 +112,7 @@ def message_of_body(kind: AttemptKind, body: str, api_key: str | None) -> str:
 
 
 def cut(text: str, most: int) -> str:
-    """Return a message of at most so many characters, cut off between words where there is a space to cut at.
+    """Return a message shortened to a number of characters, between words where there is a space.
 
     Examples:
         >>> cut("one two three", 10), cut("one two", 10)
@@ -151,9 +151,9 @@ def _forms(api_key: str | None) -> tuple[str, ...]:
 
 
 def scrub(text: str, api_key: str | None = None) -> str:
-    """Return the text's beginning without the given key, in any of its forms, and without anything that looks like one.
+    """Return the beginning of a text without the key in any of its forms and without anything that looks like a key.
 
-    The key is taken out before the text is cut: a cut must not leave half of it, which nothing would recognise.
+    The key is removed before the text is shortened: half a key would not be recognised.
     """
     for form in _forms(api_key):
         text = text.replace(form, "[key]")

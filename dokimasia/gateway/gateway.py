@@ -1,4 +1,4 @@
-"""The gateway: every call to a model goes through `ModelGateway.ask`, which owns ledger, money, limits and retries."""
+"""The gateway: every call to a model goes through `ModelGateway.ask`, which handles ledger, budget, limits and retries."""
 
 import asyncio
 import functools
@@ -25,7 +25,7 @@ from dokimasia.gateway.traffic import Flight, Traffic
 
 
 class ModelGateway:
-    """The one way to a model; implements `dokimasia.domain.ports.Gateway`.
+    """Sends calls to models; implements `dokimasia.domain.ports.Gateway`.
 
     A call that the ledger has is answered from it. Any other is sent, retried as `policy` says, committed and only then
     returned. The same call asked for twice at once is one request, and so is a call whose asker went away after it had
@@ -203,7 +203,7 @@ class ModelGateway:
     def stats(self) -> GatewayStats:
         """Return what was done so far and what is under way."""
         limits = self._routes.limits()
-        under_way = Counter(each.call.model.endpoint for each in self._flights.values() if each.placed)
+        under_way = Counter(flight.call.model.endpoint for flight in self._flights.values() if flight.placed)
         return GatewayStats(**self._tally, in_flight={name: under_way[name] for name in limits}, limits=limits)
 
     def uneven(self, models: Iterable[str]) -> bool:

@@ -92,7 +92,7 @@ class AdaptiveLimiter:
             self._queue.append(waiting)
             if near is not None:
                 self._far.append(waiting)
-                self._tell_near()
+                self._notify_near()
             try:
                 taken_over = await turn
                 return self._epoch if taken_over is None else taken_over
@@ -139,9 +139,9 @@ class AdaptiveLimiter:
             if not turn.done():
                 self.in_use += 1
                 turn.set_result(None)
-        self._tell_near()
+        self._notify_near()
 
-    def _tell_near(self) -> None:
+    def _notify_near(self) -> None:
         """Tell those whose turn is near: no more came before them, since the first one did, than there are permits.
 
         So nobody is passed over by more than that.

@@ -173,16 +173,16 @@ def response_format(schema: dict[str, JsonValue]) -> dict[str, Any]:
 
 
 def _message(message: Message, image_urls: Mapping[str, Any]) -> dict[str, Any]:
-    written: dict[str, Any] = {"role": message.role, "content": _content(message, image_urls)}
+    body: dict[str, Any] = {"role": message.role, "content": _content(message, image_urls)}
     if message.tool_call_id is not None:
-        written["tool_call_id"] = message.tool_call_id
+        body["tool_call_id"] = message.tool_call_id
     if message.tool_calls:
-        written["content"] = written["content"] or None
-        written["tool_calls"] = [
+        body["content"] = body["content"] or None
+        body["tool_calls"] = [
             {"id": tool.id, "type": "function", "function": {"name": tool.name, "arguments": tool.arguments}}
             for tool in message.tool_calls
         ]
-    return written
+    return body
 
 
 def _content(message: Message, image_urls: Mapping[str, Any]) -> str | list[Any]:

@@ -59,8 +59,8 @@ class Pacing:
         self._sleep = sleep
         self._on_change = on_change
         self._configured = [
-            (what, Pace(rate, clock=clock, sleep=sleep))
-            for what, rate in (("requests", rpm), ("tokens", tpm))
+            (unit, Pace(rate, clock=clock, sleep=sleep))
+            for unit, rate in (("requests", rpm), ("tokens", tpm))
             if rate is not None
         ]
         self._stated: dict[str, Pace] = {}
@@ -78,7 +78,7 @@ class Pacing:
     @property
     def counts_tokens(self) -> bool:
         """Whether a request's tokens matter, so that they are worth an estimate."""
-        return "tokens" in self._stated or any(what == "tokens" for what, _ in self._configured)
+        return "tokens" in self._stated or any(unit == "tokens" for unit, _ in self._configured)
 
     @property
     def limited(self) -> bool:
@@ -87,42 +87,42 @@ class Pacing:
 
     async def take(self, tokens: int) -> None:
         """Wait until one more request of so many tokens may be sent."""
-        for what, pace in self._configured:
-            await pace.take(1 if what == "requests" else tokens)
-        for what, pace in tuple(self._stated.items()):
-            in_time = await pace.take(1 if what == "requests" else tokens)
-            if not in_time and self._stated.get(what) is pace and what not in self._overruled:
-                self._overruled.add(what)
-                reason = f"the endpoint's headers ask to wait for {what} for longer than {LONGEST_ASKED:g} s"
+        for unit, pace in self._configured:
+            await pace.take(1 if unit == "requests" else tokens)
+        for unit, pace in tuple(self._stated.items()):
+            in_time = await pace.take(1 if unit == "requests" else tokens)
+            if not in_time and self._stated.get(unit) is pace and unit not in self._overruled:
+                self._overruled.add(unit)
+                reason = f"the endpoint's headers ask to wait for {unit} for longer than {LONGEST_ASKED:g} s"
                 self._tell(0, f"{reason}, which is the most that is waited: one request is sent to see")
         if self._learnt is not None:
             await self._learnt.take(1)
 
     def correct(self, tokens: int) -> None:
         """Take off what a request used beyond its estimate; negative: give it back. Headers know without being told."""
-        for what, pace in self._configured:
-            if what == "tokens":
+        for unit, pace in self._configured:
+            if unit == "tokens":
                 pace.correct(tokens)
 
     def read_headers(self, headers: Mapping[str, str]) -> None:
         """Take in what the headers of a reply say."""
-        for what in ("requests", "tokens"):
-            allowance = None if what in self._disbelieved else read_allowance(headers, what)
+        for unit in ("requests", "tokens"):
+            allowance = None if unit in self._disbelieved else read_allowance(headers, unit)
             if allowance is None:
                 continue
             limit, remaining, rate = allowance
-            if what not in self._stated:
-                self._stated[what] = Pace(rate, clock=self._clock, sleep=self._sleep, longest=LONGEST_ASKED)
-                self._tell(limit, f"the endpoint takes {limit:g} {what}, as its headers say")
-            self._stated[what].adopt(capacity=limit, level=remaining, per_minute=rate)
+            if unit not in self._stated:
+                self._stated[unit] = Pace(rate, clock=self._clock, sleep=self._sleep, longest=LONGEST_ASKED)
+                self._tell(limit, f"the endpoint takes {limit:g} {unit}, as its headers say")
+            self._stated[unit].adopt(capacity=limit, level=remaining, per_minute=rate)
 
     def succeeded(self) -> None:
         """Count a request that was answered."""
         while self._overruled:
-            what = self._overruled.pop()
-            self._disbelieved.add(what)
-            self._stated.pop(what).lift()
-            self._tell(0, f"the endpoint answers though its headers leave no {what}: they are believed no more")
+            unit = self._overruled.pop()
+            self._disbelieved.add(unit)
+            self._stated.pop(unit).lift()
+            self._tell(0, f"the endpoint answers though its headers leave no {unit}: they are believed no more")
         now = self._clock()
         self._forward(now)
         self._counts[self._second % WINDOW] += 1

@@ -48,7 +48,7 @@ def listening_for_headers(listener: HeaderListener) -> Iterator[None]:
         _listener.reset(token)
 
 
-def read_allowance(headers: Mapping[str, str], what: str, *, now: datetime | None = None) -> Allowance | None:
+def read_allowance(headers: Mapping[str, str], unit: str, *, now: datetime | None = None) -> Allowance | None:
     """Return what the headers say of `requests` or `tokens`; None where they say nothing that can be relied on.
 
     Read are the forms of OpenAI (`x-ratelimit-limit-requests`, `-remaining-`, `-reset-`; also vLLM's gateways, Groq,
@@ -58,18 +58,18 @@ def read_allowance(headers: Mapping[str, str], what: str, *, now: datetime | Non
     """
 
     def said(part: str) -> str | None:
-        return headers.get(f"x-ratelimit-{part}-{what}") or headers.get(f"anthropic-ratelimit-{what}-{part}")
+        return headers.get(f"x-ratelimit-{part}-{unit}") or headers.get(f"anthropic-ratelimit-{unit}-{part}")
 
     if (limit := said("limit")) is None or (remaining := said("remaining")) is None:
         return None
     reset = said("reset")
-    whole, left = _number(limit), _number(remaining)
-    if whole is None or left is None or whole < 1 or not 0 <= left <= whole:
+    maximum, left = _number(limit), _number(remaining)
+    if maximum is None or left is None or maximum < 1 or not 0 <= left <= maximum:
         return None
     seconds = None if reset is None else _seconds(reset, now or datetime.now(UTC))
-    used = whole - left
-    per_minute = used / seconds * 60 if seconds and used else whole
-    return Allowance(whole, left, per_minute)
+    used = maximum - left
+    per_minute = used / seconds * 60 if seconds and used else maximum
+    return Allowance(maximum, left, per_minute)
 
 
 def _number(text: str) -> float | None:

@@ -46,8 +46,8 @@ def chosen_transport_name(spec: ModelSpec, available: Collection[str]) -> str:
         return PEOPLE
     name = _automatic_name(spec, available) if spec.transport == "auto" else spec.transport
     if name not in available:
-        known = ", ".join(sorted(available)) or "none"
-        raise ConfigError(f"model {spec.ref.name!r}: no transport {name!r}; there are: {known}")
+        names = ", ".join(sorted(available)) or "none"
+        raise ConfigError(f"model {spec.ref.name!r}: no transport {name!r}; there are: {names}")
     if name == DIRECT and spec.api_base is None:
         raise ConfigError(
             f"model {spec.ref.name!r}: the direct transport needs api_base, the address of the server, such as "
@@ -68,13 +68,13 @@ def _automatic_name(spec: ModelSpec, available: Collection[str]) -> str:
 
 
 def _speaks_openai(model: str, api_base: str) -> bool:
-    prefix, _, rest = model.partition("/")
+    prefix, _, name = model.partition("/")
     if prefix in OLLAMA_PREFIXES:
         return api_base.rstrip("/").endswith("/v1")
     if prefix not in NATIVE_PREFIXES:
         return False
     host = f".{urlsplit(api_base).hostname or ''}"
-    return prefix != "openai" or not (host.endswith(OPENAI_HOSTS) or _OPENAI_REASONING.match(rest))
+    return prefix != "openai" or not (host.endswith(OPENAI_HOSTS) or _OPENAI_REASONING.match(name))
 
 
 class LateTransport:
@@ -127,8 +127,8 @@ class Routes:
         """
         if name not in self._routes:
             if name not in self._specs:
-                known = ", ".join(sorted(self._specs)) or "none"
-                raise ConfigError(f"model {name!r} is not configured; there are: {known}")
+                names = ", ".join(sorted(self._specs)) or "none"
+                raise ConfigError(f"model {name!r} is not configured; there are: {names}")
             self._routes[name] = self._route(self._specs[name])
         return self._routes[name]
 

@@ -34,8 +34,8 @@ MESSAGE_LENGTH = 400
 
 def redactor(keys: Iterable[str], redact: Redact) -> Redact:
     """Return a function that replaces every given key in a text, in any of its forms, and then applies `redact`."""
-    known = {form for key in keys if len(key) >= SHORTEST_KEY for form in forms_of(key)}
-    forms = sorted(known, key=lambda form: (-len(form), form))
+    secrets = {form for key in keys if len(key) >= SHORTEST_KEY for form in forms_of(key)}
+    forms = sorted(secrets, key=lambda form: (-len(form), form))
 
     def clean(text: str) -> str:
         for form in forms:
@@ -82,8 +82,8 @@ def check_envelope(call: ModelCall, reply: ModelReply) -> TransportError | None:
     return None
 
 
-def _broken(what: str) -> TransportError:
-    return TransportError("broken_envelope", f"the endpoint returned {what}", retryable=True)
+def _broken(problem: str) -> TransportError:
+    return TransportError("broken_envelope", f"the endpoint returned {problem}", retryable=True)
 
 
 class ModelAccess(Protocol):

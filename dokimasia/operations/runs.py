@@ -21,7 +21,7 @@ from dokimasia.runs.estimate import Estimate
 from dokimasia.runs.reading.inspection import described, described_now, end_reasons, listed, waiting_questions
 from dokimasia.runs.requests import Called
 from dokimasia.storage.deletion import Deleted, run_size
-from dokimasia.storage.naming import LAST, name_run, other_than, resolve_run, set_tags
+from dokimasia.storage.naming import LAST, comparable_with, name_run, resolve_run, set_tags
 from dokimasia.storage.runs import AT_WORK, Run, RunStatus
 from dokimasia.storage.spending import spent_by
 
@@ -257,7 +257,7 @@ def diff(
         return method_of(run).diff is None
 
     run = resolve_run(context.home, first, compared)
-    other = resolve_run(context.home, second, compared if pair else other_than(run))
+    other = resolve_run(context.home, second, compared if pair else comparable_with(run))
     if first == second == LAST and run.id != other.id:
         run, other = other, run
     context.cache(run, other)

@@ -14,7 +14,7 @@ from dokimasia.runs.figures import limits_of
 from dokimasia.runs.method import Method
 from dokimasia.runs.requests import Invocation
 from dokimasia.settings import Settings
-from dokimasia.storage.decisions import take_in
+from dokimasia.storage.decisions import import_filed
 from dokimasia.storage.home import Home
 from dokimasia.storage.people.questions import has_answers, open_questions
 from dokimasia.storage.results import events, failed_by_model, record_event, result_failures
@@ -147,7 +147,7 @@ async def is_still_waiting(home: Home, run: Run) -> bool:
     """Return whether a run waits for people of whom none has answered since, not in a file either."""
     if run.status != "waiting":
         return False
-    await take_in(home)
+    await import_filed(home)
     return not has_answers(home, run.id)
 
 

@@ -24,7 +24,7 @@ from dokimasia.runs.observer import Observer
 from dokimasia.runs.reachability import FailFastGateway, Stop, home_gone, unless_stopped, watch_home
 from dokimasia.settings import Settings, api_key, nearest
 from dokimasia.storage.content.reduced import ReducedImages
-from dokimasia.storage.decisions import take_in
+from dokimasia.storage.decisions import import_filed
 from dokimasia.storage.home import Home
 from dokimasia.storage.ledger import SqliteLedger
 from dokimasia.storage.people.asking import QueuedPeople
@@ -242,7 +242,7 @@ async def open_services(
     workers = request.remote_workers
     keys = keys_of(settings, specs)
     redact = Redactor((*settings.secrets, *keys.values()), patterns=False)
-    await take_in(home)
+    await import_filed(home)
     people = QueuedPeople(home, run, specs)
     async with sharing(home) as shared, AsyncExitStack() as stack:
         saver = await shared.saver()
@@ -318,4 +318,4 @@ async def open_services(
                 await gateway.abort()
             await (gateway.drain() if transports else gateway.aclose())
             if home.in_place:
-                await take_in(home)
+                await import_filed(home)

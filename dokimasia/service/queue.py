@@ -23,7 +23,7 @@ from dokimasia.runs.reachability import home_gone
 from dokimasia.runs.requests import Invocation, RunRequest, check_range
 from dokimasia.runs.services import Stop, sharing
 from dokimasia.settings import Settings
-from dokimasia.storage.decisions import take_in
+from dokimasia.storage.decisions import import_filed
 from dokimasia.storage.home import Home
 from dokimasia.storage.people.questions import Answering, answering
 from dokimasia.storage.runs import Run, RunStatus, get_run, list_runs, set_status
@@ -398,7 +398,7 @@ class Queue:
         while True:
             await asyncio.sleep(LOOK)
             try:
-                await take_in(self._home)
+                await import_filed(self._home)
                 for run in [id for id in self._waiting if self._answered(id)]:
                     await self._take_up(run)
             except Exception as problem:  # such as a file that another program damaged: the next look may do better

@@ -15,7 +15,7 @@ from dokimasia.runs.reading.reporting import report_data
 from dokimasia.service.state import Service
 from dokimasia.storage.people.corrections import count_corrections
 from dokimasia.storage.runs import Run
-from dokimasia.storage.usage import how_far
+from dokimasia.storage.usage import reached_counts
 
 SOON = 0.7
 """Seconds that a page waits for figures before it says that they are worked out."""
@@ -50,7 +50,7 @@ def figures_of(service: Service, run: Run) -> dict[str, Any]:
 
 
 def _stands(service: Service, run: Run) -> tuple[object, ...]:
-    return run.id, run.status, run.updated_at, _state(service), how_far(service.home, [run.id]).get(run.id)
+    return run.id, run.status, run.updated_at, _state(service), reached_counts(service.home, [run.id]).get(run.id)
 
 
 def _state(service: Service) -> object:

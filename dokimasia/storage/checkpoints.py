@@ -1,4 +1,4 @@
-"""LangGraph's checkpoints in a home: the steps of unfinished threads, in a database of their own."""
+"""LangGraph checkpoints of a home: the steps of unfinished threads, in their own database."""
 
 import sqlite3
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterable, Iterator, Sequence
@@ -32,18 +32,18 @@ class Saver(SqliteSaver):
     A step is some hundred bytes in a write-ahead log, which is written in less time than two hops to another thread take
     (`AsyncSqliteSaver` makes four to six a step).
 
-    Threads that are deleted go together, `GONE_TOGETHER` at a time and at the end, which costs a commit for all of them.
-    Whoever asks for one meanwhile finds nothing of it; after a kill `sweep_orphans` finds those that are still there.
+    Threads are deleted in batches of `GONE_TOGETHER` and at the end, which costs one commit per batch. Readers do not see
+    a thread that waits for deletion; after a kill `sweep_orphans` deletes what is left.
     """
 
     def __init__(self, connection: sqlite3.Connection, *, serde: SerializerProtocol) -> None:
-        """Keep steps over a connection, which stays open."""
+        """Store steps through a connection, which stays open."""
         super().__init__(connection, serde=serde)
         self._gone: set[str] = set()
 
     @contextmanager
     def cursor(self, transaction: bool = True) -> Iterator[sqlite3.Cursor]:
-        """Give a cursor; what is written by it is kept as a whole, or not at all where an error is raised."""
+        """Yield a cursor; its writes are committed together, or rolled back where an error is raised."""
         with self.lock, self.conn, closing(self.conn.cursor()) as cursor:
             yield cursor
 
@@ -60,9 +60,9 @@ class Saver(SqliteSaver):
         before: RunnableConfig | None = None,
         limit: int | None = None,
     ) -> AsyncIterator[CheckpointTuple]:
-        """Yield steps, the newest first; all are read before, since a reader may write while it goes through them."""
-        for one in await self.listed(config, filter, before, limit):
-            yield one
+        """Yield steps, the newest first; all are read beforehand, because the caller may write while iterating."""
+        for checkpoint in await self.listed(config, filter, before, limit):
+            yield checkpoint
 
     async def listed(
         self,
@@ -89,7 +89,7 @@ class Saver(SqliteSaver):
     async def aput_writes(
         self, config: RunnableConfig, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str = ""
     ) -> None:
-        """Keep what a task wrote."""
+        """Store the writes of a task."""
         self._settle(config)
         self.put_writes(config, writes, task_id, task_path)
 
@@ -100,14 +100,14 @@ class Saver(SqliteSaver):
             self.clear()
 
     def clear(self) -> None:
-        """Delete the steps of the threads that are to go."""
+        """Delete the steps of the threads in the batch."""
         if self._gone:
             with self.cursor() as cursor:
                 delete_threads(cursor, self._gone)
             self._gone.clear()
 
     def _settle(self, config: RunnableConfig | None) -> None:
-        """Delete what is to go where a thread of it is asked for again, or all are."""
+        """Delete the batch where it contains the requested thread, or where all threads are requested."""
         if self._gone and (config is None or config.get("configurable", {}).get("thread_id") in self._gone):
             self.clear()
 
@@ -117,10 +117,10 @@ KEPT_ELSEWHERE = ("aget_tuple", "listed", "aput", "aput_writes", "adelete_thread
 
 
 class RemoteSaver(BaseCheckpointSaver[str]):
-    """A saver for another process than the one that has the home: it asks for the methods of a `Saver` by their names."""
+    """A saver for a process without the home: calls the methods of a `Saver` by name."""
 
     def __init__(self, ask: Callable[..., Awaitable[Any]]) -> None:
-        """Ask by a function that takes a method's name and its arguments."""
+        """Call methods through a function that takes a method's name and its arguments."""
         super().__init__()
         self._ask = ask
 
@@ -130,7 +130,7 @@ class RemoteSaver(BaseCheckpointSaver[str]):
 
     async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
         """Return the step that a configuration names, or a thread's last."""
-        return await self._ask("aget_tuple", _said(config))
+        return await self._ask("aget_tuple", _plain_config(config))
 
     async def alist(
         self,
@@ -141,8 +141,10 @@ class RemoteSaver(BaseCheckpointSaver[str]):
         limit: int | None = None,
     ) -> AsyncIterator[CheckpointTuple]:
         """Yield steps, the newest first."""
-        for one in await self._ask("listed", config and _said(config), filter, before and _said(before), limit):
-            yield one
+        for checkpoint in await self._ask(
+            "listed", config and _plain_config(config), filter, before and _plain_config(before), limit
+        ):
+            yield checkpoint
 
     async def aput(
         self,
@@ -152,31 +154,31 @@ class RemoteSaver(BaseCheckpointSaver[str]):
         new_versions: ChannelVersions,
     ) -> RunnableConfig:
         """Keep a step."""
-        return await self._ask("aput", _said(config), checkpoint, metadata, new_versions)
+        return await self._ask("aput", _plain_config(config), checkpoint, metadata, new_versions)
 
     async def aput_writes(
         self, config: RunnableConfig, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str = ""
     ) -> None:
-        """Keep what a task wrote."""
-        await self._ask("aput_writes", _said(config), list(writes), task_id, task_path)
+        """Store the writes of a task."""
+        await self._ask("aput_writes", _plain_config(config), list(writes), task_id, task_path)
 
     async def adelete_thread(self, thread_id: str) -> None:
         """Delete the steps of a thread."""
         await self._ask("adelete_thread", thread_id)
 
 
-def _said(config: RunnableConfig) -> RunnableConfig:
-    """Return what a configuration says of a step; LangGraph's own objects in it stay where they are."""
-    said = {name: value for name, value in config.get("configurable", {}).items() if not name.startswith("__")}
-    return {"configurable": said, "metadata": config.get("metadata", {})}
+def _plain_config(config: RunnableConfig) -> RunnableConfig:
+    """Return the plain part of a configuration, without LangGraph's own objects."""
+    configurable = {name: value for name, value in config.get("configurable", {}).items() if not name.startswith("__")}
+    return {"configurable": configurable, "metadata": config.get("metadata", {})}
 
 
 @asynccontextmanager
 async def open_saver(home: Home) -> AsyncIterator[Saver]:
-    """Open the saver of a home that is open for writing, and close it at the end.
+    """Yield the saver of a home that is open for writing; closed at the end.
 
     The serializer knows LangGraph's own types and plain values only. Another type that a checkpoint names is never
-    imported or built, and pickled data is refused, so that who can write the file cannot run code through it.
+    imported or built, and pickled data is refused, so that write access to the file does not allow running code.
 
     Raises:
         StorageError: the home is open for reading only, or its checkpoints are damaged or cannot be written, at
@@ -196,13 +198,13 @@ async def open_saver(home: Home) -> AsyncIterator[Saver]:
             try:
                 yield saver
             finally:
-                with suppress(sqlite3.Error):  # what stays is swept when a run begins
+                with suppress(sqlite3.Error):  # the rest is swept when a run begins
                     saver.clear()
 
 
 @contextmanager
 def keeping_steps(home: Home, *, doing: str = "keeping the steps of unfinished items") -> Iterator[None]:
-    """Raise what SQLite says inside LangGraph as a StorageError; the home's own reads and writes raise theirs."""
+    """Raise SQLite's errors inside LangGraph as StorageError; the home's own reads and writes raise theirs."""
     try:
         yield
     except sqlite3.Error as error:
@@ -210,12 +212,12 @@ def keeping_steps(home: Home, *, doing: str = "keeping the steps of unfinished i
 
 
 async def delete_thread(saver: Saver, thread_id: str) -> None:
-    """Delete the steps of a thread, whose result is committed; a thread that has none is no error."""
+    """Delete the steps of a thread whose result is committed; a thread without steps is no error."""
     await saver.adelete_thread(thread_id)
 
 
 async def sweep_orphans(saver: Saver, live_thread_ids: Collection[str]) -> int:
-    """Delete the steps of every thread that is not live, as a kill between commit and clearing leaves them.
+    """Delete the steps of every thread that is not live, such as those left by a kill between commit and deletion.
 
     Returns:
         How many threads were deleted.
@@ -228,7 +230,7 @@ async def sweep_orphans(saver: Saver, live_thread_ids: Collection[str]) -> int:
 
 
 def delete_threads(cursor: sqlite3.Cursor, thread_ids: Iterable[str]) -> None:
-    """Delete the steps of threads, by a cursor of the saver."""
-    gone = [(id,) for id in thread_ids]
+    """Delete the steps of threads through a cursor of the saver."""
+    parameters = [(id,) for id in thread_ids]
     for table in ("checkpoints", "writes"):
-        cursor.executemany(f"DELETE FROM {table} WHERE thread_id = ?", gone)
+        cursor.executemany(f"DELETE FROM {table} WHERE thread_id = ?", parameters)

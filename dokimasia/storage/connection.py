@@ -1,4 +1,4 @@
-"""Connections to the database: the one that writes, those that read, and what each is set to."""
+"""Connections to the database: the writer, the readers, and their settings."""
 
 import os
 import sqlite3
@@ -35,20 +35,20 @@ def rows_of(cursor: sqlite3.Cursor) -> list[dict[str, Any]]:
 
 @contextmanager
 def transaction(connection: sqlite3.Connection) -> Iterator[None]:
-    """Do what is inside in one transaction, which takes the write lock first; undo all of it if anything fails."""
+    """Run the block in one transaction that takes the write lock first; roll back on any error."""
     connection.execute("BEGIN IMMEDIATE")
     try:
         yield
         connection.execute("COMMIT")
     except BaseException:
         if connection.in_transaction:
-            with suppress(sqlite3.Error):  # the first error says more than that of the rollback
+            with suppress(sqlite3.Error):  # the first error is more informative than the rollback's
                 connection.execute("ROLLBACK")
         raise
 
 
 @contextmanager
-def _opened(target: Path | str, *, uri: bool = False) -> Iterator[sqlite3.Connection]:
+def _open_connection(target: Path | str, *, uri: bool = False) -> Iterator[sqlite3.Connection]:
     connection = sqlite3.connect(target, timeout=BUSY_TIMEOUT, isolation_level=None, check_same_thread=False, uri=uri)
     try:
         yield connection
@@ -60,7 +60,7 @@ def _opened(target: Path | str, *, uri: bool = False) -> Iterator[sqlite3.Connec
 def _enter_wal(connection: sqlite3.Connection) -> None:
     """Switch the database to a write-ahead log; waits where another process is switching it at this moment.
 
-    SQLite answers "locked" to that switch at once, without regard to the busy timeout, so the wait is ours.
+    SQLite answers "locked" to that switch at once, without regard to the busy timeout, so this function waits.
 
     Raises:
         sqlite3.OperationalError: if the database stays locked for `BUSY_TIMEOUT` seconds, or cannot be written.
@@ -78,7 +78,7 @@ def _enter_wal(connection: sqlite3.Connection) -> None:
 
 
 def connect_writer(path: Path) -> sqlite3.Connection:
-    """Return a connection in autocommit mode that writes; creates the file where there is none.
+    """Return a writing connection in autocommit mode; creates the file where there is none.
 
     `synchronous=NORMAL` under a write-ahead log: a commit survives the death of the process; after a power loss the
     last commits may be missing, but the database is never corrupt.
@@ -86,8 +86,8 @@ def connect_writer(path: Path) -> sqlite3.Connection:
     Raises:
         sqlite3.Error: if the file is no database, or cannot be written.
     """
-    with _opened(path) as connection:
-        connection.execute(f"PRAGMA page_size={PAGE_SIZE}")  # of a new file; an old one keeps its own
+    with _open_connection(path) as connection:
+        connection.execute(f"PRAGMA page_size={PAGE_SIZE}")  # for a new file; an existing one keeps its setting
         _enter_wal(connection)
         for pragma in (*SAFE_AND_SMALL, "foreign_keys=ON"):
             connection.execute(f"PRAGMA {pragma}")
@@ -95,9 +95,9 @@ def connect_writer(path: Path) -> sqlite3.Connection:
 
 
 def connect_reader(path: Path) -> sqlite3.Connection:
-    """Return a connection that reads only and sees every commit made before each of its statements.
+    """Return a read-only connection; each statement sees every earlier commit.
 
-    Its SQL function `unpack` gives a packed text back.
+    Its SQL function `unpack` returns a packed text.
 
     In a folder that cannot be written, as on read-only media, a database that was closed cleanly is read as an
     immutable file, since SQLite could not make the shared index of its log there.
@@ -115,7 +115,7 @@ def connect_reader(path: Path) -> sqlite3.Connection:
 
 
 def _connect_reader(path: Path, query: str) -> sqlite3.Connection:
-    with _opened(f"file:{quote(str(path.absolute()))}?{query}", uri=True) as connection:
+    with _open_connection(f"file:{quote(str(path.absolute()))}?{query}", uri=True) as connection:
         connection.execute("PRAGMA query_only=ON")
         connection.create_function("unpack", 1, unpack, deterministic=True)
         connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
@@ -125,7 +125,7 @@ def _connect_reader(path: Path, query: str) -> sqlite3.Connection:
 def through_sqlite_utils(connection: sqlite3.Connection) -> "Database":
     """Return a connection's database through sqlite-utils.
 
-    It is loaded when first asked for: with pandas, which it takes along where it is installed, that takes half a second.
+    Imported on first use: it imports pandas where that is installed, which takes half a second.
     """
     from sqlite_utils import Database
 

@@ -1,4 +1,4 @@
-"""Collections of criteria: one set for each sample of a data set, imported or to be exported, and reused for ever."""
+"""Collections of criteria: a set per sample of a data set, imported or exported, and reused by later runs."""
 
 import sqlite3
 from collections.abc import Iterable
@@ -11,7 +11,7 @@ from dokimasia.storage.schema.rows import insert_rows
 class CollectedCriteria(NamedTuple):
     """One sample's place in a collection: the ids of its criteria and, where known, of the chain they were drawn from.
 
-    `sample_digest` tells by content what the criteria belong to, should a name be given anew.
+    `sample_digest` identifies the sample by content, in case a name is reused.
     """
 
     sample_id: str
@@ -21,10 +21,10 @@ class CollectedCriteria(NamedTuple):
 
 
 async def save_collection(home: Home, collection_id: str, entries: Iterable[CollectedCriteria]) -> int:
-    """Keep a collection whole or not at all and return its size; a collection of that id is replaced.
+    """Store a collection atomically and return its size; a collection with that id is replaced.
 
     Raises:
-        StorageError: it could not be written, or refers to criteria or a chain that were not put into the store.
+        StorageError: it could not be written, or refers to criteria or a chain that are not in the store.
     """
     rows = [{"collection_id": collection_id, **entry._asdict()} for entry in entries]
 
@@ -36,7 +36,7 @@ async def save_collection(home: Home, collection_id: str, entries: Iterable[Coll
 
 
 def load_collection(home: Home, collection_id: str) -> list[CollectedCriteria]:
-    """Return a collection's entries by sample id; an unknown collection has none."""
+    """Return a collection's entries by sample id; empty for an unknown collection."""
     sql = (
         "SELECT sample_id, sample_digest, criteria_id, chain_id FROM criteria_collections "
         "WHERE collection_id = ? ORDER BY sample_id"

@@ -1,4 +1,4 @@
-"""Items that people check and their decisions, as rows; and decisions left as files while another process writes."""
+"""Check items and decisions as rows, and decisions filed while another process writes to the home."""
 
 import os
 import sqlite3
@@ -17,7 +17,7 @@ from dokimasia.log import logger
 from dokimasia.storage.connection import rows_of
 from dokimasia.storage.faults import wrap_sqlite_errors
 from dokimasia.storage.home import Home
-from dokimasia.storage.people.questions import item_row, note_shown, refusal_of, with_the_same
+from dokimasia.storage.people.questions import item_row, note_shown, refusal_of, same_questions
 from dokimasia.storage.schema.rows import change_row, insert_row, insert_rows
 
 _LEFT = "decisions"
@@ -26,7 +26,7 @@ _ITEM = "run_id AS run, kind, sample_id, subject, text, detail, position, person
 _DECISION = "d.item, d.number, d.who, d.at, d.action, d.text, d.difference"
 
 
-class Left(Value):
+class FiledDecision(Value):
     """A decision as a person made it, before it has a place among the others on its item; `text` is that of an edit or a reply.
 
     `shown` is when the person was first shown a question, where that is known and could not be kept with it. `seen` is how
@@ -43,7 +43,7 @@ class Left(Value):
 
 
 async def keep_items(home: Home, items: Iterable[CheckItem]) -> int:
-    """Keep items that wait for a person, durably; return how many are new.
+    """Store items that wait for a person, durably; return the number of new ones.
 
     Raises:
         StorageError: they could not be written, or there is no such run.
@@ -56,13 +56,13 @@ async def keep_items(home: Home, items: Iterable[CheckItem]) -> int:
     return await home.write(insert) if rows else 0
 
 
-async def record_decision(home: Home, left: Left) -> Decision:
-    """Keep a decision, durably on return; the same decision of the same person again is the one there is.
+async def record_decision(home: Home, left: FiledDecision) -> Decision:
+    """Store a decision, durably on return; repeating a person's last decision changes nothing.
 
     Raises:
-        InputError: what cannot be decided on such an item, or an edit that changes nothing or leaves nothing; a question
-            that is another's, is answered already, or is not asked any more.
-        DecidedMeanwhile: there are decisions of which the person did not know.
+        InputError: an action that is not possible on the item, an edit that changes or leaves nothing, or a question that
+            belongs to another person, is answered already, or was withdrawn.
+        DecidedMeanwhile: there are decisions that the person had not seen.
         StorageError: it could not be written.
     """
     item = left.item
@@ -80,73 +80,75 @@ async def record_decision(home: Home, left: Left) -> Decision:
     def insert(connection: sqlite3.Connection) -> Decision:
         if item.kind != "question":
             insert_row(connection, "check_items", item_row(item))
-            return _decided(connection, left, text, changed)
-        alike = with_the_same(connection, item, left.action)
-        made = [_decided(connection, left.model_copy(update={"item": one}), text, "") for one in alike]
-        return made[0]
+            return _recorded(connection, left, text, changed)
+        alike = same_questions(connection, item, left.action)
+        outcomes = [
+            _recorded(connection, left.model_copy(update={"item": alike_item}), text, "") for alike_item in alike
+        ]
+        return outcomes[0]
 
     return await home.write(insert)
 
 
-def _decided(connection: sqlite3.Connection, left: Left, text: str, changed: str) -> Decision:
-    """Insert a decision after those that there are on its item, unless it is the last one of its person again."""
+def _recorded(connection: sqlite3.Connection, left: FiledDecision, text: str, changed: str) -> Decision:
+    """Insert a decision after the existing ones on its item, unless it repeats its person's last one."""
     item = left.item
     sql = f"SELECT {_DECISION} FROM decisions d WHERE item = ? ORDER BY number"
-    earlier = [Decision.model_validate(one) for one in rows_of(connection.execute(sql, (item.id,)))]
-    mine = next((one for one in reversed(earlier) if one.who == left.who), None)
+    earlier = [Decision.model_validate(row) for row in rows_of(connection.execute(sql, (item.id,)))]
+    mine = next((decision for decision in reversed(earlier) if decision.who == left.who), None)
     if mine is not None and (mine.action, mine.text) == (left.action, text):
         return mine
     if left.seen is not None and (newer := earlier[left.seen :]):
-        raise _meanwhile(item, newer[-1], left.who)
+        raise _conflict(item, newer[-1], left.who)
     if left.action == "undo" and (mine is None or mine.action == "undo"):
         raise InputError(f"item {item.id}: there is no decision of {left.who} that could be taken back")
     if item.kind == "question":
         if refusal := refusal_of(connection, item, left.action, mine):
             raise InputError(refusal)
         note_shown(connection, [item.id], left.shown or None)
-    made = left.model_dump(include={"who", "at", "action"})
-    decision = Decision(item=item.id, number=len(earlier) + 1, text=text, difference=changed, **made)
+    fields = left.model_dump(include={"who", "at", "action"})
+    decision = Decision(item=item.id, number=len(earlier) + 1, text=text, difference=changed, **fields)
     insert_row(connection, "decisions", {"id": decision.id, **decision.model_dump(mode="json")})
     settled = Standing(item=item, decisions=(*earlier, decision)).settled_by or decision
     change_row(connection, "check_items", item.id, {"state": STATES[settled.action]})
     return decision
 
 
-def _meanwhile(item: CheckItem, newer: Decision, who: str) -> DecidedMeanwhile:
+def _conflict(item: CheckItem, newer: Decision, who: str) -> DecidedMeanwhile:
     whose = "you, in another place," if newer.who == who else newer.who
     done = "took a decision back" if newer.action == "undo" else "decided on it"
     return DecidedMeanwhile(f"item {item.id}: meanwhile {whose} {done} (at {newer.at}); nothing was written over")
 
 
 def standings(home: Home, run_id: str, *, kind: Kind | None = None) -> list[Standing]:
-    """Return how the items of a run that have rows stand, by place."""
+    """Return the items of a run with their decisions, in order."""
     return _standings(home, "i.run_id = ? AND (? IS NULL OR i.kind = ?)", (run_id, kind, kind))
 
 
 def standing(home: Home, item_id: str) -> Standing:
-    """Return how an item stands.
+    """Return an item with its decisions.
 
     Raises:
         NotFound: there is no such item.
     """
-    found = _standings(home, "i.id = ?", (item_id,))
-    if not found:
+    standings = _standings(home, "i.id = ?", (item_id,))
+    if not standings:
         raise NotFound(f"{home.path} has no item {item_id} to be checked")
-    return found[0]
+    return standings[0]
 
 
-def _standings(home: Home, which: str, parameters: tuple[str | None, ...]) -> list[Standing]:
-    sql = f"SELECT {_ITEM} FROM check_items i WHERE {which} ORDER BY position, kind, id"
+def _standings(home: Home, condition: str, parameters: tuple[str | None, ...]) -> list[Standing]:
+    sql = f"SELECT {_ITEM} FROM check_items i WHERE {condition} ORDER BY position, kind, id"
     items = [CheckItem.model_validate(row) for row in home.rows(sql, parameters)]
-    sql = f"SELECT {_DECISION} FROM decisions d JOIN check_items i ON i.id = d.item WHERE {which} ORDER BY item, number"
-    made: defaultdict[str, list[Decision]] = defaultdict(list)
+    sql = f"SELECT {_DECISION} FROM decisions d JOIN check_items i ON i.id = d.item WHERE {condition} ORDER BY item, number"
+    decisions: defaultdict[str, list[Decision]] = defaultdict(list)
     for row in home.rows(sql, parameters):
-        made[row["item"]].append(Decision.model_validate(row))
-    return [Standing(item=item, decisions=tuple(made[item.id])) for item in items]
+        decisions[row["item"]].append(Decision.model_validate(row))
+    return [Standing(item=item, decisions=tuple(decisions[item.id])) for item in items]
 
 
-def leave(folder: Path, left: Left) -> Path:
-    """Leave a decision as a file in a home that another process writes to, durably; it is taken in later.
+def file_decision(folder: Path, left: FiledDecision) -> Path:
+    """Write a decision as a file into a home that another process writes to, durably; it is imported later.
 
     Raises:
         StorageError: the file cannot be written.
@@ -165,32 +167,32 @@ def leave(folder: Path, left: Left) -> Path:
     return target
 
 
-def left_decisions(folder: Path) -> Iterator[tuple[Path, Left]]:
-    """Yield the decisions that were left as files, in the order in which they were made; unreadable ones are passed over."""
+def filed_decisions(folder: Path) -> Iterator[tuple[Path, FiledDecision]]:
+    """Yield filed decisions in the order they were made; unreadable files are skipped."""
     for path in sorted((folder / _LEFT).glob("*.json")):
         try:
-            yield path, Left.model_validate_json(path.read_bytes())
+            yield path, FiledDecision.model_validate_json(path.read_bytes())
         except FileNotFoundError:
-            continue  # another run has taken it in
+            continue  # another run has imported it
         except (OSError, ValidationError) as error:
             logger(__name__).warning(
                 "a decision that was left cannot be read", file=path.name, problem=str(error)[:200]
             )
 
 
-async def take_in(home: Home) -> int:
-    """Take the decisions that were left as files into the rows, and remove the files; return how many.
+async def import_filed(home: Home) -> int:
+    """Import filed decisions as rows and remove the files; return their number.
 
-    A file goes only after its row is durable. One of a run that was deleted, or that makes no decision, is set aside.
+    A file is removed only after its row is durable. A file of a deleted run, or with an invalid decision, is set aside.
 
     Raises:
         StorageError: they could not be written.
     """
-    taken = 0
-    for path, left in list(left_decisions(home.path)):
-        known = home.one("SELECT 1 FROM runs WHERE id = ?", (left.item.run,)) is not None
+    accepted = 0
+    for path, left in list(filed_decisions(home.path)):
+        run_exists = home.one("SELECT 1 FROM runs WHERE id = ?", (left.item.run,)) is not None
         try:
-            if not known:
+            if not run_exists:
                 raise InputError(f"there is no run {left.item.run}")
             await record_decision(home, left)
         except InputError as error:
@@ -199,15 +201,15 @@ async def take_in(home: Home) -> int:
                 path.replace(path.with_suffix(".refused"))
             continue
         path.unlink(missing_ok=True)
-        taken += 1
-    return taken
+        accepted += 1
+    return accepted
 
 
 def draft_file(folder: Path, item_id: str, who: str) -> Path:
-    """Return where a person's unfinished edit of an item is kept while the editor is open."""
+    """Return the path of a person's draft of an item while the editor is open."""
     return folder / _DRAFTS / f"{item_id}-{digest('who', who)[:8]}.txt"
 
 
 def clear_draft(folder: Path, item_id: str, who: str) -> None:
-    """Remove a person's unfinished edit, once it is decided; one that is not there is no error."""
+    """Remove a person's draft after the decision; a missing one is no error."""
     draft_file(folder, item_id, who).unlink(missing_ok=True)

@@ -1,4 +1,4 @@
-"""Runs deleted: what belongs to one run goes, and what runs share stays."""
+"""Deletion of runs: a run's own rows are removed, shared ones stay."""
 
 import sqlite3
 
@@ -10,7 +10,7 @@ _TABLES = {"results": "results", "events": "events", "threads": "threads", "samp
 
 
 class Deleted(Value):
-    """How many rows of each kind a run has, or had."""
+    """Numbers of a run's rows, by kind."""
 
     run: str
     results: int
@@ -20,7 +20,7 @@ class Deleted(Value):
 
 
 def run_size(home: Home, run_id: str) -> Deleted:
-    """Return what deleting a run would remove; zero everywhere for a run that is not there."""
+    """Return the numbers of rows that deleting a run would remove; all zero for an unknown run."""
     sql = "SELECT count(*) FROM {} WHERE run_id = ?"
     return Deleted(
         run=run_id, **{name: home.all(sql.format(table), (run_id,))[0][0] for name, table in _TABLES.items()}
@@ -28,11 +28,11 @@ def run_size(home: Home, run_id: str) -> Deleted:
 
 
 async def delete_run(home: Home, run_id: str) -> Deleted:
-    """Remove a run with its results, events, threads, places of samples and what people decided, in one transaction.
+    """Remove a run with its results, events, threads, sample positions and decisions, in one transaction.
 
-    The ledger, the images and the values (samples, chains, criteria, responses, judgements) stay: other runs may share
-    them, and the same run, evaluated again, is answered by them without a call. Checkpoints of the run's threads are
-    orphans from then on: `dokimasia.storage.checkpoints.sweep_orphans` clears them.
+    The ledger, images and values (samples, chains, criteria, responses, judgements) stay: other runs may share them, and
+    repeating the run needs no call. Checkpoints of the run's threads become orphans, which
+    `dokimasia.storage.checkpoints.sweep_orphans` removes.
 
     Raises:
         NotFound: there is no such run.
@@ -48,8 +48,8 @@ async def delete_run(home: Home, run_id: str) -> Deleted:
             connection.execute(f"DELETE FROM {table} WHERE id = ?", (run_id,))
         sql = "DELETE FROM {} WHERE run_id = ?"
         rows = {name: connection.execute(sql.format(table), (run_id,)).rowcount for name, table in _TABLES.items()}
-        gone = connection.execute("DELETE FROM runs WHERE id = ?", (run_id,)).rowcount
-        return Deleted(run=run_id, **rows) if gone else None
+        deleted = connection.execute("DELETE FROM runs WHERE id = ?", (run_id,)).rowcount
+        return Deleted(run=run_id, **rows) if deleted else None
 
     deleted = await home.write(remove)
     if deleted is None:

@@ -1,4 +1,4 @@
-"""A few samples of a run with all that came of them, and what failed in it: what a report shows, whatever the run's size."""
+"""Excerpts of a run for reports: some samples with all their results, and the run's failures."""
 
 from collections.abc import Iterable
 
@@ -10,15 +10,15 @@ from dokimasia.storage.values import read_value
 
 
 def failed_samples(home: Home, run_id: str) -> set[str]:
-    """Return the names of a run's samples of which anything failed: their criteria, or any answer."""
+    """Return the names of a run's samples with a failure: of their criteria, or of any answer."""
     sql = "SELECT DISTINCT sample_id FROM results WHERE run_id = ? AND outcome = 'failed'"
     return {id for (id,) in home.all(sql, (run_id,))}
 
 
 def failure_reasons(home: Home, run_id: str) -> dict[str, str]:
-    """Return, by kind of failure, the reason that was given most often, the first by alphabet of several.
+    """Return the most frequent reason of each kind of failure; ties go to the first in alphabetical order.
 
-    An answer that was never asked for, because its sample has no criteria, gives its reason only where no other does.
+    Answers that were not requested, because their sample has no criteria, count only where there is no other reason.
     """
     sql = (
         "SELECT failure, reason, count(*) AS n FROM results WHERE run_id = ? AND outcome = 'failed' "
@@ -38,16 +38,16 @@ def samples_of(home: Home, run_id: str, ids: Iterable[str]) -> dict[str, Sample]
 
 
 def rows_of(home: Home, run_id: str, ids: Iterable[str]) -> dict[str, list[ResultRow]]:
-    """Return the results of some of a run's samples, by name, each sample's ordered as `results` orders them.
+    """Return the results of some of a run's samples, by name, in the order of `results`.
 
-    What people corrected counts as they did; samples that they left out are there.
+    Corrections by people apply; samples they excluded are included.
     """
     sql = (
         "SELECT * FROM results WHERE run_id = ? AND sample_id IN ({marks}) "
         "ORDER BY sample_id, kind, model, arm, repeat, item"
     )
-    found: dict[str, list[ResultRow]] = {}
+    rows: dict[str, list[ResultRow]] = {}
     corrected = corrections_of(home, run_id)
     for row in home.rows_among(sql, ids, run_id):
-        found.setdefault(row["sample_id"], []).append(read_result(corrected.counted(row)))
-    return found
+        rows.setdefault(row["sample_id"], []).append(read_result(corrected.counted(row)))
+    return rows

@@ -1,4 +1,4 @@
-"""Turns what SQLite and the file system say into a StorageError that names the file and the way out."""
+"""Conversion of SQLite and file system errors into a StorageError that names the file and the remedy."""
 
 import errno
 import shutil
@@ -47,19 +47,19 @@ def storage_error(error: sqlite3.Error | OSError, *, path: Path, doing: str) -> 
     """Return a StorageError for a fault of the database or the file system.
 
     Args:
-        error: what was raised.
+        error: the exception.
         path: the file or folder concerned.
-        doing: what was being done, as a phrase that follows "while" ("reading a call").
+        doing: the activity, as a phrase that follows "while" ("reading a call").
     """
-    said = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+    message = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
     kind = _kind(error)
     if kind == "disk" and _is_full(path):
         kind = "full"
-    return StorageError(f"{path}: {said} (while {doing}); {_WAY_OUT[kind]}.")
+    return StorageError(f"{path}: {message} (while {doing}); {_WAY_OUT[kind]}.")
 
 
 class wrap_sqlite_errors:
-    """Raises a fault of what is done inside as the StorageError that `storage_error` makes of it.
+    """Context manager that raises SQLite and file system errors as StorageError (see `storage_error`).
 
     It goes by a verb, as what it stands for: `with told(path, "reading")`. It is no `contextmanager`, which takes three
     times as long, since something is read with every call.
@@ -87,7 +87,7 @@ class wrap_sqlite_errors:
 
 
 def _is_full(path: Path) -> bool:
-    """Whether the path's disk has next to no space left: SQLite calls a log's index that cannot grow an I/O error."""
+    """Whether the disk is almost full: SQLite reports a log index that cannot grow as an I/O error."""
     try:
         return shutil.disk_usage(path.parent).free < _NEXT_TO_NOTHING
     except OSError:

@@ -1,4 +1,4 @@
-"""A home: the folder that holds a database, checkpoints and blobs, open for one writer and any number of readers."""
+"""A home: a folder with database, checkpoints and blobs, open for one writer and any number of readers."""
 
 import errno
 import sqlite3
@@ -29,7 +29,7 @@ PAGE = 500
 
 
 class Home:
-    """An open home. Make one with `Home.open`; use it as a context manager, or call `close`.
+    """An open home. Open it with `Home.open`; use it as a context manager, or call `close`.
 
         home/
           dokimasia.db     runs, results, values and the ledger
@@ -60,7 +60,7 @@ class Home:
 
     @property
     def in_place(self) -> bool:
-        """Whether the database that was opened still lies where it was."""
+        """Whether the opened database is still in its place."""
         return _identity(self.database) == self._identity
 
     @classmethod
@@ -69,16 +69,16 @@ class Home:
 
         Args:
             path: the folder.
-            write: take the lock, and bring the schema up to date. A reader takes no lock and changes nothing.
-            create: with `write`, make the home where there is none.
-            command: what a writer does, for those who find the home locked; default this process's command line.
+            write: take the lock and migrate the schema. A reader takes no lock and changes nothing.
+            create: with `write`, create the home where there is none.
+            command: the writer's activity, shown to others while the home is locked; default this process's command line.
 
         Raises:
-            NotFound: there is no home, and none may be made.
-            ImpossibleHome: there can be none in that place.
+            NotFound: there is no home, and `create` is not set.
+            ImpossibleHome: the path cannot be a home.
             HomeLocked: another process writes to it.
             NewerHome: a newer version of Dokimasia wrote it.
-            OlderHome: an older one did, and it is not read any more, or not before a writer brought it up to date.
+            OlderHome: an older version wrote it, which is no longer readable, or not before a writer migrates it.
             StorageError: it is damaged, or cannot be read or written.
         """
         folder = Path(path)
@@ -90,7 +90,7 @@ class Home:
         return self._writer is not None
 
     def held_since(self, moment: str) -> bool:
-        """Whether the process that wrote at a moment, as times are stored, still holds the home, as far as can be known."""
+        """Whether the process that wrote at a stored time still holds the home, as far as can be known."""
         if self.is_writing:
             return True
         since = held_since(self.path / "lock")
@@ -108,7 +108,7 @@ class Home:
         return self._writer
 
     def announce(self, service: str) -> None:
-        """Tell whoever finds the home locked at which address its holder can be asked.
+        """Publish the address of the home's holder to others that find the home locked.
 
         Raises:
             StorageError: the home was opened for reading, or the lock's file cannot be written.
@@ -120,9 +120,9 @@ class Home:
 
     @property
     def stands(self) -> tuple[int, int] | None:
-        """How many changes of this process were committed, and how many additions to runs at work (`storage.writer`).
+        """Numbers of committed changes and of additions to active runs by this process (see `storage.writer`).
 
-        None where the home was opened for reading, and others write to it.
+        None where the home was opened for reading.
         """
         return None if self._writer is None else (self._writer.changes, self._writer.additions)
 
@@ -131,7 +131,7 @@ class Home:
         return await self.writer.run(job, steady=steady)
 
     def reader(self) -> sqlite3.Connection:
-        """Return the calling thread's reading connection; it sees all that was committed before each statement.
+        """Return the calling thread's reading connection; each statement sees every earlier commit.
 
         Raises:
             StorageError: the home is closed, or the database cannot be read.
@@ -179,14 +179,14 @@ class Home:
             return rows_of(connection.execute(sql, parameters))
 
     def rows_among(self, sql: str, ids: Iterable[str], *parameters: Any) -> Iterator[dict[str, Any]]:
-        """Yield the rows of a query on many ids: `{marks}` in it stands for them, after all other parameters.
+        """Yield the rows of a query on many ids; `{marks}` in it stands for the ids, after all other parameters.
 
         Raises:
             StorageError: the database is damaged or cannot be read.
         """
-        wanted = list(dict.fromkeys(ids))
-        for start in range(0, len(wanted), PAGE):
-            some = wanted[start : start + PAGE]
+        unique_ids = list(dict.fromkeys(ids))
+        for start in range(0, len(unique_ids), PAGE):
+            some = unique_ids[start : start + PAGE]
             yield from self.rows(sql.format(marks=",".join("?" * len(some))), (*parameters, *some))
 
     def pages(self, table: str, *, key: str = "id") -> Iterator[dict[str, Any]]:
@@ -211,7 +211,7 @@ class Home:
         return through_sqlite_utils(self.reader())
 
     def close(self) -> None:
-        """Commit what waits, close all connections, and let the next writer in; closing twice is harmless."""
+        """Commit queued jobs, close all connections and release the lock; closing twice is harmless."""
         with self._readers_gate:
             self._closed = True
             readers, self._readers = self._readers, []
@@ -231,15 +231,15 @@ class Home:
 
 def _open_writing(folder: Path, *, create: bool, command: str | None) -> Home:
     database = folder / "dokimasia.db"
-    known = _identity(database) is not None
-    if not create and not known:
+    exists = _identity(database) is not None
+    if not create and not exists:
         raise NotFound(_absent(folder))
     try:
         with wrap_sqlite_errors(folder, "making the home"):
             folder.mkdir(parents=True, exist_ok=True)
         lock = WriterLock.acquire(folder / "lock", command=command)
     except StorageError as error:
-        if known or not isinstance(error.__cause__, OSError) or error.__cause__.errno in _DISK:
+        if exists or not isinstance(error.__cause__, OSError) or error.__cause__.errno in _DISK:
             raise
         reason = error.__cause__.strerror
         raise ImpossibleHome(
@@ -278,12 +278,12 @@ def _open_reading(folder: Path) -> Home:
 
 
 def _identity(path: Path) -> tuple[int, int] | None:
-    """Return what tells a file from another of the same name, None where there is none."""
+    """Return the identity of the file behind a path; None where there is none."""
     try:
-        found = path.stat()
+        status = path.stat()
     except OSError:
         return None
-    return found.st_dev, found.st_ino
+    return status.st_dev, status.st_ino
 
 
 def _absent(folder: Path) -> str:

@@ -1,4 +1,4 @@
-"""The ledger in SQLite: every completed call, committed before its reply is used and never asked again."""
+"""The ledger in SQLite: every completed call, committed before its reply is used and never sent again."""
 
 import sqlite3
 from collections.abc import Iterable, Iterator
@@ -35,8 +35,7 @@ class CallFigures(NamedTuple):
 
 
 class LedgerDamage(NamedTuple):
-    """Something that is not as it was written: where (a table or `blobs`), its key there, what is wrong with it, and the
-    run whose row it is, where the row says so.
+    """Damage to stored data: where (a table or `blobs`), the key, the fault, and the run of the row where it names one.
     """
 
     where: str
@@ -46,14 +45,14 @@ class LedgerDamage(NamedTuple):
 
 
 class SqliteLedger:
-    """The `Ledger` of a home. Reading works on a home open for reading, too."""
+    """The `Ledger` of a home; reading also works on a home open for reading."""
 
     def __init__(self, home: Home) -> None:
         self._home = home
         self._texts = KnownTexts()
 
     async def get(self, key: str) -> CallResult | None:
-        """Return the committed answer, or None: a point lookup in the calling thread, some tens of microseconds.
+        """Return the stored result, or None: a point lookup in the calling thread, some tens of microseconds.
 
         Raises:
             StorageError: the entry is damaged.
@@ -74,9 +73,9 @@ class SqliteLedger:
         latency: float | None = None,
         at: str = "",
     ) -> None:
-        """Return once the reply is durable; a key that is already there stays as it is.
+        """Store the reply; durable on return. An existing entry stays as it is.
 
-        `at` is when the reply was given, by default now.
+        `at` is the time of the reply, by default now.
 
         Raises:
             StorageError: it could not be written.
@@ -109,13 +108,13 @@ class SqliteLedger:
         self._texts.keep(texts)
 
     def folded(self, call: ModelCall) -> Folded:
-        """Return a call's request as it is kept."""
+        """Return a call's request as it is stored."""
         return folded(call)
 
     async def attempt(
         self, key: str, call: ModelCall, *, kind: str, status: int | None, message: str, label: str
     ) -> None:
-        """Record a try that brought no reply. The message is kept as it is given, so it comes without secrets.
+        """Record an attempt without a reply. The message is stored unchanged, so it must be free of secrets.
 
         Raises:
             StorageError: it could not be written.
@@ -137,26 +136,26 @@ class SqliteLedger:
         await self._home.write(insert, steady=True)
 
     def calls_for(self, keys: Iterable[str]) -> dict[str, CallFigures]:
-        """Return what each of the calls used; a key that the ledger lacks is left out."""
-        wanted = list(dict.fromkeys(keys))
+        """Return the usage of calls by key; unknown keys are left out."""
+        unique_keys = list(dict.fromkeys(keys))
         sql = "SELECT key, input_tokens, output_tokens, cost, label, model, latency FROM calls WHERE key IN ({marks})"
-        found = {row.pop("key"): CallFigures(**row) for row in self._home.rows_among(sql, wanted)}
-        return {key: found[key] for key in wanted if key in found}
+        figures = {row.pop("key"): CallFigures(**row) for row in self._home.rows_among(sql, unique_keys)}
+        return {key: figures[key] for key in unique_keys if key in figures}
 
     def days_of(self, keys: Iterable[str]) -> tuple[str, str] | None:
-        """Return the first and the last day, in UTC, on which any of the calls was answered; None of no call."""
+        """Return the first and the last day, in UTC, on which the calls were answered; None for no calls."""
         sql = "SELECT substr(created_at, 1, 10) AS day FROM calls WHERE key IN ({marks})"
         days = sorted({row["day"] for row in self._home.rows_among(sql, list(dict.fromkeys(keys)))})
         return (days[0], days[-1]) if days else None
 
     def versions_of(self, keys: Iterable[str]) -> list[str]:
-        """Return what endpoints called the models that answered the calls, each once, in alphabetical order."""
+        """Return the model versions reported with the calls' replies, distinct, in alphabetical order."""
         sql = "SELECT DISTINCT json_extract(reply, '$.version') AS version FROM calls WHERE key IN ({marks})"
-        found = {row["version"] for row in self._home.rows_among(sql, list(dict.fromkeys(keys)))}
-        return sorted(found - {None})
+        versions = {row["version"] for row in self._home.rows_among(sql, list(dict.fromkeys(keys)))}
+        return sorted(versions - {None})
 
     def last_version(self, model: str, endpoint: str) -> str | None:
-        """Return what an endpoint called a model when it last said so; None where it never did."""
+        """Return the last version an endpoint reported for a model; None where it reported none."""
         sql = (
             "SELECT json_extract(reply, '$.version') AS version FROM calls WHERE model = ? AND endpoint = ? "
             "AND version IS NOT NULL ORDER BY created_at DESC, rowid DESC LIMIT 1"
@@ -165,7 +164,7 @@ class SqliteLedger:
         return None if row is None else row[0]
 
     def rebuild(self, key: str) -> tuple[ModelCall, ModelReply]:
-        """Return a call and its reply with their full texts, as they were sent and received.
+        """Return a call and its reply with their full texts, as sent and received.
 
         Raises:
             NotFound: the ledger has no such call.
@@ -181,20 +180,20 @@ class SqliteLedger:
         return call, self._reply(key, row[1])
 
     def verify(self) -> Iterator[LedgerDamage]:
-        """Re-hash every text, every request against its key, and every reply; yield what is not as it was written.
+        """Check the hash of every text, request and reply; yield all damage.
 
         Reads the whole ledger: about ten thousand calls a second.
         """
         for row in self._home.pages("texts", key="hash"):
             try:
-                whole = text_hash(unpack(row["text"])) == row["hash"]
+                intact = text_hash(unpack(row["text"])) == row["hash"]
             except ValueError:
-                whole = False
-            if not whole:
+                intact = False
+            if not intact:
                 yield LedgerDamage("texts", row["hash"], "the text no longer has the hash that it is kept under")
         for row in self._home.pages("calls", key="key"):
-            for what in self._faults(row):
-                yield LedgerDamage("calls", row["key"], what)
+            for fault in self._faults(row):
+                yield LedgerDamage("calls", row["key"], fault)
 
     def _faults(self, row: dict[str, Any]) -> Iterator[str]:
         try:
@@ -227,15 +226,15 @@ class SqliteLedger:
             raise KeyError(f"text {name} is missing")
         return unpack(row[0])
 
-    def _damaged(self, key: str, what: str) -> StorageError:
+    def _damaged(self, key: str, fault: str) -> StorageError:
         return StorageError(
-            f"{self._home.database}, call {key}: {what}. Restore the home from a copy, or delete that row from "
+            f"{self._home.database}, call {key}: {fault}. Restore the home from a copy, or delete that row from "
             "`calls`, after which the call is asked, and paid for, anew."
         )
 
 
 def _reported(reply: ModelReply) -> dict[str, Any]:
-    """Return what of a reply stands in columns beside it: how it ended, and its tokens."""
+    """Return the columns stored beside a reply: its finish reason and tokens."""
     return {
         "finish_reason": reply.finish_reason if reply.kind == "chat" else None,
         "input_tokens": reply.usage.input_tokens,

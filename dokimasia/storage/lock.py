@@ -1,4 +1,4 @@
-"""The lock of a home: one process writes, and whoever comes second learns who that is, and how a service is asked."""
+"""The lock of a home: one process writes; others learn which, and how to reach a service that holds the home."""
 
 import contextlib
 import fcntl
@@ -26,9 +26,9 @@ _TRIES = 3
 
 
 class WriterLock:
-    """An exclusive lock on a file, held until `release` or the death of the process.
+    """An exclusive lock on a file, held until `release` or the end of the process.
 
-    The operating system drops the lock with its holder, so a crash leaves nothing to clear away. The file itself stays:
+    The operating system releases the lock with its holder, so a crash leaves nothing to clean up. The file itself stays:
     removing it would let two processes lock two files of the same name.
     """
 
@@ -38,11 +38,11 @@ class WriterLock:
 
     @classmethod
     def acquire(cls, path: Path, *, command: str | None = None) -> "WriterLock":
-        """Take the lock and write into the file who holds it, as JSON: pid, host, command, since.
+        """Take the lock and write its holder into the file, as JSON: pid, host, command, since.
 
         Args:
             path: the lock file; its folder exists.
-            command: what the holder does, shown to others; default the command line of this process.
+            command: the holder's activity, shown to others; default this process's command line.
 
         Raises:
             HomeLocked: another process, or another part of this one, holds it.
@@ -52,25 +52,25 @@ class WriterLock:
             descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
         with contextlib.ExitStack() as undo, wrap_sqlite_errors(path, "locking the home"):
             undo.callback(os.close, descriptor)
-            if not _taken(descriptor):
+            if not _try_lock(descriptor):
                 raise _refusal(path)
             since = datetime.now(UTC).isoformat(timespec="seconds")
-            _sign(descriptor, command, since=since)
+            _write_holder(descriptor, command, since=since)
             undo.pop_all()
         return cls(descriptor, since)
 
     def announce(self, service: str) -> None:
-        """Write into the file at which address the holder can be asked.
+        """Write the holder's address into the file.
 
         Raises:
             StorageError: the lock is released.
         """
         if self._descriptor is None:
             raise StorageError("the lock is released: nobody can be told where its holder is")
-        _sign(self._descriptor, None, since=self._since, service=service)
+        _write_holder(self._descriptor, None, since=self._since, service=service)
 
     def release(self) -> None:
-        """Let the next writer in; releasing twice is harmless."""
+        """Release the lock; releasing twice is harmless."""
         if self._descriptor is None:
             return
         descriptor, self._descriptor = self._descriptor, None
@@ -80,24 +80,24 @@ class WriterLock:
 
 
 def held_since(path: Path) -> str | None:
-    """Return since when a lock is held, empty where that cannot be known, and None where nobody holds it.
+    """Return the time since which a lock is held; empty where unknown, None where it is free.
 
-    Whoever asks shares a free lock for a moment, for which a writer that comes meanwhile waits.
+    The query takes a shared lock for a moment; a writer waits for it.
     """
     try:
         with path.open("rb") as file:
             fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except FileNotFoundError:
         return None
-    except OSError:  # it is held, or cannot be looked at
+    except OSError:  # it is held, or cannot be examined
         with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
             return str(json.loads(path.read_bytes())["since"])
         return ""
     return None
 
 
-def _taken(descriptor: int) -> bool:
-    """Return whether the lock could be taken; a reader that looks whether it is held is waited for."""
+def _try_lock(descriptor: int) -> bool:
+    """Return whether the lock could be taken; waits for a reader that is examining it."""
     for _ in range(_TRIES):
         with contextlib.suppress(BlockingIOError):
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -106,7 +106,7 @@ def _taken(descriptor: int) -> bool:
     return False
 
 
-def _sign(descriptor: int, command: str | None, *, since: str, service: str = "") -> None:
+def _write_holder(descriptor: int, command: str | None, *, since: str, service: str = "") -> None:
     holder = {
         "pid": os.getpid(),
         "host": socket.gethostname(),
@@ -128,7 +128,7 @@ def _refusal(path: Path) -> HomeLocked:
             command, since = str(holder["command"]), str(holder["since"])
             service = str(holder.get("service", ""))
         except (OSError, ValueError, KeyError, TypeError):
-            time.sleep(_LOOK_AGAIN)  # the holder has locked and not yet signed
+            time.sleep(_LOOK_AGAIN)  # the holder has locked the file and not written into it yet
             continue
         if pid == os.getpid() and host == socket.gethostname():
             return HomeLocked(
@@ -147,7 +147,7 @@ def _refusal(path: Path) -> HomeLocked:
 
 
 class Access(NamedTuple):
-    """Where a service answers, and the token that it takes from commands of this machine."""
+    """A service's address, and the token it accepts from commands on this machine."""
 
     url: str
     token: str
@@ -157,10 +157,10 @@ class Access(NamedTuple):
 
 
 @contextlib.contextmanager
-def access_kept(home: Path, access: Access) -> Iterator[None]:
-    """Keep in a home how its service is reached for the time inside, readable for this user alone.
+def published_access(home: Path, access: Access) -> Iterator[None]:
+    """Publish the service's access in the home for the duration of the block, readable for this user alone.
 
-    What a service that was killed left behind is replaced.
+    The file of a killed service is replaced.
 
     Raises:
         StorageError: the file cannot be written.
@@ -182,14 +182,14 @@ def access_kept(home: Path, access: Access) -> Iterator[None]:
 
 
 def access_to(home: Path) -> Access | None:
-    """Return how the service of a home is reached; None where none was left, or by somebody else."""
+    """Return the access to the service of a home; None where there is none, or it is another user's."""
     path = home / SERVICE_FILE
     try:
         with path.open(encoding="utf-8") as file:
-            found = os.fstat(file.fileno())
-            if found.st_uid != os.getuid() or found.st_mode & 0o077:
+            status = os.fstat(file.fileno())
+            if status.st_uid != os.getuid() or status.st_mode & 0o077:
                 return None
-            kept = json.load(file)
-            return Access(str(kept["url"]), str(kept["token"]))
+            holder = json.load(file)
+            return Access(str(holder["url"]), str(holder["token"]))
     except (OSError, ValueError, KeyError, TypeError):
         return None

@@ -1,4 +1,4 @@
-"""The same ports without a database, for embedding and for tests: everything lives as long as the object."""
+"""Storage ports in memory, for embedding and tests."""
 
 from collections.abc import Iterable
 from typing import NamedTuple, TypeVar, cast
@@ -15,7 +15,7 @@ V = TypeVar("V", bound=Value)
 
 
 class MemoryAttempt(NamedTuple):
-    """A try that brought no reply."""
+    """An attempt without a reply."""
 
     key: str
     kind: str
@@ -31,13 +31,13 @@ class MemoryStore:
         self._values: dict[str, Value] = {}
 
     async def put(self, value: Value) -> str:
-        """Keep the value and return its id; the same value twice is one."""
+        """Store the value and return its id; equal values are stored once."""
         id = value_id(value)
         self._values.setdefault(id, value)
         return id
 
     async def get(self, type_: type[V], id: str) -> V:
-        """Return the value of that type.
+        """Return the value with that id and type.
 
         Raises:
             StorageError: there is none.
@@ -49,14 +49,14 @@ class MemoryStore:
 
 
 class MemoryLedger:
-    """A `Ledger` in memory: the same rules, as long as the object lives."""
+    """A `Ledger` in memory, with the same rules."""
 
     def __init__(self) -> None:
         self._calls: dict[str, tuple[ModelCall, ModelReply, float | None, str]] = {}
         self.attempts: list[MemoryAttempt] = []
 
     async def get(self, key: str) -> CallResult | None:
-        """Return the committed answer, or None."""
+        """Return the stored result, or None."""
         entry = self._calls.get(key)
         return None if entry is None else CallResult(key=key, reply=entry[1], cost=entry[2], cached=True)
 
@@ -70,21 +70,21 @@ class MemoryLedger:
         label: str,
         latency: float | None = None,
     ) -> None:
-        """Keep the reply; a key that is already there stays as it is."""
+        """Store the reply; an existing entry stays as it is."""
         self._calls.setdefault(key, (call, reply, cost, label))
 
     async def attempt(
         self, key: str, call: ModelCall, *, kind: str, status: int | None, message: str, label: str
     ) -> None:
-        """Record a try that brought no reply."""
+        """Record an attempt without a reply."""
         self.attempts.append(MemoryAttempt(key, kind, status, message, label))
 
     def calls_for(self, keys: Iterable[str]) -> dict[str, CallFigures]:
-        """Return what each of the calls used; a key that the ledger lacks is left out."""
-        found = {key: self._calls[key] for key in keys if key in self._calls}
+        """Return the usage of calls by key; unknown keys are left out."""
+        calls = {key: self._calls[key] for key in keys if key in self._calls}
         return {
             key: CallFigures(reply.usage.input_tokens, reply.usage.output_tokens, cost, label, call.model.model)
-            for key, (call, reply, cost, label) in found.items()
+            for key, (call, reply, cost, label) in calls.items()
         }
 
     def rebuild(self, key: str) -> tuple[ModelCall, ModelReply]:

@@ -11,13 +11,13 @@ from dokimasia.domain.profile import EndpointProfile
 from dokimasia.errors import StorageError
 from dokimasia.storage.faults import in_brief
 from dokimasia.storage.home import Home
-from dokimasia.storage.schema.rows import insert_row, unsealed
+from dokimasia.storage.schema.rows import insert_row, without_seal
 
 _FINDINGS = {"vision", "json_schema", "tools", "image_edit"}
 
 
 async def save_profile(home: Home, profile: EndpointProfile) -> None:
-    """Keep a profile; an earlier one of the same model at the same endpoint is replaced.
+    """Store a profile; an earlier one of the same model at the same endpoint is replaced.
 
     Raises:
         StorageError: it could not be written.
@@ -40,7 +40,7 @@ def load_profile(home: Home, ref: ModelRef) -> EndpointProfile | None:
     """Return the profile of a model at its endpoint, or None if it was never checked.
 
     Raises:
-        StorageError: the row does not read as a profile.
+        StorageError: the row is not a valid profile.
     """
     rows = home.rows("SELECT * FROM profiles WHERE model = ? AND endpoint = ?", (ref.model, ref.endpoint))
     return _read(home, rows[0]) if rows else None
@@ -50,7 +50,7 @@ def list_profiles(home: Home) -> list[EndpointProfile]:
     """Return all profiles, by model and endpoint.
 
     Raises:
-        StorageError: a row does not read as a profile.
+        StorageError: a row is not a valid profile.
     """
     return [_read(home, row) for row in home.rows("SELECT * FROM profiles ORDER BY model, endpoint")]
 
@@ -58,7 +58,7 @@ def list_profiles(home: Home) -> list[EndpointProfile]:
 def _read(home: Home, row: dict[str, Any]) -> EndpointProfile:
     try:
         findings = orjson.loads(row.pop("findings"))
-        fields = {**unsealed(row), **findings, "finish_reasons": orjson.loads(row["finish_reasons"])}
+        fields = {**without_seal(row), **findings, "finish_reasons": orjson.loads(row["finish_reasons"])}
         return EndpointProfile.model_validate(fields)
     except (ValueError, TypeError) as error:
         raise StorageError(

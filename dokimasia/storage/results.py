@@ -12,7 +12,7 @@ from dokimasia.domain.judgement import OPEN_KINDS, Answered, FailureKind
 from dokimasia.storage.connection import rows_of
 from dokimasia.storage.home import Home
 from dokimasia.storage.people.corrections import corrections_of
-from dokimasia.storage.schema.rows import insert_row, insert_rows, next_number, unsealed
+from dokimasia.storage.schema.rows import insert_row, insert_rows, next_number, without_seal
 from dokimasia.storage.values import now
 
 
@@ -221,7 +221,7 @@ def read_result(row: dict[str, Any]) -> ResultRow:
         ValueError: the row does not read as a result.
     """
     lists = {name: orjson.loads(row[name]) for name in ("calls", "value_ids")}
-    return ResultRow.model_validate(unsealed(row) | lists)
+    return ResultRow.model_validate(without_seal(row) | lists)
 
 
 def insert_event(connection: sqlite3.Connection, run_id: str, kind: str, data: dict[str, Any]) -> None:

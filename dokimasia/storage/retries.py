@@ -36,7 +36,7 @@ async def retry_failed(home: Home, run_id: str, *, failures: Collection[FailureK
         StorageError: it could not be written.
     """
 
-    def take_up(connection: sqlite3.Connection) -> int:
+    def reopen_rows(connection: sqlite3.Connection) -> int:
         rows = take_failed(connection, run_id, failures)
         if not rows:
             return 0
@@ -44,7 +44,7 @@ async def retry_failed(home: Home, run_id: str, *, failures: Collection[FailureK
         items = [
             {
                 "item": row.item,
-                "attempt": before.get(row.item, 0) + _was_asked(row),
+                "attempt": before.get(row.item, 0) + _failed_itself(row),
                 "failed": row.model_dump(mode="json"),
             }
             for row in rows
@@ -53,7 +53,7 @@ async def retry_failed(home: Home, run_id: str, *, failures: Collection[FailureK
         change_row(connection, "runs", run_id, {"status": "running", "updated_at": now()})
         return len(rows)
 
-    return await home.write(take_up)
+    return await home.write(reopen_rows)
 
 
 def retries(home: Home, run_id: str) -> dict[str, Retry]:
@@ -64,21 +64,21 @@ def retries(home: Home, run_id: str) -> dict[str, Retry]:
 def earlier_outcomes(home: Home, run_id: str) -> list[Retry]:
     """Return every failure of a run that was asked anew, in the order in which they were taken up."""
     return [
-        Retry(one["attempt"], ResultRow.model_validate(one["failed"]))
+        Retry(item["attempt"], ResultRow.model_validate(item["failed"]))
         for event in events(home, run_id, kind=RETRIED)
-        for one in event.data["items"]
+        for item in event.data["items"]
     ]
 
 
 def _attempts(connection: sqlite3.Connection, run_id: str) -> dict[str, int]:
     sql = "SELECT data FROM events WHERE run_id = ? AND kind = ? ORDER BY id"
     return {
-        one["item"]: one["attempt"]
+        item["item"]: item["attempt"]
         for (data,) in connection.execute(sql, (run_id, RETRIED))
-        for one in orjson.loads(data)["items"]
+        for item in orjson.loads(data)["items"]
     }
 
 
-def _was_asked(row: ResultRow) -> bool:
+def _failed_itself(row: ResultRow) -> bool:
     """Whether the item itself failed, and not only the making of the criteria that it needed."""
     return row.kind != "score" or row.criteria_id is not None or bool(row.calls)

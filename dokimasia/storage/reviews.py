@@ -7,7 +7,7 @@ from dokimasia.domain.review import GoldenCaption
 from dokimasia.errors import StorageError
 from dokimasia.storage.faults import in_brief
 from dokimasia.storage.home import Home
-from dokimasia.storage.values import read_value, shelf_of
+from dokimasia.storage.values import read_value, table_of
 
 V = TypeVar("V", bound=Value)
 
@@ -39,7 +39,7 @@ def golden_captions(home: Home, run_id: str) -> list[GoldenRow]:
     Raises:
         StorageError: a row is damaged.
     """
-    return [GoldenRow(*made, caption) for made, caption in made_values(home, run_id, GoldenCaption)]
+    return [GoldenRow(*row, caption) for row, caption in made_values(home, run_id, GoldenCaption)]
 
 
 def made_values(home: Home, run_id: str, type_: type[V], *, id: str | None = None) -> list[tuple[ReviewedValue, V]]:
@@ -48,7 +48,7 @@ def made_values(home: Home, run_id: str, type_: type[V], *, id: str | None = Non
     Raises:
         StorageError: a row is damaged.
     """
-    if shelf_of(type_).table != "objects":
+    if table_of(type_).table != "objects":
         raise ValueError(f"{type_.stored_name()} has a table of its own")
     rows = home.rows(
         "SELECT o.id, s.sample_id, s.sample, s.cluster, o.body FROM results r "

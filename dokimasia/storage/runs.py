@@ -16,8 +16,8 @@ from dokimasia.errors import NotFound, StorageError
 from dokimasia.storage.faults import in_brief
 from dokimasia.storage.home import Home
 from dokimasia.storage.people.corrections import corrections_of
-from dokimasia.storage.schema.rows import change_row, insert_row, insert_rows, insert_statement, unsealed
-from dokimasia.storage.values import as_stored, now, read_value, row_of, shelf_of
+from dokimasia.storage.schema.rows import change_row, insert_row, insert_rows, insert_statement, without_seal
+from dokimasia.storage.values import now, packed_row, read_value, row_of, table_of
 
 V = TypeVar("V", bound=Value)
 RunStatus = Literal["queued", "running", "waiting", "done", "interrupted", "failed"]
@@ -115,23 +115,23 @@ def get_run(home: Home, run_id: str) -> Run:
     rows = home.rows("SELECT * FROM runs WHERE id = ?", (run_id,))
     if not rows:
         raise NotFound(f"{home.path} has no run {run_id}.")
-    return _as_it_stands(home, _run(home, rows[0]))
+    return _with_true_status(home, _run(home, rows[0]))
 
 
 def list_runs(home: Home) -> list[Run]:
     """Return all runs, the newest first; a row that was read before and has not changed is not read again."""
     stand = home.all(f"SELECT id, status, updated_at, row_digest FROM runs {NEWEST_FIRST}")
     with _READING:
-        found = {row[0]: _READ[row] for row in stand if row in _READ}
-    new = (id for id, *_ in stand if id not in found)
+        readers = {row[0]: _READ[row] for row in stand if row in _READ}
+    new = (id for id, *_ in stand if id not in readers)
     for row in home.rows_among("SELECT * FROM runs WHERE id IN ({marks})", new):
-        found[row["id"]] = run = _run(home, row)
+        readers[row["id"]] = run = _run(home, row)
         with _READING:
             _READ[run.id, run.status, run.updated_at, row["row_digest"]] = run
             if len(_READ) > READ_RUNS:
                 del _READ[next(iter(_READ))]
-    there = [found[id] for id, *_ in stand if id in found]  # but for those that were deleted meanwhile
-    return [_as_it_stands(home, run) for run in there]
+    there = [readers[id] for id, *_ in stand if id in readers]  # but for those that were deleted meanwhile
+    return [_with_true_status(home, run) for run in there]
 
 
 def count_runs(home: Home) -> dict[RunStatus, int]:
@@ -189,8 +189,8 @@ def _insert_samples(
 ) -> None:
     if rows:
         # A file that is read again brings nothing new, and packing takes time.
-        known = "SELECT 1 FROM samples WHERE id = ?"
-        new = [as_stored(Sample, row) for row in rows if connection.execute(known, (row["id"],)).fetchone() is None]
+        exists = "SELECT 1 FROM samples WHERE id = ?"
+        new = [packed_row(Sample, row) for row in rows if connection.execute(exists, (row["id"],)).fetchone() is None]
         connection.executemany(insert_statement("samples", rows[0]), [tuple(row.values()) for row in new])
     placed = ({"run_id": run_id, **position._asdict()} for position in places)
     insert_rows(connection, "run_samples", placed, known_by="run_id, position")
@@ -228,7 +228,7 @@ def judgement_scores(home: Home, run_id: str) -> dict[str, tuple[int, ...]]:
 
 def judgement_stated(home: Home, run_id: str) -> dict[str, tuple[bool, ...]]:
     """Return for each judgement of a run, by its id, of which criteria the response speaks, in their order."""
-    return {id: tuple(map(bool, orjson.loads(told))) for id, told in _of_judgements(home, run_id, "stated")}
+    return {id: tuple(map(bool, orjson.loads(stated))) for id, stated in _of_judgements(home, run_id, "stated")}
 
 
 def criteria_weights(home: Home, run_id: str) -> dict[str, tuple[int, ...]]:
@@ -284,15 +284,15 @@ class HomeRows:
         Raises:
             StorageError: it could not be written.
         """
-        statement = insert_statement(shelf_of(type_).table, row)
+        statement = insert_statement(table_of(type_).table, row)
         await self._home.write(
-            lambda connection: connection.execute(statement, tuple(as_stored(type_, row).values())).rowcount,
+            lambda connection: connection.execute(statement, tuple(packed_row(type_, row).values())).rowcount,
             steady=True,
         )
 
     async def get(self, type_: type[Value], id: str) -> dict[str, Any] | None:
         """Return a row, or None."""
-        rows = self._home.rows(f"SELECT * FROM {shelf_of(type_).table} WHERE id = ?", (id,))
+        rows = self._home.rows(f"SELECT * FROM {table_of(type_).table} WHERE id = ?", (id,))
         return rows[0] if rows else None
 
 
@@ -333,7 +333,7 @@ class SqliteRunStore:
         if type(recent) is type_:
             self._recent.move_to_end(id)
             return cast("V", recent)
-        table = shelf_of(type_).table
+        table = table_of(type_).table
         row = await self._rows.get(type_, id)
         if row is None or row.get("type", type_.stored_name()) != type_.stored_name():
             raise StorageError(f"{self._rows.place} has no {type_.stored_name()} {id}{self._for_run}.")
@@ -353,7 +353,7 @@ class SqliteRunStore:
             self._recent.popitem(last=False)
 
 
-def _as_it_stands(home: Home, run: Run) -> Run:
+def _with_true_status(home: Home, run: Run) -> Run:
     """Return a run as interrupted where it calls itself running and the process that worked on it has died."""
     if run.status != "running" or home.held_since(run.updated_at):
         return run
@@ -362,7 +362,7 @@ def _as_it_stands(home: Home, run: Run) -> Run:
 
 def _run(home: Home, row: dict[str, Any]) -> Run:
     try:
-        return Run.model_validate(unsealed(row) | {"options": orjson.loads(row["options"])})
+        return Run.model_validate(without_seal(row) | {"options": orjson.loads(row["options"])})
     except (ValueError, TypeError) as error:
         raise StorageError(
             f"{home.database}: the row of run {row['id']} does not read ({in_brief(error)}). Restore the home from a copy, "

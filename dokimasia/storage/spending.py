@@ -1,4 +1,4 @@
-"""What a run has spent since it was accepted, over all its invocations: its limits hold for the whole of it."""
+"""Spending of a run since it was accepted, over all invocations: its limits apply to the total."""
 
 import sqlite3
 from collections.abc import Callable
@@ -19,18 +19,18 @@ class Spending(NamedTuple):
 
 
 def spent_by(home: Home, run_id: str) -> Spending:
-    """Return what a run has spent; nothing for a run that an older version accepted, or that sent nothing yet."""
+    """Return a run's spending; zero for a run that an older version accepted, or that has sent nothing yet."""
     row = home.one("SELECT calls, tokens, cost FROM spending WHERE id = ?", (run_id,))
     return Spending() if row is None else Spending(*row)
 
 
 def spending_recorder(home: Home, run_id: str, read: Callable[[], Spending]) -> Callable[[], None]:
-    """Return what has the run's spending written without waiting, before any later write to the home.
+    """Return a function that queues the run's spending for writing, before any later write to the home.
 
     Args:
         home: open for writing.
         run_id: the run.
-        read: returns what is spent at the moment of the writing, so that many notes at once are one.
+        read: returns the spending at the time of writing, so that many queued notes become one.
     """
     waiting = False
 

@@ -1,4 +1,4 @@
-"""What is under way: which graph thread works on which item of which run, and which runs are in the queue of the service."""
+"""Active work: graph threads of items, and runs in the service's queue."""
 
 import sqlite3
 from collections.abc import Sequence
@@ -13,12 +13,12 @@ from dokimasia.domain.judgement import FailureKind
 from dokimasia.errors import StorageError
 from dokimasia.storage.home import Home
 from dokimasia.storage.runs import RunStatus
-from dokimasia.storage.schema.rows import change_row, insert_row, next_number, unsealed
+from dokimasia.storage.schema.rows import change_row, insert_row, next_number, without_seal
 from dokimasia.storage.values import now
 
 
 class Thread(Value):
-    """A graph thread; a checkpoint of another `graph_version` is never continued."""
+    """A graph thread; a checkpoint of another `graph_version` is never resumed."""
 
     thread_id: str
     run_id: str
@@ -28,7 +28,7 @@ class Thread(Value):
 
 
 async def open_thread(home: Home, thread: Thread) -> None:
-    """Record, durably, that a thread works on an item; a thread of the same id is replaced.
+    """Record, durably, that a thread works on an item; a thread with the same id is replaced.
 
     Raises:
         StorageError: it could not be written, or there is no such run.
@@ -43,14 +43,14 @@ async def open_thread(home: Home, thread: Thread) -> None:
 
 
 async def close_thread(home: Home, thread_id: str) -> None:
-    """Forget a thread, whose result is committed; forgetting one that is not there is harmless."""
+    """Remove a thread whose result is committed; a missing one is no error."""
     await home.write(
         lambda connection: connection.execute("DELETE FROM threads WHERE thread_id = ?", (thread_id,)), steady=True
     )
 
 
 def live_threads(home: Home) -> set[str]:
-    """Return the ids of all threads that are still at work or were when their process died."""
+    """Return the ids of all threads that are active, or were when their process died."""
     return {id for (id,) in home.all("SELECT thread_id FROM threads")}
 
 
@@ -85,7 +85,7 @@ class Queued(Value):
 
 
 async def enqueue(home: Home, queued: Queued) -> None:
-    """Put a run at the end of the queue, durably, and say so in its row; one that is there is put there anew.
+    """Put a run at the end of the queue, durably, and mark its row; a queued run moves to the end.
 
     Raises:
         StorageError: it could not be written, or there is no such run.
@@ -102,7 +102,7 @@ async def enqueue(home: Home, queued: Queued) -> None:
 
 
 async def leave_queue(home: Home, run_id: str, *, status: RunStatus | None = None) -> None:
-    """Take a run out of the queue, durably, and with `status` say in its row how far it is then.
+    """Remove a run from the queue, durably, and with `status` update its row.
 
     Raises:
         StorageError: it could not be written.
@@ -119,14 +119,14 @@ async def leave_queue(home: Home, run_id: str, *, status: RunStatus | None = Non
 def queue(home: Home) -> list[Queued]:
     """Return the runs in the queue, in order."""
     rows = home.rows("SELECT * FROM queue ORDER BY number")
-    filled = [{name: value for name, value in unsealed(row).items() if value is not None} for row in rows]
+    filled = [{name: value for name, value in without_seal(row).items() if value is not None} for row in rows]
     return [
         Queued.model_validate(row | {name: orjson.loads(row[name]) for name in ("changes", "retry")}) for row in filled
     ]
 
 
 async def mark_at_work(home: Home, run_id: str) -> None:
-    """Record, durably, that the work on a run in the queue begins.
+    """Record, durably, that work on a queued run begins.
 
     Raises:
         StorageError: it could not be written.
@@ -135,7 +135,7 @@ async def mark_at_work(home: Home, run_id: str) -> None:
 
 
 async def mark_at_rest(home: Home, run_ids: Sequence[str], *, died: bool = False) -> None:
-    """Record, durably, that nobody works on these runs in the queue, and with `died` that their process died at it.
+    """Record, durably, that no process works on these queued runs, and with `died` that theirs died.
 
     Raises:
         StorageError: it could not be written.
@@ -143,15 +143,15 @@ async def mark_at_rest(home: Home, run_ids: Sequence[str], *, died: bool = False
 
     def change(connection: sqlite3.Connection) -> None:
         for id in run_ids:
-            found = connection.execute("SELECT deaths FROM queue WHERE id = ?", (id,)).fetchone()
-            if found is not None:
-                change_row(connection, "queue", id, {"at_work": 0, "deaths": (found[0] or 0) + died})
+            row = connection.execute("SELECT deaths FROM queue WHERE id = ?", (id,)).fetchone()
+            if row is not None:
+                change_row(connection, "queue", id, {"at_work": 0, "deaths": (row[0] or 0) + died})
 
     await home.write(change)
 
 
 def note_in_queue(home: Home, queued: Queued, *changed: str) -> None:
-    """Have what changed of a run in the queue written, without waiting; nothing where the run or the home is gone."""
+    """Queue an update of a queued run for writing, without waiting; ignored where the run or the home is gone."""
     row = queued.model_dump(mode="json", include=set(changed))
     row |= {name: canonical_json(row[name]).decode() for name in ("changes", "retry") if name in row}
     with suppress(StorageError):

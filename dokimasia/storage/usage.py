@@ -1,4 +1,4 @@
-"""What a run used and how its answers came out, computed by the database, so that memory holds no row of a large run twice."""
+"""Usage and scored answers of a run, computed by the database to save memory."""
 
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
@@ -47,10 +47,10 @@ class ScoredAnswer(NamedTuple):
 
 
 def usage_of(home: Home, run_id: str) -> dict[tuple[str, str, str], LedgerUsage]:
-    """Return what a run's items used, by (kind, model, arm).
+    """Return the usage of a run's items, by (kind, model, arm).
 
-    Costs are added as whole billionths of a dollar, so that the order of rows cannot change a sum. Counts that no call can
-    have, which older versions kept, are taken at the largest one, so that no sum leaves 64 bits.
+    Costs are added in integer billionths of a dollar, so that the order of rows cannot change a sum. Impossible counts,
+    which older versions stored, are capped, so that no sum exceeds 64 bits.
     """
     sql = f"""
         SELECT used.kind, used.model, used.arm, count(*),
@@ -76,9 +76,9 @@ def usage_of(home: Home, run_id: str) -> dict[tuple[str, str, str], LedgerUsage]
 
 
 def scored_answers(home: Home, run_id: str, *, as_judged: bool = False) -> Iterator[ScoredAnswer]:
-    """Yield a run's answers that have a result, ordered by sample, model, arm and repeat, a page of samples at a time.
+    """Yield a run's answers with results, ordered by sample, model, arm and repeat, page by page.
 
-    What people corrected counts as they did, and samples that they left out are not there; not so with `as_judged`.
+    Corrections by people apply, and samples they excluded are left out, unless `as_judged` is set.
     """
     sql = """
         SELECT s.position, r.sample_id, s.cluster, v.category, r.model, r.arm, r.repeat, r.score, r.failure,
@@ -98,14 +98,18 @@ def scored_answers(home: Home, run_id: str, *, as_judged: bool = False) -> Itera
             if corrected:
                 if answer.sample_id in corrected.left_out:
                     continue
-                found = corrected.of(dict(zip(("item", "judgement_id", "final_id"), row[-3:], strict=True)))
-                told = {} if found is None else {name: found.now[name] for name in COUNTED if name in answer._fields}
-                answer = answer._replace(**told)
+                correction = corrected.of(dict(zip(("item", "judgement_id", "final_id"), row[-3:], strict=True)))
+                corrected_fields = (
+                    {}
+                    if correction is None
+                    else {name: correction.now[name] for name in COUNTED if name in answer._fields}
+                )
+                answer = answer._replace(**corrected_fields)
             yield answer
 
 
 def count_calls(home: Home, run_id: str) -> int:
-    """Return how many calls of models the results of a run rest on, each counted once; what people answered is none."""
+    """Return the number of distinct model calls behind a run's results; people's replies do not count."""
     sql = (
         "SELECT count(DISTINCT call.value) FROM results r, json_each(r.calls) call WHERE r.run_id = ? "
         "AND call.value NOT IN (SELECT call_key FROM questions)"
@@ -114,11 +118,11 @@ def count_calls(home: Home, run_id: str) -> int:
     return calls
 
 
-class Reached(NamedTuple):
-    """How far runs came: their samples, how many of these have a result, results in all, and how many of these failed.
+class ReachedCounts(NamedTuple):
+    """Progress counts of a run: samples, samples with a result, results, and failed results.
 
-    Items that wait for people are counted apart, as `waiting`: they have no result yet. Neither they nor those that the
-    budget did not reach have failed.
+    Items that wait for people have no result yet and are counted as `waiting`. Neither they nor items beyond the budget
+    count as failed.
     """
 
     samples: int = 0
@@ -128,8 +132,8 @@ class Reached(NamedTuple):
     waiting: int = 0
 
 
-def how_far(home: Home, run_ids: Iterable[str]) -> dict[str, Reached]:
-    """Return how far each of several runs came, by its id."""
+def reached_counts(home: Home, run_ids: Iterable[str]) -> dict[str, ReachedCounts]:
+    """Return the progress counts of runs, by id."""
     ids = list(run_ids)
     samples = home.rows_among(
         "SELECT run_id, count(*) AS samples FROM run_samples WHERE run_id IN ({marks}) GROUP BY run_id", ids
@@ -141,16 +145,16 @@ def how_far(home: Home, run_ids: Iterable[str]) -> dict[str, Reached]:
         "FROM results WHERE run_id IN ({marks}) GROUP BY run_id",
         ids,
     )
-    found = {row["run_id"]: Reached(samples=row["samples"]) for row in samples}
+    reached = {row["run_id"]: ReachedCounts(samples=row["samples"]) for row in samples}
     for row in rows:
-        found[row["run_id"]] = found.get(row["run_id"], Reached())._replace(
+        reached[row["run_id"]] = reached.get(row["run_id"], ReachedCounts())._replace(
             begun=row["begun"], results=row["results"], failed=row["failed"], waiting=row["waiting"]
         )
-    return found
+    return reached
 
 
 def count_items(home: Home, run_id: str) -> tuple[int, int]:
-    """Return how many samples a run has, and how many of its items have a result."""
+    """Return the number of a run's samples, and the number of items with a result."""
     sql = "SELECT count(*) FROM {} WHERE run_id = ?"
     [(samples,)], [(rows,)] = (home.all(sql.format(table), (run_id,)) for table in ("run_samples", "results"))
     return samples, rows

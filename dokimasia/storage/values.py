@@ -1,4 +1,4 @@
-"""Which domain type lies in which table, and how a value becomes a row and a row the value again."""
+"""Tables of domain types, and the conversion between values and rows."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -17,8 +17,8 @@ V = TypeVar("V", bound=Value)
 
 
 @dataclass(frozen=True)
-class Shelf:
-    """A table for one type.
+class ValueTable:
+    """The table of a domain type.
 
     Attributes:
         table: its name.
@@ -90,23 +90,23 @@ def _judgement(judgement: CheckpointScores) -> dict[str, Any]:
     }
 
 
-SHELVES: dict[type[Value], Shelf] = {
-    Sample: Shelf("samples", ("prompt", "reference_answer"), _sample, packed=("prompt",)),
-    ReferenceChain: Shelf("chains", ("reasoning", "answer"), lambda chain: {}, packed=("reasoning",)),
-    CriteriaSet: Shelf("criteria_sets", (), _criteria),
-    Response: Shelf("responses", ("text",), _response),
-    CheckpointScores: Shelf("judgements", (), _judgement),
+VALUE_TABLES: dict[type[Value], ValueTable] = {
+    Sample: ValueTable("samples", ("prompt", "reference_answer"), _sample, packed=("prompt",)),
+    ReferenceChain: ValueTable("chains", ("reasoning", "answer"), lambda chain: {}, packed=("reasoning",)),
+    CriteriaSet: ValueTable("criteria_sets", (), _criteria),
+    Response: ValueTable("responses", ("text",), _response),
+    CheckpointScores: ValueTable("judgements", (), _judgement),
 }
 
 
-def shelf_of(type_: type[Value]) -> Shelf:
-    """Return where values of a type lie; a type without a table of its own lies in `objects`, with its name."""
-    return SHELVES.get(type_) or Shelf("objects", (), lambda value: {"type": type_.stored_name()})
+def table_of(type_: type[Value]) -> ValueTable:
+    """Return the table of a type; types without their own table are stored in `objects`, with their name."""
+    return VALUE_TABLES.get(type_) or ValueTable("objects", (), lambda value: {"type": type_.stored_name()})
 
 
 def row_of(value: Value) -> dict[str, Any]:
     """Return the row of a value, column by column; its `id` is `value_id(value)`."""
-    shelf = shelf_of(type(value))
+    shelf = table_of(type(value))
     body = value.model_dump(mode="json")
     row: dict[str, Any] = {"id": digest(value.stored_name(), body)}
     for field in shelf.lifted:
@@ -117,18 +117,18 @@ def row_of(value: Value) -> dict[str, Any]:
     return row
 
 
-def as_stored(type_: type[Value], row: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a row of `row_of` as it is written; one that is so already stays as it is."""
-    return {**row, **{field: packed(row[field]) for field in shelf_of(type_).packed}}
+def packed_row(type_: type[Value], row: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a row of `row_of` in its stored form; a row in that form stays as it is."""
+    return {**row, **{field: packed(row[field]) for field in table_of(type_).packed}}
 
 
-def lifted_of(type_: type[Value], row: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the lifted fields of a row as they were before it was written.
+def lifted_fields(type_: type[Value], row: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the unpacked lifted fields of a row.
 
     Raises:
         ValueError: one is damaged.
     """
-    shelf = shelf_of(type_)
+    shelf = table_of(type_)
     return {field: unpack(row[field]) if field in shelf.packed else row[field] for field in shelf.lifted}
 
 
@@ -136,13 +136,13 @@ def read_value(type_: type[V], row: Mapping[str, Any]) -> V:
     """Return the value of a row that has at least `body` and the lifted columns.
 
     Raises:
-        ValueError: the row does not read as that type.
+        ValueError: the row is not a valid value of that type.
     """
     fields = orjson.loads(row["body"])
-    fields |= lifted_of(type_, row)
+    fields |= lifted_fields(type_, row)
     return type_.model_validate(fields)
 
 
 def now(precision: str = "microseconds") -> str:
-    """Return the present time as it is stored: UTC, in ISO form."""
+    """Return the current time in its stored form: UTC, ISO format."""
     return datetime.now(UTC).isoformat(timespec=precision)

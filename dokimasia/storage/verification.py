@@ -1,4 +1,4 @@
-"""Whether a home still holds what was written to it: every hash, id and reference checked anew."""
+"""Verification of a home: every hash, id and reference is checked."""
 
 import hashlib
 import re
@@ -18,8 +18,8 @@ from dokimasia.storage.faults import in_brief
 from dokimasia.storage.home import Home
 from dokimasia.storage.ledger import LedgerDamage, SqliteLedger
 from dokimasia.storage.results import read_result
-from dokimasia.storage.schema.rows import SEAL, is_as_written
-from dokimasia.storage.values import SHELVES, lifted_of, row_of
+from dokimasia.storage.schema.rows import SEAL, matches_seal
+from dokimasia.storage.values import VALUE_TABLES, lifted_fields, row_of
 
 EDITED = "the reply to an image edit"
 """What names an image that a model made."""
@@ -46,7 +46,7 @@ class Check(NamedTuple):
 
 
 def verify_home(home: Home) -> Iterator[Check]:
-    """Check a home, part by part; nothing is changed, and a part that cannot be read is a finding of that part.
+    """Check a home, part by part, without changing it; an unreadable part is a finding of that part.
 
     The parts: `database` (SQLite's own check of both files), `foreign keys`, `images` (every file re-hashed, and every
     image that a sample names is there), `texts and calls` (the ledger, re-hashed), `values` (ids and columns computed
@@ -62,23 +62,23 @@ def verify_home(home: Home) -> Iterator[Check]:
         "results": _results,
         "rows": _rows,
     }
-    known: set[tuple[str, str]] = set()
+    reported: set[tuple[str, str]] = set()
     for name, part in parts.items():
-        tally, found = Tally(), list[LedgerDamage]()
+        tally, damages = Tally(), list[LedgerDamage]()
         try:
-            found.extend(part(home, tally))
+            damages.extend(part(home, tally))
         except StorageError as error:
-            found.append(LedgerDamage("database", home.database.name, f"the check broke off: {error}"))
-        found = [one for one in found if name != "rows" or (one.where, one.key) not in known]
-        known.update((one.where, one.key) for one in found)
-        yield Check(name, tally["checked"], tuple(found))
+            damages.append(LedgerDamage("database", home.database.name, f"the check broke off: {error}"))
+        damages = [damage for damage in damages if name != "rows" or (damage.where, damage.key) not in reported]
+        reported.update((damage.where, damage.key) for damage in damages)
+        yield Check(name, tally["checked"], tuple(damages))
 
 
 def _database(home: Home, tally: Tally) -> Iterator[LedgerDamage]:
     for path in (home.database, home.checkpoints):
         if path.is_file():
             tally["checked"] += 1
-            yield from (LedgerDamage("database", path.name, said) for said in _integrity(path) if said != "ok")
+            yield from (LedgerDamage("database", path.name, message) for message in _integrity(path) if message != "ok")
 
 
 def _integrity(path: Path) -> list[str]:
@@ -120,19 +120,21 @@ def _images(home: Home, tally: Tally) -> Iterator[LedgerDamage]:
 
 
 def _named_images(home: Home) -> dict[str, str]:
-    """Return the images that have to be there, and what names them: a sample, or the reply to an image edit."""
-    named: dict[str, str] = {}
+    """Return the required images, and what refers to them: a sample, or the reply to an image edit."""
+    by_image: dict[str, str] = {}
     for (reply,) in home.all("SELECT reply FROM calls WHERE kind = 'image_edit'"):
         try:
-            named.update({orjson.loads(reply)["image"]["sha256"]: EDITED})
+            by_image.update({orjson.loads(reply)["image"]["sha256"]: EDITED})
         except (ValueError, KeyError, TypeError):
-            continue  # a refusal; and what else is wrong with a reply the check of the ledger says
+            continue  # a refusal; other faults of a reply are found by the check of the ledger
     for row in home.pages("samples"):
         try:
-            named.update(dict.fromkeys((image["sha256"] for image in orjson.loads(row["body"])["images"]), "a sample"))
+            by_image.update(
+                dict.fromkeys((image["sha256"] for image in orjson.loads(row["body"])["images"]), "a sample")
+            )
         except (ValueError, KeyError, TypeError):
-            continue  # the check of values says what is wrong with that row
-    return {sha256: by for sha256, by in named.items() if _BLOB.fullmatch(sha256)}
+            continue  # faults of that row are found by the check of values
+    return {sha256: by for sha256, by in by_image.items() if _BLOB.fullmatch(sha256)}
 
 
 def _ledger(home: Home, tally: Tally) -> Iterator[LedgerDamage]:
@@ -141,7 +143,7 @@ def _ledger(home: Home, tally: Tally) -> Iterator[LedgerDamage]:
 
 
 def _values(home: Home, tally: Tally) -> Iterator[LedgerDamage]:
-    types = {shelf.table: type_ for type_, shelf in SHELVES.items()}
+    types = {shelf.table: type_ for type_, shelf in VALUE_TABLES.items()}
     for table in (*types, "objects"):
         for row in home.pages(table):
             tally["checked"] += 1
@@ -154,8 +156,8 @@ def _values(home: Home, tally: Tally) -> Iterator[LedgerDamage]:
 
 
 def _fault_of_value(row: dict[str, Any], type_: type[Value] | None) -> str:
-    """Say what is wrong with the row of a value, if anything; a row without a table for its type names it itself."""
-    lifted = lifted_of(type_, row) if type_ else {}
+    """Return the fault of a value's row, if any; a row in the shared table names its type itself."""
+    lifted = lifted_fields(type_, row) if type_ else {}
     fields = orjson.loads(row["body"]) | lifted
     if digest(type_.stored_name() if type_ else row["type"], fields) != row["id"]:
         return "it no longer has the id that it is kept under"
@@ -165,21 +167,21 @@ def _fault_of_value(row: dict[str, Any], type_: type[Value] | None) -> str:
 
 
 def _results(home: Home, tally: Tally) -> Iterator[LedgerDamage]:
-    known = {column: _ids(home, table) for column, table in _REFERENCES.items()}
-    values = _ids(home, "objects").union(*(_ids(home, shelf.table) for shelf in SHELVES.values()))
+    ids = {column: _ids(home, table) for column, table in _REFERENCES.items()}
+    values = _ids(home, "objects").union(*(_ids(home, shelf.table) for shelf in VALUE_TABLES.values()))
     calls = {key for (key,) in home.all("SELECT key FROM calls")}
     scores = dict(home.all("SELECT id, score FROM judgements"))
     for (run_id,) in home.all("SELECT id FROM runs ORDER BY id"):
         samples = dict(home.all("SELECT sample_id, sample_digest FROM run_samples WHERE run_id = ?", (run_id,)))
         for row in home.rows("SELECT * FROM results WHERE run_id = ? ORDER BY item", (run_id,)):
             tally["checked"] += 1
-            for what in _faults(row, known, values, calls, scores, samples):
-                yield LedgerDamage("results", f"{run_id}/{row['item']}", what)
+            for fault in _faults(row, ids, values, calls, scores, samples):
+                yield LedgerDamage("results", f"{run_id}/{row['item']}", fault)
 
 
 def _faults(
     row: dict[str, Any],
-    known: dict[str, set[str]],
+    ids: dict[str, set[str]],
     values: set[str],
     calls: set[str],
     scores: dict[str, float],
@@ -190,11 +192,11 @@ def _faults(
     except ValueError as error:
         yield f"it cannot be read: {in_brief(error)}"
         return
-    of_a_sample = result.sample_id or result.sample_digest  # a report on a model, and a match of two, are of none
+    of_a_sample = result.sample_id or result.sample_digest  # a report on a model, and a match of two, belong to no sample
     if of_a_sample and samples.get(result.sample_id) != result.sample_digest:
         yield f"its sample {result.sample_id} is not one of the run's, or has another content"
     for column, table in _REFERENCES.items():
-        if row[column] is not None and row[column] not in known[column]:
+        if row[column] is not None and row[column] not in ids[column]:
             yield f"its {column} {row[column]} is not in {table}"
     lost = [id for id in result.value_ids if id not in values]
     if lost:
@@ -211,10 +213,12 @@ def _rows(home: Home, tally: Tally) -> Iterator[LedgerDamage]:
         columns = home.rows(f"PRAGMA table_info([{table}])")
         if not any(column["name"] == SEAL for column in columns):
             continue
-        keys = [str(column["name"]) for column in sorted(columns, key=lambda one: one["pk"]) if column["pk"]]
+        keys = [
+            str(column["name"]) for column in sorted(columns, key=lambda column_row: column_row["pk"]) if column["pk"]
+        ]
         for row in home.pages(table, key=", ".join(keys)):
             tally["checked"] += 1
-            if not is_as_written(table, row):
+            if not matches_seal(table, row):
                 run = row["id"] if table == "runs" else row.get("run_id", "")
                 yield LedgerDamage(
                     table, "/".join(str(row[key]) for key in keys), "it was changed after it was written", run

@@ -1,4 +1,4 @@
-"""The one thread that writes: jobs queue up, are committed in groups, and are acknowledged once they are durable."""
+"""The writing thread: jobs are queued, committed in groups, and acknowledged once durable."""
 
 import asyncio
 import queue
@@ -24,7 +24,7 @@ MAX_GROUP = 512
 
 @dataclass(slots=True)
 class _QueuedJob:
-    """A job, who waits for it, and what came of it."""
+    """A job with its waiter and its result."""
 
     job: Job[Any]
     future: "asyncio.Future[Any] | Future[Any]"
@@ -89,7 +89,7 @@ class Writer:
         return await future
 
     def close(self) -> None:
-        """Commit what waits, then end the thread and close the connection; closing twice is harmless."""
+        """Commit queued jobs, then end the thread and close the connection; closing twice is harmless."""
         with self._gate:
             if not self._closed:
                 self._closed = True
@@ -98,7 +98,7 @@ class Writer:
         self._thread.join()
 
     def _gather(self, waiting: _QueuedJob) -> _QueuedJob | None:
-        """Put a job beside those that are to be handed over; return the one before it there."""
+        """Add a job to those to be handed over; return the previous one."""
         with self._gate:
             if self._closed:
                 raise StorageError(f"{self._path} is closed: nothing can be written after the home was closed.")
@@ -143,18 +143,18 @@ class Writer:
             with transaction(self._connection):
                 for waiting in group:
                     self._run_one(waiting)
-        except Exception as error:  # whatever it is, nobody may be left waiting for ever
+        except Exception as error:  # whatever the error, no waiter may be left waiting for ever
             for waiting in group:
-                # One error object for each waiter: a traceback grows where an exception is raised.
+                # One exception object per waiter: a traceback grows with each raise.
                 waiting.error = waiting.error or self._translate(error)
 
     def _committed_at_once(self, group: list[_QueuedJob]) -> bool:
-        """Commit the group without savepoints, which cost as much as the jobs; undo all of it if anything fails."""
+        """Commit the group without savepoints, which cost as much as the jobs; roll back if anything fails."""
         try:
             with transaction(self._connection):
                 for waiting in group:
                     waiting.result = waiting.job(self._connection)
-        except Exception:  # whatever it is: the jobs run again, each with a savepoint, and the one at fault is found
+        except Exception:  # any error: the jobs run again, each with a savepoint, to find the one at fault
             return False
         return True
 
@@ -163,10 +163,10 @@ class Writer:
         connection.execute("SAVEPOINT job")
         try:
             waiting.result = waiting.job(connection)
-        except Exception as error:  # any fault of a job belongs to whoever waits for it, never to its neighbours
+        except Exception as error:  # an error of a job concerns its waiter alone, never its neighbours
             waiting.error = self._translate(error)
             if not connection.in_transaction:
-                raise  # SQLite gave up the whole transaction (a full disk): nothing of the group is kept
+                raise  # SQLite rolled back the whole transaction (a full disk): nothing of the group is stored
             connection.execute("ROLLBACK TO job")
         connection.execute("RELEASE job")
 
@@ -189,7 +189,7 @@ def _acknowledge(group: list[_QueuedJob]) -> None:
     for loop, waiters in by_loop.items():
         try:
             loop.call_soon_threadsafe(_resolve, waiters)
-        except RuntimeError:  # the loop is closed, so no one waits any more; the jobs are committed all the same
+        except RuntimeError:  # the loop is closed and nobody waits; the jobs are committed all the same
             continue
 
 

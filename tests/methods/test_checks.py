@@ -15,7 +15,7 @@ from dokimasia.methods.review import ReviewRequest, review
 from dokimasia.settings import Settings, load_settings
 from dokimasia.simulation.world import write_described
 from dokimasia.storage.checkpoints import open_saver
-from dokimasia.storage.decisions import leave, left_decisions, standings
+from dokimasia.storage.decisions import file_decision, filed_decisions, standings
 from dokimasia.storage.deletion import delete_run
 from dokimasia.storage.home import Home
 from dokimasia.storage.threads import live_threads
@@ -104,10 +104,10 @@ def test_a_death_between_row_and_thread_is_made_good(settings: Settings, run: st
     """A decision whose process died before the thread went on is taken by the thread at the next opening."""
     import asyncio
 
-    from dokimasia.storage.decisions import Left, record_decision
+    from dokimasia.storage.decisions import FiledDecision, record_decision
 
     item = pending_checks(run, settings=settings)[0].item
-    left = Left(item=item, who="anna", at="2026-01-01T00:00:00+00:00", action="accept")
+    left = FiledDecision(item=item, who="anna", at="2026-01-01T00:00:00+00:00", action="accept")
     with Home.open(settings.home, write=True) as home:
         asyncio.run(record_decision(home, left))
         assert any(item.id in thread for thread in live_threads(home))
@@ -143,10 +143,10 @@ def test_while_another_process_writes_decisions_are_left_and_taken_in(settings: 
     with Home.open(settings.home, write=True):
         assert decide(items[0], "accept", who="anna", settings=settings) is None
         assert decide(items[1].id, "edit", who="anna", text="A cat.", settings=settings) is None
-        assert len(list(left_decisions(settings.home))) == 2
+        assert len(list(filed_decisions(settings.home))) == 2
         assert len(pending_checks(run, settings=settings)) == len(items) - 2
     decide(items[2], "accept", who="bert", settings=settings)
-    assert not list(left_decisions(settings.home))
+    assert not list(filed_decisions(settings.home))
     with Home.open(settings.home, write=False) as home:
         states = {one.item.id: one.state for one in standings(home, run)}
     assert [states[one.id] for one in items[:3]] == ["accepted", "edited", "accepted"]
@@ -159,18 +159,18 @@ async def test_a_run_takes_in_what_was_left(settings: Settings, reviewed: tuple[
         decide(item, "accept", who="anna", settings=settings)
     request = ReviewRequest(data=reviewed[0] / "data.jsonl", panel=PANEL, seed=1)
     await review(request, settings=settings)
-    assert not list(left_decisions(settings.home))
+    assert not list(filed_decisions(settings.home))
     with Home.open(settings.home, write=False) as home:
         assert next(one for one in standings(home, run) if one.item.id == item.id).state == "accepted"
 
 
 def test_a_file_that_cannot_be_used_is_set_aside(settings: Settings, run: str) -> None:
     """A decision of a run that is gone, and a broken file, stop nothing."""
-    from dokimasia.storage.decisions import Left
+    from dokimasia.storage.decisions import FiledDecision
 
     item = pending_checks(run, settings=settings)[0].item
     stray = item.model_copy(update={"run": "gone"})
-    leave(settings.home, Left(item=stray, who="anna", at="2026-01-01T00:00:00", action="accept"))
+    file_decision(settings.home, FiledDecision(item=stray, who="anna", at="2026-01-01T00:00:00", action="accept"))
     (settings.home / "decisions" / "0-broken.json").write_text("{")
     decide(item, "accept", who="anna", settings=settings)
     kept = sorted(path.suffix for path in (settings.home / "decisions").iterdir())

@@ -13,7 +13,7 @@ from dokimasia.domain.decision import CheckItem
 from dokimasia.errors import DataError, InputError, NotFound
 from dokimasia.methods.checks import all_standings, decide, open_for_people, pending_checks, probes_of
 from dokimasia.settings import Settings, load_settings
-from dokimasia.storage.decisions import Left, leave, left_decisions
+from dokimasia.storage.decisions import FiledDecision, file_decision, filed_decisions
 from dokimasia.storage.home import Home
 from tests.perturbed_home import perturbed_home, pictured_home
 from tests.processes import PATIENCE
@@ -156,16 +156,18 @@ def test_beside_another_process_labels_are_left_as_files_and_count(settings: Set
     with Home.open(settings.home, write=True) as busy:
         assert decide(items[0], "valid", who="anna", settings=settings) is None
         assert [one.id for one in probes_of(RUN, busy, task="image-to-text").probes] == [items[0].subject]
-    assert len(list(left_decisions(settings.home))) == 1
+    assert len(list(filed_decisions(settings.home))) == 1
     assert decide(items[1], "not_sure", who="ben", settings=settings) is not None
-    assert not list(left_decisions(settings.home))
+    assert not list(filed_decisions(settings.home))
     with Home.open(settings.home, write=False) as home:
         assert [one.state for one in all_standings(home, RUN)][:2] == ["valid", "not_sure"]
 
 
 def test_a_left_file_that_edits_a_perturbation_is_set_aside(settings: Settings, items: list[CheckItem]) -> None:
     """A file that decides what cannot be decided changes nothing."""
-    leave(settings.home, Left(item=items[0], who="anna", at="2026-01-01T00:00:00+00:00", action="accept"))
+    file_decision(
+        settings.home, FiledDecision(item=items[0], who="anna", at="2026-01-01T00:00:00+00:00", action="accept")
+    )
     assert open_for_people(settings, RUN)[0].state == "waiting"
     assert [path.suffix for path in (settings.home / "decisions").iterdir()] == [".refused"]
 

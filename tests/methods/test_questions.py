@@ -30,7 +30,7 @@ from dokimasia.runs.persistence import delete_whole_run
 from dokimasia.runs.preview import preview
 from dokimasia.settings import Settings, load_settings, resolve_model
 from dokimasia.simulation.world import write_described
-from dokimasia.storage.decisions import left_decisions
+from dokimasia.storage.decisions import filed_decisions
 from dokimasia.storage.home import Home
 from dokimasia.storage.ledger import SqliteLedger
 from dokimasia.storage.people.questions import get_question
@@ -173,7 +173,7 @@ def test_while_another_process_holds_the_home(settings: Settings, id: str) -> No
     items = _items(settings)
     with Home.open(settings.home, write=True) as home:
         assert decide(items[0], "reply", text="A cat sits.", who="ana", settings=settings) is None
-        assert len(list(left_decisions(settings.home))) == 1
+        assert len(list(filed_decisions(settings.home))) == 1
         states = {one.item.id: one.state for one in all_standings(home, id)}
         assert states == {items[0]: "answered", items[1]: "waiting"}
         assert not answered_since(home, id)

@@ -24,7 +24,7 @@ from dokimasia.service.engine import RunEngine
 from dokimasia.settings import Settings, load_settings
 from dokimasia.simulation.serving.transport import SimTransport
 from dokimasia.simulation.world import write_world
-from dokimasia.storage.decisions import leave
+from dokimasia.storage.decisions import file_decision
 from dokimasia.storage.home import Home
 from dokimasia.storage.people.questions import OpenQuestion, get_question
 from dokimasia.storage.runs import Run, create_run, get_run, list_runs, set_status
@@ -429,4 +429,4 @@ def leave_answers(settings: Settings, home: Home, run: str) -> None:
     reply = as_model(settings, "sim/panel-c")
     for one in waiting_questions(home, run=run):
         question = get_question(home, one.item)
-        leave(settings.home, checked(home, one.item, "reply", who="ann", text=reply(question.call.messages)))
+        file_decision(settings.home, checked(home, one.item, "reply", who="ann", text=reply(question.call.messages)))

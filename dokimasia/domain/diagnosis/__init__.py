@@ -1,1 +1,1 @@
-"""What a run says of its models: tables that can be cited, reports on them, and what they were matched to."""
+"""Diagnosis of a run's models: citable tables, reports, and fingerprint tests."""

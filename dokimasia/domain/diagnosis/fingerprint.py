@@ -1,4 +1,4 @@
-"""A test of fingerprints: which of two models each of two reports without names is about (ATOM, section 4.4 and G.1)."""
+"""The fingerprint test: which of two models each of two anonymised reports describes (ATOM, section 4.4 and G.1)."""
 
 from typing import Literal
 
@@ -32,12 +32,12 @@ class FingerprintTask(Value):
 
     @property
     def truth(self) -> Letter:
-        """Whom the first report is about."""
+        """The model that the first report describes."""
         return "A" if self.one == self.a else "B"
 
     @property
     def two(self) -> str:
-        """The model that the second report is about."""
+        """The model that the second report describes."""
         return self.second if self.one == self.first else self.first
 
 

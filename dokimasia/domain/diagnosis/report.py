@@ -1,4 +1,4 @@
-"""A diagnosis in words: sentences with places that the program prints figures into, and reports on models and across them."""
+"""Written diagnoses: sentences with placeholders for figures, reports on each model and across models."""
 
 from typing import ClassVar, Literal
 
@@ -22,7 +22,7 @@ that no paired test compares."""
 
 
 class WrittenSentence(Value):
-    """A sentence as its writer wrote it, with its places, and the paragraph that it belongs to (from 0)."""
+    """A sentence as written, with its placeholders, and its paragraph (from 0)."""
 
     written: str
     paragraph: int = Field(default=0, ge=0)
@@ -54,7 +54,7 @@ class FigureReference(Value):
 
 
 class SentenceFault(Value):
-    """One thing for which a sentence is unverified."""
+    """A reason why a sentence is unverified."""
 
     stored_as: ClassVar[str] = "Fault"
 
@@ -71,7 +71,7 @@ class Sentence(WrittenSentence):
 
     @property
     def verified(self) -> bool:
-        """Whether the program wrote every number and every tested comparison in it."""
+        """Whether the program wrote every number and every tested comparison in the sentence."""
         return not self.faults
 
 
@@ -102,7 +102,7 @@ class Report(Value):
 
 
 class ReportDraft(Value):
-    """A report as a judge wrote it: the reply as it stands, what was read in it, and the reply's call."""
+    """A report as a judge wrote it: the raw reply, the parsed report, and the reply's call."""
 
     stored_as: ClassVar[str] = "Draft"
 

@@ -1,4 +1,4 @@
-"""A diagnosis of a run: named tables of figures with their intervals, each of which can be cited (ATOM, 3.4 and H)."""
+"""Diagnosis of a run: named, citable tables of figures with their intervals (ATOM, 3.4 and H)."""
 
 from typing import Annotated, Any, Literal, Self
 
@@ -41,12 +41,12 @@ class Figure(Value):
 
     @model_serializer(mode="wrap")
     def _without_empty_reason(self, plain: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Leave the reason out where there is an interval, so that a cell is written as ever."""
+        """Leave the reason out where there is an interval, which keeps the JSON of older cells."""
         return {name: value for name, value in plain(self).items() if name != "no_interval" or value}
 
     @property
     def estimated(self) -> bool:
-        """Whether it has an interval, or a reason in its place."""
+        """Whether the cell has an interval, or a reason for its absence."""
         return self.no_interval is not None or (self.low is not None and self.high is not None)
 
 
@@ -68,7 +68,7 @@ class AssetRow(Value):
 
     @property
     def coverage(self) -> float | None:
-        """The share of what was asked about that has a score, 0 to 1; None where nothing was asked."""
+        """Share of attempted judgements that have a score, 0 to 1; None where nothing was attempted."""
         return self.n / self.held if self.held else None
 
 
@@ -103,12 +103,12 @@ class Asset(Value):
 
     @property
     def heads(self) -> dict[str, AssetColumn | None]:
-        """The columns by their heads, which are their names with their units; last (None) what a row rests on."""
+        """The columns by their headings (names with units); the last (None) is the row's count."""
         heads = {f"{column.name} ({column.unit})" if column.unit else column.name: column for column in self.columns}
         return {**heads, f"n ({self.counts})": None}
 
     def cell(self, row: int, column: str) -> Figure:
-        """Return the cell of a row (from 1) under a column.
+        """Return the cell in a row (from 1) and a column.
 
         Raises:
             KeyError: there is no such row or column.
@@ -139,5 +139,5 @@ class Diagnosis(Value):
     assets: tuple[Asset, ...]
 
     def asset(self, id: str) -> Asset | None:
-        """Return the asset of that id, None where there is none."""
+        """Return the asset with that id, or None."""
         return next((asset for asset in self.assets if asset.id == id), None)

@@ -1,1 +1,1 @@
-"""What people and judging methods say of responses."""
+"""Judgements of responses by people and judging methods."""

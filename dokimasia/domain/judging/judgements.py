@@ -1,4 +1,4 @@
-"""What judging methods bring forth: rankings by people, ratings of responses, rankings of several, and criteria compared."""
+"""Results of judging methods: human rankings, ratings of responses, batch rankings, and compared criteria."""
 
 from typing import Annotated
 

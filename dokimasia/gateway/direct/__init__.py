@@ -1,1 +1,1 @@
-"""The short way to endpoints that speak the OpenAI chat-completions format themselves: no library in between."""
+"""Direct transport for endpoints that speak the OpenAI chat-completions format, without a client library."""

@@ -1,4 +1,4 @@
-"""Requests encoded for OpenAI-compatible endpoints, and their replies and errors decoded."""
+"""Codec for OpenAI-compatible endpoints: encodes requests, decodes replies and errors."""
 
 import base64
 import io
@@ -74,21 +74,21 @@ _PATHS = {"chat": "/chat/completions", "embedding": "/embeddings", "image_edit":
 
 
 def bare_model(model: str) -> str:
-    """Return the name that the endpoint knows a model by: the LiteLLM name without its provider.
+    """Return the endpoint's own name for a model: the LiteLLM name without its provider.
 
-    Only the first part goes, and only if it is a known prefix: `hosted_vllm/Qwen/Qwen2.5-VL-7B-Instruct` and
-    `Qwen/Qwen2.5-VL-7B-Instruct` are the same model to the endpoint.
+    Only a known prefix is removed: `hosted_vllm/Qwen/Qwen2.5-VL-7B-Instruct` and
+    `Qwen/Qwen2.5-VL-7B-Instruct` name the same model.
     """
-    prefix, slash, rest = model.partition("/")
-    return rest if slash and rest and prefix in NATIVE_PREFIXES | OLLAMA_PREFIXES else model
+    prefix, slash, name = model.partition("/")
+    return name if slash and name and prefix in NATIVE_PREFIXES | OLLAMA_PREFIXES else model
 
 
 @lru_cache(maxsize=256)
 def address(api_base: str, kind: str) -> str:
-    """Return where a call of that kind goes (`chat`, `embedding` or `image_edit`).
+    """Return the URL for a kind of call (`chat`, `embedding` or `image_edit`).
 
     Raises:
-        ValueError: the base is no plain HTTP address.
+        ValueError: the base is not a plain HTTP address.
     """
     wrong = "api_base is not an address such as http://127.0.0.1:8000/v1"
     try:
@@ -104,10 +104,10 @@ def address(api_base: str, kind: str) -> str:
 
 
 def headers(api_key: str | None) -> dict[str, str]:
-    """Return the headers that carry the key; none for an endpoint without one.
+    """Return the headers that carry the key; empty for an endpoint without a key.
 
     Raises:
-        TransportError: `auth`: the key holds what no header can carry.
+        TransportError: `auth`: the key contains characters that a header cannot carry.
     """
     if api_key is None:
         return {}
@@ -118,8 +118,8 @@ def headers(api_key: str | None) -> dict[str, str]:
 
 
 def image_json(data: bytes, media_type: str) -> bytes:
-    """Return an image as the JSON bytes of a message's part."""
-    # Written by hand, since nothing in it needs an escape: through orjson its text would be made, read and copied once more.
+    """Return an image as the JSON bytes of a message part."""
+    # Written by hand, because nothing in it needs escaping: orjson would encode and copy the text once more.
     parts = media_type.encode(), base64.b64encode(data)
     return b'{"type":"image_url","image_url":{"url":"data:%s;base64,%s"}}' % parts
 
@@ -127,20 +127,20 @@ def image_json(data: bytes, media_type: str) -> bytes:
 def chat_body(call: Chat, spec: ModelSpec, images: Mapping[str, bytes]) -> bytes:
     """Return the body of a chat request.
 
-    `extra_body` in `Sampling.extra`, which LiteLLM's users know, is laid open: its fields go into the body.
+    The fields of `extra_body` in `Sampling.extra`, as LiteLLM's users know it, go into the body.
 
     Args:
-        call: what is asked.
-        spec: how the model is reached.
+        call: the request.
+        spec: the model's configuration.
         images: the JSON of every image in the messages (`image_json`), by its hash.
 
     Raises:
-        TransportError: `bad_request`: a text or a parameter has no form in JSON.
+        TransportError: `bad_request`: a text or a parameter cannot be written as JSON.
     """
     fields = chat_fields(call, spec)
-    more = fields.pop("extra_body", None)
-    if isinstance(more, dict):
-        fields = {name: value for name, value in more.items() if name not in NOT_EXTRA} | fields
+    extra_body = fields.pop("extra_body", None)
+    if isinstance(extra_body, dict):
+        fields = {name: value for name, value in extra_body.items() if name not in NOT_EXTRA} | fields
     parts = {sha256: orjson.Fragment(json) for sha256, json in images.items()}
     return _dump(
         {"model": bare_model(call.model.model), "messages": chat_messages(call.messages, parts), **fields},
@@ -152,14 +152,14 @@ def embedding_body(call: Embedding) -> bytes:
     """Return the body of an embedding request.
 
     Raises:
-        TransportError: `bad_request`: a text has no form in JSON.
+        TransportError: `bad_request`: a text cannot be written as JSON.
     """
     body = {"model": bare_model(call.model.model), "input": list(call.texts), "encoding_format": "float"}
     return _dump(body, call.model.name)
 
 
 def edit_form(call: ImageEdit, spec: ModelSpec, image: bytes) -> "FormData":
-    """Return the form of an image edit; what is no text in the call's `extra` is written as JSON."""
+    """Return the form fields of an image edit; values in the call's `extra` other than texts are written as JSON."""
     from aiohttp import FormData
 
     form = FormData()
@@ -178,7 +178,7 @@ def _dump(body: dict[str, Any], name: str) -> bytes:
     failure: str
     try:
         return orjson.dumps(body)
-    except TypeError as error:  # half a surrogate pair, or a whole number of more than 64 bits
+    except TypeError as error:  # a lone surrogate, or an integer of more than 64 bits
         failure = str(error)
     raise TransportError("bad_request", f"{name}: the request cannot be written as JSON: {failure}", retryable=False)
 
@@ -187,9 +187,9 @@ _TEXT_PARTS = frozenset(("text", "output_text"))
 
 
 def read_object(body: bytes) -> dict[str, Any] | None:
-    """Return the JSON object that a body holds, or None if it holds none.
+    """Return the JSON object in a body, or None if there is none.
 
-    What is not UTF-8, and half a surrogate pair (models write both), is read with replacement marks later on.
+    Invalid UTF-8 and lone surrogates (models write both) are replaced by replacement characters.
     """
     try:
         data: Any = orjson.loads(body)
@@ -202,13 +202,13 @@ def read_object(body: bytes) -> dict[str, Any] | None:
 
 
 def chat_reply(data: dict[str, Any], requested: str) -> ChatReply:
-    """Return a chat completion as a reply; `asked` is the name that the model was asked for by.
+    """Return a chat completion as a reply; `asked` is the model name in the request.
 
-    The content is a text, a list of parts of which the texts are joined, or null. An unknown or missing reason for its
-    end is `unknown`; usage that is missing or makes no sense is unknown.
+    The content is a text, null, or a list of parts whose texts are joined. A missing or unrecognised finish reason is
+    `unknown`; so is usage that is missing or implausible.
 
     Raises:
-        TransportError: `empty_choices`, or `broken_envelope` if there is no message of this form.
+        TransportError: `empty_choices`, or `broken_envelope` if the message does not have this form.
     """
     choices = data.get("choices")
     if choices is None or choices == []:
@@ -235,7 +235,7 @@ def chat_reply(data: dict[str, Any], requested: str) -> ChatReply:
 
 
 def embedding_reply(data: dict[str, Any]) -> EmbeddingReply:
-    """Return an embedding response as a reply, its vectors in the order of the texts.
+    """Return an embedding response as a reply, with the vectors in the order of the texts.
 
     Raises:
         TransportError: `broken_envelope`.
@@ -247,12 +247,12 @@ def embedding_reply(data: dict[str, Any]) -> EmbeddingReply:
 
 
 def _whole(digits: str) -> int | None:
-    """Return a whole number of JSON; None for one of more digits than Python reads, which counts nothing."""
+    """Return a JSON integer; None for one with more digits than Python parses."""
     return int(digits) if len(digits) <= 4000 else None
 
 
 def _content(content: Any) -> tuple[str, str | None]:
-    """Return the text and the refusal that a message's content holds; parts of other kinds (thoughts) are left out."""
+    """Return the text and the refusal in a message's content; parts of other kinds (thoughts) are left out."""
     if content is None or isinstance(content, str):
         return content or "", None
     if not isinstance(content, list):
@@ -276,7 +276,7 @@ def _tool_call(tool: Any) -> ToolCall:
     if not isinstance(function, dict):
         raise broken()
     arguments = function.get("arguments")
-    if isinstance(arguments, dict | list):  # some servers hand on what they have parsed
+    if isinstance(arguments, dict | list):  # some servers pass on parsed arguments
         arguments = json.dumps(arguments, ensure_ascii=False)
     return ToolCall(
         id=storable(tool.get("id")), name=storable(function.get("name")), arguments=storable(arguments or "")
@@ -290,8 +290,10 @@ def _usage(data: dict[str, Any]) -> Usage:
     return usage_of(usage.get("prompt_tokens"), usage.get("completion_tokens"))
 
 
-def of_status(status: int, headers: Mapping[str, str], body: bytes, *, url: str, api_key: str | None) -> TransportError:
-    """Return what a response with a status outside of 2xx comes to: status and body are judged together."""
+def status_error(
+    status: int, headers: Mapping[str, str], body: bytes, *, url: str, api_key: str | None
+) -> TransportError:
+    """Return the error for a response with a status outside 2xx, classified by status and body together."""
     if 300 <= status < 400:
         return _redirect(status, headers)
     text = body.decode("utf-8", "replace")
@@ -303,10 +305,10 @@ def of_status(status: int, headers: Mapping[str, str], body: bytes, *, url: str,
     return TransportError(kind, cut(message, LONGEST_MESSAGE), retryable=retryable, status=status, retry_after=wait)
 
 
-def of_error_inside(
+def inner_error(
     error: Any, status: int, headers: Mapping[str, str], body: bytes, *, api_key: str | None
 ) -> TransportError:
-    """Return what an `error` comes to that stands in the body of a reply with a good status."""
+    """Return the error for an `error` object in the body of a reply with status 2xx."""
     text = body.decode("utf-8", "replace")
     code = error.get("code") if isinstance(error, dict) else None
     kind, retryable = verdict_of_code(code, text[:LONGEST_SAID])
@@ -315,21 +317,21 @@ def of_error_inside(
     return TransportError(kind, cut(message, LONGEST_MESSAGE), retryable=retryable, status=status, retry_after=wait)
 
 
-def refusal_in(status: int, body: bytes, api_key: str | None) -> ImageEditReply | None:
-    """Return the reply of a provider that refuses an image edit for its content policy; None for any other response."""
+def read_refusal(status: int, body: bytes, api_key: str | None) -> ImageEditReply | None:
+    """Return the refusal of an image edit for the provider's content policy; None for any other response."""
     error = (read_object(body) or {}).get("error")
     return None if error is None else refusal_of(status, error, api_key)
 
 
-def of_body(status: int, body: bytes, *, api_key: str | None) -> TransportError:
-    """Return what a body comes to that is no JSON object."""
+def body_error(status: int, body: bytes, *, api_key: str | None) -> TransportError:
+    """Return the error for a body that is not a JSON object."""
     text = body.decode("utf-8", "replace")
     kind = kind_of_body(text[:LONGEST_SAID])
     return TransportError(kind, message_of_body(kind, text, api_key), retryable=True, status=status)
 
 
-def of_exception(error: Exception, *, url: str, seconds: float) -> TransportError:
-    """Return what an exception of the client comes to: the time is over, or there is no connection (any more)."""
+def exception_error(error: Exception, *, url: str, seconds: float) -> TransportError:
+    """Return the error for an exception of the HTTP client: a timeout, or a failed or lost connection."""
     import aiohttp
 
     if isinstance(error, TimeoutError):
@@ -343,7 +345,7 @@ def of_exception(error: Exception, *, url: str, seconds: float) -> TransportErro
     elif isinstance(error, aiohttp.ServerDisconnectedError):
         message = f"{place} closed the connection without a reply"
     else:
-        # The class alone: what some of aiohttp's errors say holds the request's headers, and those hold the key.
+        # The class alone: the messages of some aiohttp errors contain the request's headers, and these the key.
         message = f"the connection to {place} failed ({type(error).__name__})"
     return TransportError("connection", message, retryable=True)
 
@@ -358,7 +360,7 @@ def _redirect(status: int, headers: Mapping[str, str]) -> TransportError:
 
 
 def _words(text: str, body: bytes, api_key: str | None) -> str:
-    """Return what the endpoint said of its error, in one line: its message where there is one, else the body."""
+    """Return the endpoint's error message in one line, or the body where there is no message."""
     data = read_object(body) or {}
     error = data.get("error") or data
     detail = (error.get("message") or error.get("detail")) if isinstance(error, dict) else error

@@ -1,4 +1,4 @@
-"""The direct transport: one request, once, over kept connections, to an endpoint that speaks the OpenAI format itself."""
+"""Direct transport: sends one request, once, over persistent connections to an OpenAI-compatible endpoint."""
 
 import asyncio
 import io
@@ -13,19 +13,19 @@ from dokimasia.errors import TransportError
 from dokimasia.gateway.connections import Connections, read_body
 from dokimasia.gateway.direct.codec import (
     address,
+    body_error,
     chat_body,
     chat_reply,
     edit_form,
     embedding_body,
     embedding_reply,
+    exception_error,
     headers,
     image_json,
-    of_body,
-    of_error_inside,
-    of_exception,
-    of_status,
+    inner_error,
     read_object,
-    refusal_in,
+    read_refusal,
+    status_error,
 )
 from dokimasia.gateway.failures import MAX_REPLY_BYTES, too_long
 from dokimasia.gateway.images import EncodedImages
@@ -46,16 +46,16 @@ _HEADERS = {
 class DirectTransport:
     """Sends calls straight to endpoints of the OpenAI format; implements `dokimasia.domain.ports.Transport`.
 
-    For vLLM, SGLang, llama.cpp, Ollama, LM Studio and the like, at less than a tenth of LiteLLM's work a call. It sends
-    what the call says and nothing else: parameters are neither translated nor dropped. It follows no redirects, keeps
+    For vLLM, SGLang, llama.cpp, Ollama, LM Studio and the like, at less than a tenth of LiteLLM's CPU time per call. It
+    sends the call and nothing else: parameters are neither translated nor dropped. It follows no redirects, keeps
     no cookies, and asks the environment for neither proxies nor keys: an endpoint that is reached only through a proxy
     needs the other transport.
 
-    It sets no limit on connections; how many there are is the gateway's to say.
+    The gateway limits concurrency; this transport does not limit connections.
     """
 
     def __init__(self, *, max_reply_bytes: int = MAX_REPLY_BYTES, read_image: ImageReader | None = None) -> None:
-        """Make a transport that reads bodies of up to `max_reply_bytes`; `read_image` checks edited images."""
+        """Create a transport that reads bodies of up to `max_reply_bytes`; `read_image` checks edited images."""
         self._read_image = read_image
         self._images = EncodedImages(image_json)
         self._max_reply_bytes = max_reply_bytes
@@ -65,8 +65,8 @@ class DirectTransport:
         """Send the call once and return its reply.
 
         Raises:
-            TransportError: no usable envelope; or, as `unsupported`, the model has no `api_base` that can be called, or an
-                edited image cannot be taken.
+            TransportError: no usable envelope; or, as `unsupported`, the model has no usable `api_base`, or the edited image
+                cannot be accepted.
             StorageError: an image is not in the blob store.
         """
         url = _url(call, spec)
@@ -91,32 +91,32 @@ class DirectTransport:
                 status, reply_headers = response.status, response.headers
                 answer = await read_body(response, self._max_reply_bytes)
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
-            failure = of_exception(error, url=url, seconds=spec.timeout)
+            failure = exception_error(error, url=url, seconds=spec.timeout)
         if failure is not None:
-            raise failure  # outside the handler: the client's error, which can hold the key, is not its context
+            raise failure  # outside the handler: the client's error, which may contain the key, is not its context
         report_headers(reply_headers)
         if answer is None:
             raise too_long(self._max_reply_bytes, status)
-        if isinstance(call, ImageEdit) and (refused := refusal_in(status, answer, api_key)) is not None:
+        if isinstance(call, ImageEdit) and (refused := read_refusal(status, answer, api_key)) is not None:
             return refused
         if not 200 <= status < 300:
-            raise of_status(status, reply_headers, answer, url=url, api_key=api_key)
+            raise status_error(status, reply_headers, answer, url=url, api_key=api_key)
         data = read_object(answer)
         if data is None:
-            raise of_body(status, answer, api_key=api_key)
+            raise body_error(status, answer, api_key=api_key)
         if error := data.get("error"):
-            raise of_error_inside(error, status, reply_headers, answer, api_key=api_key)
+            raise inner_error(error, status, reply_headers, answer, api_key=api_key)
         if isinstance(call, ImageEdit):
             return await stored_edit(sent_image(data), read_image=self._read_image, blobs=blobs)
         return chat_reply(data, call.model.model) if isinstance(call, Chat) else embedding_reply(data)
 
     async def aclose(self) -> None:
-        """Close all connections, also those in other event loops that are running. Call it before its loops end."""
+        """Close all connections, including those of other running event loops. Call it before those loops end."""
         await self._connections.aclose()
 
 
 def _payload(body: bytes) -> aiohttp.Payload:
-    """Return a body as what aiohttp sends, so that it need not find out what it is."""
+    """Return a body as an aiohttp payload, which spares aiohttp the lookup of its type."""
     return aiohttp.BytesIOPayload(io.BytesIO(body)) if len(body) >= _LARGE_BODY else aiohttp.BytesPayload(body)
 
 

@@ -14,7 +14,7 @@ import httpx
 
 from dokimasia.errors import ConfigError, TransportError
 from dokimasia.gateway.connections import Connections, read_body
-from dokimasia.gateway.direct.codec import of_exception
+from dokimasia.gateway.direct.codec import exception_error
 from dokimasia.gateway.failures import MAX_REPLY_BYTES
 from dokimasia.gateway.litellm.replies import Received, take, take_failure
 
@@ -76,7 +76,7 @@ class LimitedTransport(httpx.AsyncBaseTransport):
             ) as response:
                 return Received(response.status, response.headers, await read_body(response, MAX_REPLY_BYTES), url)
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
-            failure = of_exception(error, url=url, seconds=seconds or 0.0)
+            failure = exception_error(error, url=url, seconds=seconds or 0.0)
         raise failure  # outside the handler: the client's error, which can hold the key, is not its context
 
 

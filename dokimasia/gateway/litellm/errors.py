@@ -73,7 +73,7 @@ def classify(error: BaseException, *, api_key: str | None) -> TransportError:
 def refusal(error: BaseException, *, api_key: str | None) -> ImageEditReply | None:
     """Return an error as the provider's refusal to edit an image so; None where it is any other error."""
     chain = list(_chain(error))
-    if not any(_is(each, "ContentPolicyViolationError") for each in chain):
+    if not any(_is(error_, "ContentPolicyViolationError") for error_ in chain):
         return None
     return ImageEditReply(refusal=_message(chain, "bad_request", api_key))
 
@@ -105,18 +105,18 @@ def _by_status(status: int, chain: list[BaseException]) -> Verdict:
 
 def _by_cause(chain: list[BaseException]) -> Verdict:
     """Classify an error behind which stands no error status: no connection, no time, or a body of another form."""
-    if any(_is(each, "Timeout", "TimeoutException", "APITimeoutError", "TimeoutError") for each in chain):
+    if any(_is(cause, "Timeout", "TimeoutException", "APITimeoutError", "TimeoutError") for cause in chain):
         return "timeout", True
     text = _full_message(chain)
     if _NO_EDITS.search(text):
         return "unsupported", False
     if _NO_KEY.search(text):
         return "auth", False
-    if any(_is(each, "TransportError", "ClientError", "OSError") for each in chain if not _is(each, "ImportError")):
+    if any(_is(cause, "TransportError", "ClientError", "OSError") for cause in chain if not _is(cause, "ImportError")):
         return "connection", True
     if "returned a response with no 'choices'" in text or "provider returned 'choices'" in text:
         return "empty_choices", True
-    if "Invalid response object" in text or any(_is(each, "ValidationError", "KeyError") for each in chain):
+    if "Invalid response object" in text or any(_is(cause, "ValidationError", "KeyError") for cause in chain):
         return "broken_envelope", True
     for each in chain:
         for base in type(each).__mro__:

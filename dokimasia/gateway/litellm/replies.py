@@ -19,13 +19,13 @@ from dokimasia.domain.call import (
 )
 from dokimasia.errors import TransportError
 from dokimasia.gateway.direct.codec import (
+    body_error,
     chat_reply,
     embedding_reply,
-    of_body,
-    of_error_inside,
-    of_status,
+    inner_error,
     read_object,
-    refusal_in,
+    read_refusal,
+    status_error,
 )
 from dokimasia.gateway.failures import MAX_REPLY_BYTES, broken, too_long
 from dokimasia.gateway.openai_format import (
@@ -80,22 +80,22 @@ class ReceivedResponses:
             return None
         if read_object(self.last.body) is not None:
             return None
-        return of_body(self.last.status, self.last.body, api_key=self._api_key)
+        return body_error(self.last.status, self.last.body, api_key=self._api_key)
 
     def _read(self, received: Received) -> ModelReply | EditedImage | None:
         status, headers, body, url = received
         if body is None:
             raise too_long(MAX_REPLY_BYTES, status)
         edits = isinstance(self._call, ImageEdit)
-        if edits and (refused := refusal_in(status, body, self._api_key)) is not None:
+        if edits and (refused := read_refusal(status, body, self._api_key)) is not None:
             return refused
         if 300 <= status < 400:
-            raise of_status(status, headers, body, url=url, api_key=self._api_key)
+            raise status_error(status, headers, body, url=url, api_key=self._api_key)
         data = read_object(body) if 200 <= status < 300 else None
         if data is None:
             return None
         if error := data.get("error"):
-            raise of_error_inside(error, status, headers, body, api_key=self._api_key)
+            raise inner_error(error, status, headers, body, api_key=self._api_key)
         if edits:
             return sent_image(data) if "data" in data else None
         if isinstance(self._call, Embedding):

@@ -11,7 +11,14 @@ from dokimasia.domain.decision import Action, CheckItem, Decision, Standing, dif
 from dokimasia.errors import ConfigError, HomeLocked, InputError, NotFound
 from dokimasia.methods.checks.standings import PERTURB, all_standings
 from dokimasia.settings import Settings, load_settings
-from dokimasia.storage.decisions import Left, clear_draft, leave, record_decision, standing, take_in
+from dokimasia.storage.decisions import (
+    FiledDecision,
+    clear_draft,
+    file_decision,
+    import_filed,
+    record_decision,
+    standing,
+)
 from dokimasia.storage.home import Home
 from dokimasia.storage.naming import resolve_run
 from dokimasia.storage.people.questions import get_question
@@ -96,7 +103,7 @@ def decide(
     try:
         home = Home.open(settings.home, write=True, create=False, command="dokimasia check")
     except HomeLocked:
-        leave(settings.home, left.model_copy(update={"seen": None}))
+        file_decision(settings.home, left.model_copy(update={"seen": None}))
         clear_draft(settings.home, item.id, who)
         return None
     with home:
@@ -114,7 +121,7 @@ def checked(
     at: str = "",
     shown: str = "",
     seen: int | None = None,
-) -> Left:
+) -> FiledDecision:
     """Return a decision that can be kept; arguments and errors are those of `decide`.
 
     `seen` is how many decisions on the item the person knew of: `keep_decision` refuses where there are more by then
@@ -138,7 +145,7 @@ def checked(
         raise InputError(f"question {item.id}: this reply cannot be used: {faults}")
     if action == "undo" and item.kind != "question":
         _refuse_undo(home, item, who)
-    return Left(item=item, who=who, at=at or now(), action=action, text=text, shown=shown, seen=seen)
+    return FiledDecision(item=item, who=who, at=at or now(), action=action, text=text, shown=shown, seen=seen)
 
 
 def _refuse_undo(home: Home, item: CheckItem, who: str) -> None:
@@ -154,7 +161,7 @@ def _refuse_undo(home: Home, item: CheckItem, who: str) -> None:
         )
 
 
-async def keep_decision(home: Home, left: Left) -> Decision:
+async def keep_decision(home: Home, left: FiledDecision) -> Decision:
     """Keep a decision in a home that is open for writing, durably, and let what waited for it go on.
 
     Raises:
@@ -205,11 +212,11 @@ def _finish(work: Coroutine[Any, Any, T]) -> T:
         return pool.submit(asyncio.run, work).result()
 
 
-async def _decided(home: Home, left: Left) -> Decision:
+async def _decided(home: Home, left: FiledDecision) -> Decision:
     from dokimasia.methods.checks.threads import go_on
     from dokimasia.storage.checkpoints import open_saver
 
-    await take_in(home)
+    await import_filed(home)
     while not _ONE_AT_A_TIME.acquire(blocking=False):  # noqa: ASYNC110 - an event loop must not stand still for another thread
         await asyncio.sleep(0.005)
     try:

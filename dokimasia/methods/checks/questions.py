@@ -11,7 +11,7 @@ from dokimasia.errors import InputError
 from dokimasia.methods.checks.checking import checked, decide, keep_decision
 from dokimasia.runs.reading.exporting import write_whole
 from dokimasia.settings import Settings
-from dokimasia.storage.decisions import draft_file, take_in
+from dokimasia.storage.decisions import draft_file, import_filed
 from dokimasia.storage.home import Home
 from dokimasia.storage.people.questions import OpenQuestion, get_question, has_answers, mark_shown, open_questions
 from dokimasia.storage.runs import get_run, load_samples
@@ -145,7 +145,7 @@ def answered_since(home: Home, run: str) -> bool:
 
 async def take_in_answers(home: Home) -> int:
     """Take in what other processes left as files while this one holds the home; return how many decisions that are."""
-    return await take_in(home)
+    return await import_filed(home)
 
 
 def answer_all(settings: Settings, run: str, who: str, reply: Callable[[Sequence[Message]], str]) -> int:

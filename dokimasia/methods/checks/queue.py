@@ -14,7 +14,7 @@ from dokimasia.methods.checks.checking import checked, keep_decision
 from dokimasia.methods.checks.perturbed import MEANINGS, shown_perturbation
 from dokimasia.methods.checks.questions import undo as undo_answer
 from dokimasia.methods.checks.standings import all_standings
-from dokimasia.storage.decisions import left_decisions, standings
+from dokimasia.storage.decisions import filed_decisions, standings
 from dokimasia.storage.home import Home
 from dokimasia.storage.lookup import find_values
 from dokimasia.storage.people.counts import check_counts
@@ -75,7 +75,7 @@ def review_items(home: Home, run: Run) -> list[Standing]:
     """Return how all stands that people decide on in a run, in order: questions, checks, and what was handed out."""
     rows = standings(home, run.id)
     rated = [one for one in rows if one.item.kind in RATED]
-    if run.status != "done" or len(rows) == len(rated) or any(True for _ in left_decisions(home.path)):
+    if run.status != "done" or len(rows) == len(rated) or any(True for _ in filed_decisions(home.path)):
         return [*all_standings(home, run.id), *rated]
     gone = withdrawn_items(home, run.id)
     return sorted(

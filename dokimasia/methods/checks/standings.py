@@ -5,7 +5,7 @@ from typing import Any
 from dokimasia.domain.blindspots import Perturbed
 from dokimasia.domain.decision import RATED, CheckItem, Decision, Standing, difference, rubric_subject
 from dokimasia.domain.rubric import RubricSet
-from dokimasia.storage.decisions import Left, left_decisions, standings
+from dokimasia.storage.decisions import FiledDecision, filed_decisions, standings
 from dokimasia.storage.home import Home
 from dokimasia.storage.people.questions import withdrawn_items
 from dokimasia.storage.reviews import golden_captions, made_values
@@ -23,7 +23,7 @@ def all_standings(home: Home, run_id: str) -> list[Standing]:
     known = {one.item.id: one for one in standings(home, run_id)}
     for item in found_items(home, run_id):
         known.setdefault(item.id, Standing(item=item))
-    for _, left in left_decisions(home.path):
+    for _, left in filed_decisions(home.path):
         here = known.get(left.item.id)
         if here is not None:
             known[left.item.id] = _with(here, left)
@@ -68,7 +68,7 @@ def checked_texts(home: Home, run_id: str) -> dict[str, Standing]:
     return {one.item.subject: one for one in all_standings(home, run_id)}
 
 
-def _with(here: Standing, left: Left) -> Standing:
+def _with(here: Standing, left: FiledDecision) -> Standing:
     """An item with a decision that is not yet a row."""
     text = left.text.strip() if left.action in ("edit", "reply") else here.item.text
     changed = difference(here.item.text, text) if left.action == "edit" else ""

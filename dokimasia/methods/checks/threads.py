@@ -4,7 +4,7 @@ from dokimasia.domain.decision import RATED, CheckItem, Kind, Standing
 from dokimasia.graphs.review import verification
 from dokimasia.methods.checks.standings import found_items
 from dokimasia.storage.checkpoints import Saver, delete_thread
-from dokimasia.storage.decisions import keep_items, standings, take_in
+from dokimasia.storage.decisions import import_filed, keep_items, standings
 from dokimasia.storage.home import Home
 from dokimasia.storage.threads import Thread, close_thread, open_thread
 
@@ -17,7 +17,7 @@ async def open_threads(home: Home, saver: Saver, run_id: str) -> None:
 
     Decisions that were left as files are taken in first, and threads that are decided go on.
     """
-    await take_in(home)
+    await import_filed(home)
     await keep_items(home, found_items(home, run_id))
     graph = verification.compiled(saver)
     threads = {id for (id,) in home.all("SELECT thread_id FROM threads WHERE run_id = ?", (run_id,))}

@@ -31,7 +31,7 @@ from dokimasia.storage.people.counts import check_counts
 from dokimasia.storage.results import result_failures
 from dokimasia.storage.runs import AT_WORK, Run
 from dokimasia.storage.trees.versions import list_trees
-from dokimasia.storage.usage import Reached, how_far
+from dokimasia.storage.usage import ReachedCounts, reached_counts
 
 router = APIRouter()
 
@@ -94,7 +94,7 @@ def standing(service: Service, run: Run) -> dict[str, Any]:
         "why": end_reasons(service.home, [run]).get(run.id, ""),
         "label": known.get(run.id, Label()),
         "method": method,
-        "far": how_far(service.home, [run.id]).get(run.id, Reached()),
+        "far": reached_counts(service.home, [run.id]).get(run.id, ReachedCounts()),
         "estimate": run.options.get("estimate") or {},
         "failures": failures,
         "no_retry": method.retry,

@@ -17,7 +17,7 @@ from dokimasia.storage.home import Home
 from dokimasia.storage.naming import Label, labels
 from dokimasia.storage.people.corrections import count_corrections
 from dokimasia.storage.runs import AT_WORK, Run, RunStatus
-from dokimasia.storage.usage import Reached, how_far, usage_of
+from dokimasia.storage.usage import ReachedCounts, reached_counts, usage_of
 
 MOST_RESULTS = 20_000
 """Figures of runs with more results are not worked out for a list."""
@@ -30,7 +30,7 @@ class Headline(NamedTuple):
     cost: str
 
 
-def headline(home: Home, run: Run, far: Reached) -> Headline:
+def headline(home: Home, run: Run, far: ReachedCounts) -> Headline:
     """Return a run's headline."""
     if far.results > MOST_RESULTS:
         return Headline("", "")
@@ -134,11 +134,11 @@ def row(request: Request, service: TheService, person: Reader, run: str) -> Resp
 
 def _rows(service: Service, runs: Sequence[tuple[Run, Label]], *, wait: bool = False) -> list[dict[str, Any]]:
     """Return what the list says of runs; with `wait` also figures that have to be worked out first."""
-    far = how_far(service.home, [run.id for run, _ in runs])
-    return [_row(service, run, label, far.get(run.id, Reached()), wait=wait) for run, label in runs]
+    far = reached_counts(service.home, [run.id for run, _ in runs])
+    return [_row(service, run, label, far.get(run.id, ReachedCounts()), wait=wait) for run, label in runs]
 
 
-def _row(service: Service, run: Run, label: Label, far: Reached, *, wait: bool) -> dict[str, Any]:
+def _row(service: Service, run: Run, label: Label, far: ReachedCounts, *, wait: bool) -> dict[str, Any]:
     key = ("headline", run.id, run.status, run.updated_at, far, count_corrections(service.home))
     shown = service.cache.peek(key)
     if shown is None and wait:

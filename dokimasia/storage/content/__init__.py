@@ -1,1 +1,1 @@
-"""Long contents by their hash: image files, deflated texts, and the envelopes that refer to them."""
+"""Large contents by hash: image files, compressed texts, and the envelopes that refer to them."""

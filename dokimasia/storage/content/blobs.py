@@ -1,4 +1,4 @@
-"""Image bytes by content: files named by their hash, written whole or not at all, and never trusted unread."""
+"""Image bytes by content: files named by their hash, written atomically and verified on every read."""
 
 import contextlib
 import hashlib
@@ -56,12 +56,12 @@ class MemoryBlobs:
 class FileBlobs:
     """Image bytes as files `ab/abc…`, below one folder.
 
-    A blob is written to a temporary file, flushed to the disk and renamed, so that under its name it is always whole.
-    What is read is hashed again before it is used. Safe to use from several threads.
+    A blob is written to a temporary file, flushed to the disk and renamed, so that a named file is always complete.
+    The hash is checked on every read. Safe to use from several threads.
     """
 
     def __init__(self, path: Path, *, cache_bytes: int = CACHE_BYTES) -> None:
-        """Use the folder, which is made when something is first put; `cache_bytes` bounds what is kept in memory."""
+        """Use the folder, created on the first write; `cache_bytes` limits the cache in memory."""
         self.path = path
         self._recent: Recent[str, bytes] = Recent(cache_bytes)
 
@@ -108,7 +108,7 @@ class FileBlobs:
         return data
 
     def file(self, sha256: str) -> Path:
-        """Return where a blob lies.
+        """Return the path of a blob.
 
         Raises:
             StorageError: the text is not a hash.
@@ -118,7 +118,7 @@ class FileBlobs:
         return self.path / sha256[:2] / sha256
 
     def sweep(self) -> None:
-        """Remove what a killed writer left half-written; only the holder of the home's lock may call it."""
+        """Remove the partial files of a killed writer; only the holder of the home's lock may call it."""
         with wrap_sqlite_errors(self.path, "clearing half-written images"):
             for leftover in (self.path / _TEMPORARY).glob("*"):
                 leftover.unlink(missing_ok=True)
@@ -134,11 +134,11 @@ class FileBlobs:
                 os.fsync(file.fileno())
             os.replace(temporary, target)
         except BaseException:
-            with contextlib.suppress(OSError):  # the first error is the one to tell; the next start sweeps the rest
+            with contextlib.suppress(OSError):  # the first error is the one to report; the next start sweeps the rest
                 temporary.unlink(missing_ok=True)
             raise
         folder = os.open(target.parent, os.O_RDONLY)
         try:
-            os.fsync(folder)  # the name, too, must outlast a power loss
+            os.fsync(folder)  # the name must survive a power loss, too
         finally:
             os.close(folder)

@@ -1,4 +1,4 @@
-"""How a call and its reply lie in the ledger: JSON whose long texts are kept apart, each once, under their hash."""
+"""The ledger's format of calls and replies: JSON whose long texts are stored separately, each once, under their hash."""
 
 import hashlib
 from collections.abc import Callable
@@ -19,24 +19,24 @@ SHORT = 20_000
 
 
 def text_hash(text: str) -> str:
-    """Return the name of a text: the SHA-256 of its UTF-8 bytes, 64 hexadecimal digits."""
+    """Return the hash of a text: SHA-256 of its UTF-8 bytes, 64 hexadecimal digits."""
     return _short_hash(text) if len(text) <= SHORT else hashlib.sha256(text.encode()).hexdigest()
 
 
-@lru_cache(maxsize=512)  # instructions and questions stand in many calls, one after the other
+@lru_cache(maxsize=512)  # consecutive calls share instructions and questions
 def _short_hash(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
 def reply_digest(reply: dict[str, Any]) -> str:
-    """Return the digest of a folded reply, by which a later change of it shows."""
+    """Return the digest of a folded reply, which reveals later changes."""
     return digest("reply/1", reply)
 
 
 def _replace(body: dict[str, Any], change: Callable[[Any], Any]) -> None:
     """Apply `change` in place to every text of a request or reply body, and to nothing else.
 
-    The places are named one by one: a schema or a provider's extra parameters may hold anything, also something that
+    The places are listed explicitly: a schema or a provider's extra parameters may contain anything, including what
     looks like a reference.
     """
     for message in body.get("messages", ()):
@@ -51,7 +51,7 @@ def _replace(body: dict[str, Any], change: Callable[[Any], Any]) -> None:
 
 
 def fold(body: dict[str, Any], texts: dict[str, Any]) -> dict[str, Any]:
-    """Put `{"text_ref": hash}` in the place of every text of a body, and each text into `texts`; changes `body`."""
+    """Replace every text of a body by `{"text_ref": hash}` and collect the texts in `texts`; modifies `body`."""
 
     def refer(text: str) -> dict[str, str]:
         name = text_hash(text)
@@ -63,10 +63,10 @@ def fold(body: dict[str, Any], texts: dict[str, Any]) -> dict[str, Any]:
 
 
 def unfold(body: dict[str, Any], text_of: Callable[[str], str]) -> dict[str, Any]:
-    """Put the texts of a folded body back; changes `body` and returns it.
+    """Restore the texts of a folded body; modifies `body` and returns it.
 
     Args:
-        body: what `fold` made.
+        body: the result of `fold`.
         text_of: returns the text of a hash.
 
     Raises:
@@ -77,10 +77,10 @@ def unfold(body: dict[str, Any], text_of: Callable[[str], str]) -> dict[str, Any
 
 
 def read_call(request: dict[str, Any], *, model_name: str) -> ModelCall:
-    """Return the call of a canonical request; `model_name` is what the model was called when it was asked.
+    """Return the call of a canonical request; `model_name` is the model's name at the time of the call.
 
     Raises:
-        ValueError, KeyError: the request does not read as a call.
+        ValueError, KeyError: the request is not a valid call.
     """
     body = {key: value for key, value in request.items() if key not in {"endpoint", "key_version"}}
     body["model"] = {"name": model_name, "model": request["model"], "endpoint": request["endpoint"]}
@@ -91,6 +91,6 @@ def read_reply(body: dict[str, Any]) -> ModelReply:
     """Return the reply of an unfolded body.
 
     Raises:
-        ValueError: the body does not read as a reply.
+        ValueError: the body is not a valid reply.
     """
     return _REPLY.validate_python(body)

@@ -1,4 +1,4 @@
-"""A request as the ledger keeps it, made beside the database: JSON with references, and the texts that they stand for."""
+"""A request as the ledger stores it: JSON with references, and the texts they refer to."""
 
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
@@ -12,31 +12,31 @@ RECENT_TEXTS = 4096
 
 
 class Folded(NamedTuple):
-    """A request: its JSON, and its texts by their hashes, as they are or packed."""
+    """A folded request: its JSON, and its texts by hash, plain or packed."""
 
     request: str
     texts: Mapping[str, str | bytes]
 
 
 class KnownTexts:
-    """Remembers which texts were committed of late."""
+    """Remembers recently committed texts."""
 
     def __init__(self) -> None:
         self._recent: dict[str, None] = {}
 
     def new(self, texts: Mapping[str, str | bytes]) -> dict[str, str | bytes]:
-        """Return the texts that are perhaps not there yet."""
+        """Return the texts that may not be stored yet."""
         return {name: text for name, text in texts.items() if name not in self._recent}
 
     def keep(self, names: Iterable[str]) -> None:
-        """Take in that texts are committed."""
+        """Remember texts as committed."""
         self._recent.update(dict.fromkeys(names))
         while len(self._recent) > RECENT_TEXTS:
             self._recent.pop(next(iter(self._recent)))
 
 
 def folded(call: ModelCall) -> Folded:
-    """Return a call's request as it is kept."""
+    """Return a call's request as it is stored."""
     texts: dict[str, str | bytes] = {}
     request = fold(canonical_request(call), texts)
     return Folded(canonical_json(request).decode(), texts)

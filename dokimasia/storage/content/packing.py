@@ -1,4 +1,4 @@
-"""How a long text lies in the database: deflated where that makes it shorter, since a run's prompts are most of its bytes."""
+"""Compression of long texts in the database: prompts are most of a run's bytes."""
 
 import zlib
 
@@ -11,7 +11,7 @@ whose tables take longer to make than a prompt takes to pack."""
 
 
 def pack(text: str) -> str | bytes:
-    """Return what is stored of a text: raw deflated UTF-8 as bytes, or the text itself where it is short."""
+    """Return the stored form of a text: raw deflated UTF-8 as bytes, or the text itself where it is short."""
     if len(text) < SHORTEST:
         return text
     data = text.encode()
@@ -21,15 +21,15 @@ def pack(text: str) -> str | bytes:
 
 
 def packed(text: str | bytes) -> str | bytes:
-    """Return what is stored of a text that is perhaps packed already."""
+    """Return the stored form of a text that may be packed already."""
     return text if isinstance(text, bytes) else pack(text)
 
 
 def unpack(stored: object) -> str:
-    """Return the text of what is stored.
+    """Return the text of its stored form.
 
     Raises:
-        ValueError: it is damaged, or was never packed here.
+        ValueError: the data is damaged, or was not made by `pack`.
     """
     if isinstance(stored, str):
         return stored

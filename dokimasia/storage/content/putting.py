@@ -1,4 +1,4 @@
-"""Images put by threads of their own, so that reading a data set does not wait for the disk at every image."""
+"""Background writes of images, so that reading a data set does not wait for the disk at every image."""
 
 from collections import deque
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -14,23 +14,23 @@ WAITING_BYTES = 32 * 1024 * 1024
 
 
 class BackgroundWriter:
-    """A blob store whose `put_image` returns at once; `settle` returns when all that was put is kept.
+    """A blob store whose `put_image` returns at once; `settle` waits until all images are stored.
 
-    Use it in a `with` block and settle before anything refers to what was put. For one thread that puts.
+    Use it in a `with` block and call `settle` before anything refers to the images. For a single writing thread.
     """
 
     def __init__(self, blobs: BlobStore) -> None:
-        """Put into another store."""
+        """Write into another store."""
         self._blobs = blobs
         self._pool = ThreadPoolExecutor(THREADS, thread_name_prefix="images")
         self._waiting: deque[tuple[Future[None], int]] = deque()
         self._bytes = 0
 
     def put_image(self, data: bytes, ref: ImageRef) -> None:
-        """Have the bytes kept under `ref.sha256`.
+        """Queue the bytes for storing under `ref.sha256`.
 
         Raises:
-            StorageError: an image that was put before could not be kept.
+            StorageError: an earlier image could not be stored.
         """
         while self._waiting and self._bytes > WAITING_BYTES:
             self._take_oldest()
@@ -38,16 +38,16 @@ class BackgroundWriter:
         self._bytes += len(data)
 
     def get(self, sha256: str) -> bytes:
-        """Return the bytes, once all that was put is kept.
+        """Return the bytes, after all queued images are stored.
 
         Raises:
-            StorageError: there are none under that hash, or an image could not be kept.
+            StorageError: there are none under that hash, or an image could not be stored.
         """
         self.settle()
         return self._blobs.get(sha256)
 
     def settle(self) -> None:
-        """Return when all that was put is kept.
+        """Wait until all queued images are stored.
 
         Raises:
             StorageError: an image could not be kept.

@@ -1,4 +1,4 @@
-"""What was used last, kept in memory up to so many bytes."""
+"""A cache in memory, limited by bytes."""
 
 import threading
 from collections import OrderedDict
@@ -10,7 +10,7 @@ V = TypeVar("V")
 
 
 class Recent(Generic[K, V]):
-    """Values by key; those used longest ago are forgotten first. Safe to use from several threads."""
+    """A least-recently-used cache limited by bytes. Safe to use from several threads."""
 
     def __init__(self, most: int) -> None:
         """Keep up to `most` bytes."""
@@ -20,16 +20,16 @@ class Recent(Generic[K, V]):
         self._gate = threading.Lock()
 
     def get(self, key: K) -> V | None:
-        """Return a value that is kept, or None."""
+        """Return a cached value, or None."""
         with self._gate:
-            found = self._kept.get(key)
-            if found is None:
+            entry = self._kept.get(key)
+            if entry is None:
                 return None
             self._kept.move_to_end(key)
-            return found[0]
+            return entry[0]
 
     def put(self, key: K, value: V, size: int) -> None:
-        """Keep a value of so many bytes in the place of the one before; one that is larger than all the room is not kept."""
+        """Cache a value of `size` bytes under a key; a value larger than the cache is not kept."""
         with self._gate:
             self._drop(key)
             if size > self._most:
@@ -41,12 +41,12 @@ class Recent(Generic[K, V]):
                 self._size -= dropped
 
     def drop(self, key: K) -> None:
-        """Forget a value; one that is not kept is no fault."""
+        """Remove a value, if cached."""
         with self._gate:
             self._drop(key)
 
     def clear(self) -> None:
-        """Forget all."""
+        """Remove all values."""
         with self._gate:
             self._kept.clear()
             self._size = 0

@@ -1,4 +1,4 @@
-"""Images made smaller for models that ask for it: each once for every side, recorded with what it was made from."""
+"""Images reduced for models with a maximum side: each once per side, recorded with its original."""
 
 import asyncio
 import sqlite3
@@ -8,7 +8,7 @@ from typing import Any
 from dokimasia.domain.ports import BlobStore
 from dokimasia.domain.sample import ImageRef
 from dokimasia.storage.home import Home
-from dokimasia.storage.schema.rows import insert_row, unsealed
+from dokimasia.storage.schema.rows import insert_row, without_seal
 from dokimasia.storage.values import now
 
 Reduce = Callable[[bytes, int], tuple[ImageRef, bytes]]
@@ -20,51 +20,51 @@ _FIND = "SELECT sha256, media_type, width, height FROM reduced_images WHERE orig
 class ReducedImages:
     """Implements `dokimasia.domain.ports.Reducer`; for one event loop.
 
-    What was made once is taken again, in this process and in every later one: the ledger's keys hold its hash, and
-    another version of the program that makes it could write other bytes.
+    A reduced image is reused in this process and in every later one: ledger keys contain its hash, and another version
+    of the image library could write other bytes.
     """
 
     def __init__(self, blobs: BlobStore, reduce: Reduce, *, home: Home | None = None) -> None:
-        """Put what `reduce` makes into `blobs`, and record it in the home whose blobs these are, if there is one."""
+        """Store reduced images in `blobs`, and record them in the home of these blobs, if there is one."""
         self._blobs = blobs
         self._reduce = reduce
         self._home = home
         self._made: dict[tuple[str, int], asyncio.Task[ImageRef]] = {}
 
     async def __call__(self, image: ImageRef, side: int) -> ImageRef:
-        """Return the image with a longer side of so many pixels, which lies among the blobs.
+        """Return the image reduced to a longer side of that many pixels; it is stored among the blobs.
 
         Raises:
             ToolFailure: the image cannot be read.
-            StorageError: it is not among the blobs, or what was made cannot be kept.
+            StorageError: the image is not among the blobs, or the reduced image cannot be stored.
         """
         place = (image.sha256, side)
         making = self._made.get(place)
         if making is None or (making.done() and (making.cancelled() or making.exception() is not None)):
-            making = self._made[place] = asyncio.create_task(self._found_or_made(image, side))
-        return await asyncio.shield(making)  # one caller's cancellation is not the others'
+            making = self._made[place] = asyncio.create_task(self._find_or_make(image, side))
+        return await asyncio.shield(making)  # a cancelled caller does not cancel the others
 
-    async def _found_or_made(self, image: ImageRef, side: int) -> ImageRef:
+    async def _find_or_make(self, image: ImageRef, side: int) -> ImageRef:
         if self._home is not None:
             row = self._home.one(_FIND, (image.sha256, side))
             if row is not None and self._home.blobs.file(row[0]).is_file():
                 return ImageRef(sha256=row[0], media_type=row[1], width=row[2], height=row[3])
-        made, size = await asyncio.to_thread(self._make, image, side)
+        reduced, size = await asyncio.to_thread(self._make, image, side)
         if self._home is not None:
             row = {
                 "original": image.sha256,
                 "side": side,
-                **made.model_dump(exclude={"kind"}),
+                **reduced.model_dump(exclude={"kind"}),
                 "bytes": size,
                 "created_at": now("seconds"),
             }
             await self._home.write(lambda connection: _replace(connection, row), steady=True)
-        return made
+        return reduced
 
     def _make(self, image: ImageRef, side: int) -> tuple[ImageRef, int]:
-        made, data = self._reduce(self._blobs.get(image.sha256), side)
-        self._blobs.put_image(data, made)
-        return made, len(data)
+        reduced, data = self._reduce(self._blobs.get(image.sha256), side)
+        self._blobs.put_image(data, reduced)
+        return reduced, len(data)
 
 
 def _replace(connection: sqlite3.Connection, row: dict[str, Any]) -> None:
@@ -73,12 +73,12 @@ def _replace(connection: sqlite3.Connection, row: dict[str, Any]) -> None:
 
 
 def reduced_from(home: Home, originals: Iterable[str]) -> list[dict[str, Any]]:
-    """Return what was made of these images, by their hashes: a row for each image and side, in that order."""
+    """Return the reduced versions of images, by hash: a row per image and side, in that order."""
     sql = "SELECT * FROM reduced_images WHERE original IN ({marks}) ORDER BY original, side"
-    return [unsealed(row) for row in home.rows_among(sql, sorted(originals))]
+    return [without_seal(row) for row in home.rows_among(sql, sorted(originals))]
 
 
 def originals_of(home: Home, reduced: Iterable[str]) -> dict[str, str]:
-    """Return the hash of the image that each of these was made from, for those that were made from another."""
+    """Return the hash of each reduced image's original."""
     sql = "SELECT sha256, original FROM reduced_images WHERE sha256 IN ({marks})"
     return {row["sha256"]: row["original"] for row in home.rows_among(sql, reduced)}

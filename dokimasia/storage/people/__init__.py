@@ -1,1 +1,1 @@
-"""Questions to people in the place of models: as rows, and as a run asks them."""
+"""Questions to people who answer instead of models."""

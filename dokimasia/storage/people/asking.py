@@ -1,4 +1,4 @@
-"""People in the place of models: what they have answered enters the ledger, and what they have not waits in the queue."""
+"""People as models: their replies enter the ledger, their open questions wait in the queue."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -30,12 +30,12 @@ class QueuedPeople:
         self.asked: set[str] = set()
 
     async def ask(self, key: str, call: Chat, *, label: str, aid: Aid) -> CallResult | None:
-        """Return the ledger's answer, or the one that the person has given, which enters the ledger first; else None.
+        """Return the reply from the ledger, or the person's reply after storing it there; otherwise None.
 
-        Without an answer the question is kept, durably, unless it is there already.
+        Without a reply, the question is stored durably, unless it exists already.
 
         Raises:
-            StorageError: what is kept is damaged, or could not be written.
+            StorageError: stored data is damaged, or could not be written.
         """
         item = question_item(self._run, key, call, label)
         self.asked.add(item.id)
@@ -50,11 +50,11 @@ class QueuedPeople:
         return answer
 
     async def withdraw_others(self) -> None:
-        """Withdraw what the run asked once and did not in this invocation, which came to its end."""
+        """Withdraw the run's questions that this invocation, now complete, did not ask."""
         await withdraw_others(self._home, self._run, self.asked)
 
     async def _entered(self, key: str, call: Chat, label: str, decision: Decision) -> CallResult:
-        """Put a person's answer into the ledger: no tokens, the time that it took, and who gave it when."""
+        """Store a person's reply in the ledger: without tokens, with its duration, author and time."""
         rate = self._rates.get(call.model.name)
         seconds = _seconds(get_question(self._home, decision.item).shown_at, decision.at)
         cost = 0.0 if not rate else None if seconds is None else rate * seconds / 3600
@@ -69,7 +69,7 @@ class QueuedPeople:
 
 
 def _seconds(shown: str, answered: str) -> float | None:
-    """Return the time that a reply is taken for, in seconds; None where it is not known when the question was shown."""
+    """Return the paid time of a reply in seconds; None where the time of showing is unknown."""
     if not shown:
         return None
     try:

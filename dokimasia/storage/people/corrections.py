@@ -1,4 +1,4 @@
-"""What people corrected by hand in a finished run, as its events say it; and results as they count with that."""
+"""Corrections by people in a finished run, read from its events and applied to results."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
@@ -34,8 +34,13 @@ class Correction(NamedTuple):
 
     def shown(self) -> dict[str, Any]:
         """Return what is shown of it: `answers` without columns of the home."""
-        said = {"sample": self.sample, "item": self.item, "who": self.who, "at": self.at, "reason": self.reason}
-        return {**said, "undo": self.undo, "changes": [dict(change) for change in self.changes], "number": self.number}
+        fields = {"sample": self.sample, "item": self.item, "who": self.who, "at": self.at, "reason": self.reason}
+        return {
+            **fields,
+            "undo": self.undo,
+            "changes": [dict(change) for change in self.changes],
+            "number": self.number,
+        }
 
 
 class Corrections(NamedTuple):
@@ -45,56 +50,63 @@ class Corrections(NamedTuple):
     left_out: Mapping[str, Correction]
 
     def __bool__(self) -> bool:
-        """Whether anything does."""
+        """Whether there are any corrections."""
         return bool(self.answers or self.left_out)
 
     def of(self, row: Mapping[str, Any]) -> Correction | None:
-        """Return the correction of a result; None without one, or where the answer was judged anew since."""
-        found = self.answers.get(row["item"])
-        same = found is not None and all(row[name] == found.was[name] for name in ("judgement_id", "final_id"))
-        return found if same else None
+        """Return the correction of a result; None without one, or if the answer was judged again since."""
+        correction = self.answers.get(row["item"])
+        same = correction is not None and all(
+            row[name] == correction.was[name] for name in ("judgement_id", "final_id")
+        )
+        return correction if same else None
 
     def counted(self, row: dict[str, Any]) -> dict[str, Any]:
-        """Return a result's columns as they count."""
-        found = self.of(row)
-        return row if found is None else {**row, **{name: found.now[name] for name in COUNTED if name in row}}
+        """Return a result's columns with its correction applied."""
+        correction = self.of(row)
+        return row if correction is None else {**row, **{name: correction.now[name] for name in COUNTED if name in row}}
 
 
 def correction_events(home: Home, run_id: str) -> list[Correction]:
-    """Return all that people corrected in a run, in the order in which they did."""
+    """Return all corrections in a run, in the order they were made."""
     sql = "SELECT at, data FROM events WHERE run_id = ? AND kind = ? ORDER BY id"
     return _numbered(home.all(sql, (run_id, CORRECTED)))
 
 
 def _numbered(rows: Iterable[tuple[str, str]]) -> list[Correction]:
     count: dict[tuple[str, str], int] = {}
-    found: list[Correction] = []
+    corrections: list[Correction] = []
     for at, data in rows:
-        said = orjson.loads(data)
-        place = said["sample"], said["item"]
+        fields = orjson.loads(data)
+        place = fields["sample"], fields["item"]
         count[place] = count.get(place, 0) + 1
-        changes = tuple(said.pop("changes"))
-        found.append(Correction(**said, at=at, changes=changes, number=count[place]))
-    return found
+        changes = tuple(fields.pop("changes"))
+        corrections.append(Correction(**fields, at=at, changes=changes, number=count[place]))
+    return corrections
 
 
 def corrections_of(home: Home, run_id: str) -> Corrections:
-    """Return what stands corrected in a run: the one place from which figures know of it."""
+    """Return the corrections in effect in a run; all figures get them from this function."""
     last = {(event.sample, event.item): event for event in correction_events(home, run_id)}
-    standing = [one for one in last.values() if not one.undo]
+    standing = [correction for correction in last.values() if not correction.undo]
     return Corrections(
-        {one.item: one for one in standing if one.item}, {one.sample: one for one in standing if not one.item}
+        {correction.item: correction for correction in standing if correction.item},
+        {correction.sample: correction for correction in standing if not correction.item},
     )
 
 
-def standing_answers(home: Home, run_id: str, stands: Corrections) -> list[Correction]:
-    """Return the corrections of answers that count: not those judged anew since, nor of samples that are left out."""
+def standing_answers(home: Home, run_id: str, corrections: Corrections) -> list[Correction]:
+    """Return the effective corrections of answers: without answers judged again since and without excluded samples."""
     sql = "SELECT item, judgement_id, final_id FROM results WHERE run_id = ? AND item IN ({marks})"
-    rows = home.rows_among(sql, stands.answers, run_id)
-    found = {row["item"]: one for row in rows if (one := stands.of(row)) is not None}
-    return [answer for item, answer in stands.answers.items() if item in found and answer.sample not in stands.left_out]
+    rows = home.rows_among(sql, corrections.answers, run_id)
+    by_item = {row["item"]: correction for row in rows if (correction := corrections.of(row)) is not None}
+    return [
+        answer
+        for item, answer in corrections.answers.items()
+        if item in by_item and answer.sample not in corrections.left_out
+    ]
 
 
 def count_corrections(home: Home) -> int:
-    """Return how often people corrected anything in a home: another number where what was worked out may not hold any more."""
+    """Return the number of corrections in a home; a different number invalidates cached figures."""
     return home.all("SELECT count(*) FROM events WHERE kind = ?", (CORRECTED,))[0][0]

@@ -1,4 +1,4 @@
-"""How much waits for people in each run, counted without reading the items."""
+"""Numbers of check items per run, counted without reading the items."""
 
 from typing import NamedTuple
 
@@ -18,7 +18,7 @@ class CheckCount(NamedTuple):
 
 
 def check_counts(home: Home) -> list[CheckCount]:
-    """Return the numbers of all items that have rows, by run, kind, person and whether they wait; withdrawn ones are none."""
+    """Return the numbers of items by run, kind, person and whether they wait; withdrawn items are left out."""
     sql = (
         "SELECT i.run_id, i.kind, coalesce(i.person, ''), i.state = 'waiting', count(*), min(i.opened_at) FROM check_items i "
         "LEFT JOIN questions q ON q.id = i.id WHERE q.withdrawn_at IS NULL GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4"

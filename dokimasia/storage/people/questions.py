@@ -1,4 +1,4 @@
-"""Questions to people as rows: kept until they are answered, shown, taken up by their run, or withdrawn."""
+"""Questions to people as rows: stored, shown, answered, used by their run, or withdrawn."""
 
 import sqlite3
 from collections.abc import Collection, Iterable
@@ -43,7 +43,7 @@ class Answering(NamedTuple):
 
 
 def item_row(item: CheckItem) -> dict[str, object]:
-    """Return an item that nobody has decided on as a row."""
+    """Return an undecided item as a row."""
     return {
         "id": item.id,
         "run_id": item.run,
@@ -54,20 +54,20 @@ def item_row(item: CheckItem) -> dict[str, object]:
 
 
 def question_item(run: str, key: str, call: Chat, prompt: str) -> CheckItem:
-    """Return the item by which a call to a person waits in the queue of checks."""
+    """Return the check item for a call to a person."""
     return CheckItem(
         run=run,
         kind="question",
         sample_id="",
         subject=key,
-        text="\n\n".join(_said(message) for message in call.messages),
+        text="\n\n".join(_labelled_text(message) for message in call.messages),
         detail=prompt,
         person=call.model.person,
     )
 
 
 async def keep_question(home: Home, item: CheckItem, call: Chat, aid: Aid) -> None:
-    """Keep a question, durably; one that was withdrawn is asked again.
+    """Store a question, durably; a withdrawn question is asked again.
 
     Raises:
         StorageError: it could not be written, or there is no such run.
@@ -82,7 +82,7 @@ async def keep_question(home: Home, item: CheckItem, call: Chat, aid: Aid) -> No
         **aid.model_dump(),
         "asked_at": now("milliseconds"),
     }
-    kept = [(name, pack(text)) for name, text in texts.items()]
+    packed = [(name, pack(text)) for name, text in texts.items()]
 
     def insert(connection: sqlite3.Connection) -> None:
         sql = "SELECT coalesce(max(position), -1) + 1 FROM check_items WHERE run_id = ? AND kind = 'question'"
@@ -90,13 +90,13 @@ async def keep_question(home: Home, item: CheckItem, call: Chat, aid: Aid) -> No
         insert_row(connection, "check_items", item_row(item.model_copy(update={"position": place})))
         if not insert_row(connection, "questions", row):
             change_row(connection, "questions", item.id, {"withdrawn_at": None})
-        connection.executemany("INSERT INTO texts (hash, text) VALUES (?, ?) ON CONFLICT DO NOTHING", kept)
+        connection.executemany("INSERT INTO texts (hash, text) VALUES (?, ?) ON CONFLICT DO NOTHING", packed)
 
     await home.write(insert)
 
 
 def open_questions(home: Home, *, run: str | None = None, person: str | None = None) -> list[OpenQuestion]:
-    """Return the questions that wait, of all runs or of one, to all people or to one, by run and place."""
+    """Return open questions of all runs or one, to all people or one, by run and position."""
     sql = (
         f"SELECT i.id, i.run_id, i.person, i.detail, i.position, q.asked_at {_JOINED} AND {_OPEN} "
         "AND (? IS NULL OR i.run_id = ?) AND (? IS NULL OR i.person = ?) "
@@ -106,12 +106,12 @@ def open_questions(home: Home, *, run: str | None = None, person: str | None = N
 
 
 def count_questions(home: Home) -> int:
-    """Return how many questions wait for people."""
+    """Return the number of open questions."""
     return home.all(f"SELECT count(*) {_JOINED} AND {_OPEN}")[0][0]
 
 
 def get_question(home: Home, item: str) -> PendingQuestion:
-    """Return a question whole.
+    """Return a complete question.
 
     Raises:
         NotFound: there is none; its run may have been deleted.
@@ -121,10 +121,10 @@ def get_question(home: Home, item: str) -> PendingQuestion:
         "SELECT i.id, i.run_id, i.person, i.subject, i.detail, i.position, q.request, q.model_name, q.form, q.reader, "
         f"q.asked_at, q.shown_at, q.used_at, q.withdrawn_at, {_REPLY} {_JOINED} AND i.id = ?"
     )
-    found = home.rows(sql, (item,))
-    if not found:
+    rows = home.rows(sql, (item,))
+    if not rows:
         raise NotFound(f"{home.path} has no question {item}: the run that asked it may have been deleted")
-    row = found[0]
+    row = rows[0]
     try:
         call = read_call(
             unfold(orjson.loads(row["request"]), lambda name: _text(home, name)), model_name=row["model_name"]
@@ -152,13 +152,13 @@ def get_question(home: Home, item: str) -> PendingQuestion:
 
 
 def answered_item(home: Home, key: str) -> str | None:
-    """Return an item, of whatever run, whose person has answered the question of that key; None without one."""
+    """Return an item of any run whose question with that key is answered; None without one."""
     row = home.one(f"SELECT i.id {_JOINED} AND i.subject = ? AND i.state = 'answered' ORDER BY i.id LIMIT 1", (key,))
     return None if row is None else row[0]
 
 
 def has_answers(home: Home, run: str) -> bool:
-    """Return whether people have answered questions of a run that it has not taken up."""
+    """Return whether a run has answered questions that it has not used."""
     sql = (
         f"SELECT 1 {_JOINED} AND i.run_id = ? AND i.state = 'answered' AND q.used_at IS NULL AND q.withdrawn_at IS NULL"
     )
@@ -166,7 +166,7 @@ def has_answers(home: Home, run: str) -> bool:
 
 
 def answering(home: Home, run: str) -> dict[str, Answering]:
-    """Return how far each person is with the questions of a run, by name."""
+    """Return each person's progress with the questions of a run, by name."""
     sql = (
         f"SELECT i.person, sum(i.state = 'answered'), sum(i.state = 'waiting') {_JOINED} AND i.run_id = ? "
         "AND q.used_at IS NULL AND q.withdrawn_at IS NULL GROUP BY i.person"
@@ -175,72 +175,75 @@ def answering(home: Home, run: str) -> dict[str, Answering]:
 
 
 def withdrawn_items(home: Home, run: str) -> set[str]:
-    """Return the items of questions that a run does not ask any more."""
+    """Return the items of withdrawn questions of a run."""
     sql = "SELECT q.id FROM questions q JOIN check_items i ON i.id = q.id WHERE i.run_id = ? AND q.withdrawn_at IS NOT NULL"
     return {id for (id,) in home.all(sql, (run,))}
 
 
 async def mark_shown(home: Home, items: Iterable[str]) -> None:
-    """Say that questions were shown to their person; only the first time counts."""
-    which = list(items)
-    await home.write(lambda connection: note_shown(connection, which))
+    """Record that questions were shown to their person; only the first time counts."""
+    ids = list(items)
+    await home.write(lambda connection: note_shown(connection, ids))
 
 
 async def mark_used(home: Home, item: str) -> None:
-    """Say that a run has taken up the reply to its question, which cannot be taken back from then on; once is enough."""
+    """Record that a run has used the reply to its question, which makes it final."""
     if home.one("SELECT 1 FROM questions WHERE id = ? AND used_at IS NULL", (item,)) is not None:
         await home.write(lambda connection: change_row(connection, "questions", item, {"used_at": now("milliseconds")}))
 
 
-async def withdraw_others(home: Home, run: str, asked: Collection[str]) -> None:
-    """Withdraw the unused questions of a run that are not among those asked, since it came to its end without them."""
+async def withdraw_others(home: Home, run: str, open_items: Collection[str]) -> None:
+    """Withdraw the unused questions of a run that are not among the open items; for a run that finished without them."""
     sql = f"SELECT i.id {_JOINED} AND i.run_id = ? AND q.used_at IS NULL AND q.withdrawn_at IS NULL"
-    gone = [id for (id,) in home.all(sql, (run,)) if id not in asked]
+    withdrawn = [id for (id,) in home.all(sql, (run,)) if id not in open_items]
 
     def withdraw(connection: sqlite3.Connection) -> None:
-        for id in gone:
+        for id in withdrawn:
             change_row(connection, "questions", id, {"withdrawn_at": now("milliseconds")})
 
-    if gone:
+    if withdrawn:
         await home.write(withdraw)
 
 
 def note_shown(connection: sqlite3.Connection, items: Iterable[str], at: str | None = "") -> None:
-    """Say inside a writing job when questions were first shown, by default now; None says nothing."""
+    """Record, inside a writing job, when questions were first shown, by default now; None records nothing."""
     for item in items if at is not None else ():
         row = connection.execute("SELECT 1 FROM questions WHERE id = ? AND shown_at IS NULL", (item,)).fetchone()
         if row is not None:
             change_row(connection, "questions", item, {"shown_at": at or now("milliseconds")})
 
 
-def with_the_same(connection: sqlite3.Connection, item: CheckItem, action: Action) -> list[CheckItem]:
-    """Return, inside a writing job, a question, and the same questions of other runs on which one does the same with it."""
+def same_questions(connection: sqlite3.Connection, item: CheckItem, action: Action) -> list[CheckItem]:
+    """Return, inside a writing job, a question and the same questions of other runs, to which the action applies as well."""
     state = "waiting" if action == "reply" else "answered"
     sql = (
         f"SELECT i.id, i.run_id AS run, i.kind, i.sample_id, i.subject, i.text, i.detail, i.position, i.person {_JOINED} "
         "AND i.subject = ? AND i.id <> ? AND i.state = ? AND q.used_at IS NULL AND q.withdrawn_at IS NULL ORDER BY i.id"
     )
     rows = rows_of(connection.execute(sql, (item.subject, item.id, state)))
-    return [item, *(CheckItem.model_validate({name: one for name, one in row.items() if name != "id"}) for row in rows)]
+    return [
+        item,
+        *(CheckItem.model_validate({name: value for name, value in row.items() if name != "id"}) for row in rows),
+    ]
 
 
 def refusal_of(connection: sqlite3.Connection, item: CheckItem, action: Action, last: Decision | None) -> str:
-    """Return, inside a writing job, why a question cannot be answered, or its answer not be taken back; empty where it can.
+    """Return, inside a writing job, why a question cannot be answered, or its reply not be taken back; empty where it can.
 
     Args:
         connection: the writing one.
         item: the question.
-        action: what is to be done.
-        last: what its person did last.
+        action: the intended action.
+        last: the person's last action.
     """
-    found = rows_of(connection.execute("SELECT used_at, withdrawn_at FROM questions WHERE id = ?", (item.id,)))
-    if not found:
+    rows = rows_of(connection.execute("SELECT used_at, withdrawn_at FROM questions WHERE id = ?", (item.id,)))
+    if not rows:
         return f"question {item.id} is not there any more: run {item.run}, which asked it, was deleted"
     paid = connection.execute("SELECT 1 FROM calls WHERE key = ?", (item.subject,)).fetchone()
     answered = last is not None and last.action == "reply"
-    if found[0]["used_at"] or paid:
+    if rows[0]["used_at"] or paid:
         return f"question {item.id} is answered, and a run rests on the answer already"
-    if found[0]["withdrawn_at"]:
+    if rows[0]["withdrawn_at"]:
         return f"question {item.id} was withdrawn: run {item.run} does not ask it any more"
     if action == "reply" and answered:
         return f"question {item.id} was answered at {last.at if last else ''}: take that back first to answer otherwise"
@@ -249,7 +252,7 @@ def refusal_of(connection: sqlite3.Connection, item: CheckItem, action: Action, 
     return ""
 
 
-def _said(message: Message) -> str:
+def _labelled_text(message: Message) -> str:
     return f"Your earlier reply:\n{message.text}" if message.role == "assistant" else message.text
 
 

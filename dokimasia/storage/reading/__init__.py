@@ -1,1 +1,1 @@
-"""What pages and reports read of a run, whatever its size."""
+"""Queries of pages and reports that scale with the page, not the run."""

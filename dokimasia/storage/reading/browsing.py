@@ -1,4 +1,4 @@
-"""A run's samples as a person moves through them: filtered, put in order, counted and paged by the database."""
+"""Browsing of a run's samples: filtered, sorted, counted and paged by the database."""
 
 from collections.abc import Collection, Sequence
 from typing import Any, Literal, NamedTuple
@@ -73,9 +73,9 @@ class Around(NamedTuple):
 
 
 def facets(home: Home, run_id: str, kind: str) -> Facets:
-    """Return what a run's samples can be filtered by, each in alphabetical order; models are those of rows of a kind.
+    """Return the filter values of a run's samples, each in alphabetical order; models are those of rows of a kind.
 
-    Verdicts are those that the judge gave and those that people put in their place.
+    Verdicts include the judge's and those corrected by people.
     """
     corrected = (answer.now["verdict"] for answer in corrections_of(home, run_id).answers.values())
     sql = "SELECT DISTINCT kind = ?, model, arm, failure, verdict FROM results WHERE run_id = ?"
@@ -91,9 +91,9 @@ def facets(home: Home, run_id: str, kind: str) -> Facets:
     )
 
 
-def find_samples(home: Home, run_id: str, kind: str, wanted: SampleQuery, *, limit: int, offset: int = 0) -> SamplePage:
-    """Return a page of the wanted samples of a run, whose results of a kind have the scores."""
-    ordered, values = _ordered(home, run_id, kind, wanted)
+def find_samples(home: Home, run_id: str, kind: str, query: SampleQuery, *, limit: int, offset: int = 0) -> SamplePage:
+    """Return a page of a run's matching samples; scores are those of results of a kind."""
+    ordered, values = _ordered(home, run_id, kind, query)
     sql = f"{ordered} SELECT place, id, total FROM ordered WHERE place > ? ORDER BY place LIMIT ?"
     rows = home.all(sql, (*values, offset, limit))
     if not rows and offset:
@@ -103,47 +103,47 @@ def find_samples(home: Home, run_id: str, kind: str, wanted: SampleQuery, *, lim
     return SamplePage([(place, id) for place, id, _ in rows], rows[0][2])
 
 
-def sample_around(home: Home, run_id: str, kind: str, wanted: SampleQuery, sample_id: str) -> Around | None:
-    """Return where a sample stands among the wanted ones; None where it is none of them."""
-    ordered, values = _ordered(home, run_id, kind, wanted)
+def sample_around(home: Home, run_id: str, kind: str, query: SampleQuery, sample_id: str) -> Around | None:
+    """Return a sample's position among the matching ones; None where it does not match."""
+    ordered, values = _ordered(home, run_id, kind, query)
     sql = f"{ordered} SELECT place, total, before, after FROM ordered WHERE id = ?"
     row = home.one(sql, (*values, sample_id))
     return None if row is None else Around(*row)
 
 
 def counted(home: Home, run_ids: Collection[str]) -> int:
-    """Return how many results runs have together."""
+    """Return the number of results of runs."""
     marks = ", ".join("?" * len(run_ids))
     return home.all(f"SELECT count(*) FROM results WHERE run_id IN ({marks})", tuple(run_ids))[0][0]
 
 
-def _ordered(home: Home, run_id: str, kind: str, wanted: SampleQuery) -> tuple[str, list[Any]]:
-    """Return the beginning of a query that has the wanted samples as the table `ordered` (id, place, total), and its values."""
+def _ordered(home: Home, run_id: str, kind: str, query: SampleQuery) -> tuple[str, list[Any]]:
+    """Return the beginning of a query with the matching samples as the table `ordered` (id, place, total), and its parameters."""
     of_model, model = "", []
-    if wanted.model:
-        of_model, model = " AND {0}model = ? AND {0}arm = ?", [wanted.model, wanted.arm]
-    scored = wanted.order != "data" or wanted.low is not None or wanted.high is not None
+    if query.model:
+        of_model, model = " AND {0}model = ? AND {0}arm = ?", [query.model, query.arm]
+    scored = query.order != "data" or query.low is not None or query.high is not None
     scores, join, values = "", "", []
     if scored:
-        # Beside a model's answers as they are, those of its arms, such as the one without the image, do not count.
+        # Next to a model's plain answers, those of its arms, such as the one without the image, do not count.
         plain = "(arm = '' OR NOT EXISTS (SELECT 1 FROM results WHERE run_id = ? AND kind = ? AND arm = ''))"
-        only, of = (of_model.format(""), model) if wanted.model else (f" AND {plain}", [run_id, kind])
+        only, of = (of_model.format(""), model) if query.model else (f" AND {plain}", [run_id, kind])
         scores = (
             "of_sample AS (SELECT sample_id, avg(score) AS mean, max(score) - min(score) AS apart FROM results "
             f"WHERE run_id = ? AND kind = ?{only} GROUP BY sample_id), "
         )
         join, values = "LEFT JOIN of_sample o ON o.sample_id = p.sample_id ", [run_id, kind, *of]
-    conditions, given = _conditions(run_id, wanted, of_model, model)
+    conditions, parameters = _conditions(run_id, query, of_model, model)
     counted, among = _counted(home, run_id)
-    if wanted.category or (wanted.search.strip() and not wanted.answers):
+    if query.category or (query.search.strip() and not query.answers):
         join += "JOIN samples s ON s.id = p.sample "
     sql = (
         f"WITH {counted}{scores}ordered AS "
         "(SELECT p.sample_id AS id, row_number() OVER byorder AS place, count(*) OVER () AS total, "
         f"lag(p.sample_id) OVER byorder AS before, lead(p.sample_id) OVER byorder AS after FROM run_samples p {join}"
-        f"WHERE {' AND '.join(['p.run_id = ?', *conditions])} WINDOW byorder AS (ORDER BY {_ORDERS[wanted.order]}))"
+        f"WHERE {' AND '.join(['p.run_id = ?', *conditions])} WINDOW byorder AS (ORDER BY {_ORDERS[query.order]}))"
     )
-    return sql, [*among, *values, run_id, *given]
+    return sql, [*among, *values, run_id, *parameters]
 
 
 def _counted(home: Home, run_id: str) -> tuple[str, list[Any]]:
@@ -163,40 +163,40 @@ def _counted(home: Home, run_id: str) -> tuple[str, list[Any]]:
     )
 
 
-def _conditions(run_id: str, wanted: SampleQuery, of_model: str, model: Sequence[str]) -> tuple[list[str], list[Any]]:
+def _conditions(run_id: str, query: SampleQuery, of_model: str, model: Sequence[str]) -> tuple[list[str], list[Any]]:
     conditions: list[str] = []
     values: list[Any] = []
 
-    def having(what: str, *given: Any, source: str = "results r") -> None:
-        conditions.append(f"p.sample_id IN (SELECT r.sample_id FROM {source} WHERE r.run_id = ? AND {what})")
-        values.extend((run_id, *given))
+    def having(condition: str, *arguments: Any, source: str = "results r") -> None:
+        conditions.append(f"p.sample_id IN (SELECT r.sample_id FROM {source} WHERE r.run_id = ? AND {condition})")
+        values.extend((run_id, *arguments))
 
-    words = wanted.search.lower().split()
-    if wanted.answers and words:
-        each = " AND ".join(["instr(lower(t.text), ?)"] * len(words)) + of_model.format("r.")
-        having(each, *words, *model, source="results r JOIN responses t ON t.id = r.response_id")
+    words = query.search.lower().split()
+    if query.answers and words:
+        contains = " AND ".join(["instr(lower(t.text), ?)"] * len(words)) + of_model.format("r.")
+        having(contains, *words, *model, source="results r JOIN responses t ON t.id = r.response_id")
     elif words:
         conditions += [f"instr(lower({_SEARCHED}), ?)"] * len(words)
         values += words
-    for sign, bound in ((">=", wanted.low), ("<=", wanted.high)):
+    for sign, bound in ((">=", query.low), ("<=", query.high)):
         if bound is not None:
             conditions.append(f"round(o.mean, 6) {sign} ?")
             values.append(bound)
-    if wanted.failure:
-        kind, given = (
+    if query.failure:
+        kind, value = (
             ("coalesce(r.failure, 'waiting') != 'waiting'", [])
-            if wanted.failure == ANY
-            else ("r.failure = ?", [wanted.failure])
+            if query.failure == ANY
+            else ("r.failure = ?", [query.failure])
         )
         # What failed before any model was asked, such as a sample's criteria, failed for each of them.
         of = " AND (r.model = '' OR r.model = ? AND r.arm = ?)" if model else ""
-        having(kind + of, *given, *model)
-    if wanted.verdict:
-        having("r.verdict = ?" + of_model.format("r."), wanted.verdict, *model)
-    if wanted.category:
+        having(kind + of, *value, *model)
+    if query.verdict:
+        having("r.verdict = ?" + of_model.format("r."), query.verdict, *model)
+    if query.category:
         conditions.append("s.category = ?")
-        values.append(wanted.category)
-    if wanted.among is not None:
+        values.append(query.category)
+    if query.among is not None:
         conditions.append("p.sample_id IN (SELECT value FROM json_each(?))")
-        values.append(orjson.dumps(sorted(wanted.among)).decode())
+        values.append(orjson.dumps(sorted(query.among)).decode())
     return conditions, values

@@ -38,8 +38,10 @@ CREATE TABLE IF NOT EXISTS _migrations (
 
 def applied_version(connection: sqlite3.Connection) -> int:
     """Return the number of the last migration that was applied; 0 for a database without any."""
-    known = connection.execute("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = '_migrations'").fetchone()
-    if known is None:
+    migrated = connection.execute(
+        "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = '_migrations'"
+    ).fetchone()
+    if migrated is None:
         return 0
     return connection.execute("SELECT coalesce(max(number), 0) FROM _migrations").fetchone()[0]
 

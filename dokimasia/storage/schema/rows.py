@@ -35,13 +35,13 @@ def change_row(connection: sqlite3.Connection, table: str, id: str, changes: Row
     The new seal is that of the changed row only where the old one held: an edit that was made past this program goes on
     showing.
     """
-    found = rows_of(connection.execute(f"SELECT * FROM {table} WHERE id = ?", (id,)))
-    for row in found:
-        seal = row_digest(table, {**row, **changes}) if is_as_written(table, row) else row[SEAL]
+    rows = rows_of(connection.execute(f"SELECT * FROM {table} WHERE id = ?", (id,)))
+    for row in rows:
+        seal = row_digest(table, {**row, **changes}) if matches_seal(table, row) else row[SEAL]
         changed = {**changes, SEAL: seal}
         assigned = ", ".join(f"{name} = :{name}" for name in changed)
         connection.execute(f"UPDATE {table} SET {assigned} WHERE id = :id", {**changed, "id": id})
-    return len(found)
+    return len(rows)
 
 
 def next_number(connection: sqlite3.Connection, table: str, column: str = "id", **within: str) -> int:
@@ -67,15 +67,15 @@ def row_digest(table: str, row: Row) -> str:
     Raises:
         TypeError: a column holds bytes, which no sealed table does.
     """
-    held = {
+    cells = {
         name: value if type(value) is str else _as_read(value)
         for name, value in row.items()
         if value is not None and name != SEAL
     }
-    return digest(f"row of {table}", held)
+    return digest(f"row of {table}", cells)
 
 
-def is_as_written(table: str, row: Row) -> bool:
+def matches_seal(table: str, row: Row) -> bool:
     """Return whether a row that was read is the one that was written."""
     try:
         return row_digest(table, row) == row[SEAL]
@@ -83,7 +83,7 @@ def is_as_written(table: str, row: Row) -> bool:
         return False
 
 
-def unsealed(row: Row) -> dict[str, Any]:
+def without_seal(row: Row) -> dict[str, Any]:
     """Return a row that was read without its seal."""
     return {name: value for name, value in row.items() if name != SEAL}
 

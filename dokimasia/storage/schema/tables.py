@@ -1,4 +1,4 @@
-"""The tables, as the migrations make them; `docs/storage.md` describes every column."""
+"""Tables created by the migrations; `docs/storage.md` describes every column."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +11,7 @@ _MAY_BE_EMPTY = {"str": str, "int": int, "float": float}
 
 
 def first_tables(db: "Database") -> None:
-    """Make the tables of runs and their results, of values, of the ledger, of profiles, of trees and of decisions."""
+    """Create the tables of runs and results, values, the ledger, profiles, trees and decisions."""
     _make_runs(db)
     _make_values(db)
     _make_ledger(db)
@@ -27,7 +27,7 @@ def first_tables(db: "Database") -> None:
 
 
 def questions(db: "Database") -> None:
-    """Make the table of questions to people, and say of an item to be checked whose it is."""
+    """Create the table of questions to people, and add the person to check items."""
     db.execute("ALTER TABLE check_items ADD COLUMN person TEXT")
     db.execute(
         "CREATE TABLE questions (id TEXT PRIMARY KEY REFERENCES check_items(id), call_key TEXT NOT NULL, "
@@ -38,7 +38,7 @@ def questions(db: "Database") -> None:
 
 
 def queue(db: "Database") -> None:
-    """Make the table of the runs that are in the queue of the service."""
+    """Create the table of the service's queue."""
     db.execute(
         "CREATE TABLE queue (id TEXT PRIMARY KEY REFERENCES runs(id), number INTEGER NOT NULL, before TEXT NOT NULL, "
         "changes TEXT NOT NULL, retry TEXT NOT NULL, cost REAL NOT NULL, calls INTEGER NOT NULL, "
@@ -47,13 +47,13 @@ def queue(db: "Database") -> None:
 
 
 def deaths(db: "Database") -> None:
-    """Say of a run in the queue whether it is at work, and at how many deaths of the service it was; empty: at none."""
+    """Add to the queue whether a run is at work, and how many deaths of the service it was involved in."""
     db.execute("ALTER TABLE queue ADD COLUMN at_work INTEGER")
     db.execute("ALTER TABLE queue ADD COLUMN deaths INTEGER")
 
 
 def spending(db: "Database") -> None:
-    """Make the table of what each run has spent."""
+    """Create the table of runs' spending."""
     db.execute(
         "CREATE TABLE spending (id TEXT PRIMARY KEY REFERENCES runs(id), calls INTEGER NOT NULL, "
         "tokens INTEGER NOT NULL, cost REAL NOT NULL, row_digest TEXT NOT NULL)"
@@ -65,8 +65,8 @@ def _make(db: "Database", name: str, columns: str, **options: Any) -> None:
 
     A column whose type is written in capitals, or not at all, must hold a value.
     """
-    written = [column.partition(":")[::2] for column in columns.split()]
-    types = {column: _MAY_BE_EMPTY.get(type_, type_ or "TEXT") for column, type_ in written}
+    declared = [column.partition(":")[::2] for column in columns.split()]
+    types = {column: _MAY_BE_EMPTY.get(type_, type_ or "TEXT") for column, type_ in declared}
     required = {column for column, type_ in types.items() if isinstance(type_, str)}
     db.table(name).create(types, not_null=required, **options)
 

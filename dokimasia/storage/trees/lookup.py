@@ -1,4 +1,4 @@
-"""What joins trees and runs: a run's criteria as a tree grows from them, and which trees know any of them."""
+"""Queries between trees and runs: a run's criteria for growing a tree, and which trees contain them."""
 
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -34,12 +34,12 @@ class CriteriaOfSample(NamedTuple):
 
 
 def criterion_key(criteria_id: str, number: int) -> str:
-    """Return how a tree knows a criterion of a set: the set's id, shortened, and the criterion's number from 1."""
+    """Return a tree's key for a criterion: the set's id, shortened, and the criterion's number from 1."""
     return f"{criteria_id[:KEY_LENGTH]}:{number}"
 
 
 def criteria_counts(home: Home, run_id: str) -> dict[str, int]:
-    """Return the sizes of the sets of criteria that a run's answers were scored by, by the set's id."""
+    """Return the sizes of a run's criteria sets, by set id."""
     sql = (
         "SELECT DISTINCT c.id, c.criteria_count FROM results r JOIN criteria_sets c ON c.id = r.criteria_id "
         "WHERE r.run_id = ? ORDER BY c.id"
@@ -48,20 +48,20 @@ def criteria_counts(home: Home, run_id: str) -> dict[str, int]:
 
 
 def criteria_by_sample(home: Home, run_id: str) -> dict[str, list[str]]:
-    """Return the samples of a run that have a criterion, by the criterion's key: several where they share their criteria."""
+    """Return a run's samples by criterion key; several samples may share criteria."""
     sql = (
         "SELECT DISTINCT r.sample_id, c.id, c.criteria_count FROM results r JOIN criteria_sets c ON c.id = r.criteria_id "
         "WHERE r.run_id = ? ORDER BY r.sample_id"
     )
-    found: dict[str, list[str]] = {}
+    by_sample: dict[str, list[str]] = {}
     for sample, id, count in home.all(sql, (run_id,)):
         for number in range(1, count + 1):
-            found.setdefault(criterion_key(id, number), []).append(sample)
-    return found
+            by_sample.setdefault(criterion_key(id, number), []).append(sample)
+    return by_sample
 
 
 def knows_run(home: Home, tree: str, run_id: str) -> bool:
-    """Return whether a tree knows any criterion of a run."""
+    """Return whether a tree contains any criterion of a run."""
     sql = (
         "SELECT 1 FROM tree_criteria c WHERE c.tree = ? AND substr(c.criterion, 1, ?) IN "
         "(SELECT substr(r.criteria_id, 1, ?) FROM results r WHERE r.run_id = ? AND r.criteria_id IS NOT NULL) LIMIT 1"
@@ -70,9 +70,9 @@ def knows_run(home: Home, tree: str, run_id: str) -> bool:
 
 
 def criteria_of_samples(home: Home, run_id: str) -> Iterator[CriteriaOfSample]:
-    """Yield the criteria of each sample of a run that has some, a page at a time, in the order of the samples' names.
+    """Yield the criteria of each sample of a run, page by page, in the order of the samples' names.
 
-    `source` is the field of that name in what the data file said beside the question, empty where it is no text.
+    `source` is the sample's `meta` field of that name; empty where it is not a text.
     """
     sql = (
         "SELECT r.sample_id, coalesce(s.category, ''), "

@@ -1,4 +1,4 @@
-"""Capability trees of a home: named, each a list of versions in order, with its criteria and where they are mapped."""
+"""Capability trees of a home: by name, each with its versions, criteria and mappings."""
 
 import sqlite3
 from collections.abc import Iterable
@@ -65,10 +65,10 @@ class StoredVersion(NamedTuple):
 
 
 async def create_tree(home: Home, name: str, *, run_id: str = "", source: str = "") -> TreeInfo:
-    """Make a tree without versions, or return the one that this run made before.
+    """Create a tree without versions, or return the one this run created before.
 
     Raises:
-        ConfigError: another run made a tree of that name.
+        ConfigError: another run created a tree with that name.
     """
 
     def insert(connection: sqlite3.Connection) -> None:
@@ -76,19 +76,19 @@ async def create_tree(home: Home, name: str, *, run_id: str = "", source: str = 
         insert_row(connection, "trees", row)
 
     await home.write(insert)
-    made = next(tree for tree in list_trees(home) if tree.name == name)
-    if made.run_id != run_id:
+    created = next(tree for tree in list_trees(home) if tree.name == name)
+    if created.run_id != run_id:
         raise ConfigError(
-            f"there is a tree {name!r} already, grown by run {made.run_id or '(none)'}: take another --name, or "
+            f"there is a tree {name!r} already, grown by run {created.run_id or '(none)'}: take another --name, or "
             f"grow it on with --onto {name}"
         )
-    return made
+    return created
 
 
 async def keep_criteria(home: Home, tree: str, criteria: Iterable[TreeCriterion]) -> None:
-    """Keep the criteria that a tree knows, with text, sample and stratum; one that it knows already stays as it is."""
+    """Store a tree's criteria with text, sample and stratum; existing ones stay as they are."""
     stream = iter(criteria)
-    while chunk := [_criterion_row(tree, one) for one in islice(stream, _CHUNK)]:
+    while chunk := [_criterion_row(tree, criterion) for criterion in islice(stream, _CHUNK)]:
         await home.write(lambda connection, chunk=chunk: insert_rows(connection, "tree_criteria", chunk))
 
 
@@ -104,12 +104,12 @@ async def put_version(
     placements: Iterable[Placement] = (),
     after: int | None = None,
 ) -> StoredVersion:
-    """Keep a version as the tree's newest, with where its criteria are mapped, all or nothing.
+    """Store a version as the tree's newest, with its mappings, atomically.
 
-    A version that the tree has already changes nothing, so that a phase which is done again after a crash adds nothing.
+    A version that exists already changes nothing, so that repeating a phase after a crash adds nothing.
 
     Raises:
-        DecidedMeanwhile: `after` is given, and the tree has got a version since that one.
+        DecidedMeanwhile: `after` is given, and the tree has a newer version than that.
         StorageError: it could not be written, or there is no such tree.
     """
     body = row_of(version)
@@ -118,8 +118,8 @@ async def put_version(
     rows = [_placement_row(tree, id, placement) for placement in placements]
 
     def insert(connection: sqlite3.Connection) -> None:
-        known = connection.execute("SELECT 1 FROM tree_versions WHERE tree = ? AND version_id = ?", (tree, id))
-        if known.fetchone() is not None:
+        existing = connection.execute("SELECT 1 FROM tree_versions WHERE tree = ? AND version_id = ?", (tree, id))
+        if existing.fetchone() is not None:
             return
         connection.execute(insert_statement("objects", body), tuple(body.values()))
         position = next_number(connection, "tree_versions", "position", tree=tree)
@@ -129,8 +129,8 @@ async def put_version(
                 "edit it. Nothing was changed."
             )
         place = {"tree": tree, "position": position, "version_id": id, "phase": phase, "run_id": run_id}
-        kept = {**place, "made_by": made_by, "report": details, "created_at": now()}
-        insert_row(connection, "tree_versions", kept)
+        row = {**place, "made_by": made_by, "report": details, "created_at": now()}
+        insert_row(connection, "tree_versions", row)
         insert_rows(connection, "tree_mappings", rows)
 
     await home.write(insert)
@@ -138,7 +138,7 @@ async def put_version(
 
 
 async def delete_tree(home: Home, tree: str) -> None:
-    """Remove a tree with its versions, criteria and mappings, all or nothing; the versions' values stay, as all values do.
+    """Remove a tree with its versions, criteria and mappings, atomically; the versions' values stay, as all values do.
 
     Raises:
         StorageError: it could not be written; nothing is removed.
@@ -162,17 +162,17 @@ def list_trees(home: Home) -> list[TreeInfo]:
 
 
 def versions(home: Home, tree: str) -> list[StoredVersion]:
-    """Return a tree's versions in the order in which they were made; an unknown tree has none."""
+    """Return a tree's versions in order; empty for an unknown tree."""
     return _versions(home, "tree = ?", (tree,))
 
 
 def versions_of_run(home: Home, run_id: str) -> list[StoredVersion]:
-    """Return the versions that a growth made, in order."""
+    """Return the versions of a growth run, in order."""
     return _versions(home, "run_id = ?", (run_id,))
 
 
 def get_version(home: Home, id: str) -> TreeVersion:
-    """Return a version by its whole id.
+    """Return a version by its full id.
 
     Raises:
         NotFound: there is none.
@@ -190,26 +190,26 @@ def get_version(home: Home, id: str) -> TreeVersion:
 
 
 def resolve_tree(home: Home, text: str) -> StoredVersion:
-    """Return the version that a text means.
+    """Return the version that a text refers to.
 
     It is a tree's name (its newest version), `NAME@POSITION`, the beginning of a version's id, the beginning of the id
     of a run (of the growth, or of the run whose criteria a tree was grown from: the newest version of the newest such
     tree), or `last` (the newest tree).
 
     Raises:
-        NotFound: none is meant, or more than one version; the message lists which there are.
+        NotFound: no version matches, or more than one; the message lists candidates.
     """
     trees = list_trees(home)
-    known = {tree.name for tree in trees}
+    tree_names = {tree.name for tree in trees}
     name, _, number = text.rpartition("@")
-    if name in known and number.isdecimal():
+    if name in tree_names and number.isdecimal():
         found = _versions(home, "tree = ? AND position = ?", (name, int(number))) if len(number) < 19 else []
         if not found:
             raise NotFound(f"the tree {name!r} has no version {number[:40]}; it has {len(versions(home, name))}")
         return found[0]
     if text == LATEST and trees:
         text = trees[0].name
-    if text in known:
+    if text in tree_names:
         return _newest(home, text)
     for tree in trees:
         if text and (tree.run_id.startswith(text) or tree.source.startswith(text)):
@@ -218,11 +218,11 @@ def resolve_tree(home: Home, text: str) -> StoredVersion:
     if grown:
         return grown[-1]
     found = _versions(home, "substr(version_id, 1, ?) = ?", (len(text), text)) if text else []
-    if len({one.id for one in found}) == 1:
+    if len({version.id for version in found}) == 1:
         return found[0]
     if found:
-        shown = ", ".join(dict.fromkeys(one.id for one in found[:_SHOWN]))
-        raise NotFound(f"{text!r} is the beginning of {len(found)} versions: {shown}. Write more of its letters.")
+        listed = ", ".join(dict.fromkeys(version.id for version in found[:_SHOWN]))
+        raise NotFound(f"{text!r} is the beginning of {len(found)} versions: {listed}. Write more of its letters.")
     if not trees:
         raise NotFound(f"{home.path} has no tree yet: grow one with dokimasia tree grow RUN --judge NAME")
     names = ", ".join(tree.name for tree in trees[:_SHOWN])
@@ -230,12 +230,12 @@ def resolve_tree(home: Home, text: str) -> StoredVersion:
 
 
 def mappings(home: Home, version_id: str, *, tree: str | None = None) -> list[Placement]:
-    """Return where a version's criteria are mapped, by criterion; a version before the mapping has none.
+    """Return a version's mappings, by criterion; empty for a version before the mapping.
 
     Args:
         home: the home.
-        version_id: the whole id.
-        tree: the tree, where several trees have a version of that id; by default the first by name.
+        version_id: the full id.
+        tree: the tree, where several trees have that version; by default the first by name.
     """
     if tree is None:
         row = home.one("SELECT min(tree) FROM tree_mappings WHERE version_id = ?", (version_id,))
@@ -248,7 +248,7 @@ def mappings(home: Home, version_id: str, *, tree: str | None = None) -> list[Pl
 
 
 def tree_criteria(home: Home, tree: str) -> list[TreeCriterion]:
-    """Return the criteria that a tree knows, by key."""
+    """Return a tree's criteria, by key."""
     sql = (
         "SELECT criterion, text, sample_id, stratum, ground_truth, question, cluster FROM tree_criteria "
         "WHERE tree = ? ORDER BY criterion"
@@ -256,13 +256,13 @@ def tree_criteria(home: Home, tree: str) -> list[TreeCriterion]:
     return [TreeCriterion(*row) for row in home.all(sql, (tree,))]
 
 
-def _criterion_row(tree: str, one: TreeCriterion) -> dict[str, Any]:
-    fields = one._asdict()
+def _criterion_row(tree: str, criterion: TreeCriterion) -> dict[str, Any]:
+    fields = criterion._asdict()
     return {"tree": tree, "criterion": fields.pop("key"), **fields}
 
 
-def _placement_row(tree: str, version_id: str, one: Placement) -> dict[str, Any]:
-    fields = one._asdict()
+def _placement_row(tree: str, version_id: str, placement: Placement) -> dict[str, Any]:
+    fields = placement._asdict()
     return {"tree": tree, "version_id": version_id, "call_key": fields.pop("call"), **fields}
 
 
