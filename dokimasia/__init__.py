@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from dokimasia.graphs.drive import as_runnable
     from dokimasia.graphs.refinement.one_refinement import refinement_runnable
     from dokimasia.methods.audit import AuditRequest, audit
-    from dokimasia.methods.checks import decide, pending_checks
     from dokimasia.methods.evaluation import EvaluationRequest, evaluate, evaluate_sync
     from dokimasia.methods.graph import GraphRequest, run_graph
     from dokimasia.methods.judging import JudgingRequest, compare_judging
@@ -30,6 +29,7 @@ if TYPE_CHECKING:
     from dokimasia.methods.refinement.embedding import memory_context, refine_one
     from dokimasia.methods.rubrics import RubricRequest, make_rubrics
     from dokimasia.methods.tree import GrowthRequest, grow_tree, grow_tree_sync
+    from dokimasia.people.checks import decide, pending_checks
     from dokimasia.runs.forking import ForkRequest, fork
     from dokimasia.runs.lifecycle import RunResult
     from dokimasia.settings import Settings, load_settings
@@ -51,7 +51,6 @@ _HOMES = {
         "graphs.drive": ("as_runnable",),
         "graphs.refinement.one_refinement": ("refinement_runnable",),
         "methods.audit": ("AuditRequest", "audit"),
-        "methods.checks": ("decide", "pending_checks"),
         "methods.evaluation": ("EvaluationRequest", "evaluate", "evaluate_sync"),
         "methods.graph": ("GraphRequest", "run_graph"),
         "methods.judging": ("JudgingRequest", "compare_judging"),
@@ -59,6 +58,7 @@ _HOMES = {
         "methods.refinement.embedding": ("memory_context", "refine_one"),
         "methods.rubrics": ("RubricRequest", "make_rubrics"),
         "methods.tree": ("GrowthRequest", "grow_tree", "grow_tree_sync"),
+        "people.checks": ("decide", "pending_checks"),
         "runs.forking": ("ForkRequest", "fork"),
         "runs.lifecycle": ("RunResult",),
         "settings": ("Settings", "load_settings"),

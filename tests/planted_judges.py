@@ -6,7 +6,7 @@ from pathlib import Path
 from dokimasia.domain.blindspots import Detection, Evaluator
 from dokimasia.domain.call import Sampling
 from dokimasia.domain.passport import Passport, PassportData, PassportDates, PassportModel
-from dokimasia.methods.passports import PassportMaterial, passport_of, write_passport
+from dokimasia.people.passports import PassportMaterial, passport_of, write_passport
 from tests.methods.detections import drawn
 
 GROUPS: Mapping[str, Sequence[str]] = {

@@ -21,7 +21,7 @@ from dokimasia.algorithms.correction import (
 )
 from dokimasia.algorithms.statistics import Interval, rate_interval
 from dokimasia.algorithms.statistics.distributions import student_t_quantile
-from dokimasia.methods.correction.rates import SURE
+from dokimasia.people.correction.rates import SURE
 
 T = TypeVar("T")
 

@@ -6,8 +6,8 @@ import numpy as np
 
 from benchmarks.calibration.trials import Seed, Trial, trial
 from dokimasia.domain.blindspots import LABELS, Label, Perturbed
-from dokimasia.methods.checks import label_figures
-from dokimasia.methods.checks.labels import LabelledPerturbation
+from dokimasia.people.checks import label_figures
+from dokimasia.people.checks.labels import LabelledPerturbation
 from dokimasia.simulation.people import PEOPLE, SimulatedPerson, label_chances
 from dokimasia.simulation.truths.people import expected_labelling
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from benchmarks.calibration.trials import Seed, Trial, trial
 from dokimasia.domain.blindspots import NEUTRAL, Detection, Evaluator
 from dokimasia.domain.passport import MeasuredDifference, MeasuredShare, PassportModel
-from dokimasia.methods.passports import PassportMaterial, passport_of
+from dokimasia.people.passports import PassportMaterial, passport_of
 
 WAYS: tuple[Evaluator, ...] = ("single-vanilla", "single-rubric", "single-axes", "reference", "right-or-wrong")
 DIMENSIONS = {"a": "VG", "b": "VG", "c": "VR", "d": "VR"}

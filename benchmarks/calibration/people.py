@@ -6,8 +6,8 @@ import numpy as np
 
 from benchmarks.calibration.trials import Seed, Trial, trial
 from dokimasia.domain.annotation import Annotation, AnnotationUnit
-from dokimasia.methods.people.agreement import agreement_figures
-from dokimasia.methods.people.rated import put_together
+from dokimasia.people.annotation.agreement import agreement_figures
+from dokimasia.people.annotation.rated import put_together
 from dokimasia.simulation.people import PEOPLE, SimulatedPerson, rating_chances
 from dokimasia.simulation.truths.people import expected_agreement
 

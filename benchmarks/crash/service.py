@@ -30,7 +30,7 @@ from benchmarks.crash.engine import PERSON
 from benchmarks.crash.evidence import Evidence, Requests, ServerLog, committed, read_evidence, take_copy
 from benchmarks.figures import Figure, Report
 from dokimasia.domain.call import Chat, ModelRef
-from dokimasia.methods.checks import checked, waiting_questions
+from dokimasia.people.checks import checked, waiting_questions
 from dokimasia.simulation.respond import respond
 from dokimasia.simulation.world import write_world
 from dokimasia.storage.decisions import file_decision, filed_decisions

@@ -62,7 +62,7 @@ def command(
             )
         click.echo(text, err=True)
     if export is not None:
-        from dokimasia.methods.checks.files import write_files
+        from dokimasia.people.checks.files import write_files
 
         files = backend.check_files(run, export.name, who=person, others=not who)
         count = files[export.name].count(b"\n")
@@ -90,7 +90,7 @@ def _print(figures: dict[str, Any], where: str) -> None:
     kinds = ", ".join(f"{count} {kind}{'' if count == 1 else 's'}" for kind, count in figures["kinds"].items())
     out.print(f"[bold]run {figures['run']}[/bold] · {kinds}: {states}")
     if "labels" in figures:
-        from dokimasia.methods.checks import label_blocks
+        from dokimasia.people.checks import label_blocks
         from dokimasia.report.terminal import draw_blocks
 
         draw_blocks(out, label_blocks(figures["labels"], figures["run"]))

@@ -15,7 +15,7 @@ from dokimasia.datasets.images import image_format
 from dokimasia.domain.decision import Action, CheckItem, Decision, Kind, sentences_of, without_sentences
 from dokimasia.domain.decision import difference as sentence_difference
 from dokimasia.errors import DecidedMeanwhile, InputError, Unreachable
-from dokimasia.methods.checks.perturbed import LABEL_KEYS, MEANINGS
+from dokimasia.people.checks.perturbed import LABEL_KEYS, MEANINGS
 from dokimasia.report.blocks import Cell, Facts
 from dokimasia.report.differences import difference
 from dokimasia.report.figures import several

@@ -31,7 +31,7 @@ from dokimasia.storage.runs import Run, get_run, now
 
 if TYPE_CHECKING:
     from dokimasia.cli.remote_backend import RemoteBackend
-    from dokimasia.methods.checks.filled import ImportResult
+    from dokimasia.people.checks.filled import ImportResult
 
 WHOLE = 2**31
 """Entries of a list that is read at once."""
@@ -218,8 +218,8 @@ class LocalBackend:
 
     def standing(self, run: str) -> dict[str, Any]:
         """Return how all stands that people decide on in a run."""
-        from dokimasia.methods.checks import open_for_people
-        from dokimasia.methods.checks.standing import standing_figures
+        from dokimasia.people.checks import open_for_people
+        from dokimasia.people.checks.standing import standing_figures
 
         every = open_for_people(self.settings, run)
         with Home.open(self.settings.home, write=False) as home:
@@ -231,8 +231,8 @@ class LocalBackend:
 
     def due_items(self, run: str, *, who: str, second: bool) -> DueItems:
         """Return what a person can decide on in a run."""
-        from dokimasia.methods.checks import is_due, open_for_people
-        from dokimasia.methods.checks.figures import check_figures
+        from dokimasia.people.checks import is_due, open_for_people
+        from dokimasia.people.checks.figures import check_figures
 
         every = open_for_people(self.settings, run)
         self._standings = {standing.item.id: standing for standing in every}
@@ -241,7 +241,7 @@ class LocalBackend:
 
     def show_item(self, run: str, item: str, *, who: str) -> CheckScreen:
         """Return an item to be shown; that a question was shown is kept where the home can be written."""
-        from dokimasia.methods.checks import show_question, shown_item
+        from dokimasia.people.checks import show_question, shown_item
         from dokimasia.storage.decisions import standing
 
         known = self._standings[item]
@@ -272,8 +272,8 @@ class LocalBackend:
 
     def check_files(self, run: str, name: str, *, who: str, others: bool) -> Mapping[str, bytes]:
         """Return the files in which a person is handed all items of a run, the first of this name."""
-        from dokimasia.methods.checks import open_for_people
-        from dokimasia.methods.checks.files import check_files
+        from dokimasia.people.checks import open_for_people
+        from dokimasia.people.checks.files import check_files
 
         every = open_for_people(self.settings, run)
         with Home.open(self.settings.home, write=False) as home:
@@ -281,7 +281,7 @@ class LocalBackend:
 
     def take_in_checks(self, run: str, file: Path, *, who: str) -> "ImportResult":
         """Take in the decisions of a file."""
-        from dokimasia.methods.checks.filled import import_checks
+        from dokimasia.people.checks.filled import import_checks
 
         if service := self.holder():
             return service.take_in_checks(run, file, who=who)
@@ -302,7 +302,7 @@ class LocalBackend:
         Raises:
             DecidedMeanwhile: there are more decisions on it by now than the person had `seen`; their text is kept unfinished.
         """
-        from dokimasia.methods.checks import decide, keep_draft
+        from dokimasia.people.checks import decide, keep_draft
         from dokimasia.storage.decisions import standing
         from dokimasia.storage.people.questions import get_question
 

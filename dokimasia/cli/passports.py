@@ -42,7 +42,7 @@ def passport_command(
     """
     from dokimasia import operations
     from dokimasia.domain.passport import Passport
-    from dokimasia.methods.passports import read_passport, write_passport
+    from dokimasia.people.passports import read_passport, write_passport
 
     path = Path(judge)
     if path.is_file() or path.suffix == ".json":
@@ -60,7 +60,7 @@ def passport_command(
 
 def _print_passport(passport: "Passport", *, as_json: bool) -> None:
     from dokimasia.cli.drawing import print_blocks
-    from dokimasia.methods.passports.blocks import blocks_of
+    from dokimasia.people.passports.blocks import blocks_of
 
     if as_json:
         print_json(passport.model_dump(mode="json"))
@@ -73,7 +73,7 @@ NOTHING = "–"
 
 def _print_schema(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
     if wanted:
-        from dokimasia.methods.correction import schema
+        from dokimasia.people.correction import schema
 
         print_json(schema())
         ctx.exit()
@@ -109,9 +109,9 @@ def correct_command(
     --human: labels of a random draw of answers and the judge's decisions on all (power-tuned prediction-powered inference).
     What cannot be corrected says why.
     """
-    from dokimasia.methods.correction import CORRECTED, correct
+    from dokimasia.people.correction import correct, is_correctable
 
-    with reading(settings, run, lambda run: run.method in CORRECTED) as (home, found):
+    with reading(settings, run, is_correctable) as (home, found):
         figures = correct(home, found, passport=passport, human=human, mix=mix)
     if as_json:
         print_json(figures)

@@ -33,7 +33,7 @@ from dokimasia.storage.naming import LAST, Usable
 from dokimasia.storage.runs import Run, now
 
 if TYPE_CHECKING:
-    from dokimasia.methods.checks.filled import ImportResult
+    from dokimasia.people.checks.filled import ImportResult
 
 _COLOURS = re.compile(r"(\x1b\[[0-9;]*m)")
 _PROGRESS = ("items", "done", "restored", "failures", "waiting_items", "unpaid_items")
@@ -161,7 +161,7 @@ class RemoteBackend:
 
     def standing(self, run: str) -> dict[str, Any]:
         """Return how all stands that people decide on in a run; NotFound where they decide on nothing."""
-        from dokimasia.methods.checks import nothing_to_check
+        from dokimasia.people.checks import nothing_to_check
 
         figures = self.client.agreement(self._checked(run))
         if not figures["items"]:
@@ -243,7 +243,7 @@ class RemoteBackend:
 
     def take_in_checks(self, run: str, file: Path, *, who: str) -> "ImportResult":
         """Have the service take in what a file decides; what it only shows is not sent."""
-        from dokimasia.methods.checks.filled import ImportResult, read_checks
+        from dokimasia.people.checks.filled import ImportResult, read_checks
 
         lines = [line.model_dump(mode="json", exclude_defaults=True) for line in read_checks(file)]
         body = {"name": str(file), "lines": lines}
@@ -258,7 +258,7 @@ class RemoteBackend:
 
     def _checked(self, run: str) -> str:
         """Return the id of a run that people decide on."""
-        from dokimasia.methods.checks import waits
+        from dokimasia.people.checks import waits
 
         return self.find(run, waits).id
 

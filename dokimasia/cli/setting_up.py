@@ -121,7 +121,7 @@ def schema(method: str | None) -> None:
 
     A field that is not required is left out where there is nothing to say.
     """
-    from dokimasia.methods.passports import schema as passport_schema
+    from dokimasia.people.passports import schema as passport_schema
     from dokimasia.runs.catalogue import method_named
     from dokimasia.runs.figure_models import described, published
 

@@ -4,9 +4,9 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel
 
-from dokimasia.methods.passports import passport_of
-from dokimasia.methods.passports.probed import judges_probed, material_of
+from dokimasia.methods.probe.passports import judges_probed, material_of
 from dokimasia.operations.operation import OperationContext, Parameter, operation
+from dokimasia.people.passports import passport_of
 
 
 class JudgeProbed(BaseModel):

@@ -6,7 +6,6 @@ import zipfile
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal, cast, get_args
 
-from dokimasia.methods.checks import without_others
 from dokimasia.operations.operation import (
     After,
     FileReply,
@@ -18,6 +17,7 @@ from dokimasia.operations.operation import (
     counted_page,
     operation,
 )
+from dokimasia.people.checks import without_others
 from dokimasia.runs.catalogue import method_of
 from dokimasia.runs.reading.exporting import Format, encode, export_rows, form_of
 from dokimasia.runs.reading.inspection import items_of_run, sample_of_run

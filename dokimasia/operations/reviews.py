@@ -9,7 +9,21 @@ from pydantic import BaseModel, Field
 from dokimasia.agents.readers import faults_of
 from dokimasia.domain.decision import RATED, Action, CheckItem, Decision, Kind, ShownState, Standing
 from dokimasia.errors import DecidedMeanwhile
-from dokimasia.methods.checks import (
+from dokimasia.operations.operation import (
+    After,
+    Body,
+    FileReply,
+    Limit,
+    ListPage,
+    OperationContext,
+    Parameter,
+    RequestRefused,
+    operation,
+    page_of,
+)
+from dokimasia.operations.results import ZIP, zipped
+from dokimasia.people.annotation import asked_of, hand_out_here, queued, rating_text, ratings_of, written
+from dokimasia.people.checks import (
     all_standings,
     checked,
     is_due,
@@ -24,23 +38,9 @@ from dokimasia.methods.checks import (
     shown_item,
     take_back,
 )
-from dokimasia.methods.checks.files import check_files
-from dokimasia.methods.checks.filled import SheetLine, take_in_lines
-from dokimasia.methods.checks.standing import standing_figures
-from dokimasia.methods.people import asked_of, hand_out_here, queued, rating_text, ratings_of, written
-from dokimasia.operations.operation import (
-    After,
-    Body,
-    FileReply,
-    Limit,
-    ListPage,
-    OperationContext,
-    Parameter,
-    RequestRefused,
-    operation,
-    page_of,
-)
-from dokimasia.operations.results import ZIP, zipped
+from dokimasia.people.checks.files import check_files
+from dokimasia.people.checks.filled import SheetLine, take_in_lines
+from dokimasia.people.checks.standing import standing_figures
 from dokimasia.runs.catalogue import method_of
 from dokimasia.storage.decisions import clear_draft, draft_file
 from dokimasia.storage.people.questions import get_question, withdrawn_items

@@ -21,6 +21,7 @@ from dokimasia.storage.runs import Run
 if TYPE_CHECKING:
     from dokimasia.domain.annotation import AnnotationUnit, ResponsePair
     from dokimasia.report.data import Drawing, Make, ReportData
+    from dokimasia.runs.decisions import DecidedRun
     from dokimasia.runs.session import Accepted, Session
     from dokimasia.runs.work import Job, Stage
 
@@ -141,6 +142,7 @@ class Method(Generic[Q, P]):
             None where rows name criteria.
         judged: what its judge says of things that people rate, too, by the way in which it was asked (empty: all of it); by
             default the scores of its rows' models.
+        decisions: what its runs decided about answers with yes or no, whose rates `dokimasia correct` corrects.
         pairs: the pairs of responses that it compares, for people to compare them, too.
         measures: by name, such as `score`, where the figures of each model hold it; `--min-score` and
             `--min-accuracy` go by it.
@@ -185,6 +187,7 @@ class Method(Generic[Q, P]):
     shown: float = 1.0
     rubrics: Callable[[Home, Run], Mapping[str, str]] | None = None
     judged: "Callable[[Home, Run], Mapping[str, Mapping[AnnotationUnit, float]]] | None" = None
+    decisions: "Callable[[Home, Run], DecidedRun] | None" = None
     pairs: "Callable[[Home, Run], Iterable[ResponsePair]] | None" = None
     measures: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
     score_called: str = "score"

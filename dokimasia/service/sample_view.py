@@ -8,7 +8,7 @@ from typing import Any
 from markupsafe import Markup
 
 from dokimasia.domain.sample import Sample
-from dokimasia.methods.checks import without_others
+from dokimasia.people.checks import without_others
 from dokimasia.report.blocks import Block, Fold, Image
 from dokimasia.report.browser import Clip, draw_asked
 from dokimasia.report.drawing import Charts

@@ -35,8 +35,7 @@ class CallFigures(NamedTuple):
 
 
 class LedgerDamage(NamedTuple):
-    """Damage to stored data: where (a table or `blobs`), the key, the fault, and the run of the row where it names one.
-    """
+    """Damage to stored data: where (a table or `blobs`), the key, the fault, and the run of the row where it names one."""
 
     where: str
     key: str

@@ -192,7 +192,9 @@ def _faults(
     except ValueError as error:
         yield f"it cannot be read: {in_brief(error)}"
         return
-    of_a_sample = result.sample_id or result.sample_digest  # a report on a model, and a match of two, belong to no sample
+    of_a_sample = (
+        result.sample_id or result.sample_digest
+    )  # a report on a model, and a match of two, belong to no sample
     if of_a_sample and samples.get(result.sample_id) != result.sample_digest:
         yield f"its sample {result.sample_id} is not one of the run's, or has another content"
     for column, table in _REFERENCES.items():

@@ -16,7 +16,7 @@ from dokimasia.cli.backend import backend_of
 from dokimasia.cli.check import command
 from dokimasia.domain.decision import CheckItem
 from dokimasia.errors import InputError, Unreachable
-from dokimasia.methods.checks import open_for_people
+from dokimasia.people.checks import open_for_people
 from dokimasia.settings import load_settings
 from dokimasia.simulation.world import write_described
 from dokimasia.storage.home import Home
@@ -221,7 +221,7 @@ def test_a_token_decides_as_its_holder(homes: Path, tmp_path: Path) -> None:
 
 def test_files_of_a_service_lie_where_they_are_wanted(tmp_path: Path) -> None:
     """What a service sends as a file elsewhere than beside the one that is asked for is not written."""
-    from dokimasia.methods.checks.files import write_files
+    from dokimasia.people.checks.files import write_files
 
     for name in ("../items.jsonl", "items-images/..", "other.jsonl", "items-images/a/b.png", "/tmp/x"):
         with pytest.raises(InputError, match="nothing was written"):

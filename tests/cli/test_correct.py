@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 import pytest
 
 from dokimasia.cli.main import run
-from dokimasia.methods.correction.measures import DecidedAnswer, judged_run
+from dokimasia.people.correction.figures import decided_run
+from dokimasia.runs.decisions import DecidedAnswer
 from dokimasia.simulation.world import write_described, write_world
 from dokimasia.storage.home import Home
 from dokimasia.storage.runs import get_run
@@ -35,7 +36,7 @@ class Place(NamedTuple):
 
     def answers(self, run: str, measure: int = 0) -> Mapping[str, Sequence[DecidedAnswer]]:
         with Home.open(self.folder / "home", write=False) as home:
-            return judged_run(home, get_run(home, run)).measures[measure].models
+            return decided_run(home, get_run(home, run)).measures[measure].models
 
     def truth(self, model: str) -> float:
         decisions = [one.decision for one in self.answers(self.true)[model] if one.decision is not None]
@@ -347,7 +348,7 @@ def test_passports_that_do_not_fit_are_refused(
 
 def test_the_schema_describes_what_is_printed(place: Place, printed: Printed, tmp_path: Path, capsys: Any) -> None:
     """`correct --schema` has a field for each that --json prints."""
-    from dokimasia.methods.correction.shape import CorrectionFigures
+    from dokimasia.people.correction.shape import CorrectionFigures
 
     figures = printed(
         place, "--human", labels(place, tmp_path / "said.jsonl"), "--passport", passport(tmp_path / "p.json")

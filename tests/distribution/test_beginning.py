@@ -8,7 +8,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from dokimasia.errors import ConfigError, DokimasiaError, Interrupted
-from dokimasia.methods.checks import decide, waiting_questions
+from dokimasia.people.checks import decide, waiting_questions
 from dokimasia.runs.lifecycle import resume
 from dokimasia.runs.observer import Silent
 from dokimasia.runs.reachability import Stop

@@ -12,9 +12,9 @@ from dokimasia.errors import DecidedMeanwhile, InputError, NotFound
 from dokimasia.methods.evaluation.correcting import CorrectionTarget, correct_now
 from dokimasia.methods.evaluation.forking import points_digest, resume_points
 from dokimasia.methods.modes.request import answers_of
-from dokimasia.methods.people.comparing import judged_of
-from dokimasia.methods.people.subjects import answers_of_run
 from dokimasia.methods.tree import measured_of
+from dokimasia.people.annotation.comparing import judged_of
+from dokimasia.people.annotation.subjects import answers_of_run
 from dokimasia.report.document import render_document
 from dokimasia.report.page import render_page
 from dokimasia.runs.catalogue import method_of

@@ -18,11 +18,11 @@ from dokimasia.gateway.doubles import CountingTransport
 from dokimasia.methods.audit import METHOD as AUDIT
 from dokimasia.methods.audit import AuditRequest, audit
 from dokimasia.methods.audit.analyses import analyse
-from dokimasia.methods.checks import decide, pending_checks
 from dokimasia.methods.review import ReviewRequest, review
 from dokimasia.methods.rubrics import METHOD as RUBRICS
 from dokimasia.methods.rubrics import RubricRequest, encode_sets, make_rubrics, read_sets, sets_of_run
 from dokimasia.methods.rubrics.report import section
+from dokimasia.people.checks import decide, pending_checks
 from dokimasia.prompts import recognise
 from dokimasia.report.blocks import Bullets, Table, plain
 from dokimasia.report.data import ReportData

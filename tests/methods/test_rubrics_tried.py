@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from dokimasia.cli.main import run as command
-from dokimasia.methods.checks import decide, pending_checks
 from dokimasia.methods.review import ReviewRequest, review
 from dokimasia.methods.rubrics import METHOD, RubricRequest, encode_sets, make_rubrics, read_sets, sets_of_run
+from dokimasia.people.checks import decide, pending_checks
 from dokimasia.runs.lifecycle import RunResult
 from dokimasia.runs.preview import prepare
 from dokimasia.runs.reading.exporting import export_rows

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from dokimasia.domain.call import Chat, Message, ModelRef
-from dokimasia.methods.checks import answer_all, waiting_questions
+from dokimasia.people.checks import answer_all, waiting_questions
 from dokimasia.runs.lifecycle import RunResult, resume
 from dokimasia.settings import Settings
 from dokimasia.simulation.respond import respond

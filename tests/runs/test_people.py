@@ -13,7 +13,7 @@ import pytest
 from dokimasia.domain.call import ModelCall
 from dokimasia.errors import ConfigError, InputError, Interrupted
 from dokimasia.gateway.doubles import CountingTransport, Crash
-from dokimasia.methods.checks import answer_all
+from dokimasia.people.checks import answer_all
 from dokimasia.runs import work
 from dokimasia.runs.forking import ForkRequest, fork
 from dokimasia.runs.lifecycle import resume

@@ -11,9 +11,9 @@ import pytest
 from dokimasia.domain.call import ModelCall
 from dokimasia.errors import ConfigError, DataError, InputError, Interrupted, TransportError
 from dokimasia.gateway.doubles import CountingTransport
-from dokimasia.methods.checks import answer, checked, undo, waiting_questions
 from dokimasia.methods.evaluation import METHOD, EvaluationRequest
 from dokimasia.methods.review import ReviewRequest
+from dokimasia.people.checks import answer, checked, undo, waiting_questions
 from dokimasia.runs.forking import ForkRequest
 from dokimasia.runs.lifecycle import run
 from dokimasia.runs.observer import Progress, Silent

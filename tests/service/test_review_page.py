@@ -11,9 +11,9 @@ import httpx
 import pytest
 from starlette.testclient import TestClient
 
-from dokimasia.methods.checks import all_standings, answer_all, review_items, waiting_questions
-from dokimasia.methods.people import queued, ratings_of
 from dokimasia.methods.review import METHOD, ReviewRequest
+from dokimasia.people.annotation import queued, ratings_of
+from dokimasia.people.checks import all_standings, answer_all, review_items, waiting_questions
 from dokimasia.runs.lifecycle import resume
 from dokimasia.runs.lifecycle import run as begin
 from dokimasia.service.app import create_app

@@ -10,7 +10,7 @@ import httpx
 import pytest
 from starlette.testclient import TestClient
 
-from dokimasia.methods.checks import review_items
+from dokimasia.people.checks import review_items
 from dokimasia.service.app import create_app
 from dokimasia.service.state import WHO_COOKIE, Service
 from dokimasia.storage.runs import get_run

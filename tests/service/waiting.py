@@ -4,7 +4,7 @@ import asyncio
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from dokimasia.methods.people import hand_out_here
+from dokimasia.people.annotation import hand_out_here
 from dokimasia.runs.catalogue import method_named
 from dokimasia.runs.lifecycle import run
 from dokimasia.settings import load_settings

@@ -9,9 +9,9 @@ from click.testing import CliRunner
 
 from dokimasia.cli.sim import command
 from dokimasia.domain.blindspots import LABELS, NEUTRAL
-from dokimasia.methods.checks import label_figures, labelled, open_for_people
-from dokimasia.methods.checks.files import write_checks
-from dokimasia.methods.checks.filled import import_checks
+from dokimasia.people.checks import label_figures, labelled, open_for_people
+from dokimasia.people.checks.files import write_checks
+from dokimasia.people.checks.filled import import_checks
 from dokimasia.prompts.dimensions import error_dimensions
 from dokimasia.settings import Settings, load_settings
 from dokimasia.simulation.people import (

@@ -10,7 +10,7 @@ from dokimasia.cli.shared import EXISTING_FILE, FILE, common, configured, consol
 from dokimasia.report.figures import several
 
 if TYPE_CHECKING:
-    from dokimasia.methods.people import Subject
+    from dokimasia.people.annotation import Subject
     from dokimasia.settings import Settings
 
 
@@ -123,7 +123,7 @@ def draw(settings: "Settings", source: Path, **asked: Any) -> None:
     is the key, which stays with you.
     """
     from dokimasia.domain.annotation import SCALES, SCORE
-    from dokimasia.methods.people import hand_out
+    from dokimasia.people.annotation import hand_out
     from dokimasia.storage.home import Home
     from dokimasia.storage.memory import MemoryBlobs
 
@@ -161,7 +161,7 @@ def draw(settings: "Settings", source: Path, **asked: Any) -> None:
 
 
 def _of_file(path: Path, asked: dict[str, Any], blobs: Any) -> "list[Subject]":
-    from dokimasia.methods.people import answers_of_file, responses_of, samples_of_file
+    from dokimasia.people.annotation import answers_of_file, responses_of, samples_of_file
 
     if asked["criteria"]:
         raise click.UsageError("--criteria are those of a run: name the run")
@@ -173,13 +173,14 @@ def _of_file(path: Path, asked: dict[str, Any], blobs: Any) -> "list[Subject]":
 
 
 def _of_run(home: Any, text: str, asked: dict[str, Any]) -> "tuple[str, list[Subject]]":
-    from dokimasia.methods.people import answers_of_run, criteria_of, groups_of, pairs_of_run, responses_of
+    from dokimasia.methods.tree import criteria_groups
+    from dokimasia.people.annotation import answers_of_run, criteria_of, pairs_of_run, responses_of
     from dokimasia.storage.naming import resolve_run
     from dokimasia.storage.runs import load_samples
 
     run = resolve_run(home, text)
     if asked["criteria"]:
-        return run.id, _only(criteria_of(home, run, groups_of(home, run, asked["by"], asked["tree"])), asked)
+        return run.id, _only(criteria_of(home, run, criteria_groups(home, run, asked["by"], asked["tree"])), asked)
     pairs = None if asked["baseline"] else pairs_of_run(home, run, models=asked["models"])
     if pairs is not None:
         return run.id, _only(pairs, asked)
@@ -190,7 +191,7 @@ def _of_run(home: Any, text: str, asked: dict[str, Any]) -> "tuple[str, list[Sub
 
 def _only(subjects: "list[Subject]", asked: dict[str, Any]) -> "list[Subject]":
     from dokimasia.errors import DataError
-    from dokimasia.methods.people import things_of
+    from dokimasia.people.annotation import things_of
 
     if asked["only"] is None:
         return subjects
@@ -208,7 +209,7 @@ def _only(subjects: "list[Subject]", asked: dict[str, Any]) -> "list[Subject]":
 @configured
 def read(settings: "Settings", key: Path, forms: tuple[Path, ...], output: Path) -> None:
     """Read filled FORMS back by their KEY: what was said, of which model and by whom."""
-    from dokimasia.methods.people import read_forms, read_key, written
+    from dokimasia.people.annotation import read_forms, read_key, written
     from dokimasia.runs.reading.exporting import write_whole
 
     found = read_forms(*read_key(key), forms)
@@ -227,8 +228,8 @@ def read(settings: "Settings", key: Path, forms: tuple[Path, ...], output: Path)
 def disagreements(settings: "Settings", annotations: Path, more_than: float, output: Path) -> None:
     """Write down what people differ on, with fields for who decides and what; `draw --only` hands it out blind."""
     from dokimasia.datasets.annotations import read_annotations
-    from dokimasia.methods.people import disagreements as differing
-    from dokimasia.methods.people import write_disagreements
+    from dokimasia.people.annotation import disagreements as differing
+    from dokimasia.people.annotation import write_disagreements
 
     rows = differing(read_annotations(annotations), more_than=more_than)
     write_disagreements(rows, output)
@@ -243,8 +244,8 @@ def disagreements(settings: "Settings", annotations: Path, more_than: float, out
 def adjudicate(settings: "Settings", annotations: Path, decisions: Path, output: Path) -> None:
     """Take in DECISIONS: a decided value holds in place of what was said, which stays in the file."""
     from dokimasia.datasets.annotations import read_annotations
-    from dokimasia.methods.people import adjudicate as decided
-    from dokimasia.methods.people import written
+    from dokimasia.people.annotation import adjudicate as decided
+    from dokimasia.people.annotation import written
     from dokimasia.runs.reading.exporting import write_whole
 
     before = read_annotations(annotations)
@@ -273,7 +274,7 @@ def agreement(
     A judge is held against the mean of people, or what was adjudicated; a person against the mean of the others. Consistent
     is a rating at most 1 away. Intervals are clustered by image.
     """
-    from dokimasia.methods.people import compare
+    from dokimasia.people.annotation import compare
     from dokimasia.storage.home import Home
     from dokimasia.storage.naming import resolve_run
 

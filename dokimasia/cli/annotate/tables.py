@@ -7,7 +7,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from dokimasia.cli.shared import grid
-from dokimasia.methods.people.blocks import COEFFICIENTS
+from dokimasia.people.annotation.blocks import COEFFICIENTS
 from dokimasia.report.data import SIMULATED_NOTE
 from dokimasia.report.figures import MINUS, bracketed, several
 

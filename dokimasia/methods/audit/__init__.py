@@ -35,6 +35,7 @@ METHOD: Method[AuditRequest, AuditPlan] = Method(
     row_name="responses",
     columns=COLUMNS,
     cells=cells,
+    decisions=lazily("dokimasia.methods.audit.decisions", "decisions"),
     scale=(0.0, 1.0),
     shown=100.0,
     rubrics=rubrics_used,

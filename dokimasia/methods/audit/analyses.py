@@ -36,7 +36,7 @@ from dokimasia.methods.audit.figures import (
     rate,
 )
 from dokimasia.methods.audit.request import WAY, AuditPlan
-from dokimasia.methods.passports import each_has_one, weights_of
+from dokimasia.people.passports import each_has_one, weights_of
 from dokimasia.report.fields import Display, Interval
 from dokimasia.report.figures import in_words, interval, number, p_value, several, share, signed
 from dokimasia.runs.measures import mean_with_interval

@@ -15,8 +15,8 @@ from dokimasia.domain.review import DESCRIBE_REQUEST
 from dokimasia.domain.rubric import RubricSet
 from dokimasia.domain.sample import Sample
 from dokimasia.errors import ConfigError, DataError, NotFound
-from dokimasia.methods.passports import BLIND_BELOW, HELP, JudgeUse, Passports, chosen_judge, held
 from dokimasia.methods.rubrics import read_sets, sets_id, sets_of_run
+from dokimasia.people.passports import BLIND_BELOW, HELP, JudgeUse, Passports, chosen_judge, held
 from dokimasia.report.figures import several
 from dokimasia.runs.estimate import INSTRUCTION_TOKENS, Asking, Estimate, added_up, size_of
 from dokimasia.runs.plans import AnswersPlan, JudgedPlan, OutsideIdentity, prompts_used

@@ -36,7 +36,7 @@ from dokimasia.domain.identity import digest, value_id
 from dokimasia.domain.judgement import Response
 from dokimasia.domain.sample import Sample
 from dokimasia.errors import ConfigError, DataError
-from dokimasia.methods.passports import BLIND_BELOW, HELP, PAIRWISE, JudgeUse, Passports, chosen_judge, held
+from dokimasia.people.passports import BLIND_BELOW, HELP, PAIRWISE, JudgeUse, Passports, chosen_judge, held
 from dokimasia.prompts import PromptLibrary, Rendered, render
 from dokimasia.runs.estimate import CHARACTERS_PER_TOKEN, Asking, Estimate, added_up, frame_tokens, size_of
 from dokimasia.runs.plans import (

@@ -38,6 +38,7 @@ METHOD: Method[EvaluationRequest, EvaluationPlan] = Method(
     row_name="answers",
     columns=COLUMNS,
     cells=cells,
+    decisions=lazily("dokimasia.methods.evaluation.decisions", "decisions"),
     scale=ATOMS,
     measures={"score": ("score", "mean"), "accuracy": ("strict_accuracy", "bounds", "low")},
     fork=lazily("dokimasia.methods.evaluation.forking", "fork"),

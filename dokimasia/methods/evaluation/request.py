@@ -13,7 +13,7 @@ from dokimasia.domain.criterion import MAX_CRITERIA, MIN_CRITERIA, PUBLISHED_COU
 from dokimasia.domain.options import LOOKS, TOLERANCE, GraphOptions, Protocol
 from dokimasia.errors import ConfigError, DataError, InputError, NotFound
 from dokimasia.methods.evaluation.plan import Ask, EvaluationPlan, prompts_of_evaluation
-from dokimasia.methods.passports import BLIND_BELOW, HELP, JudgeUse, Passports, chosen_judge, held
+from dokimasia.people.passports import BLIND_BELOW, HELP, JudgeUse, Passports, chosen_judge, held
 from dokimasia.prompts import PromptLibrary
 from dokimasia.report.figures import several
 from dokimasia.runs.estimate import INSTRUCTION_TOKENS, Asking, Estimate, SampleSize, added_up, frame_tokens

@@ -3,7 +3,6 @@
 from functools import partial
 
 from dokimasia.graphs.versions import versions_of
-from dokimasia.methods.checks import open_checks, perturbation_files
 from dokimasia.methods.perturb.figures import (
     COLUMNS,
     PerturbedItem,
@@ -14,6 +13,7 @@ from dokimasia.methods.perturb.figures import (
     perturbed_items,
 )
 from dokimasia.methods.perturb.request import PerturbPlan, PerturbRequest, accept
+from dokimasia.people.checks import open_checks, perturbation_files
 from dokimasia.runs.lifecycle import run as run_method
 from dokimasia.runs.method import Method, later, lazily
 

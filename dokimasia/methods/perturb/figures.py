@@ -12,9 +12,9 @@ from dokimasia.domain.blindspots import NEUTRAL, Perturbed, Task
 from dokimasia.domain.identity import Value, value_id
 from dokimasia.domain.judgement import FailureKind
 from dokimasia.domain.perturbation import ChangeCheck, EditRecord, GoldAnswer, NotApplicable
-from dokimasia.methods.checks import LabelFigures, checked_texts, label_figures, labelled
 from dokimasia.methods.perturb.request import PerturbPlan
 from dokimasia.parsing.blindspots.perturbed import reason_kind
+from dokimasia.people.checks import LabelFigures, checked_texts, label_figures, labelled
 from dokimasia.prompts.dimensions import error_groups
 from dokimasia.report.fields import Count, Coverage, Display, Failures, Share, Used
 from dokimasia.runs.figure_models import DataFigures, Judge

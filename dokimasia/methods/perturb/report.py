@@ -5,7 +5,6 @@ from dataclasses import replace
 
 from dokimasia.domain.blindspots import NEUTRAL
 from dokimasia.domain.sample import ImageRef
-from dokimasia.methods.checks import label_blocks
 from dokimasia.methods.perturb.figures import (
     PerturbFigures,
     Perturbing,
@@ -14,6 +13,7 @@ from dokimasia.methods.perturb.figures import (
     perturbed_items,
 )
 from dokimasia.methods.perturb.request import NO_NEUTRAL, OWN_WORK
+from dokimasia.people.checks import label_blocks
 from dokimasia.report import figures
 from dokimasia.report.blocks import Block, Cell, Facts, Fold, Image, Paragraph, Section, Span, Texts
 from dokimasia.report.data import Cut, Drawing, Picture, ReportData, Views

@@ -10,8 +10,8 @@ from dokimasia.domain.call import ModelSpec
 from dokimasia.domain.identity import value_id
 from dokimasia.domain.options import GraphOptions
 from dokimasia.methods.evaluation import EvaluationPlan
-from dokimasia.methods.people import By, criteria_of, draw_subjects, groups_of
-from dokimasia.methods.tree import evaluation_of
+from dokimasia.methods.tree import Grouping, criteria_groups, evaluation_of
+from dokimasia.people.annotation import criteria_of, draw_subjects
 from dokimasia.report.figures import several
 from dokimasia.runs.estimate import INSTRUCTION_TOKENS, Asking, added_up, size_of
 from dokimasia.runs.plans import RunPlan, prompts_used
@@ -43,7 +43,7 @@ class QualityRequest(RunRequest):
         description="Who rates: another model than the one that drew the criteria."
     )
     per: int = Field(default=20, ge=1, le=MOST_SAMPLES, description="Draw so many criteria of each category.")
-    by: By = Field(default="category", description="Draw evenly over the data's categories, or a tree's.")
+    by: Grouping = Field(default="category", description="Draw evenly over the data's categories, or a tree's.")
     tree: str | None = Field(default=None, description="--by: which tree (default: the newest that fits).")
 
 
@@ -89,7 +89,7 @@ async def accept(request: QualityRequest, session: Session) -> Accepted[QualityP
     """
     home = session.opened
     run, _ = evaluation_of(home, request.run, done=True)
-    subjects = criteria_of(home, run, groups_of(home, run, request.by, request.tree))
+    subjects = criteria_of(home, run, criteria_groups(home, run, request.by, request.tree))
     chosen = draw_subjects(subjects, "criterion", per=request.per, seed=request.seed)
     sets = {row.sample_id: row.criteria_id for row in criteria_of_samples(home, run.id)}
     judge = session.judge(request.judge)

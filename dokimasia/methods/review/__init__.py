@@ -3,9 +3,9 @@
 from functools import partial
 
 from dokimasia.graphs.versions import versions_of
-from dokimasia.methods.checks import open_checks
 from dokimasia.methods.review.figures import ReviewFigures, figures_of_run, review_items
 from dokimasia.methods.review.request import ReviewPlan, ReviewRequest, accept, previews
+from dokimasia.people.checks import open_checks
 from dokimasia.runs.lifecycle import run as run_method
 from dokimasia.runs.method import Method, later, one_walk
 

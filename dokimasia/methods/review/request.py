@@ -14,7 +14,7 @@ from dokimasia.domain.options import GraphOptions, Protocol
 from dokimasia.domain.review import DESCRIBE_REQUEST, MAX_CYCLES, ReviewOptions
 from dokimasia.domain.sample import Sample
 from dokimasia.errors import ConfigError
-from dokimasia.methods.passports import (
+from dokimasia.people.passports import (
     BLIND_BELOW,
     HELP,
     PAIRWISE,

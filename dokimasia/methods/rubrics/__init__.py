@@ -4,10 +4,10 @@ from collections.abc import Iterable
 from functools import partial
 
 from dokimasia.graphs.versions import versions_of
-from dokimasia.methods.checks import open_checks
 from dokimasia.methods.rubrics.figures import COLUMNS, RubricsFigures, cells, figures_of_run, has_sets, rubric_items
 from dokimasia.methods.rubrics.files import encode_sets, read_sets, schema, sets_id, sets_of_run, write_sets
 from dokimasia.methods.rubrics.request import RubricPlan, RubricRequest, accept
+from dokimasia.people.checks import open_checks
 from dokimasia.runs.lifecycle import run as run_method
 from dokimasia.runs.method import Method, later, one_walk
 from dokimasia.storage.home import Home

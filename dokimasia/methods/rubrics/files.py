@@ -12,7 +12,7 @@ from dokimasia.domain.density import Domain
 from dokimasia.domain.identity import Value, digest
 from dokimasia.domain.rubric import ErrorKind, PanelVerdict, Polarity, Rubric, RubricSet, Stream, Tried, polarity_of
 from dokimasia.errors import DataError, NotFound
-from dokimasia.methods.checks import checked_texts
+from dokimasia.people.checks import checked_texts
 from dokimasia.report.figures import several
 from dokimasia.runs.reading.exporting import write_whole
 from dokimasia.storage.home import Home

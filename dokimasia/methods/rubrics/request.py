@@ -15,8 +15,8 @@ from dokimasia.domain.review import DESCRIBE_REQUEST
 from dokimasia.domain.rubric import FEWEST_TRIED, MEASURED_ERRORS, TRIAL_CAPTIONS, RubricOptions, RubricSource
 from dokimasia.domain.sample import Sample
 from dokimasia.errors import ConfigError, DataError, InputError, NotFound
-from dokimasia.methods.checks import checked_texts
 from dokimasia.methods.review import METHOD as REVIEW
+from dokimasia.people.checks import checked_texts
 from dokimasia.prompts.dimensions import dimensions_id
 from dokimasia.runs.estimate import Asking, Estimate, added_up, size_of
 from dokimasia.runs.plans import JudgedPlan, prompts_used

@@ -12,6 +12,7 @@ from dokimasia.errors import ConfigError, InputError
 from dokimasia.graphs.versions import versions_of
 from dokimasia.methods.tree.criteria import Pair, hash_of
 from dokimasia.methods.tree.figures import TreeFigures, growth_json, growth_rows
+from dokimasia.methods.tree.grouping import Grouping, criteria_groups
 from dokimasia.methods.tree.node_scores import (
     BEST,
     LEVEL,
@@ -229,10 +230,12 @@ __all__ = [
     "LEVEL",
     "METHOD",
     "WORST",
+    "Grouping",
     "GrowthPlan",
     "GrowthRequest",
     "LoadedTree",
     "MeasuredRun",
+    "criteria_groups",
     "evaluation_of",
     "find_tree_of_run",
     "grow_tree",

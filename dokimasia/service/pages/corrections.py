@@ -9,8 +9,8 @@ from pydantic import Field, TypeAdapter, ValidationError
 
 from dokimasia.domain.identity import Value, digest
 from dokimasia.errors import DecidedMeanwhile, InputError, NotFound
-from dokimasia.methods.checks import keep_draft
 from dokimasia.methods.evaluation.correcting import CorrectionTarget, check_correctable, correct_now
+from dokimasia.people.checks import keep_draft
 from dokimasia.service.filtering import filter_of, sorted_by
 from dokimasia.service.pages.samples import link, one_sample
 from dokimasia.service.state import Reviewer, TheService

@@ -11,10 +11,10 @@ from fastapi.responses import RedirectResponse, Response
 
 from dokimasia.domain.passport import Passport
 from dokimasia.errors import InputError
-from dokimasia.methods.passports import BLIND_BELOW, encoded, passport_in, passport_of
-from dokimasia.methods.passports.blindness import is_blind
-from dokimasia.methods.passports.blocks import blocks_of
-from dokimasia.methods.passports.probed import judges_probed, material_of, probes_of_home
+from dokimasia.methods.probe.passports import judges_probed, material_of, probes_of_home
+from dokimasia.people.passports import BLIND_BELOW, encoded, passport_in, passport_of
+from dokimasia.people.passports.blindness import is_blind
+from dokimasia.people.passports.blocks import blocks_of
 from dokimasia.prompts.dimensions import error_groups
 from dokimasia.report.drawing import Charts
 from dokimasia.report.figures import bracketed

@@ -12,7 +12,7 @@ from dokimasia.agents.reply_form import ReplyForm, form_of, spoken_name
 from dokimasia.domain.call import Message
 from dokimasia.domain.decision import CheckItem, Kind, Standing
 from dokimasia.domain.question import PendingQuestion
-from dokimasia.methods.checks import Waiting, samples_asked
+from dokimasia.people.checks import Waiting, samples_asked
 from dokimasia.prompts.fence import fenced_pieces
 from dokimasia.storage.home import Home
 from dokimasia.storage.people.questions import OpenQuestion, get_question, open_questions

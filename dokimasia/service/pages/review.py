@@ -18,7 +18,18 @@ from markupsafe import Markup
 from dokimasia.agents.readers import faults_of
 from dokimasia.domain.decision import RATED, STATES, Action, CheckItem, Decision, Standing, sentences_of
 from dokimasia.errors import DecidedMeanwhile, InputError
-from dokimasia.methods.checks import (
+from dokimasia.people.annotation import (
+    asked_of,
+    compare,
+    hand_out_here,
+    queued,
+    rateable,
+    rating_text,
+    ratings_of,
+    written,
+)
+from dokimasia.people.annotation.blocks import measure_blocks
+from dokimasia.people.checks import (
     ANYBODY,
     all_standings,
     checked,
@@ -37,20 +48,9 @@ from dokimasia.methods.checks import (
     shown_item,
     take_back,
 )
-from dokimasia.methods.checks.blocks import check_blocks
-from dokimasia.methods.checks.figures import check_figures
-from dokimasia.methods.checks.perturbed import LABEL_KEYS
-from dokimasia.methods.people import (
-    asked_of,
-    compare,
-    hand_out_here,
-    queued,
-    rateable,
-    rating_text,
-    ratings_of,
-    written,
-)
-from dokimasia.methods.people.blocks import measure_blocks
+from dokimasia.people.checks.blocks import check_blocks
+from dokimasia.people.checks.figures import check_figures
+from dokimasia.people.checks.perturbed import LABEL_KEYS
 from dokimasia.report.blocks import Block, Paragraph
 from dokimasia.report.drawing import Charts
 from dokimasia.runs.catalogue import method_of

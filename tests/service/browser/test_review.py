@@ -10,8 +10,8 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from dokimasia.domain.decision import CheckItem
-from dokimasia.methods.checks import all_standings
-from dokimasia.methods.people import hand_out_here
+from dokimasia.people.annotation import hand_out_here
+from dokimasia.people.checks import all_standings
 from dokimasia.service.state import WHO_COOKIE
 from dokimasia.storage.decisions import keep_items
 from dokimasia.storage.home import Home

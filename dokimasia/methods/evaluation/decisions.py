@@ -1,0 +1,46 @@
+"""Which answers of an evaluation are right, as rates to be corrected."""
+
+from collections.abc import Mapping
+
+from dokimasia.algorithms.correction import DecidedLabel
+from dokimasia.domain.annotation import SCORE, AnnotationUnit
+from dokimasia.domain.judgement import FinalAnswer, correctness_of
+from dokimasia.methods.evaluation.plan import EvaluationPlan
+from dokimasia.runs.decisions import DecidedAnswer, DecidedRun, Measure
+from dokimasia.runs.figures import shown_name, simulated
+from dokimasia.storage.home import Home
+from dokimasia.storage.lookup import find_values
+from dokimasia.storage.results import results
+from dokimasia.storage.runs import Run, load_samples
+
+
+def decisions(home: Home, run: Run) -> DecidedRun:
+    """Return which answers of an evaluation are right."""
+    plan = EvaluationPlan.model_validate(run.options["plan"])
+    samples = {sample.id: sample for sample in load_samples(home, run.id)}
+    clusters = {id: sample.cluster for id, sample in samples.items() if sample.accepted}
+    return DecidedRun(
+        measures=(_right(home, run, clusters),),
+        judge=None if plan.judge is None else plan.judge_of("score"),
+        prompts=plan.prompts,
+        tools=bool(plan.tools),
+        simulated=tuple(simulated(plan.models.values())),
+        categories={id: sample.category or "" for id, sample in samples.items()},
+    )
+
+
+def _right(home: Home, run: Run, clusters: Mapping[str, str]) -> Measure:
+    """Return whether final answers are right, of samples with a reference answer."""
+    every = results(home, run.id, as_judged=True)  # its judge is measured against people drawn at random
+    rows = [row for row in every if row.kind == "score" and row.sample_id in clusters]
+    finals = find_values(home, FinalAnswer, [row.final_id for row in rows if row.final_id is not None])
+    models: dict[str, list[DecidedAnswer]] = {}
+    for row in rows:
+        final, known = finals.get(row.final_id or ""), correctness_of(row.verdict, row.failure)
+        decision = None
+        if final is not None and known != "failed":
+            decision = DecidedLabel(known == "right", final.rule == "judge")
+        name = shown_name(row.model, row.arm)
+        unit, cluster = AnnotationUnit(row.sample_id, SCORE, name), clusters[row.sample_id]
+        models.setdefault(name, []).append(DecidedAnswer(unit, row.repeat, cluster, decision, known == "undecided"))
+    return Measure("right", "answers that are right", "right-or-wrong", "", "", models)

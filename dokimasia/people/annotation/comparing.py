@@ -1,0 +1,124 @@
+"""People's annotations held against judges: runs whose judge rated the same things, or files of a judge's ratings."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from dokimasia.datasets.annotations import read_annotations
+from dokimasia.domain.annotation import SCALES, SCORE, Annotation, AnnotationUnit
+from dokimasia.errors import ConfigError, DataError
+from dokimasia.people.annotation.agreement import Ends, agreement_figures
+from dokimasia.people.annotation.collecting import known_units
+from dokimasia.people.annotation.rated import SampleOrigin, group_of, put_together, scale_of
+from dokimasia.runs.catalogue import method_named
+from dokimasia.runs.figures import simulated
+from dokimasia.storage.home import Home
+from dokimasia.storage.results import results
+from dokimasia.storage.runs import Run, load_samples
+
+
+def judged_of(home: Home, run: Run, scale: Ends) -> dict[str, dict[AnnotationUnit, float]]:
+    """Return what the judge of a run says of what people rate, by the judge's name and the way in which it was asked.
+
+    Scores are brought onto people's scale.
+
+    Raises:
+        ConfigError: its results are nothing that people rate.
+    """
+    method = method_named(run.method)
+    plan: Any = method.plan.model_validate(run.options["plan"])
+    name = plan.judge_name or run.method
+    if method.judged is not None:
+        ways = method.judged(home, run)
+        return {f"{name}, {way}" if way else name: dict(said) for way, said in ways.items()}
+    if method.scale is None:
+        raise ConfigError(f"run {run.id}: {method.title} has no judge's scores that could be held against people's")
+    low, high = method.scale
+    kind = method.row_kind or method.name
+    stretch = (scale[1] - scale[0]) / (high - low)
+    return {
+        name: {
+            AnnotationUnit(row.sample_id, SCORE, row.model): scale[0] + (row.score - low) * stretch
+            for row in results(home, run.id, as_judged=True)
+            if row.kind == kind and row.model and not row.arm and not row.repeat and row.score is not None
+        }
+    }
+
+
+def compare(
+    home: Home | None,
+    path: Path,
+    *,
+    runs: Sequence[Run] = (),
+    judged: Sequence[Path] = (),
+    scale: tuple[int, int] | None = None,
+) -> dict[str, Any]:
+    """Return the figures of agreement of a file of annotations, people with each other and judges with them.
+
+    Args:
+        home: where the runs are.
+        path: the annotations.
+        runs: whose judge is held against people; they also say what samples and models there are, and which share an image.
+        judged: files of a judge's ratings, in the form of annotations; its name is the annotator's.
+        scale: people's scale of scores; 1 to 5 by default.
+
+    Raises:
+        DataError: an annotation or a judge's rating cannot be used, or names what is not known; with file and line.
+        ConfigError: a run has no judge's word on what people rate, or two judges bear one name.
+    """
+    judges: dict[str, dict[AnnotationUnit, float]] = {}
+    places: dict[str, SampleOrigin] = {}
+    models: list[str] = []
+    for run in runs:
+        if home is None:
+            raise ConfigError("a run needs a home")
+        for name, said in judged_of(home, run, scale or SCALES[SCORE]).items():
+            judges[_fresh(judges, name, run.id)] = said
+        models += _simulated(run)
+        places |= {one.id: SampleOrigin(group_of(one), one.cluster) for one in load_samples(home, run.id)}
+    annotations = read_annotations(path)
+    for file in judged:
+        rows = read_annotations(file)
+        names = {one.annotator for one in rows}
+        for name in sorted(names):
+            said = {one.unit: one.value for one in rows if one.annotator == name}
+            judges[_fresh(judges, name, file.name)] = said
+    _check_known(path, annotations, [unit for said in judges.values() for unit in said], places)
+    measures = sorted({one.unit.measure for one in annotations})
+    ends = {measure: scale_of(measure, annotations, scale, name=str(path)) for measure in measures}
+    rated = put_together(annotations, places.get)
+    return {
+        "annotations": path.name,
+        "annotators": sorted({one.annotator for one in annotations if not one.adjudicates}),
+        "adjudicators": sorted({one.annotator for one in annotations if one.adjudicates}),
+        "simulated": sorted(set(models)),
+        "measures": agreement_figures(rated, judges, ends),
+    }
+
+
+def _check_known(
+    path: Path, annotations: Sequence[Annotation], units: Sequence[AnnotationUnit], places: Mapping[str, SampleOrigin]
+) -> None:
+    """Refuse annotations of samples or models that neither run nor file of a judge knows."""
+    if not units and not places:
+        return
+    known = known_units([*units, *(AnnotationUnit(id, "") for id in places)], "what they are held against")
+    wrong = [f"{path}, line {one.line}: {said}" for one in annotations if (said := known(one.unit)) is not None]
+    if wrong and len(wrong) == len(annotations):
+        raise DataError(
+            f"{wrong[0]}; it is so of all {len(wrong):,} annotations: is it the wrong run, or the wrong file? `annotate draw` "
+            "has said what they were drawn from"
+        )
+    if wrong:
+        more = [f"and {len(wrong) - 20} more"] if len(wrong) > 20 else []
+        raise DataError("\n".join([*wrong[:20], *more]))
+
+
+def _fresh(judges: Mapping[str, Any], name: str, source: str) -> str:
+    return f"{name} ({source})" if name in judges else name
+
+
+def _simulated(run: Run) -> list[str]:
+    method = method_named(run.method)
+    plan: Any = method.plan.model_validate(run.options["plan"])
+    return simulated(plan.models.values())

@@ -1,0 +1,267 @@
+"""Forms for annotators: a page that needs no network, a table and JSON lines each, blind; and filled forms read back."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
+from importlib import resources
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import orjson
+
+from dokimasia.datasets.lines import Problem, location, refuse
+from dokimasia.datasets.tables import read_records
+from dokimasia.domain.annotation import ACCURACY, MEASURES, NECESSITY, SCORE, VERDICT, Annotation
+from dokimasia.domain.identity import digest
+from dokimasia.domain.sample import ImageRef
+from dokimasia.errors import DataError
+from dokimasia.people.annotation.key import KeyedItem, KeyHead, KeyItem
+from dokimasia.prompts import choices_text
+from dokimasia.report.drawing import escape
+from dokimasia.report.page import embedded, script_hash
+from dokimasia.runs.reading.exporting import csv_text
+
+SIDES: dict[str, int] = {
+    "left much better": 2,
+    "left better": 1,
+    "equal": 0,
+    "right better": -1,
+    "right much better": -2,
+}
+"""What is chosen between two sides, and what it is worth for the left."""
+
+ASKED: dict[str, str] = {
+    VERDICT: "Which response is better?",
+    SCORE: "How good is the response?",
+    ACCURACY: "Is what is held to be true right, going by the image?",
+    NECESSITY: "Has an answer to the question to get this criterion right?",
+}
+RIGHT, RIGHT_ANSWER = "Is the response right?", "Is the final answer right? The reasoning before it does not count."
+"""What is asked of a response on the scale of 0 and 1; the second where reference answers say what is right."""
+
+YES_OR_NO = (0, 1)
+_LABELS: dict[str, tuple[str, str, str]] = {
+    ACCURACY: ("1 · wrong", "2 · partly right, or not to be told", "3 · right"),
+    NECESSITY: ("1 · no, it is beside the point", "2 · it helps", "3 · yes, it is needed"),
+}
+PAGE, TABLE, LINES = "annotate.html", "form.csv", "items.jsonl"
+
+
+class FormRatings(NamedTuple):
+    """What filled forms hold: the ratings, and how many of the items of the key have none yet."""
+
+    annotations: list[Annotation]
+    waiting: int
+
+
+def options_of(measure: str, scale: tuple[int, int]) -> dict[str, str]:
+    """Return what can be chosen, as it is written into a form, with its label."""
+    if measure == VERDICT:
+        return {one: one[0].upper() + one[1:] for one in SIDES}
+    if measure in _LABELS:
+        return {str(value): label for value, label in enumerate(_LABELS[measure], start=1)}
+    if scale == YES_OR_NO:
+        return {"0": "0 · no, wrong", "1": "1 · yes, right"}
+    low, high = scale
+    ends = {low: " · worst", high: " · best"}
+    return {str(value): f"{value}{ends.get(value, '')}" for value in range(low, high + 1)}
+
+
+def form_files(
+    head: KeyHead, who: str, placed: Sequence[KeyedItem], image: Callable[[ImageRef], str]
+) -> Iterator[tuple[str, bytes]]:
+    """Yield the files of one annotator's form by name: the page, the table and the JSON lines.
+
+    Args:
+        head: what was drawn.
+        who: the annotator.
+        placed: their items, in their order.
+        image: returns an image as a data URI.
+    """
+    measures = MEASURES[head.kind]
+    rows = [shown_of(head, one) for one in placed]
+    refs = {ref.sha256: ref for one in placed for ref in one.subject.sample.images}
+    yield PAGE, _page(head, who, rows, {sha: image(ref) for sha, ref in sorted(refs.items())}).encode()
+    yield (
+        TABLE,
+        csv_text([("item", *measures, "comment"), *((row["item"], *("" for _ in measures), "") for row in rows)]),
+    )
+    empty = dict.fromkeys((*measures, "comment"))
+    names = {sha: f"../images/{image_name(ref)}" for sha, ref in refs.items()}
+    lines = (row | {"images": [names[sha] for sha in row["images"]]} | empty for row in rows)
+    yield LINES, b"".join(orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE) for line in lines)
+
+
+def image_name(ref: ImageRef) -> str:
+    """Return the name of an image's file."""
+    return f"{ref.sha256[:16]}.{ref.media_type.removeprefix('image/').replace('jpeg', 'jpg')}"
+
+
+def read_forms(head: KeyHead, items: Mapping[str, KeyItem], paths: Sequence[Path]) -> FormRatings:
+    """Return what filled forms say of the things that a key knows; an item without a choice waits.
+
+    A form is JSON lines, as the page saves them, or the table, with a column for what is asked. A verdict is turned to the
+    model's side.
+
+    Raises:
+        DataError: naming every line that cannot be used: an item that the key does not know, a choice that there is not, an
+            item that stands twice.
+    """
+    found: list[Annotation] = []
+    problems: list[str] = []
+    seen: dict[str, str] = {}
+    for path in paths:
+        for row in read_records(path):
+            if isinstance(row, Problem):
+                problems.append(row.message)
+                continue
+            where, name = location(path, row.line), str(row.fields.get("item") or "")
+            item = items.get(name)
+            if item is None:
+                problems.append(f"{where}: the key has no item {name[:40]!r}")
+            elif name in seen:
+                problems.append(f"{where}: item {name} stands in {seen[name]} already")
+            else:
+                seen[name] = where
+                wrong = [_chosen(head, item, measure, row.fields, row.line, found) for measure in MEASURES[head.kind]]
+                problems += [f"{where}, item {name}: {one}" for one in wrong if one]
+    refuse(problems)
+    if not found:
+        raise DataError(f"{', '.join(map(str, paths))}: no choice in it: fill in {', '.join(MEASURES[head.kind])}")
+    return FormRatings(found, len(items) * len(MEASURES[head.kind]) - len(found))
+
+
+def _chosen(
+    head: KeyHead, item: KeyItem, measure: str, fields: Mapping[str, Any], line: int, found: list[Annotation]
+) -> str | None:
+    """Add what is chosen to what was found; return what is wrong with it."""
+    said = fields.get(measure)
+    text = " ".join(str(said).split()).casefold() if said is not None else ""
+    if not text:
+        return None
+    options = options_of(measure, head.scale)
+    if text not in options:
+        return f"{measure} is {str(said)[:40]!r}, and has to be one of: {', '.join(options)}"
+    found.append(rating_of(item, measure, text, str(fields.get("comment") or ""), line=line))
+    return None
+
+
+def rating_of(item: KeyItem, measure: str, text: str, comment: str = "", *, line: int = 0) -> Annotation:
+    """Return what was chosen for an item as a rating of what is behind it; a verdict is turned to the model's side."""
+    return Annotation(
+        item.unit(measure),
+        item.annotator,
+        SIDES[text] * (-1 if item.swapped else 1) if measure == VERDICT else int(text),
+        category=item.category,
+        cluster=item.cluster,
+        comment=comment,
+        line=line,
+        response_sha256=item.response_sha256,
+    )
+
+
+def shown_of(head: KeyHead, placed: KeyedItem) -> dict[str, Any]:
+    """Return what an annotator is shown of an item; nothing of it says whose response it is."""
+    item, subject = placed
+    sample, texts = subject.sample, subject.texts
+    shown: dict[str, Any] = {
+        "item": item.item,
+        "question": sample.prompt,
+        "choices": choices_text(sample.choices) if sample.choices else "",
+        "images": [ref.sha256 for ref in sample.images],
+        "aid": subject.aid,
+    }
+    if head.kind == "pair":
+        left, right = reversed(texts) if item.swapped else texts
+        return shown | {"left": left, "right": right}
+    if head.kind == "criterion":
+        return shown | {"criterion": texts[0], "ground_truth": texts[1]}
+    if head.scale == YES_OR_NO and sample.accepted:
+        shown["reference"] = sample.reference_text
+    return shown | {"response": texts[0]}
+
+
+def question_of(head: KeyHead, measure: str, rows: Sequence[Mapping[str, Any]]) -> str:
+    """Return what is asked of items on a measure."""
+    if measure != SCORE or head.scale != YES_OR_NO:
+        return ASKED[measure]
+    return RIGHT_ANSWER if all("reference" in row for row in rows) else RIGHT
+
+
+def _page(head: KeyHead, who: str, rows: Sequence[Mapping[str, Any]], images: Mapping[str, str]) -> str:
+    measures = [
+        (measure, question_of(head, measure, rows), options_of(measure, head.scale)) for measure in MEASURES[head.kind]
+    ]
+    return form_page(who, head.kind, measures, rows, images)
+
+
+def form_page(
+    who: str,
+    kind: str,
+    measures: Sequence[tuple[str, str, Mapping[str, str]]],
+    rows: Sequence[Mapping[str, Any]],
+    images: Mapping[str, str],
+    *,
+    adds: Mapping[str, str] | None = None,
+) -> str:
+    """Return a page that needs no network, on which a person answers item by item and saves the answers as JSON lines.
+
+    Args:
+        who: the person.
+        kind: how items are laid out: pair, response, criterion or perturbation.
+        measures: what is asked of each item: its field in the saved line, the question, and the answers with their labels.
+        rows: the items, each with its name as `item`.
+        images: data URIs by the names that the items know them by.
+        adds: what every saved line says beside the answers.
+    """
+    form = {
+        "form": digest("form", [who, [row["item"] for row in rows]])[:16],
+        "annotator": who,
+        "kind": kind,
+        "measures": [
+            {
+                "name": name,
+                "question": question,
+                "options": [{"value": value, "label": label} for value, label in options.items()],
+            }
+            for name, question, options in measures
+        ],
+        "items": rows,
+        "images": images,
+    } | ({"adds": adds} if adds else {})
+    script = _asset("annotate.js")
+    policy = (
+        f"default-src 'none'; script-src {script_hash(script)}; style-src 'unsafe-inline'; img-src data:; "
+        "base-uri 'none'; form-action 'none'"
+    )
+    return f"""<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="{escape(policy)}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="referrer" content="no-referrer">
+<title>Annotation for {escape(who)}</title>
+<style>
+{_asset("annotate.css")}</style>
+</head>
+<body>
+<header><strong>Annotation for {escape(who)}</strong><span class="muted" id="standing"></span>
+<button id="save" class="main" type="button">Save</button></header>
+<main>
+<p class="muted">Your answers stay in this browser until you save them; the saved file is what you hand in.</p>
+<div id="item"></div>
+<nav aria-label="Items"><button id="back" type="button">Back</button>
+<button id="next" type="button" class="main">Next</button></nav>
+</main>
+<script type="application/json" id="form">{embedded(form)}</script>
+<script>{script}</script>
+</body>
+</html>
+"""
+
+
+@cache
+def _asset(name: str) -> str:
+    return (
+        resources.files("dokimasia.people.annotation").joinpath(name).read_text(encoding="utf-8").replace("\r\n", "\n")
+    )

@@ -1,0 +1,126 @@
+"""The key of a collection: what was drawn, and behind each blind item the thing and the sides; kept apart from the forms."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import orjson
+from pydantic import Field, ValidationError
+
+from dokimasia.datasets.lines import Problem, location, read_rows
+from dokimasia.domain.annotation import AnnotationUnit, Kind, kind_of
+from dokimasia.domain.identity import Value, digest, unit_interval
+from dokimasia.errors import DataError
+from dokimasia.people.annotation.subjects import Subject
+
+FORMAT = "dokimasia-annotation-key/1"
+ITEM_LENGTH = 10
+
+
+class KeyHead(Value):
+    """What was drawn: of which kind, from what, on which scale (of scores), with which seed, and for whom."""
+
+    format: str = Field(pattern=f"^{FORMAT}$")
+    kind: Kind
+    source: str
+    seed: int
+    scale: tuple[int, int]
+    annotators: tuple[str, ...]
+
+
+class KeyItem(Value):
+    """An item of one annotator; `swapped`: the baseline's response stands on the left; `response_sha256`: of a single one."""
+
+    item: str = Field(min_length=1)
+    annotator: str = Field(min_length=1)
+    id: str
+    model: str = ""
+    baseline: str = ""
+    criterion: int = 0
+    swapped: bool = False
+    category: str = ""
+    cluster: str = ""
+    response_sha256: str = ""
+
+    def unit(self, measure: str) -> AnnotationUnit:
+        """Return the unit that it stands for."""
+        return AnnotationUnit(self.id, measure, self.model, self.baseline, self.criterion)
+
+
+class KeyedItem(NamedTuple):
+    """An item with what it shows."""
+
+    item: KeyItem
+    subject: Subject
+
+
+def place_items(subjects: Sequence[Subject], annotators: Sequence[str], *, seed: int) -> dict[str, list[KeyedItem]]:
+    """Return each annotator's items in an order and with sides drawn for them alone.
+
+    An item's name tells neither model nor side, and is another for each annotator.
+    """
+    return {
+        who: sorted(
+            (_placed(one, who, seed) for one in subjects),
+            key=lambda one: (unit_interval("order", seed, who, one.item.item), one.item.item),
+        )
+        for who in annotators
+    }
+
+
+def _placed(subject: Subject, who: str, seed: int) -> KeyedItem:
+    unit = subject.unit
+    name = digest("annotation", [seed, who, *unit])[:ITEM_LENGTH]
+    item = KeyItem(
+        item=name,
+        annotator=who,
+        id=unit.id,
+        model=unit.model,
+        baseline=unit.baseline,
+        criterion=unit.criterion,
+        swapped=bool(unit.baseline) and unit_interval("side", seed, who, *unit) < 0.5,
+        category=subject.place.category,
+        cluster=subject.place.cluster,
+        response_sha256=sha256(subject.texts[0].encode()).hexdigest() if kind_of(unit) == "response" else "",
+    )
+    return KeyedItem(item, subject)
+
+
+def key_lines(head: KeyHead, placed: Mapping[str, Sequence[KeyedItem]]) -> Iterator[bytes]:
+    """Yield a key as JSON lines: its head, then the items."""
+    for value in (head, *(one.item for several in placed.values() for one in several)):
+        yield orjson.dumps(value.model_dump(mode="json"), option=orjson.OPT_APPEND_NEWLINE)
+
+
+def read_key(path: Path) -> tuple[KeyHead, dict[str, KeyItem]]:
+    """Return a key's head and its items by name.
+
+    Raises:
+        NotFound: there is no such file.
+        DataError: it is no key; with file and line.
+    """
+    items: dict[str, KeyItem] = {}
+    head: KeyHead | None = None
+    for row in read_rows(path):
+        if isinstance(row, Problem):
+            raise DataError(row.message)
+        try:
+            if head is None:
+                head = KeyHead.model_validate(_tuples(row.fields))
+            else:
+                item = KeyItem.model_validate(row.fields)
+                items[item.item] = item
+        except ValidationError as error:
+            first = error.errors()[0]
+            where = ".".join(map(str, first["loc"])) or "the line"
+            raise DataError(
+                f"{location(path, row.line)}: {where}: {first['msg']}; a key is what `dokimasia annotate draw` wrote"
+            ) from None
+    if head is None or not items:
+        raise DataError(f"{path}: no key in it; `dokimasia annotate draw` writes one beside the forms")
+    return head, items
+
+
+def _tuples(fields: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: tuple(value) if isinstance(value, list) else value for name, value in fields.items()}

@@ -1,0 +1,98 @@
+"""What people check: golden captions and rubrics, accepted, edited or rejected, and perturbations, which are labelled."""
+
+from typing import TYPE_CHECKING, Any
+
+from dokimasia.people.checks.blocks import label_blocks
+from dokimasia.people.checks.checking import (
+    checked,
+    decide,
+    keep_decision,
+    nothing_to_check,
+    open_for_people,
+    pending_checks,
+    waits,
+)
+from dokimasia.people.checks.hiding import without_others
+from dokimasia.people.checks.labels import label_figures, labelled
+from dokimasia.people.checks.probes import Probes, probes_of
+from dokimasia.people.checks.questions import (
+    Given,
+    answer,
+    answer_all,
+    answered_since,
+    draft_of,
+    keep_draft,
+    samples_asked,
+    show_question,
+    take_in_answers,
+    undo,
+    waiting_questions,
+)
+from dokimasia.people.checks.queue import (
+    ANYBODY,
+    Waiting,
+    is_due,
+    item_of,
+    last_decision,
+    next_due,
+    review_items,
+    review_queue,
+    shown_item,
+    take_back,
+)
+from dokimasia.people.checks.shape import LabelFigures
+from dokimasia.people.checks.standings import all_standings, checked_texts
+from dokimasia.people.checks.written import perturbation_files
+
+if TYPE_CHECKING:
+    from dokimasia.runs.work import Job
+
+
+async def open_checks(job: "Job[Any]") -> None:
+    """Hold all that a run made for a person to check: `Method.ended` of methods whose results wait for people."""
+    from dokimasia.people.checks.threads import open_threads
+
+    await open_threads(job.home, job.services.saver, job.run.id)
+
+
+__all__ = [
+    "ANYBODY",
+    "Given",
+    "LabelFigures",
+    "Probes",
+    "Waiting",
+    "all_standings",
+    "answer",
+    "answer_all",
+    "answered_since",
+    "checked",
+    "checked_texts",
+    "decide",
+    "draft_of",
+    "is_due",
+    "item_of",
+    "keep_decision",
+    "keep_draft",
+    "label_blocks",
+    "label_figures",
+    "labelled",
+    "last_decision",
+    "next_due",
+    "nothing_to_check",
+    "open_checks",
+    "open_for_people",
+    "pending_checks",
+    "perturbation_files",
+    "probes_of",
+    "review_items",
+    "review_queue",
+    "samples_asked",
+    "show_question",
+    "shown_item",
+    "take_back",
+    "take_in_answers",
+    "undo",
+    "waiting_questions",
+    "waits",
+    "without_others",
+]

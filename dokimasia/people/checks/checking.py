@@ -1,0 +1,236 @@
+"""What a person decides on what a run made: what waits is listed, decisions are kept, and what waited for them goes on."""
+
+import asyncio
+import threading
+from collections.abc import Coroutine, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, TypeVar
+
+from dokimasia.agents.readers import faults_of
+from dokimasia.domain.decision import Action, CheckItem, Decision, Standing, difference, without_sentences
+from dokimasia.errors import ConfigError, HomeLocked, InputError, NotFound
+from dokimasia.people.checks.standings import PERTURB, all_standings
+from dokimasia.settings import Settings, load_settings
+from dokimasia.storage.decisions import (
+    FiledDecision,
+    clear_draft,
+    file_decision,
+    import_filed,
+    record_decision,
+    standing,
+)
+from dokimasia.storage.home import Home
+from dokimasia.storage.naming import resolve_run
+from dokimasia.storage.people.questions import get_question
+from dokimasia.storage.runs import Run, now
+
+T = TypeVar("T")
+
+_ONE_AT_A_TIME = threading.Lock()
+"""Held while a decision is kept and what waited for it goes on: a thread of a graph is led on by one at a time."""
+
+
+def waits(run: Run) -> bool:
+    """Whether a run has captions, rubrics or perturbations to check, or questions to people."""
+    return run.status == "waiting" or run.method in {"review", "rubrics", PERTURB}
+
+
+def pending_checks(
+    run: str, *, settings: Settings | None = None, who: str | None = None, second: bool = False
+) -> list[Standing]:
+    """Return what waits for a person in a run, in the order of its samples.
+
+    Args:
+        run: a run's id or its beginning, or `last`.
+        settings: home and configuration; read from the environment by default.
+        who: the person who checks.
+        second: with `who`, what others have decided and this person has not, for a second opinion.
+
+    Raises:
+        NotFound: there is no such run.
+        ConfigError: a second opinion is asked for and nobody is named.
+    """
+    if second and not who:
+        raise ConfigError("a second opinion needs the name of who gives it: --who NAME")
+    settings = settings or load_settings()
+    with Home.open(settings.home, write=False) as home:
+        every = all_standings(home, resolve_run(home, run, waits).id)
+    if second and who:
+        return [one for one in every if one.settled_by is not None and one.last_of(who) is None]
+    return [one for one in every if one.state == "waiting"]
+
+
+def decide(
+    item: CheckItem | str,
+    action: Action,
+    *,
+    who: str,
+    text: str = "",
+    delete: Sequence[int] = (),
+    at: str = "",
+    shown: str = "",
+    seen: int | None = None,
+    settings: Settings | None = None,
+) -> Decision | None:
+    """Keep a person's decision, durably on return, and let what waited for it go on.
+
+    Args:
+        item: what is decided on, or its id.
+        action: accept, edit (with `text` or `delete`) or reject; of a perturbation one of the five labels; of a question
+            `reply` and of a rating `rate` (with `text`); of all of them `undo`, as long as nothing was made from it.
+        who: the person.
+        text: the text after an edit, or the reply.
+        delete: instead of a text, the numbers of sentences to leave out, from 1.
+        at: when it was decided, in UTC and ISO form; now by default.
+        shown: when the person was first shown the question, in the same form, where that is known.
+        seen: how many decisions on the item the person knew of, as for `checked`.
+        settings: home and configuration; read from the environment by default.
+
+    Returns:
+        The decision; None where another process writes to the home: then the decision is left as a file there, and
+        the next command that writes takes it in.
+
+    Raises:
+        NotFound: there is no such item.
+        InputError: what cannot be decided on such an item; an edit that changes nothing or leaves nothing, or that deletes
+            what is not there; a question that is another's, that is answered already or not asked any more, and a reply
+            that does not have the form that is asked for; somebody has decided since (`DecidedMeanwhile`).
+    """
+    settings = settings or load_settings()
+    with Home.open(settings.home, write=False) as home:
+        left = checked(home, item, action, who=who, text=text, delete=delete, at=at, shown=shown, seen=seen)
+    item, who = left.item, left.who
+    try:
+        home = Home.open(settings.home, write=True, create=False, command="dokimasia check")
+    except HomeLocked:
+        file_decision(settings.home, left.model_copy(update={"seen": None}))
+        clear_draft(settings.home, item.id, who)
+        return None
+    with home:
+        return _finish(keep_decision(home, left))
+
+
+def checked(
+    home: Home,
+    item: CheckItem | str,
+    action: Action,
+    *,
+    who: str,
+    text: str = "",
+    delete: Sequence[int] = (),
+    at: str = "",
+    shown: str = "",
+    seen: int | None = None,
+) -> FiledDecision:
+    """Return a decision that can be kept; arguments and errors are those of `decide`.
+
+    `seen` is how many decisions on the item the person knew of: `keep_decision` refuses where there are more by then
+    (`DecidedMeanwhile`), so that nobody decides on what somebody else has settled without being told.
+    """
+    if isinstance(item, str):
+        item = standing(home, item).item
+    who = who.strip()[:100]
+    if not who:
+        raise InputError("a decision needs the name of who made it")
+    if refusal := item.refusal(action) or item.told(who):
+        raise InputError(refusal)
+    if delete:
+        try:
+            text = without_sentences(item.text, delete)
+        except ValueError as error:
+            raise InputError(f"item {item.id}: {error}") from None
+    if action == "edit" and not difference(item.text, text.strip()):
+        raise InputError(f"item {item.id}: the edit changes nothing: accept the text instead")
+    if action == "reply" and (faults := faults_of(get_question(home, item.id).aid, text)):
+        raise InputError(f"question {item.id}: this reply cannot be used: {faults}")
+    if action == "undo" and item.kind != "question":
+        _refuse_undo(home, item, who)
+    return FiledDecision(item=item, who=who, at=at or now(), action=action, text=text, shown=shown, seen=seen)
+
+
+def _refuse_undo(home: Home, item: CheckItem, who: str) -> None:
+    """Raise where something was made from what a run's items said while a person's decision stood."""
+    from dokimasia.runs.persistence import dependent_runs
+
+    mine = next((one.last_of(who) for one in all_standings(home, item.run) if one.item.id == item.id), None)
+    made = [run for run in dependent_runs(home, item.run) if mine is not None and run.created_at >= mine.at]
+    if made:
+        raise InputError(
+            f"item {item.id}: run {made[-1].id} ({made[-1].method}) was made from run {item.run} after this was decided, "
+            "and rests on it: decide anew instead of taking it back; what was made stays as it is"
+        )
+
+
+async def keep_decision(home: Home, left: FiledDecision) -> Decision:
+    """Keep a decision in a home that is open for writing, durably, and let what waited for it go on.
+
+    Raises:
+        InputError: as `decide`, where something has changed since it was checked.
+    """
+    decision = await _decided(home, left)
+    clear_draft(home.path, left.item.id, left.who)
+    return decision
+
+
+def open_for_people(settings: Settings, run: str) -> list[Standing]:
+    """Make rows and threads of all that waits in a run, take in what was left as files, and return how all items stand.
+
+    Where another process writes to the home nothing is made, and what stands is returned all the same.
+
+    Raises:
+        NotFound: there is no such run, or it has nothing to check.
+    """
+    try:
+        home = Home.open(settings.home, write=True, create=False, command="dokimasia check")
+    except HomeLocked:
+        home = Home.open(settings.home, write=False)
+    with home:
+        found = resolve_run(home, run, waits).id
+        if home.is_writing:
+            _finish(_opened(home, found))
+        every = all_standings(home, found)
+    if not every:
+        raise nothing_to_check(found)
+    return every
+
+
+def nothing_to_check(run_id: str) -> NotFound:
+    """Return the error of a run in which people decide on nothing."""
+    return NotFound(
+        f"run {run_id} has nothing to check: captions come from `dokimasia review`, rubrics from `dokimasia rubrics`, "
+        "perturbations from `dokimasia perturb`, questions from a run that has human/NAME in the place of a model"
+    )
+
+
+def _finish(work: Coroutine[Any, Any, T]) -> T:
+    """Run to the end, from plain code and from inside an event loop alike, as in a notebook."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return asyncio.run(work)
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(asyncio.run, work).result()
+
+
+async def _decided(home: Home, left: FiledDecision) -> Decision:
+    from dokimasia.people.checks.threads import go_on
+    from dokimasia.storage.checkpoints import open_saver
+
+    await import_filed(home)
+    while not _ONE_AT_A_TIME.acquire(blocking=False):  # noqa: ASYNC110 - an event loop must not stand still for another thread
+        await asyncio.sleep(0.005)
+    try:
+        decision = await record_decision(home, left)
+        async with open_saver(home) as saver:
+            await go_on(home, saver, standing(home, left.item.id))
+    finally:
+        _ONE_AT_A_TIME.release()
+    return decision
+
+
+async def _opened(home: Home, run_id: str) -> None:
+    from dokimasia.people.checks.threads import open_threads
+    from dokimasia.storage.checkpoints import open_saver
+
+    async with open_saver(home) as saver:
+        await open_threads(home, saver, run_id)

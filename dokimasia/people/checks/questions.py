@@ -1,0 +1,161 @@
+"""Questions to people: which are open, one as a whole, and what its person answers or takes back."""
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from dokimasia.domain.call import Message
+from dokimasia.domain.decision import CheckItem
+from dokimasia.domain.question import PendingQuestion
+from dokimasia.domain.sample import Sample
+from dokimasia.errors import InputError
+from dokimasia.people.checks.checking import checked, decide, keep_decision
+from dokimasia.runs.reading.exporting import write_whole
+from dokimasia.settings import Settings
+from dokimasia.storage.decisions import draft_file, import_filed
+from dokimasia.storage.home import Home
+from dokimasia.storage.people.questions import OpenQuestion, get_question, has_answers, mark_shown, open_questions
+from dokimasia.storage.runs import get_run, load_samples
+
+
+class Given(NamedTuple):
+    """What came of an answer: `faults` name all that keeps it from being one (then nothing is kept but the draft)."""
+
+    faults: str = ""
+
+    @property
+    def done(self) -> bool:
+        """Whether the answer is kept."""
+        return not self.faults
+
+
+def waiting_questions(home: Home, *, run: str | None = None, who: str | None = None) -> list[OpenQuestion]:
+    """Return the questions that wait, of all runs or of one, to all people or to one: by run, in the order of asking."""
+    return open_questions(home, run=run, person=who)
+
+
+async def show_question(home: Home, item: str) -> PendingQuestion:
+    """Return a question whole, to be shown to its person: its messages with their images, and the empty form of the reply.
+
+    Where the home is open for writing, the time is kept at which it was first shown; replies are paid for by it.
+
+    Raises:
+        NotFound: there is no such question; its run may have been deleted.
+    """
+    question = get_question(home, item)
+    if home.is_writing and question.open and not question.shown_at:
+        await mark_shown(home, [item])
+        question = get_question(home, item)
+    return question
+
+
+def samples_asked(home: Home, items: Sequence[CheckItem]) -> dict[str, str]:
+    """Return of which sample each item of one run is, by its id; see `sample_of` of a question."""
+    questions = [get_question(home, one.id) for one in items if one.kind == "question"]
+    samples = [*load_samples(home, questions[0].run)] if questions else []
+    return {one.id: one.sample_id for one in items} | {one.item: sample_of(one, samples) for one in questions}
+
+
+def sample_of(question: PendingQuestion, samples: Sequence[Sample]) -> str:
+    """Return of which sample of its run a question is: the one whose images it shows and whose own question it quotes.
+
+    What is asked of an image alone, such as to describe it, is of all samples that show it, named with commas between them.
+    """
+    shown = {ref.sha256 for message in question.call.messages for ref in message.images}
+    said = "\n".join(message.text for message in question.call.messages)
+    fits = [one for one in samples if shown and {ref.sha256 for ref in one.images} == shown]
+    quoted = [one for one in fits or samples if one.prompt.strip() and one.prompt.strip() in said]
+    if not quoted:
+        return ", ".join(one.id for one in fits)
+    longest = max(len(one.prompt.strip()) for one in quoted)  # a question may begin as another one does
+    alike = [one for one in quoted if len(one.prompt.strip()) == longest]
+    chosen = [one for one in alike if all(choice in said for choice in one.choices)] or alike
+    return ", ".join(one.id for one in chosen)
+
+
+def draft_of(home: Home, question: PendingQuestion, who: str) -> str:
+    """Return what a person starts from: what was saved of an unfinished reply, or the empty form."""
+    draft = draft_file(home.path, question.item, who)
+    return draft.read_text(encoding="utf-8", errors="replace") if draft.is_file() else question.aid.form
+
+
+def keep_draft(home: Home, item: str, who: str, text: str) -> str:
+    """Keep a reply that is not finished, or cannot be used, and return the path of its file.
+
+    It needs no home that is open for writing, and goes once the question is answered.
+    """
+    draft = draft_file(home.path, item, who)
+    draft.parent.mkdir(parents=True, exist_ok=True)
+    write_whole(draft, text.encode("utf-8", "replace"))
+    return str(draft)
+
+
+async def answer(home: Home, item: str, text: str, *, who: str, at: str = "") -> Given:
+    """Answer a question in a home that is open for writing; it counts, durably, on return.
+
+    What cannot be used is kept as the person's draft, and so is what nobody waits for any more. Answering twice with the
+    same text is one answer.
+
+    Args:
+        home: open for writing.
+        item: the question's item.
+        text: the reply.
+        who: the person, who has to be the one that is asked.
+        at: when it was answered, in UTC and ISO form; now by default.
+
+    Returns:
+        Nothing wrong, or a sentence with all that is: of its form, that the question is another's, is answered already or
+        was withdrawn.
+
+    Raises:
+        NotFound: there is no such question; its run may have been deleted.
+    """
+    try:
+        await keep_decision(home, checked(home, item, "reply", who=who, text=text, at=at))
+    except InputError as problem:
+        if problem.__class__ is not InputError:
+            raise
+        kept = f" (your text is kept in {keep_draft(home, item, who, text)})" if text.strip() else ""
+        return Given(f"{problem}{kept}")
+    return Given()
+
+
+async def undo(home: Home, item: str, *, who: str) -> Given:
+    """Take an answer back in a home that is open for writing, as long as no run rests on it; the text becomes the draft.
+
+    Raises:
+        NotFound: there is no such question.
+    """
+    before = get_question(home, item).reply
+    try:
+        await keep_decision(home, checked(home, item, "undo", who=who))
+    except InputError as problem:
+        return Given(str(problem))
+    if before:
+        keep_draft(home, item, who, before)
+    return Given()
+
+
+def answered_since(home: Home, run: str) -> bool:
+    """Return whether a run that waits for people has answers that it has not taken up, so that a resume brings it further.
+
+    Answers that were left as files count once they are taken in (`take_in_answers`).
+    """
+    return get_run(home, run).status == "waiting" and has_answers(home, run)
+
+
+async def take_in_answers(home: Home) -> int:
+    """Take in what other processes left as files while this one holds the home; return how many decisions that are."""
+    return await import_filed(home)
+
+
+def answer_all(settings: Settings, run: str, who: str, reply: Callable[[Sequence[Message]], str]) -> int:
+    """Have a function answer all that waits for a person in a run, as a script does; return how many answers there are.
+
+    Raises:
+        InputError: a reply cannot be used.
+    """
+    with Home.open(settings.home, write=False) as home:
+        asked = [get_question(home, one.item) for one in waiting_questions(home, run=run, who=who)]
+    for question in asked:
+        decide(question.item, "reply", text=reply(question.call.messages), who=who, settings=settings)
+    return len(asked)

@@ -1,0 +1,89 @@
+"""How what a run made for people to check stands: golden captions, rubrics and perturbations, and the decisions on them."""
+
+from typing import Any
+
+from dokimasia.domain.blindspots import Perturbed
+from dokimasia.domain.decision import RATED, CheckItem, Decision, Standing, difference, rubric_subject
+from dokimasia.domain.rubric import RubricSet
+from dokimasia.storage.decisions import FiledDecision, filed_decisions, standings
+from dokimasia.storage.home import Home
+from dokimasia.storage.people.questions import withdrawn_items
+from dokimasia.storage.reviews import golden_captions, made_values
+
+PERTURB = "perturb"
+"""The method whose runs make perturbations."""
+
+
+def all_standings(home: Home, run_id: str) -> list[Standing]:
+    """Return how all items of a run stand: those with rows, those the run made since, and decisions left as files.
+
+    Questions come first, since the run waits for them; those that it does not ask any more are left out. Ratings, which are
+    no check of what the run made, are `dokimasia.people.annotation`'s.
+    """
+    known = {one.item.id: one for one in standings(home, run_id)}
+    for item in found_items(home, run_id):
+        known.setdefault(item.id, Standing(item=item))
+    for _, left in filed_decisions(home.path):
+        here = known.get(left.item.id)
+        if here is not None:
+            known[left.item.id] = _with(here, left)
+    gone = withdrawn_items(home, run_id)
+    standing = [one for one in known.values() if one.item.id not in gone and one.item.kind not in RATED]
+    return sorted(standing, key=lambda one: (one.item.kind != "question", one.item.position, one.item.id))
+
+
+def found_items(home: Home, run_id: str) -> list[CheckItem]:
+    """Return what a run made that a person should check, in the order of its samples: captions, rubrics, perturbations."""
+    found: list[dict[str, Any]] = [
+        {"kind": "caption", "sample_id": row.sample_id, "subject": row.id, "text": row.caption.text}
+        for row in golden_captions(home, run_id)
+    ]
+    for made, rubrics in made_values(home, run_id, RubricSet):
+        for number, rubric in enumerate(rubrics.rubrics, 1):
+            evidence = f'; the caption: "{rubric.evidence}"' if rubric.evidence else ""
+            found.append(
+                {
+                    "kind": "rubric",
+                    "sample_id": made.sample_id,
+                    "subject": rubric_subject(made.id, number),
+                    "text": rubric.statement,
+                    "detail": f"{rubric.stream.replace('_', '-')}, {rubric.polarity}{evidence}",
+                }
+            )
+    found += [
+        {
+            "kind": "perturbation",
+            "sample_id": made.sample_id,
+            "subject": made.id,
+            "text": item.perturbed or item.instruction or item.description,
+            "detail": item.dimension,
+        }
+        for made, item in made_values(home, run_id, Perturbed)
+    ]
+    return [CheckItem(run=run_id, position=position, **fields) for position, fields in enumerate(found)]
+
+
+def checked_texts(home: Home, run_id: str) -> dict[str, Standing]:
+    """Return how a run's items stand by what they are about: the content id of a caption or perturbation, or `rubric_subject`."""
+    return {one.item.subject: one for one in all_standings(home, run_id)}
+
+
+def _with(here: Standing, left: FiledDecision) -> Standing:
+    """An item with a decision that is not yet a row."""
+    text = left.text.strip() if left.action in ("edit", "reply") else here.item.text
+    changed = difference(here.item.text, text) if left.action == "edit" else ""
+    refused = here.item.refusal(left.action) or here.item.told(left.who)
+    if refused or (left.action == "edit" and not changed):
+        return here
+    if here.item.kind == "question" and (left.action == "reply") == (here.state == "answered"):
+        return here
+    decision = Decision(
+        item=here.item.id,
+        number=len(here.decisions) + 1,
+        who=left.who,
+        at=left.at,
+        action=left.action,
+        text=text,
+        difference=changed,
+    )
+    return here.model_copy(update={"decisions": (*here.decisions, decision)})

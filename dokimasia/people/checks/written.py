@@ -1,0 +1,73 @@
+"""A run's perturbations as files that `datasets.perturbations` reads back: a line each, and the images beside them."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import orjson
+
+from dokimasia.domain.blindspots import Perturbed
+from dokimasia.domain.decision import Standing
+from dokimasia.domain.sample import ImageRef, Sample
+from dokimasia.people.checks.labels import labels_of
+from dokimasia.people.checks.standings import checked_texts
+from dokimasia.storage.home import Home
+from dokimasia.storage.reviews import made_values
+from dokimasia.storage.runs import Run, load_samples
+
+LINES, IMAGES = "items.jsonl", "images"
+
+
+def perturbation_files(home: Home, run: Run) -> Mapping[str, bytes]:
+    """Return the files by path: `items.jsonl` and `images/`; the same run and the same labels give the same bytes.
+
+    A line has its perturbation's content id as `id`, what its sample says, and the labels of all people, in the order in which
+    they first decided.
+    """
+    stands = checked_texts(home, run.id)
+    samples = {sample.id: sample for sample in load_samples(home, run.id)}
+    refs: dict[str, ImageRef] = {}
+    lines: list[bytes] = []
+    for made, item in made_values(home, run.id, Perturbed):
+        sample = samples[made.sample_id]
+        shown = [one for one in (*sample.images, item.gold_image, item.perturbed_image) if one is not None]
+        refs |= {_file(ref): ref for ref in shown}
+        row = _row(made.id, item, sample, stands.get(made.id))
+        lines.append(orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE))
+    return {LINES: b"".join(lines), **{name: home.blobs.get(ref.sha256) for name, ref in sorted(refs.items())}}
+
+
+def _row(id: str, item: Perturbed, sample: Sample, standing: Standing | None) -> dict[str, Any]:
+    images = [_file(ref) for ref in sample.images]
+    row: dict[str, Any] = {
+        "id": id,
+        "task": item.task,
+        "sample": sample.id,
+        "prompt": sample.prompt,
+        "image": images[0] if len(images) == 1 and item.gold_image is None else None,
+        "images": images if len(images) > 1 and item.gold_image is None else None,
+        "gold": item.gold,
+        "perturbed": item.perturbed,
+        "gold_image": None if item.gold_image is None else _file(item.gold_image),
+        "perturbed_image": None if item.perturbed_image is None else _file(item.perturbed_image),
+        "dimension": item.dimension,
+        "description": item.description,
+        "instruction": item.instruction,
+        "by": item.by,
+        "reference_answer": sample.reference_answer,
+        "reference_answers": list(sample.reference_answers),
+        "choices": list(sample.choices),
+        "category": sample.category,
+        "meta": sample.meta,
+        "labels": _labels(standing),
+    }
+    return {name: value for name, value in row.items() if value not in (None, "", [], {})}
+
+
+def _labels(standing: Standing | None) -> list[dict[str, str]]:
+    said = {} if standing is None else labels_of(standing)
+    return [{"annotator": who, "label": label} for who, label in said.items()]
+
+
+def _file(ref: ImageRef) -> str:
+    ending = ref.media_type.removeprefix("image/").replace("jpeg", "jpg")
+    return f"{IMAGES}/{ref.sha256[:16]}.{ending}"

@@ -1,0 +1,312 @@
+"""The figures of a correction: each model's rate as decided beside the corrected ones, and every two models compared."""
+
+from collections.abc import Mapping, Sequence
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+from dokimasia.algorithms.correction import (
+    Corrected,
+    Powered,
+    ShareEstimate,
+    as_shares,
+    corrected_difference,
+    corrected_rate,
+    powered_difference,
+    powered_rate,
+    rates_over_mixes,
+)
+from dokimasia.algorithms.statistics import difference_interval
+from dokimasia.errors import ConfigError, InputError, NotFound
+from dokimasia.people.correction.given import Labels, check_named, check_responses, read_labels, read_mix
+from dokimasia.people.correction.rates import JudgeRates, no_rates, observed_mix, rates_for
+from dokimasia.people.passports import passport_for
+from dokimasia.runs.catalogue import method_of
+from dokimasia.runs.decisions import DecidedAnswer, DecidedRun
+from dokimasia.runs.reading.rates import limits, rounded, strict_share
+from dokimasia.storage.home import Home
+from dokimasia.storage.runs import Run
+
+NOTHING = {"low": None, "high": None}
+ROUNDING = 1e-9
+
+
+def is_correctable(run: Run) -> bool:
+    """Return whether the method of a run decides about answers with yes or no."""
+    try:
+        return method_of(run).decisions is not None
+    except NotFound:
+        return False
+
+
+def decided_run(home: Home, run: Run) -> DecidedRun:
+    """Return what was decided in a run.
+
+    Raises:
+        InputError: the run's method decides nothing about answers with yes or no, or the run decided nothing.
+    """
+    decisions = method_of(run).decisions
+    if decisions is None:
+        raise InputError(
+            f"run {run.id} is of kind {run.method!r}: rates are corrected of runs of evaluate, whose answers are right or "
+            "wrong, and of audit, whose rubrics hold or do not"
+        )
+    decided = decisions(home, run)
+    if not any(
+        answer.decision for measure in decided.measures for answers in measure.models.values() for answer in answers
+    ):
+        raise InputError(
+            f"run {run.id} has decided of no answer whether it is right: its samples need reference answers"
+        )
+    return decided
+
+
+def correct(
+    home: Home, run: Run, *, passport: Path | None = None, human: Path | None = None, mix: Path | None = None
+) -> dict[str, Any]:
+    """Return a run's rates as its judge decided and corrected, as `shape.CorrectionFigures` describes them.
+
+    Args:
+        home: where the run is, open for reading at least.
+        run: an evaluation or an audit.
+        passport: a file with the judge's passport.
+        human: a file of labels, as annotations.
+        mix: a file with the mix of kinds of error.
+
+    Raises:
+        InputError: the run decides nothing, nothing to correct it by is given, or a file cannot be used.
+    """
+    if mix is not None and passport is None:
+        raise ConfigError("--mix weights the sensitivity of a passport: name it with --passport")
+    if passport is None and human is None:
+        raise ConfigError(
+            "a rate is corrected by the judge's passport (--passport FILE, with --mix FILE) or by labels of people (--human FILE)"
+        )
+    judged = decided_run(home, run)
+    labels = None if human is None else read_labels(human, judged, seed=run.seed)
+    if passport is not None and judged.judge is None:
+        raise ConfigError(f"{passport}: rules alone decided run {run.id}, and there is no judge to be corrected")
+    rates: dict[str, JudgeRates] = {}
+    warnings: list[str] = []
+    used, known = None, None if mix is None else read_mix(mix)
+    if passport is not None and judged.judge is not None:
+        read, lines = passport_for(passport, judged.judge, judged.prompts, home=home, tools=judged.tools)
+        warnings += lines
+        if known is None and labels is not None and human is not None:
+            known = observed_mix(labels, human.name, read)
+        for measure in judged.measures:
+            rates[measure.name] = found = (
+                no_rates(measure.without)
+                if measure.evaluator is None
+                else rates_for(measure, read, judged, known, labels, seed=run.seed)
+            )
+            warnings += found.warnings
+        used = {
+            "file": passport.name,
+            "sha256": read.sha256,
+            "sensitivity": {name: _rate(one.sensitivity) for name, one in rates.items() if one.sensitivity},
+            "specificity": {name: _rate(one.specificity) for name, one in rates.items() if one.specificity},
+            "by_kind": {
+                name: {kind: _rate(rate) for kind, rate in sorted(one.by_kind.items())}
+                for name, one in rates.items()
+                if one.by_kind
+            },
+        }
+    if labels is not None and human is not None:
+        if not any(one.by_kind for one in rates.values()):
+            check_named(human.name, labels.named)
+        warnings += [line for line in (labels.drawn, check_responses(human.name, labels, home, run)) if line]
+    models = {
+        one.name: {
+            name: _model(several, rates.get(one.name), labels, seed=run.seed) for name, several in one.models.items()
+        }
+        for one in judged.measures
+    }
+    return {
+        "run": run.id,
+        "status": run.status,
+        "simulated": judged.simulated,
+        "method": run.method,
+        "judge": "" if judged.judge is None else judged.judge.ref.name,
+        "passport": used,
+        "mix": None
+        if known is None
+        else {
+            "source": known.source,
+            "counted": known.counted,
+            "shares": {name: rounded(one) for name, one in sorted(as_shares(known.kinds).items())},
+            "errors": known.seen,
+        },
+        "human": None if labels is None or human is None else _labels(labels, human),
+        "warnings": list(dict.fromkeys(warnings)),
+        "measures": {
+            one.name: {
+                "what": one.what,
+                "models": models[one.name],
+                "pairs": [
+                    _without_rates(
+                        _pair(
+                            first, second, one.models[first], one.models[second], rates.get(one.name), labels, run.seed
+                        ),
+                        models[one.name],
+                    )
+                    for first, second in combinations(one.models, 2)
+                ],
+            }
+            for one in judged.measures
+        },
+    }
+
+
+def _model(
+    answers: Sequence[DecidedAnswer], rates: JudgeRates | None, labels: Labels | None, *, seed: int
+) -> dict[str, Any]:
+    decided = [(one, one.decision) for one in answers if one.decision is not None]
+    decisions, clusters = [decision for _, decision in decided], [one.cluster for one, _ in decided]
+    by_passport: dict[str, Any] | None = None
+    over: dict[str, Any] | None = None
+    if rates is not None:
+        found = Corrected(None, None, rates.refused)
+        if rates.sensitivity is not None and rates.specificity is not None and not rates.refused:
+            both = {"sensitivity": rates.sensitivity, "specificity": rates.specificity}
+            found = corrected_rate(decisions, **both, clusters=clusters, seed=seed)
+        by_passport = _corrected(found)
+        if rates.by_kind and rates.specificity is not None and decisions:
+            n = len(decisions)
+            ruled = [one.right for one in decisions if not one.by_judge]
+            right = sum(one.right and one.by_judge for one in decisions) / n
+            by_rule = (sum(ruled) / n, (len(ruled) - sum(ruled)) / n)
+            mixes = rates_over_mixes(right, rates.by_kind, rates.specificity, by_rule=by_rule)
+            if rates.refused or not _cut(found.rate, (mixes.low, mixes.high), by_rule):
+                over = mixes._asdict() | {"low": rounded(mixes.low), "high": rounded(mixes.high)}
+    return {
+        "answers": len(answers),
+        "by_rule": sum(not decision.by_judge and not one.undecided for one, decision in decided),
+        "by_judge": sum(one.by_judge for one in decisions),
+        "raw": strict_share([one.correctness for one in answers], [one.cluster for one in answers]),
+        "by_passport": by_passport,
+        "over_mixes": over,
+        "by_labels": None if labels is None else _by_labels(decided_labels(answers, labels), labels),
+    }
+
+
+def _cut(rate: float | None, over: tuple[float, float], by_rule: tuple[float, float]) -> bool:
+    """Return whether a rate is refused or cut, or all mixes are cut at one end: then mixes say nothing of it."""
+    ends = (by_rule[0], 1 - by_rule[1])
+    at = [[one is not None and abs(one - end) < ROUNDING for one in (rate, *over)] for end in ends]
+    return rate is None or any(one[0] or all(one[1:]) for one in at)
+
+
+def decided_labels(answers: Sequence[DecidedAnswer], labels: Labels) -> tuple[list[bool], list[bool | None], list[str]]:
+    """Return what was decided of answers, their labels (those of the first repeat alone), and their clusters."""
+    known = [(one, one.decision) for one in answers if one.decision is not None]
+    return (
+        [decision.right for _, decision in known],
+        [None if one.repeat else labels.right.get(one.unit) for one, _ in known],
+        [one.cluster for one, _ in known],
+    )
+
+
+def _by_labels(given: tuple[list[bool], list[bool | None], list[str]], labels: Labels) -> dict[str, Any]:
+    decided, said, clusters = given
+    found = powered_rate(decided, said, clusters=clusters)
+    if labels.drawn:
+        found = found._replace(rate=None, interval=None, reason=labels.drawn, alone=None)
+    return {
+        **_corrected(Corrected(found.rate, found.interval, found.reason)),
+        "power": None if found.rate is None else rounded(found.power),
+        "labels": found.labels,
+        "clusters": found.clusters,
+        "alone": _corrected(_alone(found)),
+    }
+
+
+def _alone(found: Powered) -> Corrected:
+    if found.alone is None:
+        return Corrected(None, None, found.reason)
+    return Corrected(found.alone.share, found.alone.interval)
+
+
+def _pair(
+    first: str,
+    second: str,
+    before: Sequence[DecidedAnswer],
+    after: Sequence[DecidedAnswer],
+    rates: JudgeRates | None,
+    labels: Labels | None,
+    seed: int,
+) -> dict[str, Any]:
+    others = {one.place: one for one in after if one.decision is not None}
+    both = [(one, others[one.place]) for one in before if one.decision is not None and one.place in others]
+    sides = tuple([one.decision for one in side if one.decision is not None] for side in zip(*both, strict=True)) or (
+        [],
+        [],
+    )
+    clusters = [one.cluster for one, _ in both]
+    raw = Corrected(None, None, "nothing was decided of both")
+    if both:
+        right = [[float(one.right) for one in side] for side in sides]
+        interval = difference_interval(right[0], right[1], clusters=clusters, seed=seed, bounds=(0.0, 1.0))
+        raw = Corrected((sum(right[1]) - sum(right[0])) / len(both), interval)
+    by_passport: Corrected | None = None
+    if rates is not None:
+        by_passport = Corrected(None, None, rates.refused)
+        if rates.sensitivity is not None and rates.specificity is not None and not rates.refused:
+            given = {"sensitivity": rates.sensitivity, "specificity": rates.specificity}
+            by_passport = corrected_difference(sides[0], sides[1], **given, clusters=clusters, seed=seed)
+    by_labels: Corrected | None = None
+    if labels is not None:
+        steps = [b.right - a.right for a, b in zip(*sides, strict=True)]
+        said = [
+            None if one.repeat or one.unit not in labels.right or other.unit not in labels.right
+            else float(labels.right[other.unit] - labels.right[one.unit])
+            for one, other in both
+        ]  # fmt: skip
+        by_labels = Corrected(None, None, labels.drawn or "nothing was decided of both")
+        if both and not labels.drawn:
+            found = powered_difference(steps, said, clusters=clusters, seed=seed)
+            by_labels = Corrected(found.rate, found.interval, found.reason)
+    return {
+        "first": first,
+        "second": second,
+        "n": len(both),
+        "raw": _difference(raw),
+        "by_passport": None if by_passport is None else _difference(by_passport),
+        "by_labels": None if by_labels is None else _difference(by_labels),
+    }
+
+
+def _without_rates(pair: dict[str, Any], models: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a pair without the difference by passport where either model's rate is refused, with that reason."""
+    for name in (pair["first"], pair["second"]):
+        one = models[name]["by_passport"]
+        if one is not None and one["refused"] and not pair["by_passport"]["refused"].endswith(one["refused"]):
+            refused = _difference(Corrected(None, None, f"the rate of {name} is refused: {one['refused']}"))
+            return pair | {"by_passport": refused}
+    return pair
+
+
+def _corrected(found: Corrected) -> dict[str, Any]:
+    ends = NOTHING if found.interval is None else limits(found.interval)
+    return {"rate": None if found.rate is None else rounded(found.rate), **ends, "refused": found.reason}
+
+
+def _difference(found: Corrected) -> dict[str, Any]:
+    named = _corrected(found)
+    return {"difference": named.pop("rate"), **named}
+
+
+def _rate(one: ShareEstimate) -> dict[str, Any]:
+    return {"share": None if one.interval.reason else rounded(one.share), **limits(one.interval)}
+
+
+def _labels(labels: Labels, file: Path) -> dict[str, Any]:
+    taken = "taken for a random draw of the samples, such as annotate draw --cases makes by its seed"
+    return {
+        "file": file.name,
+        "labels": len(labels.right),
+        "samples": len({unit.id for unit in labels.right}),
+        "people": labels.people,
+        "drawn": labels.drawn or taken,
+        "p_value": None if labels.p_value is None else rounded(labels.p_value),
+    }

@@ -1,0 +1,280 @@
+"""What a correction is given beside the run: a mix of kinds of error as a file, and labels of people."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from hashlib import sha256
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, NamedTuple, get_args
+
+import orjson
+
+from dokimasia.algorithms.correction import ShareEstimate, as_shares, mixed_sensitivity, same_kinds
+from dokimasia.algorithms.statistics import Interval
+from dokimasia.datasets.annotations import read_annotations
+from dokimasia.datasets.lines import refuse
+from dokimasia.domain.annotation import HOLDS, SCORE, AnnotationUnit
+from dokimasia.domain.blindspots import Task
+from dokimasia.domain.passport import BinaryCount, BinaryRates, MeasuredShare
+from dokimasia.errors import DataError, NotFound
+from dokimasia.people.annotation import answers_of_run, put_together
+from dokimasia.prompts.dimensions import error_dimensions
+from dokimasia.report.figures import in_words
+from dokimasia.runs.decisions import DecidedRun
+from dokimasia.storage.home import Home
+from dokimasia.storage.runs import Run
+
+MAX_BYTES = 1024 * 1024
+FORM = 'a mix is a JSON object with "shares" or "counts" of kinds of error: {"shares": {"numerical_errors": 0.6, "VG": 0.4}}'
+DRAWN_AT_LEAST = 0.001
+"""Labels whose samples a random draw would bring less often than this are refused."""
+
+
+class Mix(NamedTuple):
+    """Kinds of error with their shares, or with how often each was seen; `counted` says which. `source` is its file's name."""
+
+    kinds: Mapping[str, float]
+    counted: bool
+    source: str
+
+    @property
+    def seen(self) -> int | None:
+        """Of how many errors it was counted; None where it is given as shares."""
+        return int(sum(self.kinds.values())) if self.counted else None
+
+
+class Labels(NamedTuple):
+    """What people say of a run's answers.
+
+    Attributes:
+        right: of each unit whether it is right.
+        kinds: of wrong ones that the judge decided on and whose kind of error is said, the unit and the kind.
+        named: all kinds that are said, of whatever answer.
+        people: how many people labelled.
+        drawn: why the labels are no random draw; empty where they may be one.
+        p_value: how often a random draw brings samples as far from the run's categories; None where these tell nothing.
+        rated: of each unit of which it is said the SHA-256 of the response that people rated.
+    """
+
+    right: Mapping[AnnotationUnit, bool]
+    kinds: Sequence[tuple[AnnotationUnit, str]]
+    named: frozenset[str]
+    people: int
+    drawn: str
+    p_value: float | None
+    rated: Mapping[AnnotationUnit, str] = MappingProxyType({})
+
+
+def read_mix(path: Path) -> Mix:
+    """Return the mix of a file.
+
+    Raises:
+        NotFound: there is no such file.
+        DataError: it is no mix.
+    """
+    try:
+        data = path.read_bytes()
+        body: Any = orjson.loads(data) if len(data) <= MAX_BYTES else None
+    except FileNotFoundError:
+        raise NotFound(f"{path}: there is no such file; {FORM}") from None
+    except OSError as error:
+        raise DataError(f"{path} cannot be read: {error.strerror}") from None
+    except orjson.JSONDecodeError as error:
+        raise DataError(f"{path}, line {error.lineno}: no JSON ({error.msg}); {FORM}") from None
+    names = [name for name in ("shares", "counts") if isinstance(body, dict) and isinstance(body.get(name), dict)]
+    if len(names) != 1 or len(body) != 1:
+        raise DataError(f"{path}: no mix; {FORM}")
+    kinds: dict[str, Any] = body[names[0]]
+    counted = names[0] == "counts"
+    for name, value in kinds.items():
+        if type(value) not in (int, float) or value < 0 or (counted and value != int(value)):
+            raise DataError(
+                f"{path}: {name}: {str(value)[:40]!r} is no {'whole number' if counted else 'share'} of at least 0"
+            )
+    if sum(kinds.values()) <= 0:
+        raise DataError(f"{path}: every kind of error has 0; {FORM}")
+    return Mix(kinds, counted, path.name)
+
+
+def check_known(where: str, kinds: Iterable[str], rates: BinaryRates) -> None:
+    """Refuse kinds of error that a passport has not measured.
+
+    Raises:
+        DataError: naming them, and what the passport knows.
+    """
+    known = {name for one in rates.by_dimension for name in (one.dimension, one.group)}
+    if unknown := sorted(set(kinds) - known):
+        raise DataError(
+            f"{where}: the passport has measured no errors of the kind {in_words(unknown)}; it knows {in_words(sorted(known))}"
+        )
+
+
+def check_named(where: str, kinds: Iterable[str]) -> None:
+    """Refuse kinds of error that are neither a dimension nor a group of any task.
+
+    Raises:
+        DataError: naming them, and what there is.
+    """
+    every = [one for task in get_args(Task) for one in error_dimensions(task).values()]
+    known = {name for one in every for name in (one.name, one.group) if name}
+    if unknown := sorted(set(kinds) - known):
+        raise DataError(
+            f"{where}: there is no kind of error called {in_words(unknown)}; there are {in_words(sorted(known))}"
+        )
+
+
+def check_apart(where: str, kinds: Iterable[str], rates: BinaryRates) -> None:
+    """Refuse a mix that names a group beside one of its dimensions.
+
+    Raises:
+        DataError: naming the dimensions.
+    """
+    named = set(kinds)
+    if twice := sorted(one.dimension for one in rates.by_dimension if {one.dimension, one.group} <= named):
+        raise DataError(f"{where}: {in_words(twice)} beside the whole group: name a group, or its dimensions")
+
+
+def by_kind(rates: BinaryRates, kinds: Sequence[str]) -> tuple[dict[str, ShareEstimate], dict[str, int]]:
+    """Return the sensitivity to each kind, dimensions or groups as they are named, and how many errors measured it.
+
+    All dimensions of the passport that no named group holds are there; so with groups alone each dimension is in one kind.
+    """
+    named = set(kinds)
+    found: dict[str, list[BinaryCount]] = {}
+    for one in rates.by_dimension:
+        found.setdefault(one.group if one.group in named else one.dimension, []).append(one)
+    numbers = {name: sum(one.n for one in several) for name, several in found.items()}
+    shares = {
+        name: measured(several[0])
+        if len(several) == 1
+        else mixed_sensitivity(
+            {one.dimension: measured(one) for one in several}, {one.dimension: one.n for one in several}
+        )
+        for name, several in found.items()
+    }
+    return shares, numbers
+
+
+def measured(one: MeasuredShare) -> ShareEstimate:
+    """Return a share of a passport as the correction takes it."""
+    if one.share is None or one.low is None or one.high is None:
+        return ShareEstimate(one.share or 0.0, Interval(0.0, 1.0, one.no_interval or "not measured"))
+    return ShareEstimate(one.share, Interval(one.low, one.high))
+
+
+def in_kinds(names: Sequence[str], kinds: Iterable[str], rates: BinaryRates) -> list[str] | None:
+    """Return kinds of errors seen in the terms of other kinds: a dimension as its group; None where that cannot be said."""
+    groups, known = {one.dimension: one.group for one in rates.by_dimension}, set(kinds)
+    found = [name if name in known else groups.get(name, "") for name in names]
+    return found if all(one in known for one in found) else None
+
+
+def read_labels(path: Path, judged: DecidedRun, *, seed: int) -> Labels:
+    """Return the labels of a file of annotations: 1 or 0 of responses (`score`) or of rubrics of responses (`holds`).
+
+    Raises:
+        NotFound: there is no such file.
+        DataError: naming each line with a sample, model or rubric that the run has not, with a value but 0 and 1, and answers
+            on which people differ.
+    """
+    _no_passport(path)
+    units = {one.unit for measure in judged.measures for several in measure.models.values() for one in several}
+    models = sorted({one.model for one in units})
+
+    def known(unit: AnnotationUnit) -> str | None:
+        if unit in units:
+            return None
+        if unit.baseline or unit.measure not in (SCORE, HOLDS):
+            return f"{unit} is no label of an answer: a line has id, model, annotator and value, 1 for right and 0 for wrong"
+        if unit.id not in judged.categories:
+            return f"the run has no sample {unit.id!r}"
+        if unit.model not in models:
+            return f"the run has no model {unit.model!r}; there are {in_words(models)}"
+        return f"the run decides nothing of {unit}"
+
+    given = read_annotations(path, known=known)
+    refuse(
+        [
+            f"{path}, line {one.line}: the value {one.value:g} is neither 1 (right) nor 0 (wrong): "
+            "annotate draw --scale 0-1 asks for these"
+            for one in given
+            if one.value not in (0, 1)
+        ]
+    )
+    together = put_together(given)
+    differ = [one for one in together if one.reference not in (0, 1)]
+    if differ:
+        raise DataError(
+            f"{path}: people differ on {len(differ)} answers, such as {differ[0].unit}: decide with `annotate disagreements "
+            f"--more-than 0` and `annotate adjudicate`"
+        )
+    right = {one.unit: one.reference == 1 for one in together}
+    kinds = {one.unit: one.error for one in given if one.error and not right[one.unit]}
+    judges = {
+        one.unit
+        for measure in judged.measures
+        for several in measure.models.values()
+        for one in several
+        if one.decision is not None and one.decision.by_judge
+    }
+    return Labels(
+        right,
+        [(unit, kind) for unit, kind in sorted(kinds.items()) if unit in judges],
+        frozenset(one.error for one in given if one.error),
+        len({one.annotator for one in given}),
+        *_drawn(right, judged, seed=seed),
+        {one.unit: one.response_sha256 for one in given if one.response_sha256},
+    )
+
+
+def check_responses(where: str, labels: Labels, home: Home, run: Run) -> str:
+    """Refuse labels of other responses than a run's; return a warning where labels do not say of which they are.
+
+    Raises:
+        DataError: naming the first, and how many there are.
+    """
+    if labels.rated:
+        answers = answers_of_run(home, run)
+        other = [
+            unit
+            for unit, rated in sorted(labels.rated.items())
+            if (unit.id, unit.model) in answers and sha256(answers[unit.id, unit.model].encode()).hexdigest() != rated
+        ]
+        if other:
+            raise DataError(
+                f"{where}: {len(other)} of {len(labels.rated)} labels are of other responses than those of run {run.id}, such "
+                f"as {other[0]}: name the run that they were drawn from, or draw labels of this one"
+            )
+    missing = sum(not unit.criterion and unit not in labels.rated for unit in labels.right)
+    if not missing:
+        return ""
+    return (
+        f"{missing} of {len(labels.right)} labels do not say which response they are of (response_sha256, as annotate read "
+        "writes it): that these are this run's is taken on trust"
+    )
+
+
+def _no_passport(path: Path) -> None:
+    try:
+        body: Any = orjson.loads(path.read_bytes()) if path.stat().st_size <= MAX_BYTES else None
+    except (OSError, orjson.JSONDecodeError):
+        return
+    if isinstance(body, dict) and {"binary", "judge", "sha256"} <= set(body):
+        raise DataError(f"{path} is a passport: name it with --passport; --human takes annotations of people")
+
+
+def _drawn(right: Mapping[AnnotationUnit, bool], judged: DecidedRun, *, seed: int) -> tuple[str, float | None]:
+    """Return why labels are no random draw of a run's samples, and how likely one is; by the samples' categories."""
+    counts = Counter(judged.categories.values())
+    if len(counts) < 2:
+        return "", None
+    seen = [judged.categories[id] for id in sorted({unit.id for unit in right})]
+    p_value = same_kinds(seen, counts, seed=seed)
+    if p_value >= DRAWN_AT_LEAST:
+        return "", p_value
+    shares, there = as_shares(counts), as_shares(Counter(seen))
+    name = max(sorted(counts), key=lambda one: abs(there.get(one, 0.0) - shares[one]))
+    return (
+        f"the labelled samples are no random draw: {there.get(name, 0.0):.0%} of them, and {shares[name]:.0%} of all, are of "
+        f"the category {name or '(none)'}; draw them over all categories: annotate draw RUN --cases N --seed S"
+    ), p_value

@@ -1,0 +1,30 @@
+"""Passports of judges: made from finished probes, written, read and held against the judges of a run."""
+
+from dokimasia.people.passports.files import encoded, passport_in, read_passport, schema, write_passport
+from dokimasia.people.passports.holding import DroppedJudge, each_has_one, held, passport_for
+from dokimasia.people.passports.measuring import PassportMaterial, passport_of
+from dokimasia.people.passports.options import BLIND_BELOW, HELP, PAIRWISE, JudgeUse, Passports
+from dokimasia.people.passports.picking import ChosenJudge, chosen_judge, weights_of, without_blind
+
+__all__ = [
+    "BLIND_BELOW",
+    "HELP",
+    "PAIRWISE",
+    "ChosenJudge",
+    "DroppedJudge",
+    "JudgeUse",
+    "PassportMaterial",
+    "Passports",
+    "chosen_judge",
+    "each_has_one",
+    "encoded",
+    "held",
+    "passport_for",
+    "passport_in",
+    "passport_of",
+    "read_passport",
+    "schema",
+    "weights_of",
+    "without_blind",
+    "write_passport",
+]

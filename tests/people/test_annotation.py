@@ -1,0 +1,254 @@
+"""Agreement of people and judges: what is planted is found, what there is none of says why, and decisions replace."""
+
+import json
+import math
+import random
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from dokimasia.algorithms.pairwise import to_category
+from dokimasia.algorithms.statistics.agreement import cohen_kappa
+from dokimasia.datasets.annotations import read_annotations
+from dokimasia.domain.annotation import Annotation, AnnotationUnit
+from dokimasia.domain.sample import Sample
+from dokimasia.errors import ConfigError, DataError, InputError
+from dokimasia.people.annotation import adjudicate, disagreements, hand_out, read_forms, read_key, responses_of, written
+from dokimasia.people.annotation.agreement import ONE_PERSON, agreement_figures
+from dokimasia.people.annotation.rated import put_together
+from dokimasia.people.annotation.subjects import draw
+from dokimasia.runs.reading.rates import coefficient, coefficient_limits
+from dokimasia.simulation.people import PEOPLE, SimulatedPerson, rating_chances, rating_of
+from dokimasia.simulation.truths.people import expected_agreement
+from dokimasia.storage.memory import MemoryBlobs
+
+SHARES = (0.2, 0.3, 0.2, 0.2, 0.1)
+JUDGE = SimulatedPerson("judge", noise=0.3, careless=0.1)
+ENDS = {"verdict": (-2, 2)}
+
+
+def verdicts(n: int) -> tuple[list[Annotation], dict[AnnotationUnit, float]]:
+    """Return what simulated people and a judge say of n pairs."""
+    rng = random.Random(5)
+    units = [AnnotationUnit(f"s{number}", "verdict", "m", "b") for number in range(n)]
+    truths = [rng.choices(range(-2, 3), SHARES)[0] for _ in units]
+    annotations = [
+        Annotation(unit, person.name, rating_of(person, true, -2, 2, unit.id), cluster=f"image {int(unit.id[1:]) % 30}")
+        for unit, true in zip(units, truths, strict=True)
+        for person in PEOPLE
+    ]
+    judged = {unit: float(rating_of(JUDGE, true, -2, 2, unit.id)) for unit, true in zip(units, truths, strict=True)}
+    return annotations, judged
+
+
+def test_planted_agreement_is_found() -> None:
+    """Over 1,500 pairs every coefficient is the enumerated one, within what so many pairs allow."""
+    annotations, judged = verdicts(1500)
+    found = agreement_figures(put_together(annotations), {"judge": judged}, ENDS)["verdict"]
+    truth = expected_agreement(SHARES, PEOPLE, JUDGE, low=-2, high=2)
+    judge, people, chance = found["judges"]["judge"], found["together"], found["chance_corrected"]
+    for name, value in {
+        "judge mae": judge["mae"]["mean"],
+        "judge consistency": judge["consistency"]["share"],
+        "judge kappa": judge["kappa"]["value"],
+        "people mae": people["mae"]["mean"],
+        "people consistency": people["consistency"]["share"],
+        "people kappa": people["kappa"]["value"],
+        "pair kappa": found["pairs"][0]["kappa"]["value"],
+        "fleiss": chance["fleiss"]["value"],
+        "alpha nominal": chance["alpha_nominal"]["value"],
+        "alpha ordinal": chance["alpha_ordinal"]["value"],
+        "alpha interval": chance["alpha_interval"]["value"],
+    }.items():
+        assert value == pytest.approx(truth[name], abs=0.05), name
+    assert (found["coverage"], judge["coverage"], judge["n"]) == (1.0, 1.0, 1500)
+
+
+def test_what_people_can_say_adds_up() -> None:
+    """The chances of each true rating sum to one, and a faultless person says what is true."""
+    for person in (*PEOPLE, JUDGE):
+        assert all(math.isclose(sum(row), 1) for row in rating_chances(person, -2, 2))
+    assert rating_of(SimulatedPerson("sure"), 1, -2, 2, "any") == 1
+
+
+def test_one_annotator_has_nobody_to_be_compared_with() -> None:
+    """With one person the judge is compared, and the figures of people with each other say why they are absent."""
+    annotations, judged = verdicts(30)
+    alone = [one for one in annotations if one.annotator == "anna"]
+    found = agreement_figures(put_together(alone), {"judge": judged}, ENDS)["verdict"]
+    assert (found["absent"], found["together"], found["chance_corrected"]) == (ONE_PERSON, None, None)
+    assert found["judges"]["judge"]["mae"]["mean"] > 0
+    apart = [*alone[:15], *(one for one in annotations if one.annotator == "ben")][:16]
+    units = {one.unit for one in apart[:15]}
+    apart = [one for one in apart if one.annotator == "anna" or one.unit not in units]
+    found = agreement_figures(put_together(apart), {}, ENDS)["verdict"]
+    assert found["absent"]
+
+
+def test_missing_annotations_leave_alpha_and_not_fleiss() -> None:
+    """Where some are missing alpha is there, Fleiss' kappa says why not, and coverage counts them."""
+    annotations, _ = verdicts(60)
+    some = [one for number, one in enumerate(annotations) if number % 7]
+    found = agreement_figures(put_together(some), {}, ENDS)["verdict"]
+    assert "same number of ratings" in found["chance_corrected"]["fleiss"]["no_value"]
+    assert found["chance_corrected"]["alpha_interval"]["low"] is not None
+    assert found["coverage"] == pytest.approx(len(some) / 240, abs=1e-6)
+
+
+def test_too_little_has_no_interval_and_no_kappa() -> None:
+    """One image says nothing of how images differ, and people who always say the same have no kappa; both say why."""
+    same = [
+        Annotation(AnnotationUnit("s", "verdict", model, "b"), who, 1.0) for who in ("anna", "ben") for model in "xyz"
+    ]
+    found = agreement_figures(put_together(same), {}, ENDS)["verdict"]
+    assert "one and the same category" in found["pairs"][0]["kappa"]["no_value"]
+    different = [one._replace(value=float("xyz".index(one.unit.model) - 1)) for one in same]
+    found = agreement_figures(put_together(different), {}, ENDS)["verdict"]
+    assert found["pairs"][0]["kappa"] == {"value": 1.0, "low": None, "high": None, "no_interval": "one cluster"}
+
+
+def test_few_images_widen_what_leans() -> None:
+    """With twelve images the ends of kappa hold those of the plain jackknife and reach further down."""
+    first, second = [1, 2, 3, 4, 5, 1, 2, 3, 4, 5, 5, 1], [1, 2, 3, 4, 5, 1, 2, 3, 5, 5, 5, 4]
+
+    def kappa(use: Sequence[int]) -> float:
+        return cohen_kappa([first[at] for at in use], [second[at] for at in use], weights="quadratic")
+
+    plain, found = coefficient_limits(kappa, 12, range(12)), coefficient(kappa, 12, range(12))
+    assert found["low"] < plain["low"] - 0.1
+    assert found["high"] >= plain["high"]
+    assert found["value"] == pytest.approx(kappa(range(12)), abs=1e-6)
+
+
+def test_means_go_to_the_nearest_category() -> None:
+    """Halves go towards the middle, and what lies outside of the scale is refused."""
+    assert [to_category(value, 1, 5) for value in (1.5, 2.5, 3.5, 4.5, 4.6, 5)] == [2, 3, 3, 4, 5, 5]
+    with pytest.raises(ValueError, match="outside"):
+        to_category(5.2, 1, 5)
+
+
+def test_a_decision_replaces_and_keeps_what_was_said(tmp_path: Path) -> None:
+    """An adjudicated value is what judges are held against; people with each other are told by what they said before."""
+    unit, other = AnnotationUnit("s", "verdict", "m", "b"), AnnotationUnit("t", "verdict", "m", "b")
+    before = [Annotation(unit, "anna", 2.0), Annotation(unit, "ben", -1.0), Annotation(other, "anna", 1.0)]
+    listed = disagreements(before, more_than=1)
+    assert [(row["id"], row["said"]) for row in listed] == [("s", "anna: 2, ben: -1")]
+    assert disagreements(before, more_than=3) == []
+    file = tmp_path / "decided.jsonl"
+    line = {"id": "s", "model": "m", "baseline": "b", "annotator": "carla", "value": 1}
+    empty = {**line, "id": "t", "annotator": None, "value": None}
+    file.write_text(f"{json.dumps(line)}\n{json.dumps(empty)}\n")
+    after = adjudicate(before, file)
+    (rated, _) = put_together(after)
+    assert (rated.reference, dict(rated.said)) == (1.0, {"anna": 2.0, "ben": -1.0})
+    kept = tmp_path / "all.csv"
+    kept.write_bytes(written(after, kept))
+    assert put_together(read_annotations(kept)) == put_together(after)
+    assert disagreements(after, more_than=1) == []
+    for wrong, told in (
+        ({"annotator": "anna"}, "anna has rated"),
+        ({"id": "u"}, "nobody rated"),
+    ):
+        file.write_text(json.dumps({**line, **wrong}))
+        with pytest.raises(DataError, match=told):
+            adjudicate(before, file)
+    file.write_text(json.dumps(line))
+    with pytest.raises(DataError, match="decided by carla already"):
+        adjudicate(after, file)
+
+
+SAMPLES = [Sample(id=f"s{number}", prompt=f"Question {number}?", category="xy"[number % 2]) for number in range(12)]
+ANSWERS = {(sample.id, model): f"{model} on {sample.id}" for sample in SAMPLES for model in ("m1", "m2", "base")}
+
+
+def test_forms_are_blind_and_come_back_as_whose_they_are(tmp_path: Path) -> None:
+    """Nothing that is handed out names a model or is alike for two people, and filled forms are read to the model's side."""
+    blind = {pair: f"answer {number}" for number, pair in enumerate(ANSWERS)}
+    drawn = hand_out(
+        responses_of(SAMPLES, blind, baseline="base"),
+        source="answers.jsonl", annotators=("anna", "ben"), folder=tmp_path / "forms", key=None,
+        blobs=MemoryBlobs(), per=2, seed=1,
+    )  # fmt: skip
+    assert (drawn.cases, drawn.items, drawn.naming) == (4, 8, {})
+    head, items = read_key(drawn.key)
+    assert {one.swapped for one in items.values()} == {True, False}
+    for path in (tmp_path / "forms").rglob("*"):
+        if path.is_file():
+            text = path.read_text()
+            assert not any(name in text for name in ("m1", "m2", 'base"', 's1"')), path
+    lines = {
+        who: [json.loads(line) for line in (tmp_path / f"forms/{who}/items.jsonl").read_text().splitlines()]
+        for who in ("anna", "ben")
+    }
+    assert [row["question"] for row in lines["anna"]] != [row["question"] for row in lines["ben"]]
+    assert not {row["item"] for row in lines["anna"]} & {row["item"] for row in lines["ben"]}
+    form = tmp_path / "anna.csv"
+    rows = [
+        f"{row['item']},{'Left  better' if 'answer' in row['left'] and number % 2 else 'right much better'},"
+        for number, row in enumerate(lines["anna"])
+    ]
+    form.write_text("item,verdict,comment\n" + "\n".join(rows[:-1]) + f"\n{lines['anna'][-1]['item']},,\n")
+    found = read_forms(head, items, [form])
+    assert (len(found.annotations), found.waiting) == (7, 9)
+    for one, row in zip(found.annotations, lines["anna"], strict=False):
+        left = 1 if one.line % 2 else -2
+        better = row["left"] if left > 0 else row["right"]
+        assert (one.value > 0) == (better == blind[one.unit.id, one.unit.model])
+        assert abs(one.value) == abs(left)
+
+
+def test_wrong_forms_are_refused(tmp_path: Path) -> None:
+    """A choice that there is not, an item that the key does not know, one that stands twice: each with file and line."""
+    drawn = hand_out(
+        responses_of(SAMPLES, ANSWERS, models=["m1"]),
+        source="x", annotators=("anna",), folder=tmp_path / "forms", key=tmp_path / "key.jsonl",
+        blobs=MemoryBlobs(), per=None, seed=0, scale=(1, 10),
+    )  # fmt: skip
+    assert drawn.naming == {"m1": 12}, "who collects is told that responses name their model"
+    head, items = read_key(tmp_path / "key.jsonl")
+    one = next(iter(items))
+    form = tmp_path / "anna.jsonl"
+    rows = [{"item": one, "score": 11}, {"item": "nobody", "score": 1}, {"item": one, "score": 1}]
+    form.write_text("\n".join(map(json.dumps, rows)))
+    with pytest.raises(DataError) as refused:
+        read_forms(head, items, [form])
+    told = str(refused.value).splitlines()
+    assert "line 1" in told[0]
+    assert "score is '11'" in told[0]
+    assert "no item 'nobody'" in told[1]
+    assert "stands in" in told[2]
+    form.write_text(json.dumps({"item": one, "score": None}))
+    with pytest.raises(DataError, match="no choice in it"):
+        read_forms(head, items, [form])
+    with pytest.raises(DataError, match="a key is what"):
+        read_key(form)
+
+
+def test_what_cannot_be_handed_out(tmp_path: Path) -> None:
+    """A key among the forms, a key that is there already, nobody, a name that is a path, and models without a response."""
+    subjects = responses_of(SAMPLES, ANSWERS, models=["m1"])
+    how = {"source": "x", "folder": tmp_path / "f", "blobs": MemoryBlobs(), "per": 1, "seed": 0}
+    for annotators, key, error in (
+        (("anna",), tmp_path / "f" / "key.jsonl", "cannot lie in the folder"),
+        ((), None, "names of who annotates"),
+        (("anna", "Anna"), None, "each once"),
+        (("../anna",), None, "is no name"),
+    ):
+        with pytest.raises(ConfigError, match=error):
+            hand_out(subjects, annotators=annotators, key=key, **how)
+    hand_out(subjects, annotators=("anna",), key=None, **how)
+    with pytest.raises(InputError, match="is there already"):
+        hand_out(subjects, annotators=("anna",), key=None, **how)
+    with pytest.raises(InputError, match="no response of 'm9'"):
+        responses_of(SAMPLES, ANSWERS, models=["m9"])
+
+
+def test_draws_are_nested_and_their_own() -> None:
+    """A larger draw holds the smaller one, and what is drawn of one category depends on no other."""
+    strata = {f"s{number}": "xy"[number % 2] for number in range(40)}
+    few, more = (draw(strata, per=per, seed=3, key=str) for per in (3, 6))
+    assert set(few) < set(more)
+    alone = draw({name: one for name, one in strata.items() if one == "x"}, per=3, seed=3, key=str)
+    assert set(alone) == {name for name in few if strata[name] == "x"}
+    assert set(few) != set(draw(strata, per=3, seed=4, key=str))
